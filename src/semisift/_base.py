@@ -1,0 +1,238 @@
+"""FeatureRanker: what every ranker does around its score.
+
+A ranker declares `labels_needed` and `_parameter_constraints` and implements one method,
+``_score(problem)``. The base validates, builds the `Problem`, ranks the scores and selects.
+"""
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from numbers import Integral
+from typing import Any, ClassVar, Literal, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.callback import CallbackSupportMixin
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval, RealNotInt
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from semisift._labels import Labels
+from semisift._problem import Problem
+from semisift.exceptions import NothingUnlabelledWarning
+
+Item = TypeVar("Item")
+
+# Separates the draw that orders ties from the draws a method makes with the same seed.
+TIE_STREAM = 0x7469
+
+
+class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
+    """Base class of all rankers: score the columns, rank them and select the best.
+
+    Subclasses implement ``_score(problem)`` and may set further attributes in it.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=None
+        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    random_state : int or RandomState instance, default=None
+        Seed of the method and of the order of ties. None is a fixed seed: fitting twice gives the
+        same ranking.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Score of each column, higher is better; NaN for constant columns.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best: a permutation in which NaN scores come last and ties stand
+        in a seeded random order.
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows, where there are any.
+    n_features_in_ : int
+        Number of columns seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, where X has string column names.
+    """
+
+    labels_needed: ClassVar[Literal["none", "optional", "two_classes"]] = "optional"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_features_to_select": [
+            None,
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+        ],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+
+    # _fit_context also tears the callbacks down, as sklearn.callback.with_callbacks does.
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Score and rank the columns of `X`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            All rows, labelled and unlabelled.
+        y : array-like of shape (n_samples,), default=None
+            Labels; -1, None and NaN mark unlabelled rows.
+
+        Returns
+        -------
+        self : object
+            The fitted ranker.
+        """
+        problem = self._build_problem(X, y)
+        self._count_to_select(problem.n_features)
+        self._check_labels(problem.labels)
+        task = self._init_callback_context(max_subtasks=self._n_tasks(problem))
+        task.call_on_fit_task_begin(estimator=self, X=X, y=y)
+
+        scores = np.array(self._score(problem), dtype=np.float64)
+        scores[problem.constant] = np.nan
+        self.scores_ = scores
+        self.ranking_ = rank(scores, problem.seed)
+        if problem.labels.n_classes:
+            self.classes_ = problem.labels.classes
+        else:
+            self.__dict__.pop("classes_", None)  # of an earlier fit
+
+        task.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={})
+        return self
+
+    @abstractmethod
+    def _score(self, problem: Problem) -> NDArray[np.floating]:
+        """Return one score for each column, higher is better; all randomness from its seed."""
+
+    def _n_tasks(self, problem: Problem) -> int | None:
+        """Return how many items `_score` will pass through `_progress`; None if unknown."""
+        return 0
+
+    def _progress(self, items: Iterable[Item], name: str) -> Iterator[Item]:
+        """Yield `items`, telling the callbacks about each; a callback may end the loop early."""
+        # There is no context where another estimator scores a shared Problem with this one.
+        context = getattr(self, "_callback_fit_ctx", None)
+        for item in items:
+            if context is None:
+                yield item
+                continue
+            task = context.subcontext(task_name=name)
+            task.call_on_fit_task_begin(estimator=self)
+            yield item
+            if task.call_on_fit_task_end(estimator=self):
+                return
+
+    def _build_problem(self, X: Any, y: Any) -> Problem:
+        X = validate_data(
+            self,
+            X,
+            # y is only checked for presence: scikit-learn refuses missing labels.
+            y=None if y is None else "no_validation",
+            accept_sparse=["csc", "csr"],
+            dtype=None,
+            ensure_all_finite=False,
+        )
+        return Problem.build(
+            X,
+            None if self.labels_needed == "none" else y,
+            seed=_seed(self.random_state),
+            feature_names=getattr(self, "feature_names_in_", None),
+        )
+
+    def _check_labels(self, labels: Labels) -> None:
+        if self.labels_needed == "two_classes" and labels.n_classes < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs labelled rows of at least two classes; "
+                f"{_describe(labels)}."
+            )
+        if len(labels.labelled) and not len(labels.unlabelled):
+            warnings.warn(
+                "y has no unlabelled row (-1, None or NaN): "
+                f"{type(self).__name__} works from the labelled rows alone.",
+                NothingUnlabelledWarning,
+                stacklevel=4,
+            )
+
+    def _count_to_select(self, n_features: int) -> int:
+        wanted = self.n_features_to_select
+        if wanted is None:
+            return max(1, n_features // 2)
+        if not isinstance(wanted, Integral):
+            # 0.29 * 100 is a little less than 29 in floating point.
+            return max(1, int(wanted * n_features + 1e-9))
+        if wanted > n_features:
+            raise ValueError(
+                f"n_features_to_select must be at most the number of features of X: "
+                f"got n_features_to_select={wanted} and n_features={n_features}."
+            )
+        return int(wanted)
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return np.asarray(self.ranking_ <= self._count_to_select(self.n_features_in_))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.labels_needed == "two_classes"
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = False
+        return tags
+
+
+def rank(scores: NDArray[np.floating], seed: int) -> NDArray[np.int64]:
+    """Rank scores from 1, the highest, with NaN last and ties in a random order.
+
+    Parameters
+    ----------
+    scores : array of shape (p,)
+    seed : int
+        Decides the order of ties.
+
+    Returns
+    -------
+    ranking : int array of shape (p,)
+        A permutation of 1, ..., p.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rank(np.array([0.2, np.nan, 0.7]), seed=0)
+    array([2, 3, 1])
+    """
+    tie_order = np.random.default_rng([seed, TIE_STREAM]).permutation(len(scores))
+    ranking = np.empty(len(scores), dtype=np.int64)
+    ranking[np.lexsort((tie_order, -scores))] = np.arange(1, len(scores) + 1)
+    return ranking
+
+
+def _seed(random_state: int | np.random.RandomState | None) -> int:
+    if random_state is None:
+        return 0
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(0, np.iinfo(np.int64).max, dtype=np.int64))
+    return int(random_state)
+
+
+def _describe(labels: Labels) -> str:
+    """Say what labels there are where there are fewer than two classes."""
+    n_labelled, n_unlabelled = len(labels.labelled), len(labels.unlabelled)
+    if not n_labelled:
+        return f"y has no labelled row: all {n_unlabelled} are unlabelled (-1, None or NaN)"
+    label = labels.classes[0]
+    return (
+        f"y has {n_labelled} labelled row{'s' if n_labelled > 1 else ''}, all of one class "
+        f"({getattr(label, 'item', lambda: label)()!r}), and {n_unlabelled} unlabelled "
+        f"row{'' if n_unlabelled == 1 else 's'} (-1, None or NaN)"
+    )

@@ -1,0 +1,239 @@
+"""Which rows are labelled and with what, and the pairs that follow from it.
+
+A row is unlabelled where `y` is -1 (in integer, whole-number float or object arrays) or missing:
+None, NaN or ``pandas.NA``. Nothing else means unlabelled: the string ``"-1"`` is a class.
+"""
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.exceptions import DataConversionWarning
+
+UNLABELLED = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The labels of all rows as codes.
+
+    Attributes
+    ----------
+    codes : int32 array of shape (n_rows,)
+        Index into `classes`, or -1 for an unlabelled row.
+    classes : array of shape (n_classes,)
+        The distinct labels in sorted order, in their own type.
+    """
+
+    codes: NDArray[np.int32]
+    classes: NDArray[Any]
+
+    @cached_property
+    def labelled(self) -> NDArray[np.int32]:
+        """Row numbers of the labelled rows, ascending."""
+        return np.flatnonzero(self.codes != UNLABELLED).astype(np.int32)
+
+    @cached_property
+    def unlabelled(self) -> NDArray[np.int32]:
+        """Row numbers of the unlabelled rows, ascending."""
+        return np.flatnonzero(self.codes == UNLABELLED).astype(np.int32)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of distinct labels."""
+        return len(self.classes)
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of labelled rows of each class."""
+        return np.bincount(self.codes[self.labelled], minlength=self.n_classes)
+
+
+def parse_labels(y: Any, n_rows: int) -> Labels:
+    """Read the labels of `n_rows` rows.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,) or None
+        Labels; -1, None, NaN and ``pandas.NA`` mark unlabelled rows. None as a whole means that
+        no row is labelled.
+    n_rows : int
+        Number of rows of X.
+
+    Returns
+    -------
+    Labels
+
+    Raises
+    ------
+    ValueError
+        If `y` is not one discrete label per row.
+
+    Examples
+    --------
+    >>> labels = parse_labels(["b", None, "a", "b"], 4)
+    >>> labels.codes, labels.classes
+    (array([ 1, -1,  0,  1], dtype=int32), array(['a', 'b'], dtype='<U1'))
+    """
+    codes = np.full(n_rows, UNLABELLED, dtype=np.int32)
+    if y is None:
+        return Labels(codes, np.empty(0, dtype=np.int64))
+    column = _as_column(y)
+    if len(column) != n_rows:
+        raise ValueError(
+            f"y must have one label for each row of X: got {len(column)} labels for {n_rows} rows."
+        )
+    known, values = _split_known(column)
+    classes, inverse = np.unique(values, return_inverse=True)
+    codes[known] = inverse
+    return Labels(codes, classes)
+
+
+def pairs_from_labels(labels: Labels) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the pairs of labelled rows of the same and of different classes.
+
+    The number of pairs grows with the square of the labelled rows.
+
+    Parameters
+    ----------
+    labels : Labels
+
+    Returns
+    -------
+    must_link, cannot_link : int32 arrays of shape (k, 2)
+        Row numbers, the smaller one first.
+    """
+    rows = labels.labelled
+    first, second = np.triu_indices(len(rows), k=1)
+    pairs = np.column_stack([rows[first], rows[second]])
+    same = labels.codes[pairs[:, 0]] == labels.codes[pairs[:, 1]]
+    return pairs[same], pairs[~same]
+
+
+def check_pairs(pairs: Any, n_rows: int, name: str) -> NDArray[np.int32]:
+    """Validate pairs of row numbers given by the user.
+
+    Parameters
+    ----------
+    pairs : array-like of shape (k, 2) or None
+        Row numbers; None means no pair.
+    n_rows : int
+        Number of rows of X.
+    name : str
+        Name of the parameter, for the messages.
+
+    Returns
+    -------
+    pairs : int32 array of shape (k, 2)
+        The same pairs, the smaller row number first.
+    """
+    array = np.empty((0, 2), dtype=np.int32) if pairs is None else np.asarray(pairs)
+    if array.size == 0 and array.ndim <= 2:
+        return np.empty((0, 2), dtype=np.int32)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(f"{name} must be pairs of row numbers: got shape {array.shape}.")
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be pairs of integers: got dtype {array.dtype}.")
+    outside = (array < 0) | (array >= n_rows)
+    if outside.any():
+        raise ValueError(
+            f"{name} must hold row numbers from 0 to {n_rows - 1}: got {array[outside][0]}."
+        )
+    if (own := array[:, 0] == array[:, 1]).any():
+        raise ValueError(f"{name} must pair different rows: got row {array[own][0, 0]} twice.")
+    return np.sort(array, axis=1).astype(np.int32)
+
+
+def _as_column(y: Any) -> NDArray[Any]:
+    """Turn `y` into a 1-d array without letting numpy guess a type for mixed values."""
+    if issparse(y):
+        raise ValueError("y must be a dense 1d array: got a sparse matrix.")
+    if hasattr(y, "to_list") and not isinstance(y.dtype, np.dtype):
+        # polars and the nullable types of pandas become floats in numpy where a value is missing.
+        y = y.to_list()
+    array = np.array(y, dtype=object) if isinstance(y, (list, tuple)) else np.asarray(y)
+    if array.ndim == 2 and array.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape "
+            "of y to (n_samples, ), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        return array.ravel()
+    if array.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape} instead.")
+    return array
+
+
+def _split_known(column: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+    """Return which entries are labels, and these labels in one plain type."""
+    if column.dtype.kind in "OT":
+        known = np.array([not _is_unlabelled(value) for value in column], dtype=bool)
+        values = _narrow(column[known].tolist())
+        if values.dtype.kind == "f":
+            _check_whole(values)
+        return known, values
+    if column.dtype.kind == "f":
+        known = ~np.isnan(column) & (column != UNLABELLED)
+        _check_whole(column[known])
+    elif column.dtype.kind in "iu":
+        known = column != UNLABELLED
+    elif column.dtype.kind in "bUS":
+        known = np.ones(len(column), dtype=bool)
+    elif column.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: y has dtype {column.dtype}.")
+    else:
+        raise ValueError(
+            f"Unknown label type: y has dtype {column.dtype}; labels must be integers or strings."
+        )
+    return known, column[known]
+
+
+def _is_unlabelled(value: Any) -> bool:
+    if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)):
+        return bool(value == UNLABELLED or value != value)
+    # pandas.NA is recognised by the name of its type, so that pandas need not be imported.
+    return value is None or type(value).__name__ == "NAType"
+
+
+def _narrow(values: list[Any]) -> NDArray[Any]:
+    """Make an array of booleans, integers, floats or strings of the values of an object array."""
+    kinds = {_kind(value) for value in values}
+    if len(kinds) > 1:
+        raise ValueError(
+            f"Unknown label type: y mixes labels that are {' and '.join(sorted(kinds))}; use one "
+            "type, and -1, None or NaN for unlabelled rows."
+        )
+    return np.array(values) if values else np.empty(0, dtype=np.int64)
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "booleans"
+    if isinstance(value, (Integral, Real)):
+        return "numbers"
+    if isinstance(value, (str, bytes)):
+        return "strings" if isinstance(value, str) else "bytes"
+    raise ValueError(
+        f"Unknown label type: {value!r} in y is of type {type(value).__name__}; labels must be "
+        "integers or strings."
+    )
+
+
+def _check_whole(values: NDArray[np.floating]) -> None:
+    if not (finite := np.isfinite(values)).all():
+        raise ValueError(
+            f"Input y contains infinity or a value too large for {values.dtype!r}: "
+            f"got {values[~finite][0]}."
+        )
+    if (broken := values != np.floor(values)).any():
+        raise ValueError(
+            "Unknown label type: continuous. Maybe you are trying to fit a classifier, which "
+            "expects discrete classes on a regression target with continuous values: "
+            f"got {values[broken][0]} in y."
+        )

@@ -1,0 +1,225 @@
+"""Problem: all that a method scores from, validated once and shared."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, issparse
+from sklearn import get_config
+
+from semisift._labels import Labels, parse_labels
+
+# Columns are worked on in blocks of about this many values, 8 MB as float64.
+BLOCK_VALUES = 1 << 20
+
+MOST_COLUMNS_NAMED = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A clean matrix, its labels and a seed, with column statistics computed once.
+
+    The arrays are read-only: they may be the caller's own.
+
+    Attributes
+    ----------
+    X : Fortran-ordered float32 or float64 array, or scipy.sparse.csc_array
+        Finite. A sparse X has sorted indices, no duplicates and no explicit zeros.
+    labels : Labels
+    seed : int
+        In [0, 2**63); the only source of randomness of a method.
+    feature_names : array of str or None
+    """
+
+    X: Any
+    labels: Labels
+    seed: int = 0
+    feature_names: NDArray[Any] | None = None
+
+    @classmethod
+    def build(
+        cls, X: Any, y: Any = None, *, seed: int = 0, feature_names: Sequence[str] | None = None
+    ) -> "Problem":
+        """Clean `X` and `y`, never changing either.
+
+        Parameters
+        ----------
+        X : 2-d array or sparse matrix
+            Numbers of any type. It is copied at most once, and not at all when it is a
+            Fortran-ordered array or a canonical CSC matrix of float32 or float64.
+        y : array-like or None
+            Labels, as `parse_labels` reads them.
+        seed : int
+        feature_names : sequence of str, optional
+
+        Returns
+        -------
+        Problem
+        """
+        names = None if feature_names is None else np.asarray(feature_names, dtype=object)
+        clean = _clean_sparse(X, names) if issparse(X) else _clean_dense(np.asarray(X), names)
+        return cls(clean, parse_labels(y, clean.shape[0]), seed, names)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, labelled and unlabelled."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.X.shape[1])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether `X` is a sparse array."""
+        return bool(issparse(self.X))
+
+    @cached_property
+    def constant(self) -> NDArray[np.bool_]:
+        """Which columns have a single value."""
+        if self.is_sparse:
+            low, high = self.X.min(axis=0).toarray(), self.X.max(axis=0).toarray()
+            return np.asarray(low == high).ravel()
+        return np.asarray(self.X.min(axis=0) == self.X.max(axis=0))
+
+    @cached_property
+    def spread(self) -> NDArray[np.float64]:
+        """Standard deviation of each column over all rows.
+
+        Dense and sparse X give the same bits: zeros are counted rather than added, and the other
+        values are added one by one in row order.
+        """
+        spread = np.empty(self.n_features)
+        for block in _column_blocks(self):
+            measure = _sparse_spread if self.is_sparse else _dense_spread
+            spread[block] = measure(self.X[:, block])
+        spread[self.constant] = 0.0
+        return spread
+
+
+def _column_blocks(problem: Problem) -> Iterator[slice]:
+    values = problem.X.nnz if problem.is_sparse else problem.X.size
+    width = max(1, BLOCK_VALUES * problem.n_features // max(1, values))
+    for start in range(0, problem.n_features, width):
+        yield slice(start, min(start + width, problem.n_features))
+
+
+def _dense_spread(X: NDArray[np.floating]) -> NDArray[np.float64]:
+    n_rows = len(X)
+    zero = X == 0
+    unit = _unit(np.abs(X).max(axis=0))
+    scaled = X * (1.0 / unit)
+    mean = np.cumsum(scaled, axis=0)[-1] / n_rows
+    scaled -= mean
+    scaled *= scaled
+    np.copyto(scaled, 0.0, where=zero)
+    squares = np.cumsum(scaled, axis=0)[-1] + np.count_nonzero(zero, axis=0) * mean**2
+    return np.sqrt(squares / n_rows) * unit
+
+
+def _sparse_spread(X: csc_array) -> NDArray[np.float64]:
+    n_rows, n_columns = X.shape
+    filled = np.diff(X.indptr)
+    column = np.repeat(np.arange(n_columns), filled)
+    unit = _unit(abs(X).max(axis=0).toarray().ravel())
+    scaled = X.data * (1.0 / unit)[column]
+    mean = np.bincount(column, scaled, n_columns) / n_rows
+    squares = np.bincount(column, (scaled - mean[column]) ** 2, n_columns)
+    squares = squares + (n_rows - filled) * mean**2
+    return np.sqrt(squares / n_rows) * unit
+
+
+def _unit(largest: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return a power of two near the largest value, by which squares stay in range, exactly."""
+    exponent = np.clip(np.frexp(largest)[1], -1000, 1000)
+    return np.ldexp(np.ones(len(largest)), exponent)
+
+
+def _clean_dense(X: NDArray[Any], names: NDArray[Any] | None) -> NDArray[np.floating]:
+    if X.dtype.kind in "OUST":
+        _refuse_text(X, names)
+    with np.errstate(over="ignore"):  # what does not fit becomes infinite and is reported below
+        clean = np.asarray(X, dtype=_float_type(X.dtype), order="F").view()
+    clean.flags.writeable = False
+    if not get_config()["assume_finite"]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            suspects = np.flatnonzero(~np.isfinite(clean.sum(axis=0, dtype=np.float64)))
+        _refuse_non_finite(((int(j), clean[:, j]) for j in suspects), clean.dtype, names)
+    return clean
+
+
+def _clean_sparse(X: Any, names: NDArray[Any] | None) -> csc_array:
+    X = X.tocsc()
+    X = X.astype(_float_type(X.dtype), copy=False)
+    if not X.has_canonical_format or np.count_nonzero(X.data) < X.nnz:
+        X = X.copy()
+        X.sum_duplicates()
+        X.eliminate_zeros()
+    parts = [X.data, *(_narrow_index(index) for index in (X.indices, X.indptr))]
+    parts = [part.view() for part in parts]
+    for part in parts:
+        part.flags.writeable = False
+    clean = csc_array(tuple(parts), shape=X.shape)
+    if not get_config()["assume_finite"]:
+        bad = np.flatnonzero(~np.isfinite(clean.data))
+        suspects = np.unique(np.searchsorted(clean.indptr, bad, side="right") - 1)
+        columns = ((int(j), clean.data[clean.indptr[j] : clean.indptr[j + 1]]) for j in suspects)
+        _refuse_non_finite(columns, clean.dtype, names)
+    return clean
+
+
+def _narrow_index(index: NDArray[np.integer]) -> NDArray[np.integer]:
+    fits = len(index) == 0 or index.max() <= np.iinfo(np.int32).max
+    return index.astype(np.int32, copy=False) if fits else index
+
+
+def _float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return float32 for what it holds exactly (booleans, short integers), else float64."""
+    if dtype.kind not in "biufO":
+        raise ValueError(f"X must hold numbers: got an array of dtype {dtype}.")
+    short = dtype.kind != "O" and np.result_type(dtype, np.float32) == np.float32
+    return np.dtype(np.float32 if short else np.float64)
+
+
+def _refuse_text(X: NDArray[Any], names: NDArray[Any] | None) -> None:
+    for j, column in enumerate(X.T):
+        for value in column:
+            if isinstance(value, (str, bytes)):
+                raise ValueError(
+                    f"X must hold numbers: {_name_columns([j], names)} holds the text {value!r}. "
+                    "Encode text, for example with sklearn.preprocessing.OrdinalEncoder."
+                )
+
+
+def _refuse_non_finite(
+    columns: Iterator[tuple[int, NDArray[np.floating]]],
+    dtype: np.dtype[Any],
+    names: NDArray[Any] | None,
+) -> None:
+    missing, infinite = [], []
+    for j, values in columns:
+        if np.isnan(values).any():
+            missing.append(j)
+        elif np.isinf(values).any():
+            infinite.append(j)
+    if missing:
+        raise ValueError(
+            f"Input X contains NaN.\nFound in {_name_columns(missing, names)}. Fill the gaps, for "
+            "example with sklearn.impute.SimpleImputer, or leave out those rows or columns."
+        )
+    if infinite:
+        raise ValueError(
+            f"Input X contains infinity or a value too large for {dtype!r}.\n"
+            f"Found in {_name_columns(infinite, names)}."
+        )
+
+
+def _name_columns(columns: list[int], names: NDArray[Any] | None) -> str:
+    shown = [str(j) if names is None else repr(names[j]) for j in columns[:MOST_COLUMNS_NAMED]]
+    more = len(columns) - len(shown)
+    tail = f" and {more} more" if more else ""
+    return f"column{'s' if len(columns) > 1 else ''} {', '.join(shown)}{tail}"

@@ -1,0 +1,68 @@
+"""The command line: one file a command, each loaded only when it is called.
+
+Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted.
+"""
+
+import importlib
+import warnings
+from typing import Any
+
+import click
+
+# name -> (where the command lives, what ``semisift --help`` says of it). The help text stands here
+# because asking the command for it would import numpy and scikit-learn.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": (
+        "semisift.cli.demo:demo",
+        "Find real measurements hidden among shuffled copies, from a few labels.",
+    ),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is called, not when it is listed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands without importing any of them."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command, or return None where there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands from ``COMMANDS`` alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an interruption exits with 130 and bad input with 1."""
+        show_as_python_does = warnings.showwarning
+        warnings.showwarning = _show_warning
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            ctx.exit(130)
+        except (ValueError, FileNotFoundError) as error:
+            raise click.ClickException(str(error)) from error
+        finally:
+            warnings.showwarning = show_as_python_does
+
+
+def _show_warning(message: Warning | str, *args: Any, **kwargs: Any) -> None:
+    """Show a warning as a sentence, without the file and line that raised it."""
+    click.echo(f"Warning: {message}", err=True)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="semisift", message="semisift %(version)s")
+def main() -> None:
+    """Find the columns that matter when only a handful of rows carry a label."""
+
+
+__all__ = ["main"]

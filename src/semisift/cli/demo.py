@@ -1,0 +1,337 @@
+"""``semisift demo``: real measurements hidden among shuffled copies of themselves.
+
+The data set is scikit-learn's bundled breast-cancer table: 30 measurements of cell nuclei. Every
+measurement is copied many times with its rows shuffled, so that a copy has the same values as the
+original and nothing to do with the diagnosis. Right and wrong picks can then be counted. A few
+rows of each class keep their label; the hidden labels serve only to judge the result.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+# scikit-learn, rich and the rankers are imported inside functions: ``semisift demo --help`` and a
+# mistyped option should not wait for them.
+
+N_COPIES = 20
+N_RANDOM_CHOICES = 20
+TEST_SHARE = 0.3
+COUNT_AT = (10, 20)
+UNLABELLED = -1
+
+
+@dataclass(frozen=True)
+class HiddenMeasurements:
+    """A partly labelled table in which the real columns are known to the judge alone."""
+
+    X_train: NDArray[np.float64]
+    X_test: NDArray[np.float64]
+    y_train: NDArray[np.int64]
+    """Labels of the training rows, -1 where hidden: all that the ranker sees."""
+    y_train_true: NDArray[np.int64]
+    y_test: NDArray[np.int64]
+    names: NDArray[np.str_]
+    is_real: NDArray[np.bool_]
+
+    @property
+    def labelled(self) -> NDArray[np.bool_]:
+        """Which training rows carry a label."""
+        return self.y_train != UNLABELLED
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Shares of rows classified correctly, judged by labels that training never saw."""
+
+    features: str
+    unlabelled: float
+    test: float
+
+
+def hide_among_copies(
+    X: NDArray[np.float64], names: list[str], n_copies: int, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.str_], NDArray[np.bool_]]:
+    """Add shuffled copies of every column and put all columns in a random order.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+    names : list of p names
+    n_copies : int
+        Copies of each column, each with its rows shuffled on its own.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    X : array of shape (n, p * (n_copies + 1))
+    names : array of that many names
+    is_real : boolean array, true for the original columns
+    """
+    copies = rng.permuted(np.tile(X, n_copies), axis=0)
+    copy_names = [f"{name} (copy {i})" for i in range(1, n_copies + 1) for name in names]
+    wide = np.hstack([X, copies])
+    order = rng.permutation(wide.shape[1])
+    return wide[:, order], np.array([*names, *copy_names])[order], order < X.shape[1]
+
+
+def keep_labels(
+    y: NDArray[np.int64], per_class: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return `y` with -1 everywhere except on `per_class` random rows of each class."""
+    kept = np.full_like(y, UNLABELLED)
+    for label in np.unique(y):
+        rows = np.flatnonzero(y == label)
+        if len(rows) < per_class:
+            raise ValueError(f"class {label} has {len(rows)} rows, {per_class} labels were asked")
+        kept[rng.choice(rows, per_class, replace=False)] = label
+    return kept
+
+
+def build_data(labels_per_class: int, seed: int, n_copies: int = N_COPIES) -> HiddenMeasurements:
+    """Load the breast-cancer table, hide its columns and most of its labels, and split it."""
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.model_selection import train_test_split
+
+    rng = np.random.default_rng(seed)
+    table = load_breast_cancer()
+    X, names, is_real = hide_among_copies(table.data, list(table.feature_names), n_copies, rng)
+    X_train, X_test, y_train, y_test = train_test_split(
+        X,
+        table.target.astype(np.int64),
+        test_size=TEST_SHARE,
+        stratify=table.target,
+        random_state=seed,
+    )
+    partly = keep_labels(y_train, labels_per_class, rng)
+    return HiddenMeasurements(X_train, X_test, partly, y_train, y_test, names, is_real)
+
+
+def count_real(
+    is_real: NDArray[np.bool_], ranking: NDArray[np.integer], k: int
+) -> tuple[int, float]:
+    """Count the real columns among the best `k`, and how many chance would put there."""
+    found = int(is_real[ranking <= k].sum())
+    return found, k * float(is_real.mean())
+
+
+def evaluate(data: HiddenMeasurements, columns: NDArray[np.integer], features: str) -> Accuracy:
+    """Train a logistic regression on the labelled rows and judge it by the hidden labels."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from semisift import LabelledOnly
+
+    model = make_pipeline(StandardScaler(), LabelledOnly(LogisticRegression(max_iter=1000)))
+    model.fit(data.X_train[:, columns], data.y_train)
+    right = model.predict(data.X_train[:, columns]) == data.y_train_true
+    return Accuracy(
+        features,
+        unlabelled=float(right[~data.labelled].mean()),
+        test=float(model.score(data.X_test[:, columns], data.y_test)),
+    )
+
+
+def evaluate_random(
+    data: HiddenMeasurements, n_columns: int, n_choices: int, rng: np.random.Generator
+) -> Accuracy:
+    """Average `evaluate` over random choices of columns, the yardstick for any selection."""
+    runs = [
+        evaluate(data, rng.choice(len(data.names), n_columns, replace=False), "")
+        for _ in range(n_choices)
+    ]
+    return Accuracy(
+        f"{n_columns} random columns, mean of {n_choices} choices",
+        unlabelled=float(np.mean([run.unlabelled for run in runs])),
+        test=float(np.mean([run.test for run in runs])),
+    )
+
+
+def compare_selections(
+    data: HiddenMeasurements, selected: NDArray[np.integer], seed: int
+) -> list[Accuracy]:
+    """Judge the selected columns beside all columns, random ones and the real ones."""
+    rng = np.random.default_rng(seed)
+    return [
+        evaluate(data, selected, f"the {len(selected)} selected by SSFI"),
+        evaluate(data, np.arange(len(data.names)), f"all {len(data.names)} columns"),
+        evaluate_random(data, len(selected), N_RANDOM_CHOICES, rng),
+        evaluate(
+            data,
+            np.flatnonzero(data.is_real),
+            f"the {data.is_real.sum()} real ones (SSFI is not told which)",
+        ),
+    ]
+
+
+def verdict(selected: Accuracy, others: list[Accuracy]) -> str:
+    """Say in one sentence how the selection did on the test rows, better or worse."""
+    parts = []
+    for other in others:
+        points = round(100 * selected.test, 1) - round(100 * other.test, 1)
+        if abs(points) < 0.05:
+            parts.append(f"as well as {other.features}")
+        else:
+            word = "better" if points > 0 else "worse"
+            parts.append(f"{abs(points):.1f} points {word} than {other.features}")
+    return f"On the test rows the selected columns do {'; '.join(parts)}."
+
+
+def rank_columns(
+    data: HiddenMeasurements, top: int, seed: int, n_jobs: int | None
+) -> tuple[Any, float]:
+    """Fit SSFI on the partly labelled training rows; return it with the seconds of its fit."""
+    from semisift import SSFI
+
+    ranker = SSFI(n_features_to_select=top, random_state=seed, n_jobs=n_jobs)
+    start = time.perf_counter()
+    ranker.fit(data.X_train, data.y_train)
+    return ranker, time.perf_counter() - start
+
+
+def features_table(data: HiddenMeasurements, ranker: Any, top: int) -> "Table":
+    """Lay out the best columns: rank, name, score, and whether the column is real."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=f"The {top} best columns", title_justify="left")
+    table.add_column("rank", justify="right")
+    table.add_column("column")
+    table.add_column("score", justify="right")
+    table.add_column("what it is")
+    for column in np.argsort(ranker.ranking_)[:top]:
+        real = data.is_real[column]
+        table.add_row(
+            str(ranker.ranking_[column]),
+            Text(str(data.names[column])),
+            f"{ranker.scores_[column]:.4f}",
+            Text("real", style="green") if real else Text("shuffled copy", style="red"),
+        )
+    return table
+
+
+def accuracy_table(accuracies: list[Accuracy]) -> "Table":
+    """Lay out the accuracies of the compared sets of columns."""
+    from rich.table import Table
+
+    table = Table(
+        title="Logistic regression trained on the labelled rows: correct predictions",
+        title_justify="left",
+    )
+    table.add_column("columns used")
+    table.add_column("unlabelled rows", justify="right")
+    table.add_column("test rows", justify="right")
+    for accuracy in accuracies:
+        table.add_row(accuracy.features, f"{accuracy.unlabelled:.1%}", f"{accuracy.test:.1%}")
+    return table
+
+
+def describe(data: HiddenMeasurements) -> str:
+    """Say what the data is, in two or three sentences."""
+    n_real, n_columns = int(data.is_real.sum()), len(data.names)
+    n_labelled = int(data.labelled.sum())
+    return (
+        f"Breast-cancer data of scikit-learn: {n_real} real measurements hidden among "
+        f"{n_columns - n_real} shuffled copies of themselves.\n"
+        f"{len(data.y_train)} rows to learn from, of which {n_labelled} carry a label and "
+        f"{len(data.y_train) - n_labelled} do not; {len(data.y_test)} test rows set aside."
+    )
+
+
+def count_lines(data: HiddenMeasurements, ranker: Any, top: int) -> Iterator[str]:
+    """Say how many of the best columns are real, beside what chance would give."""
+    for k in sorted({*COUNT_AT, top}):
+        found, expected = count_real(data.is_real, ranker.ranking_, k)
+        yield f"Real among the best {k}: {found} (by chance {expected:.1f})"
+
+
+def transduction_line(data: HiddenMeasurements, ranker: Any) -> str:
+    """Say how often the labels that SSFI gave to the unlabelled rows are right."""
+    right = ranker.transduction_ == data.y_train_true
+    return (
+        "Labels that SSFI itself gave to the unlabelled rows: "
+        f"{right[~data.labelled].mean():.1%} are right."
+    )
+
+
+@contextmanager
+def busy(message: str) -> Iterator[None]:
+    """Show a spinner on a terminal, and nothing anywhere else."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(message):
+        yield
+
+
+def show(
+    console: "Console",
+    data: HiddenMeasurements,
+    ranker: Any,
+    seconds: float,
+    accuracies: list[Accuracy],
+) -> None:
+    """Print the whole result."""
+    top = int(ranker.get_support().sum())
+    console.print(f"\nSSFI ranked {len(data.names)} columns in {seconds:.2f} s.\n")
+    console.print(features_table(data, ranker, top))
+    for line in count_lines(data, ranker, top):
+        console.print(line)
+    console.print()
+    console.print(accuracy_table(accuracies))
+    console.print(verdict(accuracies[0], accuracies[1:3]))
+    console.print(transduction_line(data, ranker))
+
+
+@click.command()
+@click.option(
+    "--seed",
+    default=0,
+    show_default=True,
+    type=click.IntRange(min=0, max=2**32 - 1),
+    help="Seed of every random choice.",
+)
+@click.option(
+    "--labels-per-class",
+    default=5,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Rows of each class that keep their label.",
+)
+@click.option(
+    "--top",
+    default=10,
+    show_default=True,
+    type=click.IntRange(min=1, max=30 * (N_COPIES + 1)),
+    help="How many columns to select and show.",
+)
+@click.option("--n-jobs", default=None, type=int, help="Threads to use; -1 for all cores.")
+def demo(seed: int, labels_per_class: int, top: int, n_jobs: int | None) -> None:
+    """Find real measurements hidden among shuffled copies, from a few labels.
+
+    The hidden labels judge the result; whatever they say is printed.
+    """
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    data = build_data(labels_per_class, seed)
+    console.print(describe(data))
+    with busy("SSFI is ranking the columns ..."):
+        ranker, seconds = rank_columns(data, top, seed, n_jobs)
+    with busy("Judging the selection by the hidden labels ..."):
+        selected = np.flatnonzero(ranker.get_support())
+        accuracies = compare_selections(data, selected, seed)
+    show(console, data, ranker, seconds, accuracies)

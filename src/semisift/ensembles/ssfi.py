@@ -1,0 +1,354 @@
+"""SSFI: semi-supervised feature importance by a co-training committee of trees.
+
+H. Barkia, H. Elghazel, A. Aussem (2011). Semi-supervised feature importance evaluation with ensemble
+learning. IEEE International Conference on Data Mining (ICDM), algorithms 1 to 4.
+"""
+
+import math
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+
+from semisift._base import FeatureRanker
+from semisift._committee import Committee, committee_size
+from semisift._labels import Labels
+from semisift._members import Block, Importance, Setting, build_setting, new_blocks, row_mask
+from semisift._problem import Problem
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Where the printed method and the recommended one part."""
+
+    n_rounds: int
+    stratified: bool  # bootstrap each class by itself, so that no bag lacks one
+    probability: bool  # leaves vote with their class shares instead of their majority
+    widest_gap: bool  # between equal splits: the widest gap instead of the first
+    net: bool  # rows that turn right by the permutation count against the feature
+    per_draw: bool  # divide by the members that drew a feature instead of by all
+    mends_collapse: bool  # class-mass normalisation where the vote leaves classes without rows
+
+
+VARIANTS = {
+    "paper": Reading(
+        n_rounds=10,
+        stratified=False,
+        probability=False,
+        widest_gap=False,
+        net=False,
+        per_draw=False,
+        mends_collapse=False,
+    ),
+    "default": Reading(
+        n_rounds=3,
+        stratified=True,
+        probability=True,
+        widest_gap=True,
+        net=True,
+        per_draw=True,
+        mends_collapse=True,
+    ),
+}
+
+
+class Verdict(NamedTuple):
+    """The committee's label (-1: no voter) and its share of the votes, for each unlabelled row."""
+
+    label: NDArray[np.int32]
+    confidence: NDArray[np.float64]
+
+
+class SSFI(FeatureRanker):
+    """Rank features by what a committee of co-trained trees loses when they are permuted.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=None
+        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    n_members : int or "auto", default="auto"
+        Committee size; "auto" is the paper's ``10 ceil(log(0.01) / log(1 - 1 / sqrt(p)))``.
+    """
+
+    labels_needed = "two_classes"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FeatureRanker._parameter_constraints,
+        "n_members": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "max_features": [
+            StrOptions({"sqrt"}),
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+        ],
+        "max_iter": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
+        "growth": [Interval(Real, 0, None, closed="neither")],
+        "class_prior": [None, "array-like", dict],
+        "estimator": [None, HasMethods(["fit", "predict"])],
+        "max_depth": [None, Interval(Integral, 1, None, closed="left")],
+        "permutation": [StrOptions({"expected", "sampled"})],
+        "variant": [StrOptions({"default", "paper"})],
+        "n_jobs": [None, Integral],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | None = None,
+        n_members: int | Literal["auto"] = "auto",
+        max_features: int | float | Literal["sqrt"] = "sqrt",
+        max_iter: int | Literal["auto"] = "auto",
+        growth: float = 1,
+        class_prior: Any = None,
+        estimator: Any = None,
+        max_depth: int | None = None,
+        permutation: Literal["expected", "sampled"] = "expected",
+        variant: Literal["default", "paper"] = "default",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(n_features_to_select=n_features_to_select, random_state=random_state)
+        self.n_members = n_members
+        self.max_features = max_features
+        self.max_iter = max_iter
+        self.growth = growth
+        self.class_prior = class_prior
+        self.estimator = estimator
+        self.max_depth = max_depth
+        self.permutation = permutation
+        self.variant = variant
+        self.n_jobs = n_jobs
+
+    def _n_tasks(self, problem: Problem) -> int:
+        return self._n_rounds() + 2
+
+    def _n_rounds(self) -> int:
+        return VARIANTS[self.variant].n_rounds if self.max_iter == "auto" else self.max_iter
+
+    def _score(self, problem: Problem) -> NDArray[np.float64]:
+        reading = VARIANTS[self.variant]
+        labels = problem.labels
+        prior = class_prior(self.class_prior, labels)
+        quotas = np.maximum(1, np.ceil(self.growth * prior)).astype(np.int32)
+        target = prior if self.class_prior is not None and reading.mends_collapse else None
+        n_members = (
+            committee_size(problem.n_features) if self.n_members == "auto" else self.n_members
+        )
+        setting = build_setting(
+            problem,
+            features_to_draw(self.max_features, problem.n_features),
+            estimator=self.estimator,
+            stratified=reading.stratified,
+            widest_gap=reading.widest_gap,
+            max_depth=self.max_depth,
+        )
+        unlabelled = labels.unlabelled
+        with Committee(n_members, self.n_jobs) as committee:
+            # algorithm 1, lines 3 to 11: the initial committee, and its first vote
+            blocks = new_blocks(committee, setting)
+            rounds = iter(self._progress(range(self._n_rounds() + 2), "round"))
+            next(rounds)
+            blocks, votes = vote(committee, blocks, setting, reading.probability)
+            verdict = decide(votes[unlabelled], target, reading.mends_collapse)
+
+            # lines 12 to 20: every member is handed the rows that the others are surest about
+            self.n_iter_ = 0
+            for _ in range(self._n_rounds()):
+                next(rounds)
+                self.n_iter_ += 1
+                choice = sort_confident(verdict, unlabelled, problem.n_rows, quotas)
+                advanced = committee.map(co_train, blocks, setting, choice, reading.probability)
+                if not any(changed for _, _, changed in advanced):
+                    break
+                blocks = [block for block, _, _ in advanced]
+                votes = sum_votes(block_votes for _, block_votes, _ in advanced)
+                verdict = decide(votes[unlabelled], target, reading.mends_collapse)
+
+            # lines 21 to 34: what the members lose when a feature is permuted
+            label, confidence = labels.codes.copy(), np.ones(problem.n_rows)
+            label[unlabelled], confidence[unlabelled] = verdict
+            by_label = row_mask(label == np.arange(labels.n_classes)[:, None])
+            parts = committee.map(
+                measure, blocks, setting, by_label, confidence, reading.net, self.permutation
+            )
+            never_voted = row_mask(label < 0)
+            if never_voted.any():
+                _, votes = vote(committee, blocks, setting, reading.probability, never_voted)
+                verdict = decide(votes[unlabelled], target, reading.mends_collapse)
+                label[unlabelled], confidence[unlabelled] = verdict
+            for _ in rounds:
+                pass
+
+        self.transduction_ = labels.classes[label]
+        self.confidence_ = confidence
+        self.oob_agreement_ = mean_agreement(parts)
+        self.n_draws_ = np.sum([part.draws for part in parts], axis=0)
+        return add_up(parts, self.n_draws_ if reading.per_draw else n_members, problem.n_features)
+
+
+# What travels to the blocks -----------------------------------------------------------------------
+
+
+def cast_votes(
+    block: Block, setting: Setting, probability: bool, rows: NDArray[np.uint64] | None
+) -> tuple[Block, NDArray[np.int32]]:
+    """Let each member vote on its out-of-bag rows (and on `rows`, where given)."""
+    return block, block.vote(setting, probability, rows)
+
+
+def co_train(
+    block: Block, setting: Setting, choice: tuple[NDArray[Any], ...], probability: bool
+) -> tuple[Block, NDArray[np.int32], bool]:
+    """Hand each member its confident rows (algorithm 2), refit it and let it vote again."""
+    order, confidence, class_starts, quotas = choice
+    rows = block.pick_confident(setting, order, confidence, class_starts, quotas)
+    slots = np.repeat(np.arange(len(quotas), dtype=np.int32), quotas)
+    labels = np.ascontiguousarray(np.broadcast_to(slots, rows.shape))
+    block = block.with_picks(rows, labels)
+    return block, block.vote(setting, probability), bool((rows >= 0).any())
+
+
+def measure(
+    block: Block,
+    setting: Setting,
+    by_label: NDArray[np.uint64],
+    confidence: NDArray[np.float64],
+    net: bool,
+    permutation: str,
+) -> Importance:
+    """Permute the features of each member over its out-of-bag rows."""
+    return block.permute(
+        setting, by_label, confidence, net=net, sampled=permutation == "sampled"
+    )
+
+
+# What is decided between the rounds ---------------------------------------------------------------
+
+
+def vote(
+    committee: Committee,
+    blocks: list[Block],
+    setting: Setting,
+    probability: bool,
+    rows: NDArray[np.uint64] | None = None,
+) -> tuple[list[Block], NDArray[np.int64]]:
+    """Return the blocks and the votes of the whole committee."""
+    answers = committee.map(cast_votes, blocks, setting, probability, rows)
+    return [block for block, _ in answers], sum_votes(votes for _, votes in answers)
+
+
+def sum_votes(parts: Any) -> NDArray[np.int64]:
+    """Add up the votes of all blocks."""
+    parts = iter(parts)
+    total = next(parts).astype(np.int64)
+    for part in parts:
+        total += part
+    return total
+
+
+def decide(
+    votes: NDArray[np.int64], prior: NDArray[np.float64] | None, mends_collapse: bool
+) -> Verdict:
+    """Return the winner of each row's votes and its share (algorithm 3).
+
+    Parameters
+    ----------
+    votes : int array of shape (n_unlabelled, n_classes)
+    prior : array of shape (n_classes,) or None
+        Scale the votes so that the shares of the classes over all rows equal this.
+    mends_collapse : bool
+        Where the vote has collapsed, do so with equal shares.
+
+    Returns
+    -------
+    Verdict
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> decide(np.array([[3, 2], [0, 0]]), None, False)
+    Verdict(label=array([ 0, -1], dtype=int32), confidence=array([0.6, 0. ]))
+    """
+    total = votes.sum(axis=1)
+    usable = total > 0
+    share = votes / np.where(usable, total, 1)[:, None]
+    winner = share.argmax(axis=1)
+    if prior is None and mends_collapse and has_collapsed(winner[usable], votes.shape[1]):
+        prior = np.full(votes.shape[1], 1 / votes.shape[1])
+    if prior is not None and usable.any():
+        mass = share[usable].mean(axis=0)
+        share = share * np.divide(prior, mass, out=np.zeros_like(mass), where=mass > 0)
+        share /= np.where(usable, share.sum(axis=1), 1)[:, None]
+        winner = share.argmax(axis=1)
+    label = np.where(usable, winner, -1).astype(np.int32)
+    return Verdict(label, np.where(usable, share.max(axis=1, initial=0), 0.0))
+
+
+def has_collapsed(winner: NDArray[np.integer], n_classes: int) -> bool:
+    """Whether one class wins (nearly) everywhere."""
+    if not len(winner):
+        return False
+    return bool(np.bincount(winner, minlength=n_classes).max() >= 0.95 * len(winner))
+
+
+def sort_confident(
+    verdict: Verdict, unlabelled: NDArray[np.int32], n_rows: int, quotas: NDArray[np.int32]
+) -> tuple[NDArray[Any], ...]:
+    """List the usable rows class by class, the most confident first, for `pick_confident`."""
+    usable = np.flatnonzero(verdict.label >= 0)
+    label, certainty = verdict.label[usable], verdict.confidence[usable]
+    sorted_rows = np.lexsort((-certainty, label))
+    class_starts = np.searchsorted(label[sorted_rows], np.arange(len(quotas) + 1))
+    confidence = np.zeros(n_rows)
+    confidence[unlabelled] = verdict.confidence
+    return unlabelled[usable[sorted_rows]], confidence, class_starts.astype(np.int32), quotas
+
+
+def class_prior(given: Any, labels: Labels) -> NDArray[np.float64]:
+    """Return the class prior: as given, or the shares among the labelled rows."""
+    if given is None:
+        return labels.counts / labels.counts.sum()
+    if isinstance(given, dict):
+        missing = [label for label in labels.classes.tolist() if label not in given]
+        if missing:
+            raise ValueError(
+                f"class_prior must have an entry for each class of y: {missing} missing, got "
+                f"{given!r}."
+            )
+        given = [given[label] for label in labels.classes.tolist()]
+    prior = np.asarray(given, dtype=np.float64)
+    if prior.shape != (labels.n_classes,) or not (prior > 0).all() or not np.isfinite(prior).all():
+        raise ValueError(
+            f"class_prior must be {labels.n_classes} positive numbers, one for each class of y "
+            f"({labels.classes.tolist()}): got {given!r}."
+        )
+    return prior / prior.sum()
+
+
+def features_to_draw(max_features: Any, n_features: int) -> int:
+    """Return how many features a member draws."""
+    if max_features == "sqrt":
+        return max(1, round(math.sqrt(n_features)))
+    if isinstance(max_features, Integral):
+        return min(int(max_features), n_features)
+    return max(1, round(max_features * n_features))
+
+
+def mean_agreement(parts: list[Importance]) -> float:
+    """Return the members' mean agreement with the vote; NaN where there was nothing to vote on."""
+    agreement = np.concatenate([part.agreement for part in parts])
+    agreement = agreement[~np.isnan(agreement)]
+    return float(agreement.mean()) if len(agreement) else math.nan
+
+
+def add_up(
+    parts: list[Importance], divisor: NDArray[np.int64] | int, n_features: int
+) -> NDArray[np.float64]:
+    """Add the losses in member order and divide; a feature that nobody drew has no score."""
+    features = np.concatenate([part.features for part in parts])
+    losses = np.concatenate([part.losses for part in parts])
+    total = np.bincount(features, losses, minlength=n_features)
+    divisor = np.broadcast_to(divisor, total.shape)
+    return np.divide(total, divisor, out=np.full(n_features, np.nan), where=divisor > 0)

@@ -1,0 +1,119 @@
+/* Columns of X, dense (one after the other) or CSC, float32 or float64, behind three functions.
+
+   A set of rows is a bit mask: row i is bit i % 64 of word i / 64; bits past the last row are 0. */
+#ifndef SEMISIFT_COLUMNS_H
+#define SEMISIFT_COLUMNS_H
+
+#include <math.h>
+#include <string.h>
+#include "portable.h"
+
+typedef struct {
+    int64_t n_rows;
+    int is_float32;
+    int is_sparse;
+    const void *values;      /* dense: column after column; sparse: the stored entries */
+    const int32_t *indices;  /* sparse only: rows, ascending within a column */
+    const int64_t *indptr;
+} columns_t;
+
+static inline double stored_value(const columns_t *columns, int64_t at) {
+    return columns->is_float32 ? (double)((const float *)columns->values)[at]
+                               : ((const double *)columns->values)[at];
+}
+
+/* The first stored entry of a sparse column at or after `row`. */
+static inline int64_t first_entry(const columns_t *columns, int64_t column, int32_t row) {
+    int64_t low = columns->indptr[column], high = columns->indptr[column + 1];
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (columns->indices[middle] < row) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+static inline double column_value(const columns_t *columns, int64_t column, int32_t row) {
+    if (!columns->is_sparse) return stored_value(columns, column * columns->n_rows + row);
+    int64_t at = first_entry(columns, column, row);
+    if (at < columns->indptr[column + 1] && columns->indices[at] == row)
+        return stored_value(columns, at);
+    return 0.0;
+}
+
+/* out[j] = value of the column in rows[j]; position[rows[j]] == j, and -1 for every other row. */
+static inline void gather_column(const columns_t *columns, int64_t column, const int32_t *rows,
+                                 int n, const int32_t *position, double *out) {
+    if (!columns->is_sparse) {
+        int64_t start = column * columns->n_rows;
+        for (int j = 0; j < n; j++) out[j] = stored_value(columns, start + rows[j]);
+        return;
+    }
+    int64_t start = columns->indptr[column], stop = columns->indptr[column + 1];
+    if (stop - start > 16 * (int64_t)n) {
+        for (int j = 0; j < n; j++) out[j] = column_value(columns, column, rows[j]);
+        return;
+    }
+    for (int j = 0; j < n; j++) out[j] = 0.0;
+    for (int64_t at = start; at < stop; at++) {
+        int32_t j = position[columns->indices[at]];
+        if (j >= 0) out[j] = stored_value(columns, at);
+    }
+}
+
+/* Eight bytes of 0 or 1 to eight bits. */
+static inline uint64_t pack_bytes(const uint8_t *bytes) {
+    uint64_t word;
+    memcpy(&word, bytes, 8);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return (word * 0x0102040810204080ULL) >> 56;
+}
+
+#define SEMISIFT_MASK_AT_MOST(name, type)                                                     \
+    SEMISIFT_CLONES static void name(const type *x, int64_t n, type threshold, uint64_t *out) { \
+        uint8_t below[64];                                                                    \
+        for (int64_t start = 0; start < n; start += 64) {                                     \
+            int64_t length = n - start < 64 ? n - start : 64;                                 \
+            if (length == 64) {                                                               \
+                for (int i = 0; i < 64; i++) below[i] = x[start + i] <= threshold;            \
+            } else {                                                                          \
+                memset(below, 0, 64);                                                         \
+                for (int i = 0; i < length; i++) below[i] = x[start + i] <= threshold;        \
+            }                                                                                 \
+            uint64_t word = 0;                                                                \
+            for (int i = 0; i < 8; i++) word |= pack_bytes(below + 8 * i) << (8 * i);         \
+            out[start / 64] = word;                                                           \
+        }                                                                                     \
+    }
+
+SEMISIFT_MASK_AT_MOST(mask_at_most_float32, float)
+SEMISIFT_MASK_AT_MOST(mask_at_most_float64, double)
+
+/* The rows whose value is at most the threshold. */
+static inline void column_mask(const columns_t *columns, int64_t column, double threshold,
+                               uint64_t *out) {
+    int64_t n = columns->n_rows, n_words = (n + 63) / 64;
+    if (!columns->is_sparse) {
+        if (columns->is_float32) {
+            /* rounding the threshold down changes no comparison with a float32 */
+            float below = (float)threshold;
+            if ((double)below > threshold) below = nextafterf(below, -INFINITY);
+            mask_at_most_float32((const float *)columns->values + column * n, n, below, out);
+        } else {
+            mask_at_most_float64((const double *)columns->values + column * n, n, threshold, out);
+        }
+        return;
+    }
+    int zeros_below = 0.0 <= threshold;
+    memset(out, zeros_below ? 0xFF : 0, n_words * sizeof(uint64_t));
+    if (zeros_below && n % 64) out[n_words - 1] = (1ULL << (n % 64)) - 1;
+    for (int64_t at = columns->indptr[column]; at < columns->indptr[column + 1]; at++) {
+        if ((stored_value(columns, at) <= threshold) == zeros_below) continue;
+        int32_t row = columns->indices[at];
+        out[row >> 6] ^= 1ULL << (row & 63);
+    }
+}
+
+#endif

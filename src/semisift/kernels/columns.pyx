@@ -1,0 +1,42 @@
+"""The columns of X as the other kernels read them, without a copy."""
+
+import numpy as np
+from scipy import sparse
+
+from libc.stdint cimport int32_t, int64_t
+
+
+cdef class Columns:
+    """A Fortran-ordered array or a CSC matrix of float32 or float64, kept alive while it is read."""
+
+    def __init__(self, X):
+        cdef const float[::1] float32
+        cdef const double[::1] float64
+        cdef const int32_t[::1] indices
+        cdef const int64_t[::1] indptr
+        self.X = X
+        self.n_features = X.shape[1]
+        self.c.n_rows = X.shape[0]
+        self.c.is_sparse = sparse.issparse(X)
+        self.c.is_float32 = X.dtype == np.float32
+        if self.c.is_sparse:
+            stored = X.data
+            indices = np.asarray(X.indices, dtype=np.int32)
+            indptr = np.asarray(X.indptr, dtype=np.int64)
+            self._buffers = (stored, indices, indptr)
+            self.c.indptr = &indptr[0]
+            self.c.indices = &indices[0] if indices.shape[0] else NULL
+        else:
+            stored = X.ravel(order="K")
+            self._buffers = (stored,)
+        if stored.shape[0] == 0:
+            self.c.values = NULL
+        elif self.c.is_float32:
+            float32 = stored
+            self.c.values = &float32[0]
+        else:
+            float64 = stored
+            self.c.values = &float64[0]
+
+    def __reduce__(self):
+        return Columns, (self.X,)

@@ -1,0 +1,209 @@
+"""LabelledOnly: let an ordinary classifier sit behind a semi-supervised ranker."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.utils import Tags, _safe_indexing, get_tags, indexable
+from sklearn.utils._param_validation import HasMethods
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _routing_enabled,
+    process_routing,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import (
+    _check_method_params,
+    _estimator_has,
+    _num_samples,
+    check_is_fitted,
+)
+
+from semisift._labels import parse_labels
+
+
+class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Fit a classifier on the labelled rows and leave out the others.
+
+    In a pipeline after a semi-supervised ranker the classifier receives the same `y`, in which
+    unlabelled rows are -1, None or NaN; alone it would learn -1 as one more class.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        The classifier. A clone of it is fitted.
+
+    Attributes
+    ----------
+    estimator_ : estimator object
+        The fitted classifier.
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows.
+    n_features_in_ : int
+        Number of columns seen during fit, where `estimator_` has it.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, where `estimator_` has them.
+
+    Notes
+    -----
+    `score` judges labelled rows alone. Scorers given by name, such as ``scoring="accuracy"``, call
+    `predict` and compare with the whole `y`, unlabelled rows included: leave ``scoring=None`` in
+    cross-validation.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from semisift.learners import LabelledOnly
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y_partly = y.copy()
+    >>> y_partly[::2] = -1
+    >>> model = LabelledOnly(KNeighborsClassifier()).fit(X, y_partly)
+    >>> model.classes_
+    array([0, 1, 2])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods(["fit", "predict"])]
+    }
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    # The parameters of `estimator` are the user's and still have to be validated.
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any, **params: Any) -> Self:
+        """Fit a clone of `estimator` on the labelled rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            All rows.
+        y : array-like of shape (n_samples,)
+            Labels; -1, None and NaN mark unlabelled rows.
+        **params : dict
+            Passed to the `fit` of `estimator`. What has one value per row, such as
+            `sample_weight`, is cut down to the labelled rows.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, "
+                "but the target y is None."
+            )
+        X, rows, y = _labelled_part(X, y, purpose="fit")
+        if _routing_enabled():
+            params = process_routing(self, "fit", **params).estimator.fit
+        params = _check_method_params(X, params, indices=rows)
+        self.estimator_ = clone(self.estimator).fit(_safe_indexing(X, rows), y, **params)
+        self.classes_ = self.estimator_.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict(X)
+
+    @available_if(_estimator_has("predict_proba"))
+    def predict_proba(self, X: Any) -> NDArray[np.floating]:
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(X)
+
+    @available_if(_estimator_has("decision_function"))
+    def decision_function(self, X: Any) -> NDArray[np.floating]:
+        """Call the decision function of `estimator_`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self.estimator_.decision_function(X)
+
+    @available_if(_estimator_has("score"))
+    def score(self, X: Any, y: Any, **params: Any) -> float:
+        """Return the score of `estimator_` on the labelled rows, as a rule its accuracy.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels; rows with -1, None or NaN are left out.
+        **params : dict
+            Passed to the `score` of `estimator_`, cut down to the labelled rows.
+
+        Returns
+        -------
+        score : float
+        """
+        check_is_fitted(self)
+        X, rows, y = _labelled_part(X, y, purpose="score")
+        if _routing_enabled():
+            params = process_routing(self, "score", **params).estimator.score
+        params = _check_method_params(X, params, indices=rows)
+        return float(self.estimator_.score(_safe_indexing(X, rows), y, **params))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return how metadata is routed to `estimator`.
+
+        Returns
+        -------
+        routing : MetadataRouter
+        """
+        mapping = (
+            MethodMapping().add(caller="fit", callee="fit").add(caller="score", callee="score")
+        )
+        return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags = inner.input_tags
+        if inner.classifier_tags is not None:
+            tags.classifier_tags = inner.classifier_tags
+        return tags
+
+
+def _labelled_part(X: Any, y: Any, purpose: str) -> tuple[Any, NDArray[np.int32], NDArray[Any]]:
+    """Return X in a form that can be sliced, the labelled rows and their labels."""
+    (X,) = indexable(X)
+    labels = parse_labels(y, _num_samples(X))
+    if not len(labels.labelled):
+        raise ValueError(
+            f"LabelledOnly needs a labelled row to {purpose}: all {len(labels.codes)} values of y "
+            "are unlabelled (-1, None or NaN)."
+        )
+    return X, labels.labelled, labels.classes[labels.codes[labels.labelled]]

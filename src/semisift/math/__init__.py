@@ -1,0 +1,1 @@
+"""Pure functions on arrays that more than one method uses."""

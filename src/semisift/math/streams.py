@@ -1,0 +1,95 @@
+"""Counter-based random numbers in numpy: the streams of kernels/streams.pxd, bit for bit.
+
+Word j of a stream is a hash of the stream's key and j (splitmix64), and the key a hash of the seed,
+the committee member and the purpose. So a member's draws depend on nobody else's.
+"""
+
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Purpose(IntEnum):
+    """What a stream is drawn for."""
+
+    SUBSPACE = 0
+    LABELLED_BAG = 1
+    UNLABELLED_BAG = 2
+    TIES = 3
+    PERMUTATION = 4
+    NODE_SUBSPACE = 5
+
+
+def _mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def stream_words(
+    seed: int, member: int, purpose: Purpose, counters: NDArray[np.integer]
+) -> NDArray[np.uint64]:
+    """Return the words of one stream at the given counters.
+
+    Parameters
+    ----------
+    seed, member : int
+    purpose : Purpose
+    counters : int array
+
+    Returns
+    -------
+    uint64 array of the shape of `counters`
+    """
+    with np.errstate(over="ignore"):
+        key = _mix(np.array([seed], dtype=np.uint64) + GOLDEN * np.uint64(member + 1))
+        key = _mix(key + GOLDEN * np.uint64(purpose + 1))
+        return _mix(key + GOLDEN * (counters.astype(np.uint64) + np.uint64(1)))
+
+
+def draw_below(
+    seed: int, member: int, purpose: Purpose, counters: NDArray[np.integer], n: int
+) -> NDArray[np.int64]:
+    """Return draws from 0, ..., n - 1; two of them share a word.
+
+    Parameters
+    ----------
+    seed, member : int
+    purpose : Purpose
+    counters : int array
+        The numbers of the draws.
+    n : int
+
+    Returns
+    -------
+    int array of the shape of `counters`
+    """
+    words = stream_words(seed, member, purpose, counters >> 1)
+    halves = np.where(counters & 1, words >> np.uint64(32), words & np.uint64(0xFFFFFFFF))
+    return ((halves * np.uint64(n)) >> np.uint64(32)).astype(np.int64)
+
+
+def draw_distinct(seed: int, member: int, n: int, size: int) -> NDArray[np.int32]:
+    """Draw `size` distinct numbers below `n` from the member's subspace stream, in random order.
+
+    Parameters
+    ----------
+    seed, member : int
+    n, size : int
+
+    Returns
+    -------
+    int32 array of shape (size,)
+    """
+    found: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+    start = 0
+    while len(found) < size:
+        counters = np.arange(start, start + 2 * size)
+        start += 2 * size
+        drawn = draw_below(seed, member, Purpose.SUBSPACE, counters, n)
+        values, first = np.unique(np.concatenate([found, drawn]), return_index=True)
+        found = values[np.argsort(first)]
+    return found[:size].astype(np.int32)

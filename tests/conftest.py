@@ -1,0 +1,68 @@
+"""Data that several test files share."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+
+class Data(NamedTuple):
+    X: np.ndarray
+    y: np.ndarray
+    y_true: np.ndarray
+
+
+def make_data(n_rows=60, n_features=8, n_classes=2, per_class=6, seed=0):
+    """Return normal columns of which the first two follow the class, with most labels hidden.
+
+    The values are exact in float32, so that both precisions hold the same numbers.
+    """
+    rng = np.random.default_rng(seed)
+    y_true = np.arange(n_rows) % n_classes
+    X = rng.normal(size=(n_rows, n_features))
+    X[:, :2] += 2.0 * y_true[:, None]
+    y = np.full(n_rows, -1)
+    for label in range(n_classes):
+        rows = np.flatnonzero(y_true == label)[:per_class]
+        y[rows] = label
+    return Data(X.astype(np.float32).astype(np.float64), y, y_true)
+
+
+@pytest.fixture
+def data():
+    return make_data()
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    folder = os.environ.get("SEMISIFT_DATA")
+    if not folder:
+        pytest.skip("set SEMISIFT_DATA to the folder of the data sets to run this test")
+    if not Path(folder).is_dir():
+        pytest.skip(f"SEMISIFT_DATA={folder!r} is not a folder")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def load_dataset(data_dir) -> Callable:
+    """Return ``load(name) -> (X, y)``; X is dense or a CSR array, y is fully labelled."""
+
+    def load(name):
+        path = data_dir / f"{name}.npz"
+        if not path.exists():
+            pytest.skip(f"the data set {name} is not in {data_dir}")
+        with np.load(path, allow_pickle=False) as file:
+            y = file["y"]
+            if y.dtype.kind == "u":
+                y = y.astype(np.int64)  # so that -1 can hide a label
+            if "X" in file:
+                return file["X"], y
+            indices = file["indices"].astype(np.int32)  # stored as uint16 where that is enough
+            parts = file["data"], indices, file["indptr"].astype(np.int64)
+            return csr_array(parts, shape=tuple(file["shape"])), y
+
+    return load

@@ -1,0 +1,204 @@
+"""The command line: its start-up, its exit codes and the truth of what the demo prints."""
+
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_array_equal
+
+from semisift.cli import COMMANDS, main
+from semisift.cli import demo as demo_module
+from semisift.cli.demo import (
+    Accuracy,
+    build_data,
+    compare_selections,
+    count_real,
+    evaluate,
+    hide_among_copies,
+    keep_labels,
+    verdict,
+)
+
+
+@pytest.fixture
+def runner():
+    return CliRunner()
+
+
+@pytest.fixture(scope="module")
+def data():
+    return build_data(labels_per_class=5, seed=0, n_copies=2)
+
+
+def columns_ranked(is_real, real_first):
+    """Rank the columns perfectly, or as badly as can be."""
+    order = np.argsort(~is_real if real_first else is_real, kind="stable")
+    ranking = np.empty(len(order), dtype=int)
+    ranking[order] = np.arange(1, len(order) + 1)
+    return ranking
+
+
+# --- the group -----------------------------------------------------------------------------------
+
+
+def test_help_lists_every_command_and_imports_nothing_heavy():
+    code = (
+        "import sys\n"
+        "from semisift.cli import main\n"
+        "main(['--help'], prog_name='semisift', standalone_mode=False)\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'rich', 'joblib'} & set(sys.modules)\n"
+        "sys.exit(f'imported: {sorted(heavy)}' if heavy else 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for name in COMMANDS:
+        assert re.search(rf"^\s+{name}\s", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_listed_help_is_the_first_line_of_the_command(runner, name):
+    result = runner.invoke(main, [name, "--help"])
+    assert result.exit_code == 0
+    assert COMMANDS[name][1] in " ".join(result.stdout.split())
+
+
+def test_version(runner):
+    result = runner.invoke(main, ["--version"])
+    assert result.exit_code == 0
+    assert re.fullmatch(r"semisift \d+\.\d+\S*\n", result.stdout)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["--nonsense"], ["demo", "--top", "0"], ["demo", "--seed", "x"]]
+)
+def test_wrong_usage_exits_with_2(runner, arguments):
+    assert runner.invoke(main, arguments).exit_code == 2
+
+
+def test_bad_input_exits_with_1_and_says_why(runner):
+    result = runner.invoke(main, ["demo", "--labels-per-class", "400"])
+    assert result.exit_code == 1
+    assert "400 labels were asked" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_interruption_exits_with_130(runner, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo_module, "rank_columns", interrupted)
+    result = runner.invoke(main, ["demo"])
+    assert result.exit_code == 130
+    assert result.stderr.endswith("Interrupted.\n")
+
+
+# --- the functional core of the demo -------------------------------------------------------------
+
+
+def test_copies_hold_the_values_of_their_column_in_another_order():
+    X = np.arange(60.0).reshape(20, 3)
+    wide, names, is_real = hide_among_copies(X, ["a", "b", "c"], 4, np.random.default_rng(0))
+    assert wide.shape == (20, 15)
+    assert len(set(names)) == 15
+    assert set(names[is_real]) == {"a", "b", "c"}
+    for column, name, real in zip(wide.T, names, is_real, strict=True):
+        original = X[:, "abc".index(name[0])]
+        assert_array_equal(np.sort(column), original)
+        assert np.array_equal(column, original) == real
+    assert len({tuple(column) for column in wide.T}) == 15  # no two copies shuffled alike
+
+
+def test_keep_labels_keeps_as_many_as_asked_and_never_invents_one():
+    y = np.array([0] * 7 + [1] * 9 + [2] * 4)
+    kept = keep_labels(y, 3, np.random.default_rng(0))
+    assert_array_equal(np.unique(kept, return_counts=True), [[-1, 0, 1, 2], [11, 3, 3, 3]])
+    assert_array_equal(kept[kept != -1], y[kept != -1])
+
+
+def test_keep_labels_refuses_more_labels_than_rows():
+    with pytest.raises(ValueError, match="class 1 has 2 rows, 3 labels were asked"):
+        keep_labels(np.array([0, 0, 0, 1, 1]), 3, np.random.default_rng(0))
+
+
+def test_data_is_split_hidden_and_repeatable(data):
+    assert data.X_train.shape[1] == data.X_test.shape[1] == len(data.names) == 90
+    assert data.is_real.sum() == 30
+    assert data.labelled.sum() == 10
+    assert_array_equal(data.y_train[data.labelled], data.y_train_true[data.labelled])
+    again = build_data(labels_per_class=5, seed=0, n_copies=2)
+    assert_array_equal(again.X_train, data.X_train)
+    assert_array_equal(again.y_train, data.y_train)
+    other = build_data(labels_per_class=5, seed=1, n_copies=2)
+    assert not np.array_equal(other.X_train, data.X_train)
+
+
+@pytest.mark.parametrize(("real_first", "found"), [(True, 10), (False, 0)])
+def test_count_real(data, real_first, found):
+    ranking = columns_ranked(data.is_real, real_first)
+    assert count_real(data.is_real, ranking, 10) == (found, pytest.approx(10 * 30 / 90))
+
+
+def test_real_columns_classify_better_than_copies(data):
+    real = evaluate(data, np.flatnonzero(data.is_real), "real")
+    copies = evaluate(data, np.flatnonzero(~data.is_real), "copies")
+    assert real.test > copies.test
+    assert real.unlabelled > copies.unlabelled
+
+
+def test_comparison_names_its_rows_in_order(data):
+    accuracies = compare_selections(data, np.flatnonzero(data.is_real)[:4], seed=0)
+    assert [accuracy.features.split(" (")[0] for accuracy in accuracies] == [
+        "the 4 selected by SSFI",
+        "all 90 columns",
+        "4 random columns, mean of 20 choices",
+        "the 30 real ones",
+    ]
+    assert all(0 <= accuracy.test <= 1 for accuracy in accuracies)
+
+
+def test_verdict_admits_a_loss():
+    selected = Accuracy("selected", 0.8, 0.8)
+    others = [Accuracy("all", 0.9, 0.9), Accuracy("random", 0.5, 0.5), Accuracy("x", 0.8, 0.8)]
+    assert verdict(selected, others) == (
+        "On the test rows the selected columns do 10.0 points worse than all; "
+        "30.0 points better than random; as well as x."
+    )
+
+
+# --- the demo as a user sees it ------------------------------------------------------------------
+
+
+def test_demo_prints_a_failure_as_a_failure(runner, monkeypatch):
+    """A ranker that puts copies first must be shown to have found nothing."""
+
+    def rank_badly(data, top, seed, n_jobs):
+        ranking = columns_ranked(data.is_real, real_first=False)
+        ranker = SimpleNamespace(
+            ranking_=ranking,
+            scores_=1 / ranking,
+            transduction_=1 - data.y_train_true,
+            get_support=lambda: ranking <= top,
+        )
+        return ranker, 0.0
+
+    monkeypatch.setattr(demo_module, "rank_columns", rank_badly)
+    result = runner.invoke(main, ["demo"])
+    assert result.exit_code == 0, result.output
+    assert "Real among the best 10: 0 (by chance 0.5)" in result.stdout
+    assert "Real among the best 20: 0 (by chance 1.0)" in result.stdout
+    assert result.stdout.count("shuffled copy") == 10
+    assert "unlabelled rows: 0.0% are right" in " ".join(result.stdout.split())
+
+
+def test_demo_runs_with_the_real_ranker(runner):
+    result = runner.invoke(main, ["demo", "--top", "5", "--seed", "1", "--n-jobs", "2"])
+    assert result.exit_code == 0, result.output
+    assert "The 5 best columns" in result.stdout
+    for k in (5, 10, 20):
+        assert f"Real among the best {k}: " in result.stdout
+    assert "the 5 selected by SSFI" in result.stdout
+    assert re.search(r"SSFI ranked 630 columns in \d+\.\d\d s", result.stdout)

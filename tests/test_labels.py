@@ -1,0 +1,174 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.exceptions import DataConversionWarning
+
+from semisift._labels import check_pairs, pairs_from_labels, parse_labels
+
+INTEGERS = {
+    "list": [3, -1, 1, 3],
+    "int64": np.array([3, -1, 1, 3]),
+    "int8": np.array([3, -1, 1, 3], dtype=np.int8),
+    "float": np.array([3.0, -1.0, 1.0, 3.0]),
+    "float32 with NaN": np.array([3, np.nan, 1, 3], dtype=np.float32),
+    "object with -1": np.array([3, -1, 1, 3], dtype=object),
+    "object with None": np.array([3, None, 1, 3], dtype=object),
+    "object with pd.NA": np.array([3, pd.NA, 1, 3], dtype=object),
+    "list with NaN": [3, float("nan"), 1, 3],
+    "Int64": pd.Series([3, None, 1, 3], dtype="Int64"),
+    "Int64 with -1": pd.Series([3, -1, 1, 3], dtype="Int64"),
+    "polars": pl.Series([3, None, 1, 3]),
+    "polars with -1": pl.Series([3, -1, 1, 3]),
+    "polars float": pl.Series([3.0, float("nan"), 1.0, 3.0]),
+}
+
+STRINGS = {
+    "list with None": ["b", None, "a", "b"],
+    "list with NaN": ["b", float("nan"), "a", "b"],
+    "list with -1": ["b", -1, "a", "b"],
+    "object with pd.NA": np.array(["b", pd.NA, "a", "b"], dtype=object),
+    "object with -1.0": np.array(["b", -1.0, "a", "b"], dtype=object),
+    "series": pd.Series(["b", None, "a", "b"]),
+    "object series": pd.Series(["b", np.nan, "a", "b"], dtype=object),
+    "nullable string": pd.Series(["b", None, "a", "b"], dtype="string"),
+    "category": pd.Series(["b", None, "a", "b"], dtype="category"),
+    "polars": pl.Series(["b", None, "a", "b"]),
+    "polars category": pl.Series(["b", None, "a", "b"], dtype=pl.Categorical),
+    "numpy string": np.array(["b", None, "a", "b"], dtype=np.dtypes.StringDType(na_object=None)),
+}
+
+
+@pytest.mark.parametrize("y", INTEGERS.values(), ids=INTEGERS.keys())
+def test_integer_labels(y):
+    labels = parse_labels(y, 4)
+    assert_array_equal(labels.codes, [1, -1, 0, 1])
+    assert labels.codes.dtype == np.int32
+    assert_array_equal(labels.classes, [1, 3])
+
+
+@pytest.mark.parametrize("name", ["list", "object with None", "Int64", "polars"])
+def test_missing_values_do_not_turn_integers_into_floats(name):
+    assert parse_labels(INTEGERS[name], 4).classes.dtype.kind == "i"
+
+
+@pytest.mark.parametrize("y", STRINGS.values(), ids=STRINGS.keys())
+def test_string_labels(y):
+    labels = parse_labels(y, 4)
+    assert_array_equal(labels.codes, [1, -1, 0, 1])
+    assert labels.classes.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("y", [["-1", "1"], np.array(["-1", "1"]), ["nan", "None"], ["", "a"]])
+def test_no_string_means_unlabelled(y):
+    assert len(parse_labels(y, 2).unlabelled) == 0
+
+
+def test_integer_minus_one_among_strings_is_unlabelled_but_its_text_is_not():
+    assert_array_equal(parse_labels(["-1", -1, "a"], 3).codes, [0, -1, 1])
+
+
+@pytest.mark.parametrize("y", [np.array([True, False]), [True, False], [np.True_, np.False_]])
+def test_booleans_have_no_unlabelled_value(y):
+    labels = parse_labels(y, 2)
+    assert_array_equal(labels.codes, [1, 0])
+    assert_array_equal(labels.classes, [False, True])
+
+
+def test_booleans_may_be_missing():
+    labels = parse_labels(pd.Series([True, None, False], dtype="boolean"), 3)
+    assert_array_equal(labels.codes, [1, -1, 0])
+    assert labels.classes.dtype == bool
+
+
+def test_counts_and_row_numbers():
+    labels = parse_labels([2, -1, 7, 2, -1], 5)
+    assert_array_equal(labels.labelled, [0, 2, 3])
+    assert_array_equal(labels.unlabelled, [1, 4])
+    assert labels.labelled.dtype == labels.unlabelled.dtype == np.int32
+    assert_array_equal(labels.counts, [2, 1])
+    assert labels.n_classes == 2
+
+
+@pytest.mark.parametrize("y", [None, [-1, -1], [None, None], np.full(2, np.nan)])
+def test_nothing_labelled(y):
+    labels = parse_labels(y, 2)
+    assert labels.n_classes == 0
+    assert_array_equal(labels.codes, [-1, -1])
+    assert len(labels.counts) == 0
+
+
+def test_column_vector_is_ravelled_with_a_warning():
+    with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+        labels = parse_labels(np.array([[1], [-1]]), 2)
+    assert_array_equal(labels.codes, [0, -1])
+
+
+def test_y_is_not_modified():
+    y = np.array([1, None, 2], dtype=object)
+    parse_labels(y, 3)
+    assert y.tolist() == [1, None, 2]
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([0.5, 1.0], "Unknown label type: continuous.*got 0.5 in y"),
+        (np.array([0.5, None], dtype=object), "Unknown label type: continuous"),
+        ([1.0, np.inf], "Input y contains infinity"),
+        (np.array([1 + 1j, 2]), "Complex data not supported"),
+        ([1 + 1j, 2], "Unknown label type.*complex"),
+        ([1, 2, 3], "one label for each row of X: got 3 labels for 2 rows"),
+        (np.zeros((2, 2)), r"y should be a 1d array, got an array of shape \(2, 2\)"),
+        (np.array(1), r"y should be a 1d array, got an array of shape \(\)"),
+        (["a", 1], "y mixes labels that are numbers and strings"),
+        ([True, 1], "y mixes labels that are booleans and numbers"),
+        ([{}, 1], "Unknown label type: {} in y is of type dict"),
+        (np.array(["2020-01-01", "2020-01-02"], dtype="M8[D]"), "Unknown label type: y has dtype"),
+        (csr_array([[1, 0]]), "y must be a dense 1d array"),
+    ],
+)
+def test_errors_name_what_was_received(y, message):
+    with pytest.raises(ValueError, match=message):
+        parse_labels(y, 2)
+
+
+def test_pairs_from_labels():
+    must_link, cannot_link = pairs_from_labels(parse_labels(["a", "a", "b", None, "b"], 5))
+    assert_array_equal(must_link, [[0, 1], [2, 4]])
+    assert_array_equal(cannot_link, [[0, 2], [0, 4], [1, 2], [1, 4]])
+
+
+def test_pairs_of_nothing_labelled():
+    must_link, cannot_link = pairs_from_labels(parse_labels(None, 3))
+    assert must_link.shape == cannot_link.shape == (0, 2)
+
+
+@pytest.mark.parametrize("pairs", [None, [], np.empty((0, 2))])
+def test_no_pairs(pairs):
+    assert check_pairs(pairs, 3, "must_link").shape == (0, 2)
+
+
+def test_pairs_are_ordered_within():
+    pairs = np.array([[2, 0], [0, 1]])
+    assert_array_equal(check_pairs(pairs, 3, "must_link"), [[0, 2], [0, 1]])
+    assert_array_equal(pairs, [[2, 0], [0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([1, 2], r"must_link must be pairs of row numbers: got shape \(2,\)"),
+        ([[0, 1, 2]], r"got shape \(1, 3\)"),
+        ([[0.0, 1.0]], "must_link must be pairs of integers: got dtype float64"),
+        ([[True, False]], "must be pairs of integers"),
+        ([[0, 3]], "row numbers from 0 to 2: got 3"),
+        ([[-1, 0]], "row numbers from 0 to 2: got -1"),
+        ([[0, 1], [1, 1]], "must pair different rows: got row 1 twice"),
+    ],
+)
+def test_wrong_pairs(pairs, message):
+    with pytest.raises(ValueError, match=message):
+        check_pairs(pairs, 3, "must_link")

@@ -1,0 +1,34 @@
+import inspect
+import re
+
+import pytest
+
+import semisift
+from semisift import METHODS, FeatureRanker
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_entry(name):
+    method = METHODS[name]
+    assert method.name == name
+    assert re.fullmatch(r"[a-z0-9-]+", name)
+    assert method.path.startswith(f"semisift.{method.family}.")
+    assert method.source in {"formula", "reading"}
+    assert re.search(r"\((19|20)\d\d\)", method.citation)
+    assert method.cost
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_class(name):
+    cls = METHODS[name].cls
+    assert issubclass(cls, FeatureRanker)
+    assert cls.labels_needed in {"none", "optional", "two_classes"}
+    assert getattr(semisift, cls.__name__) is cls
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_constructor(name):
+    parameters = inspect.signature(METHODS[name].cls).parameters
+    assert {"n_features_to_select", "random_state"} <= set(parameters)
+    assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters.values())
+    assert set(parameters) == set(METHODS[name].cls._parameter_constraints)
