@@ -12,7 +12,7 @@ from typing import Any, Self
 import joblib
 from joblib.parallel import get_active_backend
 
-BLOCK_SIZE = 64
+BLOCK_SIZE = 256
 
 
 def committee_size(n_features: int) -> int:

@@ -41,24 +41,40 @@ static inline double column_value(const columns_t *columns, int64_t column, int3
     return 0.0;
 }
 
-/* out[j] = value of the column in rows[j]; position[rows[j]] == j, and -1 for every other row. */
-static inline void gather_column(const columns_t *columns, int64_t column, const int32_t *rows,
+/* out[j] = value of the column in rows[j]; position[rows[j]] == j, and -1 for every other row.
+   Returns 0, and leaves out as it is, if the column is constant on these rows. */
+static inline int gather_column(const columns_t *columns, int64_t column, const int32_t *rows,
                                  int n, const int32_t *position, double *out) {
+    int varies = 0;
     if (!columns->is_sparse) {
         int64_t start = column * columns->n_rows;
         for (int j = 0; j < n; j++) out[j] = stored_value(columns, start + rows[j]);
-        return;
+        for (int j = 1; j < n; j++) varies |= out[j] != out[0];
+        return varies;
     }
     int64_t start = columns->indptr[column], stop = columns->indptr[column + 1];
     if (stop - start > 16 * (int64_t)n) {
         for (int j = 0; j < n; j++) out[j] = column_value(columns, column, rows[j]);
-        return;
+        for (int j = 1; j < n; j++) varies |= out[j] != out[0];
+        return varies;
     }
+    /* in text most columns are 0 in all rows of a small bag */
+    int64_t at = start;
+    while (at < stop && position[columns->indices[at]] < 0) at++;
+    if (at == stop) return 0;
     for (int j = 0; j < n; j++) out[j] = 0.0;
-    for (int64_t at = start; at < stop; at++) {
+    for (; at < stop; at++) {
         int32_t j = position[columns->indices[at]];
         if (j >= 0) out[j] = stored_value(columns, at);
     }
+    for (int j = 1; j < n; j++) varies |= out[j] != out[0];
+    return varies;
+}
+
+SEMISIFT_CLONES static int64_t count_rows(const uint64_t *rows, int64_t n_words) {
+    int64_t count = 0;
+    for (int64_t w = 0; w < n_words; w++) count += semisift_popcount(rows[w]);
+    return count;
 }
 
 /* Eight bytes of 0 or 1 to eight bits. */

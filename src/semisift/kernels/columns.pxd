@@ -18,12 +18,12 @@ cdef extern from "columns.h" nogil:
         const int64_t *indptr
 
     double column_value(const columns_t *columns, int64_t column, int32_t row)
-    void gather_column(
+    int gather_column(
         const columns_t *columns, int64_t column, const int32_t *rows, int n,
         const int32_t *position, double *out,
     )
-    int64_t first_entry(const columns_t *columns, int64_t column, int32_t row)
     double stored_value(const columns_t *columns, int64_t at)
+    int64_t count_rows(const uint64_t *rows, int64_t n_words)
     void column_mask(const columns_t *columns, int64_t column, double threshold, uint64_t *out)
 
 

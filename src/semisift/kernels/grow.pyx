@@ -21,6 +21,10 @@ from semisift.kernels.columns cimport (
 from semisift.kernels.streams cimport NODE_SUBSPACE, draw_below, stream_key
 
 
+cdef extern from "portable.h" nogil:
+    void prefetch(const void *address)
+
+
 cdef extern from "splits.h" nogil:
     enum: LANES
     ctypedef struct entry_t:
@@ -145,9 +149,13 @@ cdef void code_columns(Bag *bag, const columns_t *X, const uint8_t *codes, const
     cdef int c, j, n = stop - start, kept = 0
     cdef const uint8_t *column
     cdef uint8_t *out
-    cdef bint is_constant
+    cdef bint varies
     if codes != NULL:
         for c in range(n_columns):
+            if c + 8 < n_columns:
+                column = codes + <int64_t>subspace[c + 8] * X.n_rows
+                prefetch(column)
+                prefetch(column + X.n_rows - 1)
             column = codes + <int64_t>subspace[c] * X.n_rows
             out = bag.codes + c
             bag.features[c] = subspace[c]
@@ -158,16 +166,13 @@ cdef void code_columns(Bag *bag, const columns_t *X, const uint8_t *codes, const
     cdef bint whole = n == bag.n
     for c in range(n_columns):
         if whole:
-            gather_column(X, subspace[c], bag.rows, n, bag.position, bag.values)
+            varies = gather_column(X, subspace[c], bag.rows, n, bag.position, bag.values)
         else:
+            varies = False
             for j in range(n):
                 bag.values[j] = column_value(X, subspace[c], bag.rows[bag.members[start + j]])
-        is_constant = True
-        for j in range(1, n):
-            if bag.values[j] != bag.values[0]:
-                is_constant = False
-                break
-        if is_constant:
+                varies |= bag.values[j] != bag.values[0]
+        if not varies:
             continue
         bag.features[kept] = subspace[c]
         if whole:
@@ -184,7 +189,7 @@ cdef void code_columns(Bag *bag, const columns_t *X, const uint8_t *codes, const
 cdef void consider_column(Bag *bag, const columns_t *X, const double *spread, int column,
                           int start, int stop, double wanted, Split *best) noexcept nogil:
     """Find the boundaries of one column whose score is `wanted`; keep the best of them."""
-    cdef int i, k, code, position
+    cdef int i, k, code, position, lowest = 255, highest = 0
     cdef int32_t row_below = -1
     cdef double below, above, gap, n_left = 0, squares_left = 0, squares_right = 0
     cdef int64_t left, right
@@ -196,12 +201,14 @@ cdef void consider_column(Bag *bag, const columns_t *X, const double *spread, in
     for i in range(start, stop):
         position = bag.members[i]
         code = codes[<int64_t>position * bag.stride]
+        lowest = min(lowest, code)
+        highest = max(highest, code)
         following[position] = first[code]
         first[code] = position
     memset(bag.left_counts, 0, bag.n_classes * sizeof(int64_t))
     for k in range(bag.n_classes):
         squares_right += <double>(bag.counts[k] * bag.counts[k])
-    for code in range(256):
+    for code in range(lowest, highest + 1):
         position = first[code]
         if position < 0:
             continue

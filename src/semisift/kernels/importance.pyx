@@ -8,16 +8,11 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from semisift.kernels.columns cimport Columns, semisift_lowest_bit, semisift_popcount
+from semisift.kernels.columns cimport (
+    Columns, count_rows, semisift_lowest_bit, semisift_popcount,
+)
 from semisift.kernels.masks cimport Forest, Masks, Tree, split_mask
 from semisift.kernels.streams cimport PERMUTATION, draw_below, stream_key
-
-
-cdef int64_t count_rows(const uint64_t *rows, int64_t n_words) noexcept nogil:
-    cdef int64_t w, count = 0
-    for w in range(n_words):
-        count += semisift_popcount(rows[w])
-    return count
 
 
 cdef double weigh(const uint64_t *rows, const double *weights, int64_t n_words) noexcept nogil:

@@ -14,9 +14,11 @@
 #endif
 
 #if defined(__GNUC__)
+static inline void prefetch(const void *address) { __builtin_prefetch(address); }
 static inline int semisift_popcount(uint64_t word) { return __builtin_popcountll(word); }
 static inline int semisift_lowest_bit(uint64_t word) { return __builtin_ctzll(word); }
 #else
+static inline void prefetch(const void *address) { (void)address; }
 static inline int semisift_popcount(uint64_t word) {
     int count = 0;
     for (; word; word &= word - 1) count++;

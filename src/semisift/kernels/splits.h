@@ -21,25 +21,19 @@ static inline double split_score(double squares_left, double n_left, double squa
 }
 
 #if defined(__GNUC__)
+typedef int8_t codes_t __attribute__((vector_size(LANES)));
 typedef uint8_t bytes_t __attribute__((vector_size(LANES)));
-typedef uint8_t half_bytes_t __attribute__((vector_size(LANES / 2)));
-typedef uint16_t half_words_t __attribute__((vector_size(LANES)));
+typedef uint16_t words_t __attribute__((vector_size(LANES)));
 
-static inline bytes_t load_lanes(const uint8_t *from) {
+/* Codes are compared as signed bytes, which every instruction set can do at once. */
+static inline codes_t load_codes(const uint8_t *from) {
     bytes_t lanes;
     memcpy(&lanes, from, LANES);
-    return lanes;
+    return (codes_t)(lanes ^ 0x80);
 }
 
-/* The first or the second half of the lanes, as 16-bit numbers. */
-static inline half_words_t widen_half(const bytes_t *lanes, int second) {
-    half_bytes_t half;
-    memcpy(&half, (const uint8_t *)lanes + second * (LANES / 2), LANES / 2);
-    return __builtin_convertvector(half, half_words_t);
-}
-
-static inline void widen_range(bytes_t *lowest, bytes_t *highest, bytes_t row) {
-    bytes_t above = (bytes_t)(row > *highest), below = (bytes_t)(row < *lowest);
+static inline void widen_range(codes_t *lowest, codes_t *highest, codes_t row) {
+    codes_t above = row > *highest, below = row < *lowest;
     *highest = (row & above) | (*highest & ~above);
     *lowest = (row & below) | (*lowest & ~below);
 }
@@ -51,17 +45,14 @@ SEMISIFT_CLONES static int separating_columns(const uint8_t *codes, int stride, 
     int found = 0;
     for (int block = 0; block < n_columns; block += LANES) {
         const uint8_t *start = codes + block;
-        bytes_t highest = load_lanes(start + (int64_t)rows[0] * stride), lowest = highest;
-        for (int i = 1; i < n_first; i++) {
-            bytes_t row = load_lanes(start + (int64_t)rows[i] * stride);
-            widen_range(&lowest, &highest, row);
-        }
-        bytes_t highest_2 = load_lanes(start + (int64_t)rows[n_first] * stride), lowest_2 = highest_2;
-        for (int i = n_first + 1; i < n; i++) {
-            bytes_t row = load_lanes(start + (int64_t)rows[i] * stride);
-            widen_range(&lowest_2, &highest_2, row);
-        }
-        bytes_t apart = ((bytes_t)(highest < lowest_2) | (bytes_t)(highest_2 < lowest)) & 1;
+        codes_t highest = load_codes(start + (int64_t)rows[0] * stride), lowest = highest;
+        for (int i = 1; i < n_first; i++)
+            widen_range(&lowest, &highest, load_codes(start + (int64_t)rows[i] * stride));
+        codes_t highest_2 = load_codes(start + (int64_t)rows[n_first] * stride);
+        codes_t lowest_2 = highest_2;
+        for (int i = n_first + 1; i < n; i++)
+            widen_range(&lowest_2, &highest_2, load_codes(start + (int64_t)rows[i] * stride));
+        codes_t apart = ((highest < lowest_2) | (highest_2 < lowest)) & 1;
         memcpy(separates + block, &apart, LANES);
         int end = n_columns - block < LANES ? n_columns - block : LANES;
         for (int c = 0; c < end; c++) found += separates[block + c];
@@ -69,50 +60,101 @@ SEMISIFT_CLONES static int separating_columns(const uint8_t *codes, int stride, 
     return found;
 }
 
+typedef uint32_t uints_t __attribute__((vector_size(LANES)));
+typedef int32_t ints_t __attribute__((vector_size(LANES)));
+typedef int32_t four_ints_t __attribute__((vector_size(16)));
+typedef double four_doubles_t __attribute__((vector_size(32)));
+typedef int64_t four_masks_t __attribute__((vector_size(32)));
+
+/* best = the larger of it and of the scores of eight splits, one to a lane, that put `right` rows on
+   the right, where squares are sum_k R_k^2, products sum_k T_k R_k, and T_k the weight of class k.
+   Written out in vectors: compilers turn the plain loop into scalar code. */
+static inline __attribute__((always_inline)) void keep_best(
+    ints_t right, ints_t squares, ints_t products, int32_t total, int32_t total_squares,
+    double *best) {
+    ints_t left = total - right;
+    ints_t above = (total_squares - 2 * products + squares) * right + squares * left;
+    ints_t below = left * right;
+    for (int half = 0; half < 2; half++) {
+        four_ints_t numerator, denominator;
+        four_doubles_t known;
+        memcpy(&numerator, (const int32_t *)&above + 4 * half, 16);
+        memcpy(&denominator, (const int32_t *)&below + 4 * half, 16);
+        memcpy(&known, best + 4 * half, 32);
+        /* all rows on one side: 0 / 0, which no comparison prefers */
+        four_doubles_t score = __builtin_convertvector(numerator, four_doubles_t) /
+                               __builtin_convertvector(denominator, four_doubles_t);
+        four_masks_t larger = score > known;
+        known = (four_doubles_t)(((four_masks_t)score & larger) | ((four_masks_t)known & ~larger));
+        memcpy(best + 4 * half, &known, 32);
+    }
+}
+
+/* Even and odd lanes of counts and of sums over the classes, as 16-bit numbers. */
+typedef struct { words_t even, odd; } sums_t;
+
 /* best[c] = the best score of any split of the node on column c, -1 where the column is constant.
    Classes come in runs: class k has the rows up to run_end[k], of total weight run_weight[k]. */
 SEMISIFT_CLONES static void column_scores(const uint8_t *codes, int stride, int n_columns,
                                           const int32_t *rows, const uint8_t *weights, int n,
                                           const int32_t *run_end, const int32_t *run_weight,
                                           int n_runs, int total, double *best) {
+    codes_t block_rows[255];  /* a row of weight w stands there w times */
+    int32_t last_of_run[255], total_squares = 0;
+    for (int k = 0, end = 0; k < n_runs; k++) {
+        end += run_weight[k];
+        last_of_run[k] = end;
+        total_squares += run_weight[k] * run_weight[k];
+    }
     for (int block = 0; block < n_columns; block += LANES) {
-        const uint8_t *start = codes + block;
-        for (int c = 0; c < LANES; c++) best[block + c] = -1.0;
-        for (int r = 0; r < n; r++) {
-            bytes_t candidate = load_lanes(start + (int64_t)rows[r] * stride);
-            bytes_t n_left = {0};
-            half_words_t left_1 = {0}, left_2 = {0}, right_1 = {0}, right_2 = {0};
+        double block_best[LANES];  /* in the order in which lanes are split up below */
+        int8_t highest_code[LANES];
+        codes_t lowest = load_codes(codes + block + (int64_t)rows[0] * stride), highest = lowest;
+        for (int i = 0, end = 0; i < n; i++) {
+            codes_t row = load_codes(codes + block + (int64_t)rows[i] * stride);
+            widen_range(&lowest, &highest, row);
+            for (int w = 0; w < weights[i]; w++) block_rows[end++] = row;
+        }
+        /* candidates: the code of each row, or each code where the columns have only a few */
+        int n_codes = -128;
+        memcpy(highest_code, &highest, LANES);
+        for (int c = 0; c < LANES; c++) {
+            block_best[c] = -1.0;
+            if (highest_code[c] > n_codes) n_codes = highest_code[c];
+        }
+        n_codes += 128;
+        int by_code = n_codes < n, n_candidates = by_code ? n_codes : n;
+        for (int r = 0, at = 0; r < n_candidates; at += weights[r++]) {
+            codes_t candidate = by_code ? (codes_t){0} + (int8_t)(r - 128) : block_rows[at];
+            sums_t counts = {{0}, {0}}, squares = {{0}, {0}}, products = {{0}, {0}};
             int i = 0;
             for (int k = 0; k < n_runs; k++) {
-                bytes_t left = {0};
-                for (; i < run_end[k]; i++) {
-                    bytes_t row = load_lanes(start + (int64_t)rows[i] * stride);
-                    left += (bytes_t)(row <= candidate) & weights[i];
-                }
-                n_left += left;
-                half_words_t first = widen_half(&left, 0), second = widen_half(&left, 1);
-                left_1 += first * first;
-                left_2 += second * second;
-                first = (uint16_t)run_weight[k] - first;
-                second = (uint16_t)run_weight[k] - second;
-                right_1 += first * first;
-                right_2 += second * second;
+                bytes_t right = {0};
+#pragma GCC unroll 2
+                for (; i < last_of_run[k]; i++) right -= (bytes_t)(block_rows[i] > candidate);
+                words_t even = (words_t)right & 0xFF, odd = (words_t)right >> 8;
+                counts.even += even;
+                counts.odd += odd;
+                squares.even += even * even;
+                squares.odd += odd * odd;
+                products.even += even * (uint16_t)run_weight[k];
+                products.odd += odd * (uint16_t)run_weight[k];
             }
-            uint16_t squares_left[LANES], squares_right[LANES];
-            uint8_t here[LANES];
-            memcpy(here, &n_left, LANES);
-            memcpy(squares_left, &left_1, LANES);
-            memcpy(squares_left + LANES / 2, &left_2, LANES);
-            memcpy(squares_right, &right_1, LANES);
-            memcpy(squares_right + LANES / 2, &right_2, LANES);
-            for (int c = 0; c < LANES; c++) {
-                int32_t on_left = here[c], on_right = total - on_left;
-                int32_t above = squares_left[c] * on_right + squares_right[c] * on_left;
-                /* nothing on the right: 0 / 0, which no comparison prefers */
-                double score = (double)above / (double)(on_left * on_right);
-                best[block + c] = score > best[block + c] ? score : best[block + c];
+            for (int odd = 0; odd < 2; odd++) {
+                uints_t right = (uints_t)(odd ? counts.odd : counts.even);
+                uints_t square = (uints_t)(odd ? squares.odd : squares.even);
+                uints_t product = (uints_t)(odd ? products.odd : products.even);
+                double *known = block_best + odd * LANES / 2;
+                keep_best(
+                    (ints_t)(right & 0xFFFF), (ints_t)(square & 0xFFFF),
+                    (ints_t)(product & 0xFFFF), total, total_squares, known);
+                keep_best(
+                    (ints_t)(right >> 16), (ints_t)(square >> 16), (ints_t)(product >> 16), total,
+                    total_squares, known + LANES / 4);
             }
         }
+        for (int c = 0; c < LANES; c++)
+            best[block + c] = block_best[c % 2 * LANES / 2 + c / 2 % 2 * LANES / 4 + c / 4];
     }
 }
 
@@ -193,14 +235,22 @@ static void sort_entries(entry_t *entries, int64_t n) {
     }
 }
 
-/* code of a value = how many values of the column are smaller */
+/* Dense ranks: the code of a value is how many distinct values of the column are smaller. */
 SEMISIFT_CLONES static void rank_column(const double *values, int n, uint8_t *codes, int stride) {
+    uint8_t n_smaller[255], rank_of[256] = {0};
     for (int j = 0; j < n; j++) {
         int64_t smaller = 0;
         double value = values[j];
         for (int i = 0; i < n; i++) smaller += values[i] < value;
-        codes[(int64_t)j * stride] = (uint8_t)smaller;
+        n_smaller[j] = (uint8_t)smaller;
+        rank_of[smaller] = 1;
     }
+    for (int i = 0, rank = 0; i < n; i++) {
+        int exists = rank_of[i];
+        rank_of[i] = (uint8_t)rank;
+        rank += exists;
+    }
+    for (int j = 0; j < n; j++) codes[(int64_t)j * stride] = rank_of[n_smaller[j]];
 }
 
 #endif
