@@ -15,7 +15,7 @@ extensions = cythonize(
         Extension(
             f"semisift.kernels.{source.stem}",
             [str(source)],
-            depends=[str(header) for header in KERNELS.glob("*.h")],
+            depends=[str(part) for part in KERNELS.glob("*.[hp]*") if part.suffix in {".h", ".pxi"}],
             include_dirs=[str(KERNELS)],
             extra_compile_args=COMPILE_ARGS,
         )

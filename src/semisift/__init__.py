@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from semisift.ensembles.forest import ForestImportance
     from semisift.ensembles.sefr import SEFR
     from semisift.ensembles.ssfi import SSFI
-    from semisift.exceptions import NothingUnlabelledWarning
+    from semisift.exceptions import KernelsMissingWarning, NothingUnlabelledWarning
     from semisift.learners.labelled_only import LabelledOnly
     from semisift.registry import METHODS
 
@@ -24,6 +24,7 @@ __all__ = [
     "SSFI",
     "FeatureRanker",
     "ForestImportance",
+    "KernelsMissingWarning",
     "LabelledOnly",
     "NothingUnlabelledWarning",
     "__version__",
@@ -35,6 +36,7 @@ _HOMES = {
     "SSFI": "semisift.ensembles.ssfi",
     "FeatureRanker": "semisift._base",
     "ForestImportance": "semisift.ensembles.forest",
+    "KernelsMissingWarning": "semisift.exceptions",
     "LabelledOnly": "semisift.learners.labelled_only",
     "NothingUnlabelledWarning": "semisift.exceptions",
 }

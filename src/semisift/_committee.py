@@ -7,10 +7,13 @@ answer is the same for any number of threads, processes or machines and any bloc
 import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Any, Self
 
 import joblib
 from joblib.parallel import get_active_backend
+
+from semisift._threads import one_blas_thread
 
 BLOCK_SIZE = 256
 
@@ -60,6 +63,7 @@ class Committee:
         backend, _ = get_active_backend(prefer="threads")
         self.is_remote = not getattr(backend, "uses_threads", False) and self.n_jobs > 1
         self._pool: Any = None
+        self._limits = ExitStack()
 
     def ranges(self) -> Iterator[tuple[int, int]]:
         """Yield the first member of each block and the first one after it."""
@@ -73,7 +77,12 @@ class Committee:
             self._pool = ThreadPoolExecutor(self.n_jobs)
         return self
 
+    def limit_threads(self) -> None:
+        """Let BLAS work on one thread until the committee is left."""
+        self._limits.enter_context(one_blas_thread())
+
     def __exit__(self, *error: object) -> None:
+        self._limits.close()
         pool, self._pool = self._pool, None
         if isinstance(pool, ThreadPoolExecutor):
             pool.shutdown(wait=True, cancel_futures=True)

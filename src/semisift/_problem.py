@@ -63,6 +63,13 @@ class Problem:
         clean = _clean_sparse(X, names) if issparse(X) else _clean_dense(np.asarray(X), names)
         return cls(clean, parse_labels(y, clean.shape[0]), seed, names)
 
+    def labelled_part(self) -> "Problem":
+        """Return the problem without its unlabelled rows."""
+        rows = self.labels.labelled
+        X = _clean_sparse(self.X[rows], None) if self.is_sparse else np.asfortranarray(self.X[rows])
+        labels = Labels(self.labels.codes[rows], self.labels.classes)
+        return Problem(X, labels, self.seed, self.feature_names)
+
     @property
     def n_rows(self) -> int:
         """Number of rows, labelled and unlabelled."""

@@ -1,6 +1,10 @@
 """The warnings of semisift."""
 
-__all__ = ["NothingUnlabelledWarning"]
+__all__ = ["KernelsMissingWarning", "NothingUnlabelledWarning"]
+
+
+class KernelsMissingWarning(UserWarning):
+    """The compiled kernels could not be built, so slower code serves."""
 
 
 class NothingUnlabelledWarning(UserWarning):

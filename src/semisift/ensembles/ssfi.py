@@ -11,13 +11,19 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from semisift._base import FeatureRanker
-from semisift._committee import Committee, committee_size
+from semisift._committee import Committee
 from semisift._labels import Labels
 from semisift._members import Block, Importance, Setting, build_setting, new_blocks, row_mask
 from semisift._problem import Problem
+from semisift.ensembles._shared import (
+    COMMITTEE_CONSTRAINTS,
+    add_up,
+    count_members,
+    features_to_draw,
+)
 
 
 @dataclass(frozen=True)
@@ -77,20 +83,12 @@ class SSFI(FeatureRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
-        "n_members": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "max_features": [
-            StrOptions({"sqrt"}),
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="right"),
-        ],
+        **COMMITTEE_CONSTRAINTS,
         "max_iter": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
         "growth": [Interval(Real, 0, None, closed="neither")],
         "class_prior": [None, "array-like", dict],
         "estimator": [None, HasMethods(["fit", "predict"])],
-        "max_depth": [None, Interval(Integral, 1, None, closed="left")],
-        "permutation": [StrOptions({"expected", "sampled"})],
         "variant": [StrOptions({"default", "paper"})],
-        "n_jobs": [None, Integral],
     }
 
     def __init__(
@@ -133,9 +131,7 @@ class SSFI(FeatureRanker):
         prior = class_prior(self.class_prior, labels)
         quotas = np.maximum(1, np.ceil(self.growth * prior)).astype(np.int32)
         target = prior if self.class_prior is not None and reading.mends_collapse else None
-        n_members = (
-            committee_size(problem.n_features) if self.n_members == "auto" else self.n_members
-        )
+        n_members = count_members(self.n_members, problem.n_features)
         setting = build_setting(
             problem,
             features_to_draw(self.max_features, problem.n_features),
@@ -219,9 +215,7 @@ def measure(
     permutation: str,
 ) -> Importance:
     """Permute the features of each member over its out-of-bag rows."""
-    return block.permute(
-        setting, by_label, confidence, net=net, sampled=permutation == "sampled"
-    )
+    return block.permute(setting, by_label, confidence, net=net, sampled=permutation == "sampled")
 
 
 # What is decided between the rounds ---------------------------------------------------------------
@@ -327,28 +321,8 @@ def class_prior(given: Any, labels: Labels) -> NDArray[np.float64]:
     return prior / prior.sum()
 
 
-def features_to_draw(max_features: Any, n_features: int) -> int:
-    """Return how many features a member draws."""
-    if max_features == "sqrt":
-        return max(1, round(math.sqrt(n_features)))
-    if isinstance(max_features, Integral):
-        return min(int(max_features), n_features)
-    return max(1, round(max_features * n_features))
-
-
 def mean_agreement(parts: list[Importance]) -> float:
     """Return the members' mean agreement with the vote; NaN where there was nothing to vote on."""
     agreement = np.concatenate([part.agreement for part in parts])
     agreement = agreement[~np.isnan(agreement)]
     return float(agreement.mean()) if len(agreement) else math.nan
-
-
-def add_up(
-    parts: list[Importance], divisor: NDArray[np.int64] | int, n_features: int
-) -> NDArray[np.float64]:
-    """Add the losses in member order and divide; a feature that nobody drew has no score."""
-    features = np.concatenate([part.features for part in parts])
-    losses = np.concatenate([part.losses for part in parts])
-    total = np.bincount(features, losses, minlength=n_features)
-    divisor = np.broadcast_to(divisor, total.shape)
-    return np.divide(total, divisor, out=np.full(n_features, np.nan), where=divisor > 0)

@@ -1,0 +1,20 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift.kernels.columns import Columns
+from semisift.kernels.grow import Trees
+
+def permute(
+    X: Columns,
+    trees: Trees,
+    seed: int,
+    start: int,
+    out_of_bag: NDArray[np.uint64],
+    labels: NDArray[np.uint64],
+    unlabelled: NDArray[np.uint64],
+    weights: NDArray[np.float64],
+    *,
+    net: bool,
+    sampled: bool = False,
+    own_labels_from: float = -1.0,
+) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]: ...

@@ -1,0 +1,191 @@
+# Split search on small bags: perfect splits first, then all thresholds of all columns side by side
+# (splits.h). Part of grow.pyx.
+
+cdef bint separates(Bag *bag, const columns_t *X, const uint8_t *ranks, int feature, int n_first,
+                    int32_t *row_below, int32_t *row_above) noexcept nogil:
+    """Whether a feature puts all rows of the first class on one side and the others on the other.
+
+    Most features fail on one of the first rows, so this is far cheaper than coding or sorting them.
+    """
+    cdef int i
+    cdef double low, high, value
+    cdef int32_t row, swapped
+    cdef const uint8_t *rank = ranks + feature * X.n_rows if ranks != NULL else NULL
+    cdef int32_t highest = bag.rows[0], lowest = bag.rows[n_first]
+    high = rank[highest] if rank != NULL else column_value(X, feature, highest)
+    low = rank[lowest] if rank != NULL else column_value(X, feature, lowest)
+    if low == high:
+        return False
+    # whichever class starts higher has to stay higher
+    cdef double sign = 1.0 if high < low else -1.0
+    high *= sign
+    low *= sign
+    for i in range(1, n_first):
+        row = bag.rows[i]
+        value = sign * (rank[row] if rank != NULL else column_value(X, feature, row))
+        if value >= low:
+            return False
+        if value > high:
+            high = value
+            highest = row
+    for i in range(n_first + 1, bag.n):
+        row = bag.rows[i]
+        value = sign * (rank[row] if rank != NULL else column_value(X, feature, row))
+        if value <= high:
+            return False
+        if value < low:
+            low = value
+            lowest = row
+    row_below[0] = highest if sign > 0 else lowest
+    row_above[0] = lowest if sign > 0 else highest
+    return True
+
+
+cdef Split find_perfect(Bag *bag, const columns_t *X, const uint8_t *ranks, const double *spread,
+                        const int32_t *subspace, int n_columns) noexcept nogil:
+    """Search a bag of two classes for a feature that separates them."""
+    cdef Split best = NO_SPLIT
+    cdef int c
+    cdef int32_t row_below, row_above
+    cdef double below, above, gap
+    for c in range(n_columns):
+        if not separates(bag, X, ranks, subspace[c], bag.run_end[0], &row_below, &row_above):
+            continue
+        below = column_value(X, subspace[c], row_below)
+        above = column_value(X, subspace[c], row_above)
+        gap = relative_gap(below, above, spread, subspace[c])
+        if better(bag.total, gap, &best):
+            best = Split(
+                column=0, score=bag.total, gap=gap, threshold=midpoint(below, above)
+            )
+            bag.features[0] = subspace[c]
+        if spread == NULL:
+            break
+    return best
+
+
+cdef void code_columns(Bag *bag, const columns_t *X, const uint8_t *codes, const int32_t *subspace,
+                       int n_columns, int start, int stop) noexcept nogil:
+    """Fill the codes of the node's rows for the features of the subspace."""
+    cdef int c, j, n = stop - start, kept = 0
+    cdef const uint8_t *column
+    cdef uint8_t *out
+    cdef bint varies
+    if codes != NULL:
+        for c in range(n_columns):
+            if c + 8 < n_columns:
+                column = codes + <int64_t>subspace[c + 8] * X.n_rows
+                prefetch(column)
+                prefetch(column + X.n_rows - 1)
+            column = codes + <int64_t>subspace[c] * X.n_rows
+            out = bag.codes + c
+            bag.features[c] = subspace[c]
+            for j in range(start, stop):
+                out[<int64_t>bag.members[j] * bag.stride] = column[bag.rows[bag.members[j]]]
+        bag.n_columns = n_columns
+        return
+    cdef bint whole = n == bag.n
+    for c in range(n_columns):
+        if whole:
+            varies = gather_column(X, subspace[c], bag.rows, n, bag.position, bag.values)
+        else:
+            varies = False
+            for j in range(n):
+                bag.values[j] = column_value(X, subspace[c], bag.rows[bag.members[start + j]])
+                varies |= bag.values[j] != bag.values[0]
+        if not varies:
+            continue
+        bag.features[kept] = subspace[c]
+        if whole:
+            rank_column(bag.values, n, bag.codes + kept, bag.stride)
+        else:
+            # the codes of a part of the bag are scattered to its places
+            rank_column(bag.values, n, bag.separates, 1)
+            for j in range(n):
+                bag.codes[<int64_t>bag.members[start + j] * bag.stride + kept] = bag.separates[j]
+        kept += 1
+    bag.n_columns = kept
+
+
+cdef void consider_column(Bag *bag, const columns_t *X, const double *spread, int column,
+                          int start, int stop, double wanted, Split *best) noexcept nogil:
+    """Find the boundaries of one column whose score is `wanted`; keep the best of them."""
+    cdef int i, k, code, position, lowest = 255, highest = 0
+    cdef int32_t row_below = -1
+    cdef double below, above, gap, n_left = 0, squares_left = 0, squares_right = 0
+    cdef int64_t left, right
+    cdef uint8_t *codes = bag.codes + column
+    cdef int16_t *first = bag.first_with_code
+    cdef int16_t *following = bag.next_with_code
+    # rows by ascending code: a list for each code
+    memset(first, 0xFF, 256 * sizeof(int16_t))
+    for i in range(start, stop):
+        position = bag.members[i]
+        code = codes[<int64_t>position * bag.stride]
+        lowest = min(lowest, code)
+        highest = max(highest, code)
+        following[position] = first[code]
+        first[code] = position
+    memset(bag.left_counts, 0, bag.n_classes * sizeof(int64_t))
+    for k in range(bag.n_classes):
+        squares_right += <double>(bag.counts[k] * bag.counts[k])
+    for code in range(lowest, highest + 1):
+        position = first[code]
+        if position < 0:
+            continue
+        if row_below >= 0 and split_score(
+            squares_left, n_left, squares_right, bag.total - n_left
+        ) == wanted:
+            below = column_value(X, bag.features[column], row_below)
+            above = column_value(X, bag.features[column], bag.rows[position])
+            gap = relative_gap(below, above, spread, bag.features[column])
+            if better(wanted, gap, best):
+                best.column = column
+                best.score = wanted
+                best.gap = gap
+                best.threshold = midpoint(below, above)
+            if spread == NULL:
+                return
+        row_below = bag.rows[position]
+        while position >= 0:
+            k = bag.labels[position]
+            left = bag.left_counts[k]
+            right = bag.counts[k] - left
+            squares_left += <double>(bag.weights[position] * (2 * left + bag.weights[position]))
+            squares_right -= <double>(bag.weights[position] * (2 * right - bag.weights[position]))
+            n_left += bag.weights[position]
+            bag.left_counts[k] += bag.weights[position]
+            position = following[position]
+
+
+cdef Split search_side_by_side(Bag *bag, const columns_t *X, const double *spread,
+                               int start, int stop, int n_runs) noexcept nogil:
+    cdef Split best = NO_SPLIT
+    cdef int c, i, n = stop - start
+    cdef double highest = -1.0
+    if n_runs == 2 and separating_columns(
+        bag.codes, bag.stride, bag.n_columns, bag.members + start, bag.run_end[0], n, bag.separates
+    ):
+        for c in range(bag.n_columns):
+            if bag.separates[c]:
+                consider_column(bag, X, spread, c, start, stop, bag.total, &best)
+                if spread == NULL:
+                    break
+        return best
+    for i in range(n):
+        bag.byte_weights[i] = <uint8_t>bag.weights[bag.members[start + i]]
+    column_scores(
+        bag.codes, bag.stride, bag.n_columns, bag.members + start, bag.byte_weights, n,
+        bag.run_end, bag.run_weight, n_runs, bag.total, bag.best,
+    )
+    for c in range(bag.n_columns):
+        if bag.best[c] > highest:
+            highest = bag.best[c]
+    if highest < 0:
+        return best
+    for c in range(bag.n_columns):
+        if bag.best[c] == highest:
+            consider_column(bag, X, spread, c, start, stop, highest, &best)
+            if spread == NULL:
+                break
+    return best

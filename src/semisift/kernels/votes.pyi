@@ -1,0 +1,18 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift.kernels.columns import Columns
+from semisift.kernels.grow import Trees
+
+def vote(
+    X: Columns, trees: Trees, rows: NDArray[np.uint64], n_classes: int, probability: bool
+) -> NDArray[np.int32]: ...
+def pick_own(
+    X: Columns,
+    trees: Trees,
+    seed: int,
+    start: int,
+    pools: NDArray[np.uint64],
+    quotas: NDArray[np.int32],
+    at_least: float,
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...

@@ -1,0 +1,133 @@
+"""What a committee member is dealt, and is handed later: kernels/plan.pyx in numpy, bit for bit."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift.math.masks import row_mask, unmask
+from semisift.math.streams import Purpose, draw_below, draw_distinct, stream_words
+
+
+def draw_subspaces(
+    seed: int, start: int, stop: int, n_features: int, size: int
+) -> NDArray[np.int32]:
+    """Draw `size` distinct features, in random order, for each of the members start..stop-1.
+
+    Parameters
+    ----------
+    seed, start, stop : int
+    n_features, size : int
+
+    Returns
+    -------
+    int32 array of shape (stop - start, size)
+    """
+    members = range(start, stop)
+    subspaces = [draw_distinct(seed, member, n_features, size) for member in members]
+    return np.array(subspaces, dtype=np.int32).reshape(len(members), size)
+
+
+def draw_bags(
+    seed: int,
+    start: int,
+    stop: int,
+    n_rows: int,
+    labelled: NDArray[np.int32],
+    strata: NDArray[np.int32],
+    unlabelled: NDArray[np.int32],
+) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+    """Draw the bootstraps of the members start..stop-1.
+
+    Parameters
+    ----------
+    seed, start, stop : int
+    n_rows : int
+    labelled : int32 array
+        The labelled rows, those of one stratum side by side.
+    strata : int32 array
+        Where each stratum starts in `labelled`, with the end as last entry.
+    unlabelled : int32 array
+
+    Returns
+    -------
+    weights : int32 array of shape (stop - start, n_labelled)
+        How often each labelled row was drawn.
+    out_of_bag : uint64 array of shape (stop - start, n_words)
+        The rows out of the bag as bit masks.
+    """
+    weights = np.zeros((stop - start, len(labelled)), dtype=np.int32)
+    out_of_bag = np.zeros((stop - start, n_rows), dtype=bool)
+    for i, member in enumerate(range(start, stop)):
+        for first, end in zip(strata[:-1].tolist(), strata[1:].tolist(), strict=True):
+            counters = np.arange(first, end)
+            drawn = draw_below(seed, member, Purpose.LABELLED_BAG, counters, end - first)
+            weights[i, first:end] = np.bincount(drawn, minlength=end - first)
+        counters = np.arange(len(unlabelled))
+        drawn = draw_below(seed, member, Purpose.UNLABELLED_BAG, counters, len(unlabelled))
+        out_of_bag[i, labelled] = weights[i] == 0
+        out_of_bag[i, unlabelled] = True
+        out_of_bag[i, unlabelled[drawn]] = False
+    return weights, row_mask(out_of_bag)
+
+
+def pick_confident(
+    seed: int,
+    start: int,
+    out_of_bag: NDArray[np.uint64],
+    picks: NDArray[np.int32],
+    order: NDArray[np.int32],
+    confidence: NDArray[np.float64],
+    class_starts: NDArray[np.int32],
+    quotas: NDArray[np.int32],
+) -> NDArray[np.int32]:
+    """Pick for each member, class by class, the most confident rows left in its bag.
+
+    Parameters
+    ----------
+    seed, start : int
+    out_of_bag : uint64 array of shape (n_members, n_words)
+    picks : int32 array of shape (n_members, n_picks)
+        The rows that a member was handed before (-1: none).
+    order : int32 array
+        The usable unlabelled rows class by class, the most confident first.
+    confidence : array of shape (n_rows,)
+        Equal confidences are taken in the member's own random order.
+    class_starts : int32 array of shape (n_classes + 1,)
+        Where each class starts in `order`.
+    quotas : int32 array of shape (n_classes,)
+
+    Returns
+    -------
+    int32 array of shape (n_members, sum of quotas)
+        The slots of one class side by side, -1 where a class had no row left.
+    """
+    left = ~unmask(out_of_bag, len(confidence))
+    slots = np.concatenate([[0], np.cumsum(quotas)])
+    picked = np.full((len(out_of_bag), slots[-1]), -1, dtype=np.int32)
+    for i in range(len(out_of_bag)):
+        left[i, picks[i][picks[i] >= 0]] = False
+        for k in range(len(quotas)):
+            rows = order[class_starts[k] : class_starts[k + 1]]
+            rows = rows[left[i, rows]]
+            best = surest(seed, start + i, rows, confidence[rows], int(quotas[k]))
+            picked[i, slots[k] : slots[k] + len(best)] = rows[best]
+    return picked
+
+
+def surest(
+    seed: int, member: int, rows: NDArray[np.int32], confidence: NDArray[np.float64], wanted: int
+) -> NDArray[np.intp]:
+    """Return where the most confident rows stand, equal ones in the member's own random order.
+
+    Parameters
+    ----------
+    seed, member : int
+    rows : int32 array of shape (k,)
+    confidence : array of shape (k,)
+    wanted : int
+
+    Returns
+    -------
+    int array of shape (min(k, wanted),)
+    """
+    words = stream_words(seed, member, Purpose.TIES, rows)
+    return np.lexsort((words, -confidence))[:wanted]

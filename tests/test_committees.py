@@ -1,0 +1,464 @@
+"""SSFI, SEFR and ForestImportance against their references, and on any way to run them."""
+
+import subprocess
+import sys
+import textwrap
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.callback import ProgressBar
+from sklearn.datasets import make_classification
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+from semisift import (
+    SEFR,
+    SSFI,
+    ForestImportance,
+    LabelledOnly,
+    NothingUnlabelledWarning,
+    _committee,
+)
+from semisift._committee import committee_size
+from semisift._problem import Problem
+from semisift.ensembles.ssfi import VARIANTS, decide
+
+from .conftest import make_data
+from .reference.forest import forest
+from .reference.sefr import sefr
+from .reference.ssfi import ssfi
+from .reference.tree import split_features
+
+CASES = [
+    {"n_classes": 2, "seed": 0},
+    {"n_classes": 3, "seed": 1, "per_class": 3},
+    {"n_classes": 4, "seed": 2, "n_rows": 50},
+]
+
+
+def make_case(n_rows=40, n_features=12, coarse=False, **case):
+    data = make_data(
+        n_rows=n_rows, n_features=n_features, per_class=case.pop("per_class", 4), **case
+    )
+    return (data.X.round() if coarse else data.X), data.y
+
+
+def run_reference(X, y, variant, **options):
+    reading = VARIANTS[variant]
+    return ssfi(
+        X,
+        y,
+        **{
+            "n_members": 15,
+            "m": round(np.sqrt(X.shape[1])),
+            "n_rounds": reading.n_rounds,
+            "n_k": [1] * (y.max() + 1),
+            "stratified": reading.stratified,
+            "votes": "probability" if reading.probability else "hard",
+            "spread": Problem.build(X).spread if reading.widest_gap else None,
+            "net": reading.net,
+            "normalise": "draws" if reading.per_draw else "members",
+        }
+        | options,
+    )
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("coarse", [False, True])
+@pytest.mark.parametrize("case", CASES)
+def test_ssfi_equals_the_reference(variant, coarse, case):
+    X, y = make_case(coarse=coarse, **case)
+    ranker = SSFI(n_members=15, variant=variant, random_state=7).fit(X, y)
+    reference = run_reference(X, y, variant, seed=7)
+    assert_allclose(np.nan_to_num(ranker.scores_), reference["scores"], rtol=1e-12, atol=1e-12)
+    assert_array_equal(ranker.n_draws_, reference["draws"])
+    assert ranker.oob_agreement_ == pytest.approx(reference["oob_agreement"])
+    voted = (y < 0) & (reference["label"] >= 0)
+    assert_array_equal(ranker.transduction_[voted], reference["label"][voted])
+    assert_array_equal(ranker.confidence_[voted], reference["conf"][voted])
+    assert_array_equal(ranker.transduction_[y >= 0], y[y >= 0])
+    assert_array_equal(ranker.confidence_[y >= 0], 1.0)
+
+
+def test_ssfi_with_prior_growth_and_depth_equals_the_reference():
+    X, y = make_case(n_classes=3, seed=3)
+    prior = np.array([0.5, 0.3, 0.2])
+    options = {"growth": 5, "class_prior": prior, "max_depth": 2, "max_iter": 2, "max_features": 5}
+    ranker = SSFI(n_members=15, random_state=1, **options).fit(X, y)
+    reference = run_reference(
+        X, y, "default", seed=1, n_k=[3, 2, 1], prior=prior, max_depth=2, n_rounds=2, m=5
+    )
+    assert_allclose(np.nan_to_num(ranker.scores_), reference["scores"], rtol=1e-12, atol=1e-12)
+    named = dict(enumerate(2 * prior))
+    again = SSFI(n_members=15, random_state=1, **options | {"class_prior": named}).fit(X, y)
+    assert_array_equal(again.scores_, ranker.scores_)
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+@pytest.mark.parametrize("case", CASES)
+def test_sefr_equals_the_reference(coarse, case):
+    X, y = make_case(coarse=coarse, **case)
+    ranker = SEFR(n_members=15, random_state=7).fit(X, y)
+    reference = sefr(X, y, seed=7, n_members=15, m=3, max_iter=10)
+    assert_allclose(np.nan_to_num(ranker.scores_), reference["scores"], rtol=1e-12, atol=1e-12)
+    rounds = max(max((t for t, _, _ in picks), default=0) for picks in reference["picks"])
+    assert ranker.n_iter_ == max(1, rounds)
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+@pytest.mark.parametrize("case", CASES)
+def test_forest_equals_the_reference(coarse, case):
+    X, y = make_case(coarse=coarse, **case)
+    ranker = ForestImportance(n_members=25, random_state=7).fit(X, y)
+    reference = forest(X, y, seed=7, n_members=25, m=3)
+    assert_allclose(ranker.scores_, reference["scores"], rtol=1e-12, atol=1e-14)
+
+
+def test_forest_ignores_unlabelled_rows(data):
+    labelled = data.y >= 0
+    ranker = ForestImportance(n_members=50).fit(data.X, data.y)
+    with pytest.warns(NothingUnlabelledWarning):
+        alone = ForestImportance(n_members=50).fit(data.X[labelled], data.y[labelled])
+    assert_array_equal(ranker.scores_, alone.scores_)
+
+
+# Golden values and properties of methods.md ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("p", "size"),
+    [
+        (100, 440),
+        (500, 1010),
+        (2000, 2040),
+        (4862, 3190),
+        (7129, 3870),
+        (10304, 4660),
+        (19993, 6490),
+    ],
+)
+def test_committee_size(p, size):
+    """G28 and the further values of section 5.6."""
+    assert committee_size(p) == size
+
+
+def test_committee_size_of_few_features():
+    sizes = [committee_size(p) for p in range(1, 300)]
+    assert all(size % 10 == 0 for size in sizes)
+    assert sizes == sorted(sizes)
+    assert SSFI()._parameter_constraints.keys() == SSFI().get_params().keys()
+
+
+def test_vote_of_five_members():
+    verdict = decide(np.array([[3, 2], [0, 4], [0, 0]]), None, False)
+    assert_array_equal(verdict.label, [0, 1, -1])
+    assert_array_equal(verdict.confidence, [0.6, 1.0, 0.0])
+
+
+def test_class_mass_follows_the_prior():
+    votes = np.array([[9, 1], [8, 2], [7, 3], [6, 4]])
+    assert_array_equal(decide(votes, None, False).label, 0)
+    scaled = decide(votes, np.array([0.5, 0.5]), False)
+    assert_array_equal(scaled.label, [0, 0, 1, 1])
+    assert ((scaled.confidence >= 0.5) & (scaled.confidence <= 1)).all()
+
+
+@pytest.mark.parametrize("ranker", [SSFI(variant="paper"), SSFI(), SEFR()])
+def test_a_feature_never_split_on_scores_exactly_zero(ranker):
+    X, y = make_case(seed=5)
+    X = np.column_stack([X, np.zeros(len(X))])
+    X[0, -1] = 1e-3  # one unlabelled row differs: not constant, but useless to any tree
+    y = y.copy()
+    y[0] = -1
+    ranker.set_params(n_members=40, max_features=0.5).fit(X, y)
+    assert ranker.n_draws_[-1] > 0
+    assert ranker.scores_[-1] == 0.0
+    reference = ssfi(X, y, seed=0, n_members=40, m=6, n_rounds=10, n_k=[1, 1])
+    split = set().union(*(split_features(tree) for tree in reference["trees"]))
+    assert 12 not in split
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_positive_affine_maps_change_nothing(variant, data):
+    """By powers of two and small integers, which float64 holds exactly."""
+    X = data.X.round(3) * 1024
+    moved = X.round() * 2.0 ** np.arange(-3, 5) + np.arange(8) * 16
+    ranker = SSFI(n_members=60, variant=variant)
+    assert_allclose(ranker.fit(X.round(), data.y).scores_, ranker.fit(moved, data.y).scores_)
+
+
+@pytest.mark.parametrize("make", [SSFI, lambda **p: SSFI(variant="paper", **p), SEFR])
+def test_renaming_classes_changes_nothing(make):
+    """Vote ties aside: an odd number of members, and names that keep or reverse the order."""
+    X, y = make_case(n_classes=2, seed=4, n_rows=60)
+    scores = make(n_members=301).fit(X, y).scores_
+    renamed = np.where(y < 0, None, np.array(["cat", "dog"], dtype=object)[y])
+    assert_array_equal(make(n_members=301).fit(X, renamed).scores_, scores)
+
+
+def test_no_rounds_add_no_row(data):
+    ranker = SSFI(n_members=50, max_iter=0).fit(data.X, data.y)
+    assert ranker.n_iter_ == 0
+    assert_array_equal(
+        SSFI(n_members=50, max_iter=0, growth=7).fit(data.X, data.y).scores_, ranker.scores_
+    )
+
+
+def test_rounds_stop_when_the_bags_run_out():
+    X, y = make_case(n_rows=20, seed=1, per_class=6)
+    ranker = SSFI(n_members=20, variant="paper", max_iter=100, growth=10).fit(X, y)
+    assert 1 <= ranker.n_iter_ < 100
+    assert_array_equal(
+        SSFI(n_members=20, variant="paper", max_iter=ranker.n_iter_ - 1, growth=10)
+        .fit(X, y)
+        .scores_,
+        ranker.scores_,
+    )
+
+
+def test_without_unlabelled_rows_sefr_equals_ssfi(data):
+    paper = SSFI(n_members=50, variant="paper", random_state=3)
+    with pytest.warns(NothingUnlabelledWarning):
+        paper.fit(data.X, data.y_true)
+    with pytest.warns(NothingUnlabelledWarning):
+        other = SEFR(n_members=50, random_state=3).fit(data.X, data.y_true)
+    assert_allclose(other.scores_ * other.n_draws_, paper.scores_ * 50)
+    assert np.isnan(paper.oob_agreement_)
+    assert_array_equal(paper.transduction_, data.y_true)
+
+
+def test_rows_that_are_never_out_of_bag_get_a_label_too():
+    X, y = make_case(n_rows=40)
+    ranker = SSFI(n_members=2).fit(X, y)
+    assert set(ranker.transduction_) <= {0, 1}
+    assert (ranker.confidence_ > 0).all()
+
+
+def test_informative_features_come_first():
+    X, truth = make_classification(
+        n_samples=300,
+        n_features=60,
+        n_informative=4,
+        n_redundant=0,
+        class_sep=2,
+        shuffle=False,
+        random_state=0,
+    )
+    y = np.full(300, -1)
+    for label in range(2):
+        y[np.flatnonzero(truth == label)[:8]] = label
+    for ranker in (SSFI(), SSFI(variant="paper"), SEFR()):
+        assert (ranker.fit(X, y).ranking_[:4] <= 8).sum() >= 3, ranker
+
+
+# The same answer everywhere -----------------------------------------------------------------------
+
+
+def big_case(sparse=False):
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.5, size=(300, 80)).astype(float)
+    X[:, 0] += np.arange(300) % 3
+    y = np.where(np.arange(300) < 15, np.arange(300) % 3, -1)
+    return (csr_array(X) if sparse else X), y
+
+
+RANKERS = {
+    "ssfi": SSFI(n_members=150, random_state=0),
+    "ssfi paper": SSFI(n_members=150, variant="paper", random_state=0),
+    "ssfi sampled": SSFI(n_members=150, permutation="sampled", random_state=0),
+    "sefr": SEFR(n_members=150, random_state=0),
+    "forest": ForestImportance(n_members=150, random_state=0),
+}
+
+every = pytest.mark.parametrize("name", RANKERS)
+
+
+def scores_of(name, **params):
+    return RANKERS[name].set_params(n_jobs=None).set_params(**params).fit(*big_case()).scores_
+
+
+@every
+@pytest.mark.parametrize("block_size", [1, 7, 64])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_blocks_and_threads_do_not_matter(name, block_size, n_jobs, monkeypatch):
+    expected = scores_of(name)
+    monkeypatch.setattr(_committee, "BLOCK_SIZE", block_size)
+    assert_array_equal(scores_of(name, n_jobs=n_jobs), expected)
+
+
+@every
+def test_processes_do_not_matter(name):
+    expected = scores_of(name)
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        assert_array_equal(scores_of(name), expected)
+
+
+@every
+def test_sparse_and_precision_do_not_matter(name):
+    X, y = big_case()
+    expected = scores_of(name)
+    for form in (csr_array(X), X.astype(np.float32), X.astype(np.int64), np.asfortranarray(X)):
+        assert_array_equal(RANKERS[name].fit(form, y).scores_, expected)
+
+
+def test_a_dask_cluster_does_not_matter(tmp_path):
+    """A real cluster of two worker processes, in a process of its own."""
+    pytest.importorskip("distributed", reason="dask[distributed] is not installed")
+    script = """
+        import warnings
+        import joblib, numpy as np
+        from distributed import Client, LocalCluster
+        from tests.test_committees import RANKERS, scores_of
+
+        if __name__ == "__main__":
+            warnings.simplefilter("ignore")
+            expected = {name: scores_of(name) for name in RANKERS}
+            with (
+                LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+                Client(cluster),
+                joblib.parallel_config(backend="dask"),
+            ):
+                for name in RANKERS:
+                    assert np.array_equal(scores_of(name), expected[name], equal_nan=True), name
+            print("equal")
+    """
+    path = tmp_path / "on_dask.py"
+    path.write_text(textwrap.dedent(script))
+    done = subprocess.run(
+        [sys.executable, path], capture_output=True, text=True, timeout=300, env=environment()
+    )
+    assert "equal" in done.stdout, done.stderr
+
+
+def environment():
+    import os
+
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([".", *sys.path])}
+
+
+def test_a_remote_backend_is_really_used(monkeypatch):
+    """Otherwise the two tests above would compare threads with threads."""
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        assert _committee.Committee(10, None).is_remote
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        assert not _committee.Committee(10, None).is_remote
+    assert not _committee.Committee(10, 2).is_remote
+    assert _committee.Committee(10, None).n_jobs == 1
+
+
+@every
+@pytest.mark.parametrize("place", [0, 40, 79])
+def test_place_of_a_column_does_not_matter_in_distribution(name, place):
+    ranks = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(200, 80))
+        X[:, place] += 4 * (np.arange(200) % 2)
+        y = np.where(np.arange(200) < 10, np.arange(200) % 2, -1)
+        ranker = RANKERS[name].set_params(n_jobs=None, random_state=seed)
+        ranks.append(ranker.fit(X, y).ranking_[place])
+        ranker.set_params(random_state=0)
+    assert np.median(ranks) <= 3, ranks
+
+
+# In use -------------------------------------------------------------------------------------------
+
+
+def test_in_a_pipeline(data):
+    pipeline = make_pipeline(SSFI(n_features_to_select=2, n_members=100), LabelledOnly(SVC()))
+    pipeline.fit(data.X, data.y)
+    assert set(pipeline.predict(data.X)) == {0, 1}
+    assert pipeline.score(data.X, data.y_true) > 0.85
+
+
+def test_progress_bar(data, capsys):
+    ranker = SSFI(n_members=20).set_callbacks(ProgressBar())
+    ranker.fit(data.X, data.y)
+    assert "SSFI" in capsys.readouterr().out
+
+
+def test_an_interrupted_fit_leaves_no_threads(data, monkeypatch):
+    import threading
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = threading.active_count()
+    monkeypatch.setattr("semisift.ensembles.ssfi.co_train", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        SSFI(n_members=500, n_jobs=2).fit(data.X, data.y)
+    assert threading.active_count() == before
+
+
+# Bad input ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ranker", [SSFI(n_members=20), SEFR(n_members=20)])
+class TestBadInput:
+    def test_one_labelled_row_in_a_class(self, ranker, data):
+        y = data.y.copy()
+        y[np.flatnonzero(y == 1)[1:]] = -1
+        assert_array_equal(np.sort(ranker.fit(data.X, y).ranking_), np.arange(1, 9))
+
+    def test_one_labelled_row_in_each_class(self, ranker, data):
+        y = np.full(len(data.y), -1)
+        y[:2] = 0, 1
+        assert_array_equal(np.sort(ranker.fit(data.X, y).ranking_), np.arange(1, 9))
+
+    def test_fewer_features_than_asked_to_draw(self, ranker, data):
+        from sklearn.base import clone
+
+        ranker = clone(ranker).set_params(max_features=50)
+        assert_array_equal(ranker.fit(data.X, data.y).n_draws_, 20)
+
+    def test_one_unlabelled_row(self, ranker, data):
+        y = data.y_true.copy()
+        y[3] = -1
+        assert np.isfinite(np.nan_to_num(ranker.fit(data.X, y).scores_)).all()
+
+    def test_duplicated_rows_with_other_labels(self, ranker):
+        X = np.repeat([[0.0, 1.0], [1.0, 0.0]], 10, axis=0)
+        y = np.array([0, 1] * 5 + [-1] * 10)
+        scores = ranker.fit(X, y).scores_
+        assert not np.isinf(scores).any()
+
+    def test_more_classes_than_a_byte(self, ranker):
+        rng = np.random.default_rng(0)
+        y = np.r_[np.arange(300), np.arange(300), np.full(60, -1)]
+        X = rng.normal(size=(660, 4))
+        assert_array_equal(np.sort(ranker.fit(X, y).ranking_), np.arange(1, 5))
+
+
+@pytest.mark.parametrize(
+    ("prior", "message"),
+    [
+        ([1.0], "must be 2 positive numbers"),
+        ([0.5, 0.5, 0.5], "must be 2 positive numbers"),
+        ([1.0, 0.0], "must be 2 positive numbers"),
+        ([np.nan, 1.0], "must be 2 positive numbers"),
+        ({0: 0.5}, r"\[1\] missing"),
+    ],
+)
+def test_bad_prior(prior, message, data):
+    with pytest.raises(ValueError, match=message):
+        SSFI(class_prior=prior, n_members=10).fit(data.X, data.y)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("n_members", 0),
+        ("max_features", "log2"),
+        ("max_iter", -1),
+        ("growth", 0),
+        ("variant", "printed"),
+        ("estimator", 3),
+        ("permutation", True),
+    ],
+)
+def test_bad_parameter(parameter, value, data):
+    with pytest.raises(ValueError, match=f"'{parameter}' parameter of SSFI must be"):
+        SSFI(**{parameter: value}).fit(data.X, data.y)
