@@ -2,7 +2,7 @@
 
     python benchmarks/ssfi.py [--part race] [--part growth] ... [--sets colon,madelon]
 
-Parts (all by default): race (CPU seconds and ratios), threads, memory, growth, start-up, sefr, text.
+Parts, all by default: race (CPU seconds and ratios), threads, memory, growth, start-up, sefr, text.
 The opponents of the race:
   a  the scikit-learn version of SSFI that permutes only the features a tree splits on
      (tests/reference; some members, scaled to the committee)
@@ -11,13 +11,8 @@ The opponents of the race:
   d  SelfTrainingClassifier around a forest (some trees, scaled to N)
 """
 
-import os
-
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
-
 import argparse
-import resource
+import ctypes
 import subprocess
 import sys
 import time
@@ -30,9 +25,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.inspection import permutation_importance
 from sklearn.semi_supervised import SelfTrainingClassifier
+from threadpoolctl import threadpool_limits
 
 from semisift import SEFR, SSFI
-from semisift._committee import committee_size
+from semisift._committee.engine import committee_size
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.reference.sklearn_ssfi import sklearn_sefr, sklearn_ssfi
@@ -149,18 +145,31 @@ def in_fresh_process(code, *arguments):
 
 
 MEMORY = """
-import resource, sys, time
+import sys
 import ssfi
 X, given = ssfi.training_part(sys.argv[1]) if sys.argv[2] == "split" else ssfi.whole(sys.argv[1])
 ranker = ssfi.SSFI(variant=sys.argv[3])
 ssfi.SSFI(n_members=2).fit([[0, 1], [1, 0], [1, 1], [0, 2]], [0, 1, 0, -1])
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-start = time.process_time()
-ranker.fit(X, given)
-seconds = time.process_time() - start
-after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print((after - before) / 1024, after / 1024, seconds)
+ssfi.forget_peak()
+before = ssfi.memory_now("VmRSS")
+taken = ssfi.seconds(lambda: ranker.fit(X, given))
+peak = ssfi.memory_now("VmHWM")
+print(peak - before, peak, taken)
 """
+
+
+def forget_peak():
+    """Give free memory back and start the peak memory of this process anew (Linux)."""
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def memory_now(field):
+    """Return a field of the memory statistics of this process in MB."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field):
+            return int(line.split()[1]) / 1024
+    raise KeyError(field)
 
 
 def memory(sets):
@@ -281,10 +290,9 @@ def main():
     parser.add_argument("--part", action="append", choices=PARTS)
     parser.add_argument("--sets", default=",".join(EIGHT_SETS))
     arguments = parser.parse_args()
-    for part in arguments.part or PARTS:
-        PARTS[part](arguments.sets.split(","))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"\npeak memory of this process {peak:.0f} MB")
+    with threadpool_limits(1):
+        for part in arguments.part or PARTS:
+            PARTS[part](arguments.sets.split(","))
 
 
 if __name__ == "__main__":

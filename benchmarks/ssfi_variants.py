@@ -21,7 +21,7 @@ from sklearn.feature_selection import f_classif
 
 from semisift import SEFR, ForestImportance
 from semisift._base import rank
-from semisift._committee import committee_size
+from semisift._committee.engine import committee_size
 from semisift.ensembles import ssfi
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -1,8 +1,10 @@
 """SSFI, SEFR and ForestImportance against their references, and on any way to run them."""
 
+import os
 import subprocess
 import sys
 import textwrap
+import threading
 
 import joblib
 import numpy as np
@@ -20,9 +22,9 @@ from semisift import (
     ForestImportance,
     LabelledOnly,
     NothingUnlabelledWarning,
-    _committee,
 )
-from semisift._committee import committee_size
+from semisift._committee import engine
+from semisift._committee.engine import Committee, committee_size
 from semisift._problem import Problem
 from semisift.ensembles.ssfi import VARIANTS, decide
 
@@ -285,7 +287,7 @@ def scores_of(name, **params):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_blocks_and_threads_do_not_matter(name, block_size, n_jobs, monkeypatch):
     expected = scores_of(name)
-    monkeypatch.setattr(_committee, "BLOCK_SIZE", block_size)
+    monkeypatch.setattr(engine, "BLOCK_SIZE", block_size)
     assert_array_equal(scores_of(name, n_jobs=n_jobs), expected)
 
 
@@ -334,19 +336,17 @@ def test_a_dask_cluster_does_not_matter(tmp_path):
 
 
 def environment():
-    import os
-
     return {**os.environ, "PYTHONPATH": os.pathsep.join([".", *sys.path])}
 
 
 def test_a_remote_backend_is_really_used(monkeypatch):
     """Otherwise the two tests above would compare threads with threads."""
     with joblib.parallel_config(backend="loky", n_jobs=2):
-        assert _committee.Committee(10, None).is_remote
+        assert Committee(10, None).is_remote
     with joblib.parallel_config(backend="threading", n_jobs=2):
-        assert not _committee.Committee(10, None).is_remote
-    assert not _committee.Committee(10, 2).is_remote
-    assert _committee.Committee(10, None).n_jobs == 1
+        assert not Committee(10, None).is_remote
+    assert not Committee(10, 2).is_remote
+    assert Committee(10, None).n_jobs == 1
 
 
 @every
@@ -381,16 +381,39 @@ def test_progress_bar(data, capsys):
 
 
 def test_an_interrupted_fit_leaves_no_threads(data, monkeypatch):
-    import threading
+    def ours():
+        return [thread for thread in threading.enumerate() if thread.name.startswith("semisift")]
 
     def interrupt(*_):
+        assert ours()
         raise KeyboardInterrupt
 
-    before = threading.active_count()
     monkeypatch.setattr("semisift.ensembles.ssfi.co_train", interrupt)
     with pytest.raises(KeyboardInterrupt):
         SSFI(n_members=500, n_jobs=2).fit(data.X, data.y)
-    assert threading.active_count() == before
+    assert not ours()
+
+
+def test_a_callback_can_stop_the_rounds(data):
+    class StopAfterTwo:
+        steps = 0
+
+        def setup(self, estimator, context):
+            pass
+
+        def on_fit_task_begin(self, estimator, context, **kwargs):
+            pass
+
+        def on_fit_task_end(self, estimator, context, **kwargs):
+            self.steps += context.task_name == "round"
+            return self.steps == 2
+
+        def teardown(self, estimator, context):
+            pass
+
+    stopped = SSFI(n_members=30).set_callbacks(StopAfterTwo()).fit(data.X, data.y)
+    assert stopped.n_iter_ == 1
+    assert_array_equal(stopped.scores_, SSFI(n_members=30, max_iter=1).fit(data.X, data.y).scores_)
 
 
 # Bad input ---------------------------------------------------------------------------------------

@@ -25,9 +25,9 @@ from threadpoolctl import ThreadpoolController
 
 import semisift
 from semisift import SEFR, SSFI, ForestImportance, KernelsMissingWarning, kernels
-from semisift import _estimators as general
-from semisift._estimators import EstimatorSetting, with_random_states
-from semisift._members import TreeSetting, _warn_kernels_missing, build_setting
+from semisift._committee import permutation as permutation_module
+from semisift._committee.estimators import EstimatorSetting, with_random_states
+from semisift._committee.members import TreeSetting, _warn_kernels_missing, build_setting
 from semisift._problem import Problem
 from semisift.math import plan as numpy_plan
 from semisift.math.masks import row_mask, unmask
@@ -256,7 +256,7 @@ def test_expectation_is_exact_for_trees(criterion, data):
 def test_sampled_permutations_average_to_the_expectation(estimator, data, monkeypatch):
     seeds = range(20)
     sampled = [losses_of(data, estimator, seed, sampled=True).losses.sum() for seed in seeds]
-    monkeypatch.setattr(general, "N_PERMUTATIONS", 20)
+    monkeypatch.setattr(permutation_module, "N_PERMUTATIONS", 20)
     expected = [losses_of(data, estimator, seed).losses.sum() for seed in seeds]
     difference = np.subtract(sampled, expected)
     assert 0 < abs(difference.mean()) < 4 * difference.std() / np.sqrt(len(seeds))
@@ -268,7 +268,7 @@ def test_small_stacks_do_not_change_the_losses(form, estimator, data, monkeypatc
     data = data._replace(X=form(data.X))
     at_once = losses_of(data, estimator)
     for size in 1, 2000:
-        monkeypatch.setattr(general, "STACK_BYTES", size)
+        monkeypatch.setattr(permutation_module, "STACK_BYTES", size)
         bit_by_bit = losses_of(data, estimator)
         assert_array_equal(bit_by_bit.features, at_once.features)
         assert_array_equal(bit_by_bit.losses, at_once.losses)
@@ -411,7 +411,7 @@ def test_jobs_and_blocks_do_not_change_the_answer(estimator, data, monkeypatch):
     expected = fit(data, estimator=estimator)
     assert_same_fit(expected, fit(data, estimator=estimator, n_jobs=2))
     for size in 1, 7:
-        monkeypatch.setattr("semisift._committee.BLOCK_SIZE", size)
+        monkeypatch.setattr("semisift._committee.engine.BLOCK_SIZE", size)
         assert_same_fit(expected, fit(data, estimator=estimator))
     with joblib.parallel_config(backend="loky", n_jobs=2):
         assert_same_fit(expected, fit(data, estimator=estimator, n_jobs=2))

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
-from semisift._committee import committee_size
-from semisift._members import Importance
+from semisift._committee.engine import committee_size
+from semisift._committee.members import Importance
 
 COMMITTEE_CONSTRAINTS: dict[str, list[Any]] = {
     "n_members": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],

@@ -9,8 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._base import FeatureRanker
-from semisift._committee import Committee
-from semisift._members import Block, Importance, Setting, build_setting, new_blocks, row_mask
+from semisift._committee.engine import Committee
+from semisift._committee.members import (
+    Block,
+    Importance,
+    Setting,
+    build_setting,
+    new_blocks,
+    row_mask,
+)
 from semisift._problem import Problem
 from semisift.ensembles._shared import (
     COMMITTEE_CONSTRAINTS,
@@ -71,7 +78,7 @@ class ForestImportance(FeatureRanker):
     >>> few_labels = y.where(y.groupby(y).cumcount() < 5, -1)
     >>> ranker = ForestImportance(n_features_to_select=3, random_state=0).fit(X, few_labels)
     >>> ranker.get_feature_names_out().tolist()
-    ['x']
+    ['hue', 'od280/od315_of_diluted_wines', 'proline']
     """
 
     labels_needed = "two_classes"
@@ -99,6 +106,10 @@ class ForestImportance(FeatureRanker):
         self.permutation = permutation
         self.n_jobs = n_jobs
 
+    def _n_tasks(self, problem: Problem) -> int:
+        n_members = count_members(self.n_members, problem.n_features)
+        return len(Committee(n_members, self.n_jobs).ranges())
+
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         problem = problem.labelled_part()
         labels = problem.labels
@@ -112,7 +123,8 @@ class ForestImportance(FeatureRanker):
         n_members = count_members(self.n_members, problem.n_features)
         with Committee(n_members, self.n_jobs) as committee:
             blocks = new_blocks(committee, setting)
-            parts = committee.map(measure, blocks, setting, truth, self.permutation)
+            measured = committee.map(measure, blocks, setting, truth, self.permutation)
+            parts = list(self._progress(measured, "trees"))
         return add_up(parts, n_members, problem.n_features)
 
 

@@ -12,8 +12,15 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import HasMethods, Interval
 
 from semisift._base import FeatureRanker
-from semisift._committee import Committee
-from semisift._members import Block, Importance, Setting, build_setting, new_blocks, row_mask
+from semisift._committee.engine import Committee
+from semisift._committee.members import (
+    Block,
+    Importance,
+    Setting,
+    build_setting,
+    new_blocks,
+    row_mask,
+)
 from semisift._problem import Problem
 from semisift.ensembles._shared import (
     COMMITTEE_CONSTRAINTS,
@@ -27,15 +34,15 @@ class SEFR(FeatureRanker):
     """Rank features by how many predictions of self-trained trees change when they are permuted.
 
     Each member draws sqrt(p) features and bootstraps of the labelled and of the unlabelled rows. It
-    trains itself: it labels the rows of its unlabelled bag that it is surest about, adds them to its
-    training rows and starts again. Then each of its features is permuted over its out-of-bag rows
-    (the labelled ones that it predicts right and the unlabelled ones that it is sure about)::
+    trains itself: it labels the rows of its unlabelled bag that it is surest about, adds them to
+    its training rows and starts again. Then each of its features is permuted over its out-of-bag
+    rows (the labelled ones that it predicts right, the unlabelled ones that it is sure about)::
 
         score(f) = expected number of predictions that change, summed over the members
                    that drew f / number of those members
 
-    Higher is better. The cost is that of ``N * max_iter`` trees of sqrt(p) features: linear in p, in
-    the members and (up to a logarithm) in the rows.
+    Higher is better. The cost is that of ``N * max_iter`` trees of sqrt(p) features: linear in p,
+    in the members and (up to a logarithm) in the rows.
 
     What is a reading: the original was not available, so this follows the listing of the method in
     a survey. It leaves open how many rows count as the most confident (here: a tenth of the
@@ -95,7 +102,7 @@ class SEFR(FeatureRanker):
     >>> few_labels = y.where(y.groupby(y).cumcount() < 5, -1)
     >>> ranker = SEFR(n_features_to_select=3, random_state=0).fit(X, few_labels)
     >>> ranker.get_feature_names_out().tolist()
-    ['x']
+    ['total_phenols', 'od280/od315_of_diluted_wines', 'proline']
     """
 
     labels_needed = "two_classes"
@@ -135,6 +142,10 @@ class SEFR(FeatureRanker):
         self.permutation = permutation
         self.n_jobs = n_jobs
 
+    def _n_tasks(self, problem: Problem) -> int:
+        n_members = count_members(self.n_members, problem.n_features)
+        return len(Committee(n_members, self.n_jobs).ranges())
+
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         labels = problem.labels
         setting = build_setting(
@@ -147,13 +158,14 @@ class SEFR(FeatureRanker):
         truth = row_mask(labels.codes == np.arange(labels.n_classes)[:, None])
         n_members = count_members(self.n_members, problem.n_features)
         with Committee(n_members, self.n_jobs) as committee:
-            answers = committee.map(
+            trained = committee.map(
                 self_train_and_measure,
                 new_blocks(committee, setting),
                 setting,
                 truth,
                 (self.max_iter, self.pick_share, self.min_confidence, self.permutation),
             )
+            answers = list(self._progress(trained, "members"))
         parts = [part for part, _ in answers]
         # scikit-learn expects at least one iteration of whoever has a max_iter
         self.n_iter_ = max(1, *(n_rounds for _, n_rounds in answers))

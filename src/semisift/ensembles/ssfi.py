@@ -1,7 +1,7 @@
 """SSFI: semi-supervised feature importance by a co-training committee of trees.
 
-H. Barkia, H. Elghazel, A. Aussem (2011). Semi-supervised feature importance evaluation with ensemble
-learning. IEEE International Conference on Data Mining (ICDM), algorithms 1 to 4.
+H. Barkia, H. Elghazel, A. Aussem (2011). Semi-supervised feature importance evaluation with
+ensemble learning. IEEE International Conference on Data Mining (ICDM), algorithms 1 to 4.
 """
 
 import math
@@ -14,9 +14,16 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from semisift._base import FeatureRanker
-from semisift._committee import Committee
+from semisift._committee.engine import Committee
+from semisift._committee.members import (
+    Block,
+    Importance,
+    Setting,
+    build_setting,
+    new_blocks,
+    row_mask,
+)
 from semisift._labels import Labels
-from semisift._members import Block, Importance, Setting, build_setting, new_blocks, row_mask
 from semisift._problem import Problem
 from semisift.ensembles._shared import (
     COMMITTEE_CONSTRAINTS,
@@ -71,12 +78,98 @@ class Verdict(NamedTuple):
 class SSFI(FeatureRanker):
     """Rank features by what a committee of co-trained trees loses when they are permuted.
 
+    Each of N members draws sqrt(p) features and bootstraps of the labelled and of the unlabelled
+    rows, and grows a tree. In each round the members vote on the unlabelled rows that are out of
+    their bags; every member is handed the rows of its own bag that the vote is surest about, one of
+    each class, and is grown again. At the end each feature f of a member i is permuted over its
+    out-of-bag rows O_i, the labelled ones and the unlabelled ones with the voted label::
+
+        score(f) = sum over members i that drew f of
+                   sum over rows x in O_i of weight(x) *
+                       ([h_i is right about x] - P(h_i is right about x after permuting f))
+                   / number of members that drew f
+
+    where the weight of an unlabelled row is the share of the votes for its label, and that of a
+    labelled row is 1. Higher is better; useless features score about 0. The probability is exact:
+    the expectation over all permutations costs no more than one of them, and features that a tree
+    does not split on add exactly 0. The cost is that of N * (rounds + 1) tiny trees and their
+    votes: linear in p, in the members and in the unlabelled rows.
+
+    ``variant="paper"`` is the printed method: ten rounds, plain bootstraps, majority votes, the
+    first of equally good splits, only the rows that h_i gets right count, and division by N. The
+    default differs by FIGURES
+
+    What is a reading in both: with one row a round the paper's growth rate is below 1 for each
+    class and is rounded up; the votes of a round are counted once, at its start; out-of-bag sets
+    stay those of the first bootstrap; a row is handed to a member once, however often it was drawn.
+
     Parameters
     ----------
     n_features_to_select : int or float, default=None
         How many columns to select: a number, or a share in (0, 1]. None selects half.
     n_members : int or "auto", default="auto"
         Committee size; "auto" is the paper's ``10 ceil(log(0.01) / log(1 - 1 / sqrt(p)))``.
+    max_features : "sqrt", int or float, default="sqrt"
+        Features that each member draws: the rounded square root, a number or a share.
+    max_iter : int or "auto", default="auto"
+        Rounds of co-training; "auto" is MAXITER, and 10 for the printed method. They stop earlier
+        when no member has a row left to be handed.
+    growth : float, default=1
+        Rows that a member is handed in a round, shared among the classes by their prior and rounded
+        up: with 1, one row of each class.
+    class_prior : array-like of shape (n_classes,) or dict, default=None
+        The shares of the classes in the population, in the order of ``classes_`` or by label. None
+        takes the shares among the labelled rows for the growth. If given, the votes are scaled so
+        that the classes win these shares overall, which helps much where it is known: the mix of
+        classes among a few labelled rows is rarely the true one. (Not with ``variant="paper"``.)
+    estimator : classifier, default=None
+        Any scikit-learn classifier instead of the compiled trees; far slower.
+    max_depth : int, default=None
+        Depth limit of the trees; None grows them until pure.
+    permutation : {"expected", "sampled"}, default="expected"
+        The exact expectation over all permutations, or one random permutation for each feature.
+    variant : {"default", "paper"}, default="default"
+        The recommended method or the printed one.
+    n_jobs : int, default=None
+        Threads; the scores do not depend on it. A joblib backend with processes or machines of its
+        own, as chosen with ``joblib.parallel_config``, is used where there is one.
+    random_state : int or RandomState instance, default=None
+        Seed of the draws and of the order of ties. None is a fixed seed.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Score of each column, higher is better; NaN for constant columns and columns never drawn.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+    n_draws_ : ndarray of shape (n_features_in_,)
+        Number of members that drew each column.
+    transduction_ : ndarray of shape (n_samples,)
+        Label of every row: its own where it has one, else the committee's.
+    confidence_ : ndarray of shape (n_samples,)
+        Share of the votes for that label; 1 for labelled rows.
+    n_iter_ : int
+        Rounds of co-training.
+    oob_agreement_ : float
+        Share of its out-of-bag unlabelled rows on which a member agrees with the vote, averaged
+        over the members; NaN where there was nothing to vote on.
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows.
+
+    References
+    ----------
+    H. Barkia, H. Elghazel, A. Aussem (2011). Semi-supervised feature importance evaluation with
+    ensemble learning. IEEE International Conference on Data Mining (ICDM).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from semisift import SSFI
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> few_labels = y.where(y.groupby(y).cumcount() < 5, -1)
+    >>> ranker = SSFI(n_features_to_select=3, random_state=0).fit(X, few_labels)
+    >>> ranker.get_feature_names_out().tolist()
+    ['total_phenols', 'hue', 'proline']
     """
 
     labels_needed = "two_classes"
@@ -143,19 +236,20 @@ class SSFI(FeatureRanker):
         unlabelled = labels.unlabelled
         with Committee(n_members, self.n_jobs) as committee:
             # algorithm 1, lines 3 to 11: the initial committee, and its first vote
+            steps = self._progress(range(self._n_rounds() + 2), "round")
+            next(steps)
             blocks = new_blocks(committee, setting)
-            rounds = iter(self._progress(range(self._n_rounds() + 2), "round"))
-            next(rounds)
             blocks, votes = vote(committee, blocks, setting, reading.probability)
             verdict = decide(votes[unlabelled], target, reading.mends_collapse)
 
             # lines 12 to 20: every member is handed the rows that the others are surest about
             self.n_iter_ = 0
-            for _ in range(self._n_rounds()):
-                next(rounds)
+            while self.n_iter_ < self._n_rounds() and next(steps, None) is not None:
                 self.n_iter_ += 1
                 choice = sort_confident(verdict, unlabelled, problem.n_rows, quotas)
-                advanced = committee.map(co_train, blocks, setting, choice, reading.probability)
+                advanced = list(
+                    committee.map(co_train, blocks, setting, choice, reading.probability)
+                )
                 if not any(changed for _, _, changed in advanced):
                     break
                 blocks = [block for block, _, _ in advanced]
@@ -166,15 +260,17 @@ class SSFI(FeatureRanker):
             label, confidence = labels.codes.copy(), np.ones(problem.n_rows)
             label[unlabelled], confidence[unlabelled] = verdict
             by_label = row_mask(label == np.arange(labels.n_classes)[:, None])
-            parts = committee.map(
-                measure, blocks, setting, by_label, confidence, reading.net, self.permutation
+            parts = list(
+                committee.map(
+                    measure, blocks, setting, by_label, confidence, reading.net, self.permutation
+                )
             )
             never_voted = row_mask(label < 0)
             if never_voted.any():
                 _, votes = vote(committee, blocks, setting, reading.probability, never_voted)
                 verdict = decide(votes[unlabelled], target, reading.mends_collapse)
                 label[unlabelled], confidence[unlabelled] = verdict
-            for _ in rounds:
+            for _ in steps:  # to the end of the bar, also where the rounds stopped early
                 pass
 
         self.transduction_ = labels.classes[label]
@@ -229,7 +325,7 @@ def vote(
     rows: NDArray[np.uint64] | None = None,
 ) -> tuple[list[Block], NDArray[np.int64]]:
     """Return the blocks and the votes of the whole committee."""
-    answers = committee.map(cast_votes, blocks, setting, probability, rows)
+    answers = list(committee.map(cast_votes, blocks, setting, probability, rows))
     return [block for block, _ in answers], sum_votes(votes for _, votes in answers)
 
 

@@ -13,9 +13,11 @@ from typing import Any, Self
 import joblib
 from joblib.parallel import get_active_backend
 
-from semisift._threads import one_blas_thread
+from semisift._committee.threads import one_blas_thread
 
+# Members in a block: enough of them for Python's share of the work to vanish.
 BLOCK_SIZE = 256
+BLOCKS_PER_JOB = 4
 
 
 def committee_size(n_features: int) -> int:
@@ -52,29 +54,28 @@ class Committee:
     n_members : int
     n_jobs : int or None
         As in scikit-learn: None is 1 unless a joblib context says otherwise, -1 all processors.
-    block_size : int or None
-        Members in a block; None leaves it to the engine.
     """
 
-    def __init__(self, n_members: int, n_jobs: int | None, block_size: int | None = None) -> None:
+    def __init__(self, n_members: int, n_jobs: int | None) -> None:
         self.n_members = n_members
         self.n_jobs = joblib.effective_n_jobs(n_jobs)
-        self.block_size = block_size or BLOCK_SIZE
         backend, _ = get_active_backend(prefer="threads")
         self.is_remote = not getattr(backend, "uses_threads", False) and self.n_jobs > 1
         self._pool: Any = None
         self._limits = ExitStack()
 
-    def ranges(self) -> Iterator[tuple[int, int]]:
-        """Yield the first member of each block and the first one after it."""
-        for start in range(0, self.n_members, self.block_size):
-            yield start, min(start + self.block_size, self.n_members)
+    def ranges(self) -> list[tuple[int, int]]:
+        """Return the first member of each block and the first one after it."""
+        size = min(BLOCK_SIZE, math.ceil(self.n_members / (BLOCKS_PER_JOB * self.n_jobs)))
+        return [
+            (start, min(start + size, self.n_members)) for start in range(0, self.n_members, size)
+        ]
 
     def __enter__(self) -> Self:
         if self.is_remote:
             self._pool = joblib.Parallel(n_jobs=self.n_jobs).__enter__()
         elif self.n_jobs > 1:
-            self._pool = ThreadPoolExecutor(self.n_jobs)
+            self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="semisift")
         return self
 
     def limit_threads(self) -> None:
@@ -89,8 +90,8 @@ class Committee:
         elif pool is not None:
             pool.__exit__(*error)
 
-    def map(self, task: Callable[..., Any], blocks: Sequence[Any], *shared: Any) -> list[Any]:
-        """Return ``task(block, *shared)`` of every block, in member order.
+    def map(self, task: Callable[..., Any], blocks: Sequence[Any], *shared: Any) -> Iterator[Any]:
+        """Yield ``task(block, *shared)`` of every block, in member order.
 
         Parameters
         ----------
@@ -100,12 +101,13 @@ class Committee:
         *shared : objects
             What every call is given besides its block.
 
-        Returns
-        -------
-        list
+        Yields
+        ------
+        object
         """
         if self._pool is None:
-            return [task(block, *shared) for block in blocks]
-        if self.is_remote:
-            return self._pool(joblib.delayed(task)(block, *shared) for block in blocks)
-        return list(self._pool.map(lambda block: task(block, *shared), blocks))
+            yield from (task(block, *shared) for block in blocks)
+        elif self.is_remote:
+            yield from self._pool(joblib.delayed(task)(block, *shared) for block in blocks)
+        else:
+            yield from self._pool.map(lambda block: task(block, *shared), blocks)
