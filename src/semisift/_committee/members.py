@@ -34,7 +34,7 @@ __all__ = [
 # Up to so many rows, the rank of a value within its column fits into a byte.
 MOST_BYTE_RANKS = 256
 # With bags larger than this, trees are grown on sorted columns, and sorting once for all pays.
-SORT_FROM = 128
+SORT_FROM = 255
 # Values whose order is held as int64, 8 MB, before it is narrowed.
 SORTED_AT_ONCE = 1 << 20
 # Without the kernels. Measured, SSFI on one thread: 175 to 260 times on the 398 rows of the demo,

@@ -6,6 +6,7 @@ cdef extern from "portable.h" nogil:
 
 cdef extern from "splits.h" nogil:
     enum: LANES
+    enum: SIDE_BY_SIDE_ROWS
     ctypedef struct entry_t:
         double value
         int32_t position

@@ -31,5 +31,6 @@ def grow(
     seed: int = 0,
     start: int = 0,
     node_features: int = -1,
+    side_by_side: int = -1,
 ) -> Trees: ...
 def rank_columns(X: NDArray[Any]) -> NDArray[np.uint8]: ...

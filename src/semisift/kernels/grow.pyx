@@ -24,8 +24,8 @@ include "bag.pxi"
 include "side_by_side.pxi"
 include "sweep.pxi"
 
-# Above this many rows a sweep over sorted columns beats trying all thresholds side by side.
-SIDE_BY_SIDE = 128
+# Sparse columns are swept in the time of their entries, so a sweep pays sooner.
+SPARSE_SIDE_BY_SIDE = 64
 
 
 class Trees(NamedTuple):
@@ -323,7 +323,7 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
          const int32_t[:, ::1] subspaces=None, *, const uint8_t[:, ::1] codes=None,
          const int32_t[:, ::1] order=None, const double[::1] spread=None, max_depth=None,
          uint64_t seed=0, Py_ssize_t start=0, Py_ssize_t node_features=-1,
-         int side_by_side=SIDE_BY_SIDE):
+         int side_by_side=-1):
     """Grow one tree for each member of a block.
 
     Parameters
@@ -352,7 +352,8 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
     max_depth : int, optional
         Depth limit; the root has depth 0.
     side_by_side : int
-        Largest bag on which all thresholds are tried side by side; the trees do not depend on it.
+        Largest bag on which all thresholds are tried side by side, the kernel's choice if negative;
+        the trees do not depend on it.
 
     Returns
     -------
@@ -364,6 +365,10 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
     cdef int n_columns = subspaces.shape[1] if subspaces is not None else node_features
     cdef Py_ssize_t largest_small = 0
     cdef bint any_large = False, small
+    if side_by_side < 0:
+        side_by_side = SIDE_BY_SIDE_ROWS
+        if X.c.is_sparse:
+            side_by_side = min(side_by_side, SPARSE_SIDE_BY_SIDE)
     for i in range(n_members):
         n_bag = 0
         total = 0
