@@ -82,7 +82,7 @@ def geometric_mean(values):
 
 def race(sets):
     print("\nCPU seconds, one thread; ratios are opponent / SSFI(variant='paper')")
-    print(f"{'':18}{'N':>6}{'paper':>8}{'default':>8}" + "".join(f"{c:>9}{'x':>7}" for c in "abcd"))
+    print(f"{'':18}{'N':>6}{'paper':>8}{'default':>8}" + "".join(f"{c:>9}{'x':>8}" for c in "abcd"))
     ratios = []
     for name in sets:
         X, given = training_part(name)
@@ -91,12 +91,12 @@ def race(sets):
         default = seconds(lambda X=X, y=given: SSFI().fit(X, y), repeats=3)
         times = opponents(X, given, n_members)
         ratios.append(times / ours)
-        cells = "".join(f"{t:9.2f}{t / ours:7.1f}" for t in times)
+        cells = "".join(f"{t:9.2f}{t / ours:8.1f}" for t in times)
         print(f"{name:18}{n_members:6}{ours:8.3f}{default:8.3f}{cells}", flush=True)
     means = [geometric_mean(column) for column in np.transpose(ratios)]
     worst = np.min(ratios, axis=0)
-    print(f"{'geometric mean':40}" + "".join(f"{'':9}{mean:7.1f}" for mean in means))
-    print(f"{'smallest':40}" + "".join(f"{'':9}{low:7.1f}" for low in worst))
+    print(f"{'geometric mean':40}" + "".join(f"{'':9}{mean:8.1f}" for mean in means))
+    print(f"{'smallest':40}" + "".join(f"{'':9}{low:8.1f}" for low in worst))
 
 
 def opponents(X, given, n_members):
