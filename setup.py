@@ -9,13 +9,14 @@ from setuptools import Extension, setup
 COMPILE_ARGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-ffp-contract=off"]
 
 KERNELS = Path("src", "semisift", "kernels")
+PARTS = [str(part) for pattern in ("*.h", "*.pxi") for part in sorted(KERNELS.glob(pattern))]
 
 extensions = cythonize(
     [
         Extension(
             f"semisift.kernels.{source.stem}",
             [str(source)],
-            depends=[str(part) for part in KERNELS.glob("*.[hp]*") if part.suffix in {".h", ".pxi"}],
+            depends=PARTS,
             include_dirs=[str(KERNELS)],
             extra_compile_args=COMPILE_ARGS,
         )
