@@ -25,8 +25,10 @@ from semisift import (
 )
 from semisift._committee import engine
 from semisift._committee.engine import Committee, committee_size
+from semisift._committee.members import build_setting
 from semisift._problem import Problem
 from semisift.ensembles.ssfi import VARIANTS, decide
+from semisift.math.masks import row_mask, unmask
 
 from .conftest import make_data
 from .reference.forest import forest
@@ -108,6 +110,25 @@ def test_sefr_equals_the_reference(coarse, case):
     assert_allclose(np.nan_to_num(ranker.scores_), reference["scores"], rtol=1e-12, atol=1e-12)
     rounds = max(max((t for t, _, _ in picks), default=0) for picks in reference["picks"])
     assert ranker.n_iter_ == max(1, rounds)
+
+
+def test_sefr_never_trains_on_more_than_its_bags():
+    """L_bag never exceeds n_L + |U_bag|: a row of the unlabelled bag joins at most once."""
+    X, y = make_case(n_rows=60, seed=2)
+    problem = Problem.build(X, y)
+    setting = build_setting(problem, 3, large_bags=True)
+    block = setting.new_block(0, 20)
+    pools = unmask(~block.plan(setting).out_of_bag, len(X)) & (y < 0)
+    for _ in range(30):
+        masks = row_mask(pools)
+        rows, labels = block.pick_own(setting, masks, np.full(20, 4, dtype=np.int32), 0.5)
+        block = block.with_picks(rows, labels)
+        for own, pool in zip(rows, pools, strict=True):
+            assert pool[own[own >= 0]].all()
+            pool[own[own >= 0]] = False
+    assert not pools.any()
+    picked = [own[own >= 0] for own in block.picks]
+    assert all(len(np.unique(own)) == len(own) for own in picked)
 
 
 @pytest.mark.parametrize("coarse", [False, True])

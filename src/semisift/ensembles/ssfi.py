@@ -304,8 +304,7 @@ def co_train(
     order, confidence, class_starts, quotas = choice
     rows = block.pick_confident(setting, order, confidence, class_starts, quotas)
     slots = np.repeat(np.arange(len(quotas), dtype=np.int32), quotas)
-    labels = np.ascontiguousarray(np.broadcast_to(slots, rows.shape))
-    block = block.with_picks(rows, labels)
+    block = block.with_picks(rows, np.broadcast_to(slots, rows.shape))
     return block, block.vote(setting, probability), bool((rows >= 0).any())
 
 
