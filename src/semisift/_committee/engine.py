@@ -16,7 +16,7 @@ from joblib.parallel import get_active_backend
 from semisift._committee.threads import one_blas_thread
 
 # Members in a block: enough of them for Python's share of the work to vanish.
-BLOCK_SIZE = 512
+BLOCK_SIZE = 1024
 BLOCKS_PER_JOB = 4
 
 
