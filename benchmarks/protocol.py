@@ -10,6 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
 
+# SSFI's default was chosen on the eight sets of the speed targets and on eleven others: their
+# accuracies are those of a selection, not of sets that were held back.
 EIGHT_SETS = [
     "colon",
     "leukemia_allaml",
@@ -19,6 +21,20 @@ EIGHT_SETS = [
     "warppie10p",
     "chowdary",
     "khan_srbct",
+]
+
+ELEVEN_OTHERS = [
+    "colon_alon",
+    "ovarian",
+    "prostata",
+    "isolet_bc",
+    "dexter",
+    "classic3_3000x273",
+    "sonar",
+    "ionosphere",
+    "wdbc",
+    "waveform40",
+    "sc_mixology_5cl",
 ]
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
-from protocol import EIGHT_SETS, judge, load, split
+from protocol import EIGHT_SETS, ELEVEN_OTHERS, judge, load, split
 from sklearn.feature_selection import f_classif
 
 from semisift import SEFR, ForestImportance
@@ -105,12 +105,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=12)
     parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--sets", default=",".join(EIGHT_SETS))
+    parser.add_argument("--sets", default="eight", help="names, or: eight, others")
     parser.add_argument("--readings", default=";".join(READINGS), help="separated by ;")
     parser.add_argument("--reference", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
     arguments = parser.parse_args()
-    sets, readings = arguments.sets.split(","), arguments.readings.split(";")
+    known = {"eight": EIGHT_SETS, "others": ELEVEN_OTHERS}
+    sets = known.get(arguments.sets) or arguments.sets.split(",")
+    readings = arguments.readings.split(";")
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.runs)
     results = Parallel(n_jobs=arguments.jobs)(
         delayed(run)(name, seed, readings, arguments.reference) for name in sets for seed in seeds

@@ -27,7 +27,8 @@ from semisift._committee import engine
 from semisift._committee.engine import Committee, committee_size
 from semisift._committee.members import build_setting
 from semisift._problem import Problem
-from semisift.ensembles.ssfi import VARIANTS, decide
+from semisift.ensembles._votes import decide
+from semisift.ensembles.ssfi import VARIANTS
 from semisift.math.masks import row_mask, unmask
 
 from .conftest import make_data
@@ -176,15 +177,15 @@ def test_committee_size_of_few_features():
 
 
 def test_vote_of_five_members():
-    verdict = decide(np.array([[3, 2], [0, 4], [0, 0]]), None, False)
+    verdict = decide(np.array([[3, 2], [0, 4], [0, 0]]))
     assert_array_equal(verdict.label, [0, 1, -1])
     assert_array_equal(verdict.confidence, [0.6, 1.0, 0.0])
 
 
 def test_class_mass_follows_the_prior():
     votes = np.array([[9, 1], [8, 2], [7, 3], [6, 4]])
-    assert_array_equal(decide(votes, None, False).label, 0)
-    scaled = decide(votes, np.array([0.5, 0.5]), False)
+    assert_array_equal(decide(votes).label, 0)
+    scaled = decide(votes, np.array([0.5, 0.5]))
     assert_array_equal(scaled.label, [0, 0, 1, 1])
     assert ((scaled.confidence >= 0.5) & (scaled.confidence <= 1)).all()
 

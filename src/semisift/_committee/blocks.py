@@ -85,8 +85,8 @@ class Block(ABC):
             return self
         return replace(
             self,
-            picks=np.concatenate([self.picks, rows], axis=1),
-            pick_labels=np.concatenate([self.pick_labels, labels], axis=1),
+            picks=np.ascontiguousarray(np.concatenate([self.picks, rows], axis=1)),
+            pick_labels=np.ascontiguousarray(np.concatenate([self.pick_labels, labels], axis=1)),
             _kept={"plan": self._kept["plan"]} if "plan" in self._kept else {},
         )
 

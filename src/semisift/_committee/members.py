@@ -33,8 +33,6 @@ __all__ = [
 
 # Up to so many rows, the rank of a value within its column fits into a byte.
 MOST_BYTE_RANKS = 256
-# With bags larger than this, trees are grown on sorted columns, and sorting once for all pays.
-SORT_FROM = 255
 # Values whose order is held as int64, 8 MB, before it is narrowed.
 SORTED_AT_ONCE = 1 << 20
 # Without the kernels. Measured, SSFI on one thread: 175 to 260 times on the 398 rows of the demo,
@@ -89,7 +87,7 @@ class TreeSetting(Setting):
         ranks = order = None
         if not problem.is_sparse and problem.n_rows <= MOST_BYTE_RANKS:
             ranks = kernels.grow.rank_columns(problem.X)
-        elif not problem.is_sparse and (large_bags or len(labelled) > SORT_FROM):
+        elif not problem.is_sparse and (large_bags or len(labelled) > kernels.grow.SIDE_BY_SIDE):
             order = sort_rows(problem.X)
         return cls(
             columns=kernels.columns.Columns(problem.X),

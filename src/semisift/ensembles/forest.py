@@ -125,7 +125,8 @@ class ForestImportance(FeatureRanker):
             blocks = new_blocks(committee, setting)
             measured = committee.map(measure, blocks, setting, truth, self.permutation)
             parts = list(self._progress(measured, "trees"))
-        return add_up(parts, n_members, problem.n_features)
+        n_grown = sum(len(part.agreement) for part in parts)  # fewer if a callback stopped it
+        return add_up(parts, n_grown, problem.n_features)
 
 
 def measure(

@@ -7,7 +7,7 @@ ensemble learning. IEEE International Conference on Data Mining (ICDM), algorith
 import math
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,19 @@ from semisift._committee.members import (
     new_blocks,
     row_mask,
 )
-from semisift._labels import Labels
 from semisift._problem import Problem
 from semisift.ensembles._shared import (
     COMMITTEE_CONSTRAINTS,
     add_up,
     count_members,
     features_to_draw,
+)
+from semisift.ensembles._votes import (
+    class_prior,
+    count_quotas,
+    decide,
+    sort_confident,
+    sum_votes,
 )
 
 
@@ -66,13 +72,6 @@ VARIANTS = {
         mends_collapse=True,
     ),
 }
-
-
-class Verdict(NamedTuple):
-    """The committee's label (-1: no voter) and its share of the votes, for each unlabelled row."""
-
-    label: NDArray[np.int32]
-    confidence: NDArray[np.float64]
 
 
 class SSFI(FeatureRanker):
@@ -126,9 +125,9 @@ class SSFI(FeatureRanker):
         up: with 1, one row of each class.
     class_prior : array-like of shape (n_classes,) or dict, default=None
         The shares of the classes in the population, in the order of ``classes_`` or by label. None
-        takes the shares among the labelled rows for the growth. If given, the votes are scaled so
-        that the classes win these shares overall, which helps much where it is known: the mix of
-        classes among a few labelled rows is rarely the true one. (Not with ``variant="paper"``.)
+        takes the shares among the labelled rows for the growth. If given, the votes are also scaled
+        towards these shares, which helps where they are known: the mix of classes among a few
+        labelled rows is rarely the true one. (Not with ``variant="paper"``.)
     estimator : classifier, default=None
         Any scikit-learn classifier instead of the compiled trees; far slower.
     max_depth : int, default=None
@@ -220,17 +219,25 @@ class SSFI(FeatureRanker):
         self.n_jobs = n_jobs
 
     def _n_tasks(self, problem: Problem) -> int:
-        return self._n_rounds() + 2
+        return self._n_rounds(problem) + 2
 
-    def _n_rounds(self) -> int:
-        return VARIANTS[self.variant].n_rounds if self.max_iter == "auto" else self.max_iter
+    def _n_rounds(self, problem: Problem) -> int:
+        if self.max_iter == "auto":
+            return VARIANTS[self.variant].n_rounds
+        # each round takes a row out of some bag, and the last one finds them empty
+        return min(int(self.max_iter), len(problem.labels.unlabelled) + 1)
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         reading = VARIANTS[self.variant]
         labels = problem.labels
         prior = class_prior(self.class_prior, labels)
-        quotas = np.maximum(1, np.ceil(self.growth * prior)).astype(np.int32)
-        target = prior if self.class_prior is not None and reading.mends_collapse else None
+        unlabelled = labels.unlabelled
+        quotas = count_quotas(self.growth, prior, len(unlabelled))
+        n_rounds = self._n_rounds(problem)
+        # what the votes are scaled towards: a prior that was given, or equal shares on a collapse
+        scaled: dict[str, Any] = {}
+        if reading.mends_collapse:
+            scaled["prior" if self.class_prior is not None else "labelled_shares"] = prior
         n_members = count_members(self.n_members, problem.n_features)
         setting = build_setting(
             problem,
@@ -240,18 +247,17 @@ class SSFI(FeatureRanker):
             widest_gap=reading.widest_gap,
             max_depth=self.max_depth,
         )
-        unlabelled = labels.unlabelled
         with Committee(n_members, self.n_jobs) as committee:
             # algorithm 1, lines 3 to 11: the initial committee, and its first vote
-            steps = self._progress(range(self._n_rounds() + 2), "round")
+            steps = self._progress(range(n_rounds + 2), "round")
             next(steps)
             blocks = new_blocks(committee, setting)
             blocks, votes = vote(committee, blocks, setting, reading.probability)
-            verdict = decide(votes[unlabelled], target, reading.mends_collapse)
+            verdict = decide(votes[unlabelled], **scaled)
 
             # lines 12 to 20: every member is handed the rows that the others are surest about
             self.n_iter_ = 0
-            while self.n_iter_ < self._n_rounds() and next(steps, None) is not None:
+            while self.n_iter_ < n_rounds and next(steps, None) is not None:
                 self.n_iter_ += 1
                 choice = sort_confident(verdict, unlabelled, problem.n_rows, quotas)
                 advanced = list(
@@ -261,7 +267,7 @@ class SSFI(FeatureRanker):
                     break
                 blocks = [block for block, _, _ in advanced]
                 votes = sum_votes(block_votes for _, block_votes, _ in advanced)
-                verdict = decide(votes[unlabelled], target, reading.mends_collapse)
+                verdict = decide(votes[unlabelled], **scaled)
 
             # lines 21 to 34: what the members lose when a feature is permuted
             label, confidence = labels.codes.copy(), np.ones(problem.n_rows)
@@ -275,8 +281,10 @@ class SSFI(FeatureRanker):
             never_voted = row_mask(label < 0)
             if never_voted.any():
                 _, votes = vote(committee, blocks, setting, reading.probability, never_voted)
-                verdict = decide(votes[unlabelled], target, reading.mends_collapse)
+                verdict = decide(votes[unlabelled], **scaled)
                 label[unlabelled], confidence[unlabelled] = verdict
+                # nobody has an opinion: the most frequent class, with no confidence
+                label[label < 0] = labels.counts.argmax()
             for _ in steps:  # to the end of the bar, also where the rounds stopped early
                 pass
 
@@ -333,94 +341,6 @@ def vote(
     """Return the blocks and the votes of the whole committee."""
     answers = list(committee.map(cast_votes, blocks, setting, probability, rows))
     return [block for block, _ in answers], sum_votes(votes for _, votes in answers)
-
-
-def sum_votes(parts: Any) -> NDArray[np.int64]:
-    """Add up the votes of all blocks."""
-    parts = iter(parts)
-    total = next(parts).astype(np.int64)
-    for part in parts:
-        total += part
-    return total
-
-
-def decide(
-    votes: NDArray[np.int64], prior: NDArray[np.float64] | None, mends_collapse: bool
-) -> Verdict:
-    """Return the winner of each row's votes and its share (algorithm 3).
-
-    Parameters
-    ----------
-    votes : int array of shape (n_unlabelled, n_classes)
-    prior : array of shape (n_classes,) or None
-        Scale the votes so that the shares of the classes over all rows equal this.
-    mends_collapse : bool
-        Where the vote has collapsed, do so with equal shares.
-
-    Returns
-    -------
-    Verdict
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> decide(np.array([[3, 2], [0, 0]]), None, False)
-    Verdict(label=array([ 0, -1], dtype=int32), confidence=array([0.6, 0. ]))
-    """
-    total = votes.sum(axis=1)
-    usable = total > 0
-    share = votes / np.where(usable, total, 1)[:, None]
-    winner = share.argmax(axis=1)
-    if prior is None and mends_collapse and has_collapsed(winner[usable], votes.shape[1]):
-        prior = np.full(votes.shape[1], 1 / votes.shape[1])
-    if prior is not None and usable.any():
-        mass = share[usable].mean(axis=0)
-        share = share * np.divide(prior, mass, out=np.zeros_like(mass), where=mass > 0)
-        share /= np.where(usable, share.sum(axis=1), 1)[:, None]
-        winner = share.argmax(axis=1)
-    label = np.where(usable, winner, -1).astype(np.int32)
-    return Verdict(label, np.where(usable, share.max(axis=1, initial=0), 0.0))
-
-
-def has_collapsed(winner: NDArray[np.integer], n_classes: int) -> bool:
-    """Whether one class wins (nearly) everywhere."""
-    if not len(winner):
-        return False
-    return bool(np.bincount(winner, minlength=n_classes).max() >= 0.95 * len(winner))
-
-
-def sort_confident(
-    verdict: Verdict, unlabelled: NDArray[np.int32], n_rows: int, quotas: NDArray[np.int32]
-) -> tuple[NDArray[Any], ...]:
-    """List the usable rows class by class, the most confident first, for `pick_confident`."""
-    usable = np.flatnonzero(verdict.label >= 0)
-    label, certainty = verdict.label[usable], verdict.confidence[usable]
-    sorted_rows = np.lexsort((-certainty, label))
-    class_starts = np.searchsorted(label[sorted_rows], np.arange(len(quotas) + 1))
-    confidence = np.zeros(n_rows)
-    confidence[unlabelled] = verdict.confidence
-    return unlabelled[usable[sorted_rows]], confidence, class_starts.astype(np.int32), quotas
-
-
-def class_prior(given: Any, labels: Labels) -> NDArray[np.float64]:
-    """Return the class prior: as given, or the shares among the labelled rows."""
-    if given is None:
-        return labels.counts / labels.counts.sum()
-    if isinstance(given, dict):
-        missing = [label for label in labels.classes.tolist() if label not in given]
-        if missing:
-            raise ValueError(
-                f"class_prior must have an entry for each class of y: {missing} missing, got "
-                f"{given!r}."
-            )
-        given = [given[label] for label in labels.classes.tolist()]
-    prior = np.asarray(given, dtype=np.float64)
-    if prior.shape != (labels.n_classes,) or not (prior > 0).all() or not np.isfinite(prior).all():
-        raise ValueError(
-            f"class_prior must be {labels.n_classes} positive numbers, one for each class of y "
-            f"({labels.classes.tolist()}): got {given!r}."
-        )
-    return prior / prior.sum()
 
 
 def mean_agreement(parts: list[Importance]) -> float:

@@ -116,11 +116,14 @@ cdef class _Workspace:
     """Scratch memory for bags of up to `n` rows, freed with the object."""
 
     cdef Bag bag
-    cdef void *blocks[24]
+    cdef void *blocks[32]
     cdef int n_blocks
 
     cdef void *take(self, size_t size) except NULL:
-        cdef void *block = malloc(max(size, 64))
+        cdef void *block
+        if self.n_blocks == sizeof(self.blocks) // sizeof(void *):
+            raise SystemError("the workspace of the tree kernels has too few places")
+        block = malloc(max(size, 64))
         if block == NULL:
             raise MemoryError
         self.blocks[self.n_blocks] = block

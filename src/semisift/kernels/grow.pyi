@@ -5,6 +5,8 @@ from numpy.typing import NDArray
 
 from semisift.kernels.columns import Columns
 
+SIDE_BY_SIDE: int
+
 class Trees(NamedTuple):
     offsets: NDArray[np.int32]
     feature: NDArray[np.int32]

@@ -24,6 +24,7 @@ include "bag.pxi"
 include "side_by_side.pxi"
 include "sweep.pxi"
 
+SIDE_BY_SIDE = SIDE_BY_SIDE_ROWS
 # Up to so many rows, counting the smaller values of a column beats sorting it.
 cdef int COUNT_RANKS = 128
 # Sparse columns are swept in the time of their entries, so a sweep pays sooner.
@@ -205,12 +206,15 @@ cdef int grow_tree(Growth *growth, Bag *bag, bint small, uint64_t member, const 
         if split.column < 0:
             close_leaf(bag, out, node.number, n_runs)
             continue
-        open_node(bag, out, node.number, split, n_nodes)
         for i in range(node.start, node.stop):
             bag.goes_left[bag.members[i]] = column_value(
                 growth.X, bag.features[split.column], bag.rows[bag.members[i]]
             ) <= split.threshold
         middle = split_members(bag, node.start, node.stop)
+        if middle == node.start or middle == node.stop:  # NaN, where the caller vouched for X
+            close_leaf(bag, out, node.number, n_runs)
+            continue
+        open_node(bag, out, node.number, split, n_nodes)
         growth.stack[n_pending] = Node(
             number=n_nodes + 1, start=middle, stop=node.stop, depth=node.depth + 1
         )
@@ -278,7 +282,6 @@ cdef int grow_sorted(Growth *growth, Bag *bag, const int32_t *subspace, int n_co
         if split.column < 0:
             close_leaf(bag, out, node.number, n_runs)
             continue
-        open_node(bag, out, node.number, split, n_nodes)
         if bag.n_columns == 0:
             # a perfect split, found before anything was sorted: both children are pure
             count_perfect(growth, bag, split)
@@ -290,11 +293,15 @@ cdef int grow_sorted(Growth *growth, Bag *bag, const int32_t *subspace, int n_co
                 bag, split.column, split.threshold, is_sparse, growth.mark, segments,
                 growth.level_counts + (level + 1) * n_classes, &n_left,
             )
+            if n_left == 0 or n_left == node.stop:  # NaN, where the caller vouched for X
+                close_leaf(bag, out, node.number, n_runs)
+                continue
             partition_entries(bag, growth.mark, marks_left, segments, segments + width)
             for k in range(n_classes):
                 growth.level_counts[level * n_classes + k] -= (
                     growth.level_counts[(level + 1) * n_classes + k]
                 )
+        open_node(bag, out, node.number, split, n_nodes)
         # of a node without a list of rows, `stop` is their number
         growth.stack[level] = Node(
             number=n_nodes + 1, start=0, stop=node.stop - n_left, depth=node.depth + 1
@@ -407,7 +414,7 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
     growth.codes = &codes[0, 0] if codes is not None else NULL
     growth.order = &order[0, 0] if order is not None else NULL
     growth.spread = &spread[0] if spread is not None else NULL
-    growth.max_depth = -1 if max_depth is None else max_depth
+    growth.max_depth = -1 if max_depth is None else min(max_depth, 2**31 - 1)
     growth.node_features = <int>node_features if subspaces is None else -1
     growth.n_features = X.n_features
     growth.seed = seed

@@ -120,7 +120,9 @@ def pick_confident(uint64_t seed, Py_ssize_t start, const uint64_t[:, ::1] out_o
                 while wanted > 0 and at < class_starts[k + 1]:
                     end = at
                     n_tied = 0  # rows of this tie kept so far, by ascending word
-                    while end < class_starts[k + 1] and confidence[order[end]] == confidence[order[at]]:
+                    while end < class_starts[k + 1] and (
+                        end == at or confidence[order[end]] == confidence[order[at]]
+                    ):
                         row = order[end]
                         end += 1
                         if owner[row] == i + 1 or out_of_bag[i, row >> 6] >> (row & 63) & 1:

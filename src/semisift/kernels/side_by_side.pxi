@@ -9,7 +9,7 @@ cdef bint separates(Bag *bag, const columns_t *X, const uint8_t *ranks, int feat
     """
     cdef int i
     cdef double low, high, value
-    cdef int32_t row, swapped
+    cdef int32_t row
     cdef const uint8_t *rank = ranks + feature * X.n_rows if ranks != NULL else NULL
     cdef int32_t highest = bag.rows[0], lowest = bag.rows[n_first]
     high = rank[highest] if rank != NULL else column_value(X, feature, highest)

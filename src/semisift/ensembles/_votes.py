@@ -1,0 +1,138 @@
+"""How a committee decides on the unlabelled rows: counting, class mass, and who is surest."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift._labels import Labels
+
+# The vote has collapsed when all classes but one together win at most this share of the rows,
+COLLAPSED_SHARE = 0.05
+# and at most this part of what the labelled rows let expect,
+COLLAPSED_PART = 0.25
+# provided that at least so many rows were to be expected: a few rows may well be of one class.
+FEWEST_EXPECTED = 30
+
+
+class Verdict(NamedTuple):
+    """The committee's label (-1: no voter) and its share of the votes, for each unlabelled row."""
+
+    label: NDArray[np.int32]
+    confidence: NDArray[np.float64]
+
+
+def sum_votes(parts: Iterable[NDArray[np.int32]]) -> NDArray[np.int64]:
+    """Add up the votes of all blocks."""
+    parts = iter(parts)
+    total = next(parts).astype(np.int64)
+    for part in parts:
+        total += part
+    return total
+
+
+def decide(
+    votes: NDArray[np.int64],
+    prior: NDArray[np.float64] | None = None,
+    labelled_shares: NDArray[np.float64] | None = None,
+) -> Verdict:
+    """Return the winner of each row's votes and its share (algorithm 3 of the SSFI paper).
+
+    Parameters
+    ----------
+    votes : int array of shape (n_unlabelled, n_classes)
+    prior : array of shape (n_classes,) or None
+        Scale the votes towards these shares of the classes (class-mass normalisation): each class
+        by one factor, then each row to a sum of one.
+    labelled_shares : array of shape (n_classes,) or None
+        If given, and if by these shares among the labelled rows the vote has collapsed, scale it
+        towards equal shares.
+
+    Returns
+    -------
+    Verdict
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> decide(np.array([[3, 2], [0, 0]]))
+    Verdict(label=array([ 0, -1], dtype=int32), confidence=array([0.6, 0. ]))
+    """
+    total = votes.sum(axis=1)
+    usable = total > 0
+    share = votes / np.where(usable, total, 1)[:, None]
+    winner = share.argmax(axis=1)
+    if prior is None and has_collapsed(winner[usable], labelled_shares):
+        prior = np.full(votes.shape[1], 1 / votes.shape[1])
+    if prior is not None and usable.any():
+        mass = share[usable].mean(axis=0)
+        share = share * np.divide(prior, mass, out=np.zeros_like(mass), where=mass > 0)
+        share /= np.where(usable, share.sum(axis=1), 1)[:, None]
+        winner = share.argmax(axis=1)
+    label = np.where(usable, winner, -1).astype(np.int32)
+    return Verdict(label, np.where(usable, share.max(axis=1, initial=0), 0.0))
+
+
+def has_collapsed(winner: NDArray[np.integer], labelled_shares: NDArray[np.float64] | None) -> bool:
+    """Whether one class wins nearly everywhere although the labelled rows speak against it."""
+    if labelled_shares is None:
+        return False
+    wins = np.bincount(winner, minlength=len(labelled_shares))
+    top = wins.argmax()
+    others = len(winner) - wins[top]
+    expected = len(winner) * (1 - labelled_shares[top])
+    most = min(COLLAPSED_SHARE * len(winner), COLLAPSED_PART * expected)
+    return bool(expected >= FEWEST_EXPECTED and others <= most)
+
+
+def sort_confident(
+    verdict: Verdict, unlabelled: NDArray[np.int32], n_rows: int, quotas: NDArray[np.int32]
+) -> tuple[NDArray[Any], ...]:
+    """List the usable rows class by class, the most confident first, for `pick_confident`."""
+    usable = np.flatnonzero(verdict.label >= 0)
+    label, certainty = verdict.label[usable], verdict.confidence[usable]
+    sorted_rows = np.lexsort((-certainty, label))
+    class_starts = np.searchsorted(label[sorted_rows], np.arange(len(quotas) + 1))
+    confidence = np.zeros(n_rows)
+    confidence[unlabelled] = verdict.confidence
+    return unlabelled[usable[sorted_rows]], confidence, class_starts.astype(np.int32), quotas
+
+
+def count_quotas(growth: float, prior: NDArray[np.float64], n_unlabelled: int) -> NDArray[np.int32]:
+    """Return how many rows of each class a member is handed in a round.
+
+    The growth is shared by the prior and rounded up, so that no class gets none; more than there
+    are rows would only cost memory.
+    """
+    # the tiny amount keeps 100 * 0.07 from being a little more than 7
+    shared = np.ceil(growth * prior - 1e-9)
+    return np.clip(shared, 1, max(1, n_unlabelled)).astype(np.int32)
+
+
+def class_prior(given: Any, labels: Labels) -> NDArray[np.float64]:
+    """Return the class prior: as given, or the shares among the labelled rows."""
+    if given is None:
+        return labels.counts / labels.counts.sum()
+    classes = labels.classes.tolist()
+    if isinstance(given, dict):
+        missing = [label for label in classes if label not in given]
+        if missing:
+            raise ValueError(
+                f"class_prior must have an entry for each class of y: {missing} missing, got "
+                f"{given!r}."
+            )
+        given = [given[label] for label in classes]
+    try:
+        prior = np.asarray(given, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            prior = prior / prior.max(initial=0)
+            prior = prior / prior.sum()
+    except (TypeError, ValueError):
+        prior = np.empty(0)
+    if prior.shape != (labels.n_classes,) or not (prior > 0).all():
+        raise ValueError(
+            f"class_prior must be {labels.n_classes} positive numbers, one for each class of y "
+            f"({classes}), none of them vanishing beside the others: got {given!r}."
+        )
+    return prior
