@@ -27,7 +27,7 @@ from semisift._committee import engine
 from semisift._committee.engine import Committee, committee_size
 from semisift._committee.members import build_setting
 from semisift._problem import Problem
-from semisift.ensembles._votes import decide
+from semisift.ensembles._votes import count_quotas, decide, has_collapsed
 from semisift.ensembles.ssfi import VARIANTS
 from semisift.math.masks import row_mask, unmask
 
@@ -149,7 +149,7 @@ def test_forest_ignores_unlabelled_rows(data):
     assert_array_equal(ranker.scores_, alone.scores_)
 
 
-# Golden values and properties of methods.md ------------------------------------------------------
+# Golden values and properties --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_forest_ignores_unlabelled_rows(data):
     ],
 )
 def test_committee_size(p, size):
-    """G28 and the further values of section 5.6."""
+    """The values of the paper's formula, worked out by hand."""
     assert committee_size(p) == size
 
 
@@ -190,19 +190,20 @@ def test_class_mass_follows_the_prior():
     assert ((scaled.confidence >= 0.5) & (scaled.confidence <= 1)).all()
 
 
-@pytest.mark.parametrize("ranker", [SSFI(variant="paper"), SSFI(), SEFR()])
-def test_a_feature_never_split_on_scores_exactly_zero(ranker):
-    X, y = make_case(seed=5)
-    X = np.column_stack([X, np.zeros(len(X))])
-    X[0, -1] = 1e-3  # one unlabelled row differs: not constant, but useless to any tree
-    y = y.copy()
-    y[0] = -1
-    ranker.set_params(n_members=40, max_features=0.5).fit(X, y)
-    assert ranker.n_draws_[-1] > 0
-    assert ranker.scores_[-1] == 0.0
-    reference = ssfi(X, y, seed=0, n_members=40, m=6, n_rounds=10, n_k=[1, 1])
+@pytest.mark.parametrize("name", ["paper", "default", "sefr"])
+def test_a_feature_never_split_on_scores_exactly_zero(name):
+    X, y = make_case(seed=5, n_features=40)
+    few = {"n_members": 6, "random_state": 5}
+    if name == "sefr":
+        scores = SEFR(**few).fit(X, y).scores_
+        reference = sefr(X, y, seed=5, n_members=6, m=6, max_iter=10)
+    else:
+        scores = SSFI(variant=name, **few).fit(X, y).scores_
+        reference = run_reference(X, y, name, seed=5, n_members=6)
     split = set().union(*(split_features(tree) for tree in reference["trees"]))
-    assert 12 not in split
+    unused = [f for f in np.flatnonzero(reference["draws"]) if f not in split]
+    assert unused
+    assert_array_equal(scores[unused], 0.0)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -214,13 +215,16 @@ def test_positive_affine_maps_change_nothing(variant, data):
     assert_allclose(ranker.fit(X.round(), data.y).scores_, ranker.fit(moved, data.y).scores_)
 
 
-@pytest.mark.parametrize("make", [SSFI, lambda **p: SSFI(variant="paper", **p), SEFR])
-def test_renaming_classes_changes_nothing(make):
-    """Vote ties aside: an odd number of members, and names that keep or reverse the order."""
+@pytest.mark.parametrize("names", [("cat", "dog"), ("dog", "cat")])
+@pytest.mark.parametrize(
+    "ranker", [SSFI(n_members=3001), SSFI(n_members=3001, variant="paper"), SEFR(n_members=300)]
+)
+def test_renaming_classes_changes_nothing(ranker, names):
+    """Vote ties aside, which go to the first class: so many members that there are none."""
     X, y = make_case(n_classes=2, seed=4, n_rows=60)
-    scores = make(n_members=301).fit(X, y).scores_
-    renamed = np.where(y < 0, None, np.array(["cat", "dog"], dtype=object)[y])
-    assert_array_equal(make(n_members=301).fit(X, renamed).scores_, scores)
+    renamed = np.where(y < 0, None, np.array(names, dtype=object)[y])
+    expected = ranker.fit(X, y).scores_
+    assert_allclose(ranker.fit(X, renamed).scores_, expected, rtol=1e-12)
 
 
 def test_no_rounds_add_no_row(data):
@@ -252,6 +256,61 @@ def test_without_unlabelled_rows_sefr_equals_ssfi(data):
     assert_allclose(other.scores_ * other.n_draws_, paper.scores_ * 50)
     assert np.isnan(paper.oob_agreement_)
     assert_array_equal(paper.transduction_, data.y_true)
+
+
+def test_a_vote_that_collapses_is_scaled():
+    rng = np.random.default_rng(0)
+    votes = np.column_stack([rng.integers(60, 90, size=400), np.full(400, 40)])
+    equal = np.array([0.5, 0.5])
+    assert (decide(votes).label == 0).all()
+    scaled = decide(votes, labelled_shares=equal)
+    assert 0.3 < np.mean(scaled.label) < 0.7
+    assert scaled.label[votes[:, 0].argmax()] == 0
+
+
+def test_no_collapse_where_it_is_plausible():
+    one_class = np.zeros(40, dtype=int)
+    equal = np.array([0.5, 0.5])
+    assert not has_collapsed(one_class, equal), "forty rows may be of one class"
+    assert has_collapsed(np.zeros(400, dtype=int), equal)
+    assert not has_collapsed(np.zeros(400, dtype=int), np.array([0.95, 0.05]))
+    assert not has_collapsed(np.arange(400) % 10 == 0, equal)
+    assert not has_collapsed(np.zeros(400, dtype=int), None)
+    assert not has_collapsed(np.empty(0, dtype=int), equal)
+
+
+def test_quotas():
+    prior = np.array([0.07, 0.93])
+    assert_array_equal(count_quotas(1, prior, 500), [1, 1])
+    assert_array_equal(count_quotas(100, prior, 500), [7, 93])
+    assert_array_equal(count_quotas(1e300, prior, 500), [500, 500])
+    assert_array_equal(count_quotas(5, prior, 0), [1, 1])
+
+
+@pytest.mark.parametrize(
+    "params", [{"growth": 1e10}, {"max_iter": 2**70}, {"max_depth": 2**40}, {"max_features": 1.0}]
+)
+def test_extreme_parameters(params, data):
+    ranker = SSFI(n_members=20, **params).fit(data.X, data.y)
+    assert_array_equal(np.sort(ranker.ranking_), np.arange(1, 9))
+    assert ranker.n_iter_ <= (data.y < 0).sum() + 1
+
+
+def test_prior_that_floats_can_hardly_add(data):
+    ranker = SSFI(n_members=20, class_prior=[1e308, 1e308]).fit(data.X, data.y)
+    expected = SSFI(n_members=20, class_prior=[1, 1]).fit(data.X, data.y)
+    assert_array_equal(ranker.scores_, expected.scores_)
+
+
+def test_bags_on_both_sides_of_the_sparse_limit():
+    """Members of one block whose bags are searched in different ways."""
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.5, size=(200, 30)).astype(float)
+    y = np.where(np.arange(200) < 100, np.arange(200) % 2, -1)
+    for method in (ForestImportance, SSFI, SEFR):
+        dense = method(n_members=60).fit(X, y)
+        sparse = method(n_members=60).fit(csr_array(X), y)
+        assert_array_equal(dense.scores_, sparse.scores_)
 
 
 def test_rows_that_are_never_out_of_bag_get_a_label_too():
@@ -462,7 +521,11 @@ class TestBadInput:
     def test_one_unlabelled_row(self, ranker, data):
         y = data.y_true.copy()
         y[3] = -1
-        assert np.isfinite(np.nan_to_num(ranker.fit(data.X, y).scores_)).all()
+        ranker.fit(data.X, y)
+        assert ranker.scores_[:2].min() > ranker.scores_[2:].max()
+        if isinstance(ranker, SSFI):
+            assert ranker.transduction_[3] == data.y_true[3]
+            assert ranker.confidence_[3] > 0.5
 
     def test_duplicated_rows_with_other_labels(self, ranker):
         X = np.repeat([[0.0, 1.0], [1.0, 0.0]], 10, axis=0)
@@ -484,6 +547,8 @@ class TestBadInput:
         ([0.5, 0.5, 0.5], "must be 2 positive numbers"),
         ([1.0, 0.0], "must be 2 positive numbers"),
         ([np.nan, 1.0], "must be 2 positive numbers"),
+        ([1e-300, 1e300], "must be 2 positive numbers"),
+        (["a", "b"], "must be 2 positive numbers"),
         ({0: 0.5}, r"\[1\] missing"),
     ],
 )

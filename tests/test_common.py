@@ -311,3 +311,29 @@ def test_column_order(name, data):
 def test_names_of_classes(name, data):
     renamed = make(name).fit(data.X, np.where(data.y < 0, -1, 1 - data.y))
     assert_allclose(renamed.scores_, make(name).fit(data.X, data.y).scores_, rtol=1e-9)
+
+
+DATES = pd.date_range("2026-01-01", periods=60)
+
+
+@every
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (["0.5"] * 60, "'height' holds the text '0.5'. Convert numbers"),
+        (["tall"] * 60, "'height' holds the text 'tall'. Encode text"),
+        ([pd.NA, *range(59)], "contains NaN.\nFound in column 'height'"),
+        ([None, *range(59)], "contains NaN.\nFound in column 'height'"),
+        (DATES, r"the columns \['height'\] hold dates"),
+    ],
+)
+def test_columns_that_are_not_numbers(name, column, message, data):
+    table = pd.DataFrame(data.X, columns=list("abcdefgh")).assign(height=column)
+    with pytest.raises(ValueError, match=message):
+        make(name).fit(table, data.y)
+
+
+@every
+def test_masked_values_are_refused(name, data):
+    with pytest.raises(ValueError, match="X must not have masked values: 1 found"):
+        make(name).fit(np.ma.masked_equal(data.X, data.X[3, 2]), data.y)

@@ -267,10 +267,11 @@ def voted(codes, n_classes, seed=0):
     return label, weight
 
 
+@pytest.mark.parametrize("row_cost", [0.0, np.inf], ids=["by rows", "by masks"])
 @pytest.mark.parametrize("net", [False, True])
 @pytest.mark.parametrize("form", ["ranks", "sparse"])
 @pytest.mark.parametrize("kind", ["normal", "coarse"])
-def test_expected_loss(form, kind, net):
+def test_expected_loss(form, kind, net, row_cost):
     X, codes, columns, trees, reference, out_of_bag = grow_both(form, kind, 3)
     label, weight = voted(codes, 3)
     features, losses, agreement = kernels.importance.permute(
@@ -283,6 +284,7 @@ def test_expected_loss(form, kind, net):
         row_mask(codes < 0),
         weight,
         net=net,
+        row_cost=row_cost,
     )
     at = 0
     for i, (node, mask) in enumerate(zip(reference, unmask(out_of_bag, len(X)), strict=True)):
@@ -298,8 +300,9 @@ def test_expected_loss(form, kind, net):
     assert at == len(features)
 
 
+@pytest.mark.parametrize("row_cost", [0.0, np.inf], ids=["by rows", "by masks"])
 @pytest.mark.parametrize("net", [False, True])
-def test_sampled_permutations_average_to_the_expectation(net):
+def test_sampled_permutations_average_to_the_expectation(net, row_cost):
     _, codes, columns, trees, _, out_of_bag = grow_both("ranks", "normal", 3)
     label, weight = voted(codes, 3)
     shared = (
@@ -313,13 +316,40 @@ def test_sampled_permutations_average_to_the_expectation(net):
     draws = []
     for seed in range(600):
         sampled_features, losses, _ = permute(
-            columns, trees, seed, 0, *shared, net=net, sampled=True
+            columns, trees, seed, 0, *shared, net=net, sampled=True, row_cost=row_cost
         )
         assert_array_equal(sampled_features, features)
         draws.append(losses)
     error = np.std(draws, axis=0) / np.sqrt(len(draws))
     assert (np.abs(np.mean(draws, axis=0) - expected) < 5 * error + 1e-12).all()
     assert np.std(draws, axis=0).max() > 0
+
+
+@pytest.mark.parametrize("net", [False, True])
+def test_both_ways_to_permute_agree_on_large_trees(net):
+    rng = np.random.default_rng(0)
+    X = np.asfortranarray(rng.normal(size=(1500, 5)))
+    codes = rng.integers(0, 3, size=1500).astype(np.int32)
+    labelled, subspaces, weights, out_of_bag = deal(codes, 5, 4, 0)
+    none = np.empty((N_MEMBERS, 0), dtype=np.int32)
+    columns = kernels.columns.Columns(X)
+    trees = kernels.grow.grow(columns, codes, 3, labelled, weights, none, none, subspaces)
+    assert np.diff(trees.offsets).min() > 500
+    shared = (
+        out_of_bag,
+        row_mask(codes == np.arange(3)[:, None]),
+        row_mask(codes < 0),
+        np.ones(1500),
+    )
+    for sampled in (False, True):
+        by_rows, by_masks = (
+            kernels.importance.permute(
+                columns, trees, 0, 0, *shared, net=net, sampled=sampled, row_cost=row_cost
+            )
+            for row_cost in (0.0, np.inf)
+        )
+        assert_array_equal(by_rows[0], by_masks[0])
+        assert_allclose(by_rows[1], by_masks[1], rtol=1e-9)
 
 
 def test_picks_are_the_surest_rows_of_each_class():

@@ -172,3 +172,8 @@ def test_pairs_are_ordered_within():
 def test_wrong_pairs(pairs, message):
     with pytest.raises(ValueError, match=message):
         check_pairs(pairs, 3, "must_link")
+
+
+def test_masked_labels_are_unlabelled():
+    labels = parse_labels(np.ma.masked_array([3, 5, 3, 5], mask=[0, 0, 1, 1]), 4)
+    assert_array_equal(labels.codes, [0, 1, -1, -1])

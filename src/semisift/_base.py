@@ -135,6 +135,7 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
                 return
 
     def _build_problem(self, X: Any, y: Any) -> Problem:
+        _refuse_lost_on_conversion(X)
         X = validate_data(
             self,
             X,
@@ -215,6 +216,27 @@ def rank(scores: NDArray[np.floating], seed: int) -> NDArray[np.int64]:
     ranking = np.empty(len(scores), dtype=np.int64)
     ranking[np.lexsort((tie_order, -scores))] = np.arange(1, len(scores) + 1)
     return ranking
+
+
+def _refuse_lost_on_conversion(X: Any) -> None:
+    """Refuse what numpy would turn into numbers in silence: masked values and dates."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(
+            f"X must not have masked values: {int(np.ma.count_masked(X))} found. Fill them first, "
+            "for example with X.filled(...)."
+        )
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        dates = [
+            str(name)
+            for name, dtype in zip(X.columns, X.dtypes, strict=True)
+            if getattr(dtype, "kind", "") in ("M", "m")
+            or getattr(dtype, "is_temporal", lambda: False)()
+        ]
+        if dates:
+            raise ValueError(
+                f"X must hold numbers: the columns {dates[:5]} hold dates or times. Leave them out "
+                "or convert them first."
+            )
 
 
 def _seed(random_state: int | np.random.RandomState | None) -> int:

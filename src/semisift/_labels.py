@@ -156,6 +156,10 @@ def _as_column(y: Any) -> NDArray[Any]:
     if hasattr(y, "to_list") and not isinstance(y.dtype, np.dtype):
         # polars and the nullable types of pandas become floats in numpy where a value is missing.
         y = y.to_list()
+    if isinstance(y, np.ma.MaskedArray):
+        hidden = np.ma.getmaskarray(y)
+        y = y.data.astype(object)
+        y[hidden] = None
     array = np.array(y, dtype=object) if isinstance(y, (list, tuple)) else np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
         warnings.warn(

@@ -148,7 +148,7 @@ def _unit(largest: NDArray[np.floating]) -> NDArray[np.float64]:
 
 def _clean_dense(X: NDArray[Any], names: NDArray[Any] | None) -> NDArray[np.floating]:
     if X.dtype.kind in "OUST":
-        _refuse_text(X, names)
+        _refuse_non_numbers(X, names)
     with np.errstate(over="ignore"):  # what does not fit becomes infinite and is reported below
         clean = np.asarray(X, dtype=_float_type(X.dtype), order="F").view()
     clean.flags.writeable = False
@@ -192,14 +192,41 @@ def _float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32 if short else np.float64)
 
 
-def _refuse_text(X: NDArray[Any], names: NDArray[Any] | None) -> None:
+def _refuse_non_numbers(X: NDArray[Any], names: NDArray[Any] | None) -> None:
+    missing = []
     for j, column in enumerate(X.T):
         for value in column:
+            if value is None or type(value).__name__ == "NAType":
+                missing.append(j)
+                break
             if isinstance(value, (str, bytes)):
                 raise ValueError(
-                    f"X must hold numbers: {_name_columns([j], names)} holds the text {value!r}. "
-                    "Encode text, for example with sklearn.preprocessing.OrdinalEncoder."
+                    f"X must hold numbers: {_name_columns([j], names)} holds the text "
+                    f"{str(value)!r}. {_advise_on_text(value)}"
                 )
+            try:
+                float(value)
+            except TypeError as error:
+                raise TypeError(
+                    f"X must hold numbers: {_name_columns([j], names)} holds {value!r}: {error}."
+                ) from error
+    if missing:
+        _refuse_missing(missing, names)
+
+
+def _advise_on_text(value: str | bytes) -> str:
+    try:
+        float(value)
+    except ValueError:
+        return "Encode text, for example with sklearn.preprocessing.OrdinalEncoder."
+    return "Convert numbers that are stored as text, for example with X.astype(float)."
+
+
+def _refuse_missing(columns: list[int], names: NDArray[Any] | None) -> None:
+    raise ValueError(
+        f"Input X contains NaN.\nFound in {_name_columns(columns, names)}. Fill the gaps, for "
+        "example with sklearn.impute.SimpleImputer, or leave out those rows or columns."
+    )
 
 
 def _refuse_non_finite(
@@ -214,10 +241,7 @@ def _refuse_non_finite(
         elif np.isinf(values).any():
             infinite.append(j)
     if missing:
-        raise ValueError(
-            f"Input X contains NaN.\nFound in {_name_columns(missing, names)}. Fill the gaps, for "
-            "example with sklearn.impute.SimpleImputer, or leave out those rows or columns."
-        )
+        _refuse_missing(missing, names)
     if infinite:
         raise ValueError(
             f"Input X contains infinity or a value too large for {dtype!r}.\n"

@@ -237,7 +237,8 @@ def new_blocks(committee: Committee, setting: Setting) -> list[Block]:
 @cache  # one warning a process, whatever the filters
 def _warn_kernels_missing() -> None:
     warnings.warn(
-        "The compiled kernels of semisift are missing, and scikit-learn's trees serve instead: "
+        f"The compiled kernels of semisift are missing ({kernels.MISSING_BECAUSE}), and "
+        "scikit-learn's trees serve instead: "
         f"about {TIMES_SLOWER} times slower. To get the kernels, install a C compiler and then "
         "semisift again: pip install --force-reinstall --no-deps --no-binary semisift semisift",
         KernelsMissingWarning,

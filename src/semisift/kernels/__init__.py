@@ -4,5 +4,7 @@ try:
     from semisift.kernels import columns, grow, importance, plan, votes  # noqa: F401
 
     AVAILABLE = True
-except ImportError:
+    MISSING_BECAUSE = ""
+except ImportError as error:
     AVAILABLE = False
+    MISSING_BECAUSE = str(error)

@@ -17,4 +17,5 @@ def permute(
     net: bool,
     sampled: bool = False,
     own_labels_from: float = -1.0,
+    row_cost: float = 64.0,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]: ...

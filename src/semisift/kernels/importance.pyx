@@ -27,6 +27,12 @@ cdef double weigh(const uint64_t *rows, const double *weights, int64_t n_words) 
     return total
 
 
+cdef struct Branch:
+    int32_t node
+    int32_t first  # of the intervals between thresholds of a feature
+    int32_t last
+
+
 cdef class _Permutation:
     """One tree's out-of-bag rows, and what becomes of them when a feature is permuted."""
 
@@ -46,6 +52,9 @@ cdef class _Permutation:
     cdef double *thresholds  # of the feature, ascending
     cdef int32_t *threshold_nodes
     cdef int n_thresholds
+    cdef int32_t *threshold_ranks  # of the nodes that split on the feature
+    cdef int64_t *n_below  # permuted rows at or below each threshold; all of them at the end
+    cdef Branch *branches
     cdef int32_t *source  # of a sampled permutation: row target[j] gets the value of row source[j]
     cdef int32_t *target
 
@@ -59,12 +68,16 @@ cdef class _Permutation:
         self.visited = <uint8_t *>malloc(n_nodes)
         self.thresholds = <double *>malloc(n_nodes * sizeof(double))
         self.threshold_nodes = <int32_t *>malloc(n_nodes * sizeof(int32_t))
+        self.threshold_ranks = <int32_t *>malloc(n_nodes * sizeof(int32_t))
+        self.n_below = <int64_t *>malloc((n_nodes + 1) * sizeof(int64_t))
+        self.branches = <Branch *>malloc((n_nodes + 1) * sizeof(Branch))
         self.source = <int32_t *>malloc(n_sampled * sizeof(int32_t))
         self.target = <int32_t *>malloc(n_sampled * sizeof(int32_t))
         if (
             self.permuted == NULL or self.detour == NULL or self.visited == NULL
             or self.thresholds == NULL or self.threshold_nodes == NULL
-            or self.source == NULL or self.target == NULL
+            or self.source == NULL or self.target == NULL or self.threshold_ranks == NULL
+            or self.n_below == NULL or self.branches == NULL
         ):
             raise MemoryError
         self.right = self.permuted + n_words
@@ -79,6 +92,9 @@ cdef class _Permutation:
         free(self.visited)
         free(self.thresholds)
         free(self.threshold_nodes)
+        free(self.threshold_ranks)
+        free(self.n_below)
+        free(self.branches)
         free(self.source)
         free(self.target)
 
@@ -180,12 +196,107 @@ cdef class _Permutation:
                 )
                 self.visited[child] = self.visited[child + 1] = True
 
-    cdef double loss(self, const Tree *tree, int feature, bint net, bint sampled) noexcept nogil:
+    cdef double loss(self, const Tree *tree, int feature, bint net, bint sampled,
+                     double row_cost) noexcept nogil:
         """Weight of the rows that turn wrong less, if net, that of those that turn right."""
+        self.find_thresholds(tree, feature)
+        # by masks all rows are walked for each interval of the feature, by rows all intervals
+        if (self.n_thresholds + 1.0) * tree.n_nodes * self.n_words > row_cost * self.n_permuted:
+            return self.loss_by_rows(tree, feature, sampled)
+        return self.loss_by_masks(tree, feature, net, sampled)
+
+    cdef int64_t count_right(self, const Tree *tree, int feature, int64_t row, int first,
+                             int last) noexcept nogil:
+        """Count the permuted rows whose value, in the given intervals, lets a row turn out right."""
+        cdef int n_pending = 1, v, rank
+        cdef int64_t count = 0, w = row >> 6, n_words = self.n_words
+        cdef int shift = row & 63
+        cdef Branch branch
+        self.branches[0] = Branch(node=0, first=first, last=last)
+        while n_pending:
+            n_pending -= 1
+            branch = self.branches[n_pending]
+            v = branch.node
+            while tree.leaf[v] < 0 and tree.feature[v] != feature:
+                v = tree.left[v] + (not (self.masks.below[v * n_words + w] >> shift & 1))
+            if tree.leaf[v] >= 0:
+                if self.labels[tree.leaf[v] * n_words + w] >> shift & 1:
+                    count += self.n_below[branch.last]
+                    if branch.first > 0:
+                        count -= self.n_below[branch.first - 1]
+                continue
+            rank = self.threshold_ranks[v]
+            if branch.first <= rank:
+                self.branches[n_pending] = Branch(
+                    node=tree.left[v], first=branch.first, last=min(branch.last, rank)
+                )
+                n_pending += 1
+            if branch.last > rank:
+                self.branches[n_pending] = Branch(
+                    node=tree.left[v] + 1, first=max(branch.first, rank + 1), last=branch.last
+                )
+                n_pending += 1
+        return count
+
+    cdef int find_interval(self, int64_t row) noexcept nogil:
+        """Find the first threshold that a row's value does not exceed."""
+        cdef int low = 0, high = self.n_thresholds, middle
+        while low < high:
+            middle = (low + high) // 2
+            if self.masks.below[
+                self.threshold_nodes[middle] * self.n_words + (row >> 6)
+            ] >> (row & 63) & 1:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    cdef double loss_by_rows(self, const Tree *tree, int feature, bint sampled) noexcept nogil:
+        cdef int64_t w, j, row, n_words = self.n_words
+        cdef uint64_t bits
+        cdef int v, interval, low, high
+        cdef double total = 0, kept
+        for interval in range(self.n_thresholds):
+            self.n_below[interval] = 0
+            v = self.threshold_nodes[interval]
+            for w in range(n_words):
+                self.n_below[interval] += semisift_popcount(
+                    self.permuted[w] & self.masks.below[v * n_words + w]
+                )
+        self.n_below[self.n_thresholds] = self.n_permuted
+        for v in range(tree.n_nodes):
+            if tree.leaf[v] < 0 and tree.feature[v] == feature:
+                low = 0
+                high = self.n_thresholds - 1
+                while low < high:
+                    interval = (low + high) // 2
+                    if self.thresholds[interval] < tree.threshold[v]:
+                        low = interval + 1
+                    else:
+                        high = interval
+                self.threshold_ranks[v] = low
+        if sampled:
+            for j in range(self.n_permuted):
+                row = self.target[j]
+                interval = self.find_interval(self.source[j])
+                kept = self.count_right(tree, feature, row, interval, interval) > 0
+                total += self.weights[row] * ((self.right[row >> 6] >> (row & 63) & 1) - kept)
+            return total
+        for w in range(n_words):
+            bits = self.permuted[w]
+            while bits:
+                row = w * 64 + semisift_lowest_bit(bits)
+                bits &= bits - 1
+                kept = <double>self.count_right(tree, feature, row, 0, self.n_thresholds)
+                kept /= <double>self.n_permuted
+                total += self.weights[row] * ((self.right[w] >> (row & 63) & 1) - kept)
+        return total
+
+    cdef double loss_by_masks(self, const Tree *tree, int feature, bint net,
+                              bint sampled) noexcept nogil:
         cdef int interval
         cdef int64_t w, j, count, n_words = self.n_words
         cdef double total = 0, changed
-        self.find_thresholds(tree, feature)
         for interval in range(self.n_thresholds + 1):
             self.find_given(interval)
             count = count_rows(self.given, n_words)
@@ -225,15 +336,6 @@ cdef class _Permutation:
             self.source[n], self.source[j] = self.source[j], self.source[n]
 
 
-cdef bint is_first_split(const Tree *tree, int v) noexcept nogil:
-    """Whether no earlier node splits on the feature of this one."""
-    cdef int u
-    for u in range(v):
-        if tree.leaf[u] < 0 and tree.feature[u] == tree.feature[v]:
-            return False
-    return True
-
-
 cdef void label_own(uint64_t[:, ::1] own, const uint64_t[:, ::1] labels,
                     const uint64_t[::1] unlabelled, Forest forest, const Tree *tree,
                     const uint64_t *reached, double confident_from) noexcept nogil:
@@ -252,7 +354,7 @@ cdef void label_own(uint64_t[:, ::1] own, const uint64_t[:, ::1] labels,
 def permute(Columns X, trees, uint64_t seed, Py_ssize_t start, const uint64_t[:, ::1] out_of_bag,
             const uint64_t[:, ::1] labels, const uint64_t[::1] unlabelled,
             const double[::1] weights, *, bint net, bint sampled=False,
-            double own_labels_from=-1.0):
+            double own_labels_from=-1.0, double row_cost=64.0):
     """How much each tree loses when a feature it splits on is permuted over its out-of-bag rows.
 
     A feature that a tree does not split on cannot change its predictions and is left out.
@@ -280,6 +382,8 @@ def permute(Columns X, trees, uint64_t seed, Py_ssize_t start, const uint64_t[:,
     own_labels_from : float
         If not negative: the label of an unlabelled row is the tree's own prediction where its leaf
         is at least so confident, and none elsewhere.
+    row_cost : float
+        Cost of walking a row through a tree in words of a mask: large trees are walked row by row.
 
     Returns
     -------
@@ -301,6 +405,7 @@ def permute(Columns X, trees, uint64_t seed, Py_ssize_t start, const uint64_t[:,
     cdef int32_t[::1] features = features_array
     cdef double[::1] losses = losses_array, agreement = agreement_array
     cdef uint64_t[:, ::1] own = own_array
+    cdef int32_t[::1] last_tree = np.full(X.n_features, -1, dtype=np.int32)
     cdef Forest forest = Forest(trees)
     cdef _Permutation out = _Permutation(forest.most_nodes, n_words, sampled)
     cdef Tree tree
@@ -326,11 +431,14 @@ def permute(Columns X, trees, uint64_t seed, Py_ssize_t start, const uint64_t[:,
             key = stream_key(seed, start + i, PERMUTATION)
             draws = 0
             for v in range(tree.n_nodes):
-                if tree.leaf[v] >= 0 or not is_first_split(&tree, v):
+                if tree.leaf[v] >= 0 or last_tree[tree.feature[v]] == i:
                     continue
+                last_tree[tree.feature[v]] = <int32_t>i
                 if sampled:
                     out.shuffle(key, &draws)
                 features[n_found] = tree.feature[v]
-                losses[n_found] = out.loss(&tree, tree.feature[v], net, sampled)
+                losses[n_found] = out.loss(
+                    &tree, tree.feature[v], net, sampled, row_cost
+                )
                 n_found += 1
     return features_array[:n_found].copy(), losses_array[:n_found].copy(), agreement_array

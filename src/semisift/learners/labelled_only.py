@@ -4,7 +4,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    _fit_context,
+    clone,
+    is_classifier,
+)
 from sklearn.utils import Tags, _safe_indexing, get_tags, indexable
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import (
@@ -92,6 +99,8 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self : object
             The fitted classifier.
         """
+        if not is_classifier(self.estimator):
+            raise ValueError(f"estimator must be a classifier: got {self.estimator!r}.")
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, "
