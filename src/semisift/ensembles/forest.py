@@ -38,7 +38,7 @@ class ForestImportance(FeatureRanker):
         score(f) = sum over trees of (rows that turn wrong - rows that turn right) / number of trees
 
     as the exact expectation over all permutations. Higher is better. The cost is that of growing
-    the trees: linear in sqrt(p), in the trees and (up to a logarithm) in the labelled rows.
+    the trees: linear in sqrt(p) and in the trees, and up to quadratic in the labelled rows.
 
     Parameters
     ----------

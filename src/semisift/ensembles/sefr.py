@@ -41,8 +41,9 @@ class SEFR(FeatureRanker):
         score(f) = expected number of predictions that change, summed over the members
                    that drew f / number of those members
 
-    Higher is better. The cost is that of ``N * max_iter`` trees of sqrt(p) features: linear in p,
-    in the members and (up to a logarithm) in the rows.
+    Higher is better. The cost is that of ``N * max_iter`` trees of sqrt(p) features: linear in p
+    and in the members; linear in the rows while trees stay small, as they do with few labels, and
+    up to quadratic where many labels let them grow with the rows.
 
     What is a reading: the original was not available, so this follows the listing of the method in
     a survey. It leaves open how many rows count as the most confident (here: a tenth of the
