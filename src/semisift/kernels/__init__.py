@@ -1,10 +1,17 @@
 """Compiled functions on plain arrays; absent where no C compiler was found at install time."""
 
 try:
-    from semisift.kernels import columns, grow, importance, plan, votes  # noqa: F401
+    import semisift.kernels.columns
+    import semisift.kernels.grow
+    import semisift.kernels.importance
+    import semisift.kernels.plan
+    import semisift.kernels.votes  # noqa: F401
 
     AVAILABLE = True
     MISSING_BECAUSE = ""
+except ModuleNotFoundError:
+    AVAILABLE = False
+    MISSING_BECAUSE = "they were not built when it was installed"
 except ImportError as error:
     AVAILABLE = False
-    MISSING_BECAUSE = str(error)
+    MISSING_BECAUSE = f"they do not load: {error}"
