@@ -1,12 +1,7 @@
 """SSFI, SEFR and ForestImportance against their references, and on any way to run them."""
 
-import os
-import subprocess
-import sys
-import textwrap
 import threading
 
-import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -16,15 +11,8 @@ from sklearn.datasets import make_classification
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from semisift import (
-    SEFR,
-    SSFI,
-    ForestImportance,
-    LabelledOnly,
-    NothingUnlabelledWarning,
-)
-from semisift._committee import engine
-from semisift._committee.engine import Committee, committee_size
+from semisift import SEFR, SSFI, ForestImportance, LabelledOnly, NothingUnlabelledWarning
+from semisift._committee.engine import committee_size
 from semisift._committee.members import build_setting
 from semisift._problem import Problem
 from semisift.ensembles._votes import count_quotas, decide, has_collapsed
@@ -337,114 +325,6 @@ def test_informative_features_come_first():
         assert (ranker.fit(X, y).ranking_[:4] <= 8).sum() >= 3, ranker
 
 
-# The same answer everywhere -----------------------------------------------------------------------
-
-
-def big_case(sparse=False):
-    rng = np.random.default_rng(0)
-    X = rng.poisson(0.5, size=(300, 80)).astype(float)
-    X[:, 0] += np.arange(300) % 3
-    y = np.where(np.arange(300) < 15, np.arange(300) % 3, -1)
-    return (csr_array(X) if sparse else X), y
-
-
-RANKERS = {
-    "ssfi": SSFI(n_members=150, random_state=0),
-    "ssfi paper": SSFI(n_members=150, variant="paper", random_state=0),
-    "ssfi sampled": SSFI(n_members=150, permutation="sampled", random_state=0),
-    "sefr": SEFR(n_members=150, random_state=0),
-    "forest": ForestImportance(n_members=150, random_state=0),
-}
-
-every = pytest.mark.parametrize("name", RANKERS)
-
-
-def scores_of(name, **params):
-    return RANKERS[name].set_params(n_jobs=None).set_params(**params).fit(*big_case()).scores_
-
-
-@every
-@pytest.mark.parametrize("block_size", [1, 7, 64])
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_blocks_and_threads_do_not_matter(name, block_size, n_jobs, monkeypatch):
-    expected = scores_of(name)
-    monkeypatch.setattr(engine, "BLOCK_SIZE", block_size)
-    assert_array_equal(scores_of(name, n_jobs=n_jobs), expected)
-
-
-@every
-def test_processes_do_not_matter(name):
-    expected = scores_of(name)
-    with joblib.parallel_config(backend="loky", n_jobs=2):
-        assert_array_equal(scores_of(name), expected)
-
-
-@every
-def test_sparse_and_precision_do_not_matter(name):
-    X, y = big_case()
-    expected = scores_of(name)
-    for form in (csr_array(X), X.astype(np.float32), X.astype(np.int64), np.asfortranarray(X)):
-        assert_array_equal(RANKERS[name].fit(form, y).scores_, expected)
-
-
-def test_a_dask_cluster_does_not_matter(tmp_path):
-    """A real cluster of two worker processes, in a process of its own."""
-    pytest.importorskip("distributed", reason="dask[distributed] is not installed")
-    script = """
-        import warnings
-        import joblib, numpy as np
-        from distributed import Client, LocalCluster
-        from tests.test_committees import RANKERS, scores_of
-
-        if __name__ == "__main__":
-            warnings.simplefilter("ignore")
-            expected = {name: scores_of(name) for name in RANKERS}
-            with (
-                LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-                Client(cluster),
-                joblib.parallel_config(backend="dask"),
-            ):
-                for name in RANKERS:
-                    assert np.array_equal(scores_of(name), expected[name], equal_nan=True), name
-            print("equal")
-    """
-    path = tmp_path / "on_dask.py"
-    path.write_text(textwrap.dedent(script))
-    done = subprocess.run(
-        [sys.executable, path], capture_output=True, text=True, timeout=300, env=environment()
-    )
-    assert "equal" in done.stdout, done.stderr
-
-
-def environment():
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([".", *sys.path])}
-
-
-def test_a_remote_backend_is_really_used(monkeypatch):
-    """Otherwise the two tests above would compare threads with threads."""
-    with joblib.parallel_config(backend="loky", n_jobs=2):
-        assert Committee(10, None).is_remote
-    with joblib.parallel_config(backend="threading", n_jobs=2):
-        assert not Committee(10, None).is_remote
-    assert not Committee(10, 2).is_remote
-    assert Committee(10, None).n_jobs == 1
-
-
-@every
-@pytest.mark.parametrize("place", [0, 40, 79])
-def test_place_of_a_column_does_not_matter_in_distribution(name, place):
-    ranks = []
-    for seed in range(5):
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(200, 80))
-        X[:, place] += 4 * (np.arange(200) % 2)
-        y = np.where(np.arange(200) < 10, np.arange(200) % 2, -1)
-        ranker = RANKERS[name].set_params(n_jobs=None, random_state=seed)
-        ranks.append(ranker.fit(X, y).ranking_[place])
-        ranker.set_params(random_state=0)
-    assert np.median(ranks) <= 3, ranks
-
-
 # In use -------------------------------------------------------------------------------------------
 
 
@@ -495,80 +375,3 @@ def test_a_callback_can_stop_the_rounds(data):
     stopped = SSFI(n_members=30).set_callbacks(StopAfterTwo()).fit(data.X, data.y)
     assert stopped.n_iter_ == 1
     assert_array_equal(stopped.scores_, SSFI(n_members=30, max_iter=1).fit(data.X, data.y).scores_)
-
-
-# Bad input ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("ranker", [SSFI(n_members=20), SEFR(n_members=20)])
-class TestBadInput:
-    def test_one_labelled_row_in_a_class(self, ranker, data):
-        y = data.y.copy()
-        y[np.flatnonzero(y == 1)[1:]] = -1
-        assert_array_equal(np.sort(ranker.fit(data.X, y).ranking_), np.arange(1, 9))
-
-    def test_one_labelled_row_in_each_class(self, ranker, data):
-        y = np.full(len(data.y), -1)
-        y[:2] = 0, 1
-        assert_array_equal(np.sort(ranker.fit(data.X, y).ranking_), np.arange(1, 9))
-
-    def test_fewer_features_than_asked_to_draw(self, ranker, data):
-        from sklearn.base import clone
-
-        ranker = clone(ranker).set_params(max_features=50)
-        assert_array_equal(ranker.fit(data.X, data.y).n_draws_, 20)
-
-    def test_one_unlabelled_row(self, ranker, data):
-        y = data.y_true.copy()
-        y[3] = -1
-        ranker.fit(data.X, y)
-        assert ranker.scores_[:2].min() > ranker.scores_[2:].max()
-        if isinstance(ranker, SSFI):
-            assert ranker.transduction_[3] == data.y_true[3]
-            assert ranker.confidence_[3] > 0.5
-
-    def test_duplicated_rows_with_other_labels(self, ranker):
-        X = np.repeat([[0.0, 1.0], [1.0, 0.0]], 10, axis=0)
-        y = np.array([0, 1] * 5 + [-1] * 10)
-        scores = ranker.fit(X, y).scores_
-        assert not np.isinf(scores).any()
-
-    def test_more_classes_than_a_byte(self, ranker):
-        rng = np.random.default_rng(0)
-        y = np.r_[np.arange(300), np.arange(300), np.full(60, -1)]
-        X = rng.normal(size=(660, 4))
-        assert_array_equal(np.sort(ranker.fit(X, y).ranking_), np.arange(1, 5))
-
-
-@pytest.mark.parametrize(
-    ("prior", "message"),
-    [
-        ([1.0], "must be 2 positive numbers"),
-        ([0.5, 0.5, 0.5], "must be 2 positive numbers"),
-        ([1.0, 0.0], "must be 2 positive numbers"),
-        ([np.nan, 1.0], "must be 2 positive numbers"),
-        ([1e-300, 1e300], "must be 2 positive numbers"),
-        (["a", "b"], "must be 2 positive numbers"),
-        ({0: 0.5}, r"\[1\] missing"),
-    ],
-)
-def test_bad_prior(prior, message, data):
-    with pytest.raises(ValueError, match=message):
-        SSFI(class_prior=prior, n_members=10).fit(data.X, data.y)
-
-
-@pytest.mark.parametrize(
-    ("parameter", "value"),
-    [
-        ("n_members", 0),
-        ("max_features", "log2"),
-        ("max_iter", -1),
-        ("growth", 0),
-        ("variant", "printed"),
-        ("estimator", 3),
-        ("permutation", True),
-    ],
-)
-def test_bad_parameter(parameter, value, data):
-    with pytest.raises(ValueError, match=f"'{parameter}' parameter of SSFI must be"):
-        SSFI(**{parameter: value}).fit(data.X, data.y)
