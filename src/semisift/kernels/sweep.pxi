@@ -99,6 +99,8 @@ cdef Split search_sorted(Bag *bag, const double *spread, bint is_sparse, int n_r
     for c in range(bag.n_columns):
         entries = bag.entries + <int64_t>c * bag.n + segments[2 * c]
         n_entries = segments[2 * c + 1] - segments[2 * c]
+        if n_entries == 0:
+            continue
         sweep.squares_left = 0
         sweep.squares_right = squares
         sweep.n_left = 0
@@ -107,8 +109,6 @@ cdef Split search_sorted(Bag *bag, const double *spread, bint is_sparse, int n_r
         memset(bag.left_counts, 0, bag.n_classes * sizeof(int64_t))
         zeros_pending = is_sparse and n_entries < n_rows
         if zeros_pending:
-            if n_entries == 0:
-                continue
             for k in range(bag.n_classes):
                 zeros[k] = bag.counts[k]
             for at in range(n_entries):
@@ -165,6 +165,9 @@ cdef void partition_entries(Bag *bag, int32_t stamp, bint marks_left, int32_t *s
     cdef int64_t at, n_left, n_right
     cdef entry_t *entries
     for c in range(bag.n_columns):
+        left_segments[2 * c] = left_segments[2 * c + 1] = segments[2 * c]
+        if segments[2 * c] == segments[2 * c + 1]:
+            continue
         entries = bag.entries + <int64_t>c * bag.n
         n_left = segments[2 * c]
         n_right = 0
@@ -177,6 +180,5 @@ cdef void partition_entries(Bag *bag, int32_t stamp, bint marks_left, int32_t *s
                 n_right += 1
         memcpy(entries + n_left, bag.entry_scratch, n_right * sizeof(entry_t))
         # the node's own segments become those of its right child
-        left_segments[2 * c] = segments[2 * c]
         left_segments[2 * c + 1] = <int32_t>n_left
         segments[2 * c] = <int32_t>n_left
