@@ -3,7 +3,7 @@
 cdef void sort_columns(Bag *bag, const columns_t *X, const int32_t *order, const int32_t *subspace,
                        int n_columns, int start, int stop, int32_t *segments) noexcept nogil:
     """List the node's entries of each column by ascending value (sparse: the stored ones only)."""
-    cdef int c, j, n = stop - start
+    cdef int c, j, n = stop - start, kept = 0
     cdef int64_t at, n_found
     cdef int32_t position
     cdef entry_t *entries
@@ -15,8 +15,7 @@ cdef void sort_columns(Bag *bag, const columns_t *X, const int32_t *order, const
         for j in range(start, stop):
             bag.goes_left[bag.members[j]] = 1
     for c in range(n_columns):
-        bag.features[c] = subspace[c]
-        entries = bag.entries + <int64_t>c * bag.n
+        entries = bag.entries + <int64_t>kept * bag.n
         n_found = 0
         if X.is_sparse:
             for at in range(X.indptr[subspace[c]], X.indptr[subspace[c] + 1]):
@@ -45,9 +44,13 @@ cdef void sort_columns(Bag *bag, const columns_t *X, const int32_t *order, const
                 entries[n_found].value = column_value(X, subspace[c], bag.rows[bag.members[j]])
                 n_found += 1
             sort_entries(entries, n_found)
-        segments[2 * c] = 0
-        segments[2 * c + 1] = <int32_t>n_found
-    bag.n_columns = n_columns
+        if n_found == 0:  # in text most columns are 0 in all rows of a bag
+            continue
+        bag.features[kept] = subspace[c]
+        segments[2 * kept] = 0
+        segments[2 * kept + 1] = <int32_t>n_found
+        kept += 1
+    bag.n_columns = kept
 
 
 cdef struct Sweep:
