@@ -238,7 +238,7 @@ def sefr(sets):
     for name in sets:
         X, given = training_part(name)
         n_members = committee_size(X.shape[1])
-        some = min(20, n_members)
+        some = min(SOME_MEMBERS, n_members)
         ours = seconds(lambda X=X, y=given: SEFR().fit(X, y))
         theirs = seconds(lambda X=X, y=given, n=some: sklearn_sefr(X, y, n_members=n))
         theirs *= n_members / some

@@ -210,6 +210,9 @@ typedef struct { double value; int32_t position; } entry_t;
 
 /* Ascending by value; the order among equal values is of no consequence. */
 static void sort_entries(entry_t *entries, int64_t n) {
+    int64_t in_order = 1;
+    while (in_order < n && entries[in_order - 1].value <= entries[in_order].value) in_order++;
+    if (in_order >= n) return;  /* often so in text, where most values are 1 */
     while (n > 16) {
         double a = entries[0].value, b = entries[n / 2].value, c = entries[n - 1].value;
         double pivot = a < b ? (b < c ? b : (a < c ? c : a)) : (a < c ? a : (b < c ? c : b));

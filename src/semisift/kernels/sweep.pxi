@@ -176,7 +176,8 @@ cdef void partition_entries(Bag *bag, int32_t stamp, bint marks_left, int32_t *s
         n_right = 0
         for at in range(segments[2 * c], segments[2 * c + 1]):
             if (bag.marks[entries[at].position] == stamp) == marks_left:
-                entries[n_left] = entries[at]
+                if n_right:
+                    entries[n_left] = entries[at]
                 n_left += 1
             else:
                 bag.entry_scratch[n_right] = entries[at]
