@@ -2,7 +2,8 @@
 
     python benchmarks/ssfi.py [--part race] [--part growth] ... [--sets colon,madelon]
 
-Parts, all by default: race (CPU seconds and ratios), threads, memory, growth, start-up, sefr, text.
+Parts, all by default: race (CPU seconds and ratios), threads, memory, growth, start-up, sefr, text,
+no-kernels.
 The opponents of the race (SSFI and b: the least of three runs; the others: one run):
   a  the scikit-learn version of SSFI that permutes only the features a tree splits on
      (tests/reference; some members, scaled to the committee)
@@ -16,6 +17,7 @@ import ctypes
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +29,7 @@ from sklearn.inspection import permutation_importance
 from sklearn.semi_supervised import SelfTrainingClassifier
 from threadpoolctl import threadpool_limits
 
-from semisift import SEFR, SSFI
+from semisift import SEFR, SSFI, KernelsMissingWarning, kernels
 from semisift._committee.engine import committee_size
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -274,6 +276,25 @@ def start_up(_):
     print(f"first fit on colon {first:.3f}, second {second:.3f}, difference {first - second:+.3f}")
 
 
+def no_kernels(_):
+    """Time the general path, which serves where the kernels could not be built."""
+    print("\nCPU seconds of SSFI with 300 members: kernels, scikit-learn's trees, ratio")
+    ratios = []
+    for name in ("sonar", "colon", "khan_srbct", "madelon"):
+        X, given = training_part(name)
+        times = []
+        for available in (True, False):
+            kernels.AVAILABLE = available
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", KernelsMissingWarning)
+                ranker = SSFI(n_members=300)
+                times.append(seconds(lambda r=ranker, X=X, y=given: r.fit(X, y)))
+        kernels.AVAILABLE = True
+        ratios.append(times[1] / times[0])
+        print(f"{name:18}{times[0]:8.3f}{times[1]:9.2f}{ratios[-1]:7.1f}", flush=True)
+    print(f"geometric mean {geometric_mean(ratios):.0f}")
+
+
 PARTS = {
     "race": race,
     "threads": threads,
@@ -282,6 +303,7 @@ PARTS = {
     "start-up": start_up,
     "sefr": sefr,
     "text": text,
+    "no-kernels": no_kernels,
 }
 
 

@@ -35,8 +35,7 @@ __all__ = [
 MOST_BYTE_RANKS = 256
 # Values whose order is held as int64, 8 MB, before it is narrowed.
 SORTED_AT_ONCE = 1 << 20
-# Without the kernels. Measured, SSFI on one thread: 175 to 260 times on the 398 rows of the demo,
-# 160 on 120 rows, 65 to 85 on 2000 sparse ones, 30 on 3000 dense ones.
+# Without the kernels; benchmarks/ssfi.py --part no-kernels: from 40 times on many rows to 200.
 TIMES_SLOWER = 100
 
 

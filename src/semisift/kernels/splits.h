@@ -20,8 +20,7 @@ static inline double split_score(double squares_left, double n_left, double squa
     return (squares_left * n_right + squares_right * n_left) / (n_left * n_right);
 }
 
-/* Up to this many rows, all thresholds side by side beat a sweep over sorted columns; at 192 rows of
-   two classes three times, of ten classes four times. */
+/* Up to this many rows, all thresholds side by side beat a sweep over sorted columns. */
 #if defined(__GNUC__) && !defined(SEMISIFT_PLAIN_C)
 #define SIDE_BY_SIDE_ROWS 255
 #pragma GCC diagnostic ignored "-Wpsabi"  /* none of these functions is called from outside */
