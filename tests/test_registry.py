@@ -16,6 +16,7 @@ def test_entry(name):
     assert method.source in {"formula", "reading"}
     assert re.search(r"\((19|20)\d\d\)", method.citation)
     assert method.cost
+    assert 2 <= len(re.findall(r"\.( |$)", method.meaning)) <= 4
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -4,24 +4,30 @@ A ranker declares `labels_needed` and `_parameter_constraints` and implements on
 ``_score(problem)``. The base validates, builds the `Problem`, ranks the scores and selects.
 """
 
+import importlib
+import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from numbers import Integral
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.callback import CallbackSupportMixin
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, estimator_html_repr
 from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from semisift._labels import Labels
 from semisift._problem import Problem
 from semisift.exceptions import NothingUnlabelledWarning
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Item = TypeVar("Item")
 
@@ -58,6 +64,7 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
     """
 
     labels_needed: ClassVar[Literal["none", "optional", "two_classes"]] = "optional"
+    labels_rows: ClassVar[bool] = False  # whether fit sets transduction_ and confidence_
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [
@@ -184,12 +191,76 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self)
         return np.asarray(self.ranking_ <= self._count_to_select(self.n_features_in_))
 
+    def plot_scores(
+        self, ax: "Axes | None" = None, *, top: int | None = None, n_names: int = 8
+    ) -> "Axes":
+        """Draw the scores against the ranks, with the number selected marked.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None makes a new figure with pyplot.
+        top : int, default=None
+            Draw this many of the best columns only.
+        n_names : int, default=8
+            Name at most this many columns, as far as there is room.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        check_is_fitted(self)
+        report = _report()
+        n_selected = int(self.get_support().sum())
+        axes: Axes = report.plot_scores(
+            report.ranking_of(self), n_selected=n_selected, ax=ax, top=top, n_names=n_names
+        )
+        return axes
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        X: Any = None,
+        y: Any = None,
+        *,
+        title: str | None = None,
+    ) -> Path:
+        """Write a report: one HTML file with the ranking, pictures and what the score means.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write; replaced if it exists.
+        X, y : array-like, default=None
+            The rows and labels of the fit, for the pictures of rows. The ranker does not keep them.
+        title : str, default=None
+            Title of the page.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+        """
+        check_is_fitted(self)
+        report = _report()
+        report.write_report(path, report.ranking_of(self), ranker=self, X=X, y=y, title=title)
+        return Path(path)
+
+    def _html_repr(self) -> str:
+        diagram: str = estimator_html_repr(self)
+        return diagram + _report().notebook(self) if hasattr(self, "ranking_") else diagram
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.labels_needed == "two_classes"
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = False
         return tags
+
+
+def _report() -> Any:
+    # By name: the report stands above the rankers, and its libraries load when it is asked for.
+    return importlib.import_module("semisift.report")
 
 
 def rank(scores: NDArray[np.floating], seed: int) -> NDArray[np.int64]:

@@ -28,6 +28,9 @@ class Method:
         Order of the running time.
     source : {"formula", "reading"}
         Whether the paper's text was followed, or what is known of it had to be completed.
+    meaning : str
+        Two to four sentences for a reader who does not know the method: what the score means, and
+        what it does not mean. The report shows them.
     """
 
     name: str
@@ -36,6 +39,7 @@ class Method:
     citation: str
     cost: str
     source: Literal["formula", "reading"]
+    meaning: str
 
     @property
     def cls(self) -> type["FeatureRanker"]:
@@ -57,6 +61,14 @@ METHODS: dict[str, Method] = {
             ),
             cost="members * iterations * (unlabelled rows + trees on the labelled rows)",
             source="formula",
+            meaning=(
+                "Many small trees label rows for one another. The score is the number of rows that "
+                "a tree gets wrong because the values of the feature were shuffled, averaged over "
+                "the trees; an unlabelled row counts in proportion to how sure the trees are of "
+                "its label. About 0 means that shuffling the feature changes nothing. For "
+                "unlabelled rows, right and wrong are judged by the vote of the trees themselves: "
+                "where that vote is mistaken, so is the score."
+            ),
         ),
         Method(
             name="sefr",
@@ -69,6 +81,14 @@ METHODS: dict[str, Method] = {
             ),
             cost="as ssfi, with more refits of each member",
             source="reading",
+            meaning=(
+                "Many small trees label rows for themselves. The score is the number of "
+                "predictions that change when the values of the feature are shuffled, averaged "
+                "over the trees that were dealt it; it counts labelled rows that a tree predicts "
+                "right and unlabelled rows that it is sure about. It tells how much the trees "
+                "lean on a feature, not whether they are right to do so: a tree that is sure and "
+                "wrong counts as much as one that is sure and right."
+            ),
         ),
         Method(
             name="forest",
@@ -77,6 +97,13 @@ METHODS: dict[str, Method] = {
             citation="Breiman (2001). Random forests. Machine Learning 45(1).",
             cost="members * trees on the labelled rows",
             source="formula",
+            meaning=(
+                "The score is how many more of the labelled rows that it was not grown on a tree "
+                "gets wrong when the values of the feature are shuffled, averaged over the trees. "
+                "Unlabelled rows play no part. With few labelled rows a tree is judged by a "
+                "handful of them, so that useful features may score 0 and small differences mean "
+                "little."
+            ),
         ),
     ]
 }

@@ -1,0 +1,196 @@
+"""The picture of the scores, on axes of the page or of the user."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from matplotlib import rcParams
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator
+from numpy.typing import NDArray
+
+from semisift.report.curve import Curve, follow
+from semisift.report.palette import PLAIN, Palette, WriteName, bare
+from semisift.report.ranking import Ranking
+from semisift.report.words import shorten
+
+LINE_HEIGHT = 14.0
+HALF_LINE = 6.0
+LETTER_WIDTH = 6.4
+LEAST_ROOM = 95.0
+
+
+def plot_scores(
+    ranking: Ranking,
+    *,
+    n_selected: int | None = None,
+    ax: Axes | None = None,
+    top: int | None = None,
+    n_names: int = 8,
+) -> Axes:
+    """Draw the scores against the ranks.
+
+    Parameters
+    ----------
+    ranking : Ranking
+    n_selected : int, optional
+        Marked with a line.
+    ax : matplotlib.axes.Axes, optional
+        Else a new figure of pyplot.
+    top : int, optional
+        Draw this many of the best features only.
+    n_names : int
+        Name at most this many features.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    if ax is None:
+        from matplotlib import pyplot
+
+        _, ax = pyplot.subplots()
+    part = ranking if top is None else _head(ranking, top)
+    selected = len(part) if n_selected is None else n_selected
+    # the colours of writing are those of the user's style, which may have a dark ground
+    palette = replace(PLAIN, ink=rcParams["text.color"], muted=rcParams["axes.labelcolor"])
+    draw_scores(ax, follow(part, selected, n_names), palette, shorten, n_names)
+    return ax
+
+
+def _head(ranking: Ranking, top: int) -> Ranking:
+    draws = None if ranking.draws is None else ranking.draws[:top]
+    return Ranking(
+        ranking.features[:top],
+        ranking.scores[:top],
+        draws,
+        ranking.columns[:top],
+        ranking.column_names[:top],
+    )
+
+
+def draw_scores(
+    ax: Axes, curve: Curve, palette: Palette, write: WriteName, n_names: int = 8
+) -> None:
+    """Draw the curve with a logarithmic axis of ranks, on which the drop-off is seen at any size.
+
+    `write` turns a name and the number of letters that fit into what is put on the axes.
+    """
+    bare(ax, palette)
+    ax.set_xscale("log")
+    ax.set_xlabel("rank", color=palette.muted)
+    ax.set_ylabel("score", color=palette.muted)
+    last = int(curve.ranks[-1]) if len(curve.ranks) else 1
+    right = max(1.5 * last, 12.0)  # room for names where there are few ranks
+    ax.set_xlim(0.88, right)
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0,) if right > 300 else (1.0, 2.0, 5.0)))
+    ax.xaxis.set_minor_locator(LogLocator(subs=()))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    if not len(curve.ranks):
+        return
+    n_names, heights = _set_heights(ax, curve, min(n_names, len(curve.names)))
+
+    low = ax.get_ylim()[0]
+    shaded = curve.ranks <= curve.n_selected
+    ax.fill_between(
+        curve.ranks[shaded], curve.scores[shaded], low, color=palette.accent, alpha=0.12, lw=0
+    )
+    ax.plot(curve.ranks, curve.scores, color=palette.accent, lw=1.6)
+    few = curve.ranks <= 60
+    ax.plot(curve.ranks[few], curve.scores[few], "o", color=palette.accent, ms=3.6, mew=0)
+    if low < 0:
+        ax.axhline(0, color=palette.line, lw=0.8, zorder=0)
+    if curve.n_selected < last:
+        x = curve.n_selected + 0.5
+        ax.axvline(x, color=palette.muted, lw=1, ls=(0, (4, 3)))
+        ax.annotate(
+            f"{curve.n_selected:,} selected",
+            (x, 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, 4),
+            textcoords="offset points",
+            ha="left" if x < right**0.3 else "right" if x > right**0.8 else "center",
+            color=palette.muted,
+            annotation_clip=False,
+        )
+    _name_points(ax, curve, n_names, heights, palette, write)
+
+
+def _size(ax: Axes) -> tuple[float, float]:
+    """Return width and height of the axes in points."""
+    box = ax.get_window_extent()
+    dpi = ax.get_figure(root=True).dpi  # type: ignore[union-attr]
+    return box.width * 72 / dpi, box.height * 72 / dpi
+
+
+def _set_heights(ax: Axes, curve: Curve, n_names: int) -> tuple[int, list[float]]:
+    """Set the limits of the scores and place the names above the curve; return how many fit."""
+    width, height = _size(ax)
+    best, worst = float(curve.scores[0]), float(curve.scores[-1])
+    low = 0.0 if 0 <= worst < best / 2 else worst
+    span = (best - low) or abs(best) or 1.0
+    low -= 0.03 * span
+    while n_names and width * _along(ax, int(curve.ranks[n_names - 1])) > width - LEAST_ROOM:
+        n_names -= 1
+    for n_shown in range(n_names, -1, -1):
+        for headroom in (0.06, 0.16, 0.3):
+            top = best + headroom * span
+            points = (curve.scores[:n_shown] - low) / (top - low) * height
+            heights = stack_above(points + HALF_LINE)
+            if not heights or heights[0] <= height - HALF_LINE:
+                ax.set_ylim(low, top)
+                return n_shown, [low + (top - low) * place / height for place in heights]
+    raise AssertionError("no names always fit")
+
+
+def _along(ax: Axes, rank: float) -> float:
+    left, right = (math.log10(limit) for limit in ax.get_xlim())
+    return (math.log10(rank) - left) / (right - left)
+
+
+def stack_above(heights: NDArray[np.float64]) -> list[float]:
+    """Raise falling heights until neighbours are a line apart.
+
+    Examples
+    --------
+    >>> stack_above(np.array([90.0, 50.0, 49.0]))
+    [90.0, 63.0, 49.0]
+    """
+    places: list[float] = []
+    for height in heights[::-1]:
+        places.append(max(float(height), places[-1] + LINE_HEIGHT) if places else float(height))
+    return places[::-1]
+
+
+def _name_points(
+    ax: Axes,
+    curve: Curve,
+    n_names: int,
+    heights: Sequence[float],
+    palette: Palette,
+    write: WriteName,
+) -> None:
+    if not n_names:
+        return
+    width, _ = _size(ax)
+    left, right = ax.get_xlim()
+    start = width * _along(ax, int(curve.ranks[n_names - 1])) + 20
+    mark = width * _along(ax, curve.n_selected + 0.5)
+    if start < mark + 6 < width - LEAST_ROOM:  # names beyond the mark of the selection
+        start = mark + 6
+    x = left * (right / left) ** (start / width)
+    n_letters = int((width - start - 4) / LETTER_WIDTH)
+    named = zip(curve.ranks, curve.scores, heights, curve.names, strict=False)
+    for rank, score, height, name in named:
+        ax.plot([rank, x], [score, height], color=palette.line, lw=0.8, zorder=0.5)
+        ax.annotate(
+            write(name, n_letters),
+            (x, height),
+            xytext=(3, 0),
+            textcoords="offset points",
+            va="center",
+            color=palette.ink,
+            parse_math=False,
+            usetex=False,
+        )

@@ -1,0 +1,206 @@
+"""A matplotlib figure as a small SVG that follows the theme of the page around it.
+
+Colours are drawn as placeholders and become CSS variables. Names from the data never reach
+matplotlib: placeholders stand for them, and the names are put into the finished tree, so that no
+name is read as mathematics, lacks a glyph or escapes its element.
+"""
+
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from xml.etree import ElementTree
+
+from markupsafe import Markup
+from matplotlib import style
+from matplotlib.figure import Figure
+
+from semisift.report.words import shorten
+
+COLOURS = ("ink", "muted", "line", "accent", "paper", *(f"class-{k}" for k in range(1, 9)))
+PLACEHOLDERS = {name: f"#fe00{number:02x}" for number, name in enumerate(COLOURS, 1)}
+_NAMES = {placeholder: f"var(--{name})" for name, placeholder in PLACEHOLDERS.items()}
+
+# Whatever style the user has set, the page looks the same.
+STYLE: list[Any] = [
+    "default",
+    {
+        "svg.fonttype": "none",
+        "svg.hashsalt": "semisift",
+        "path.simplify": False,
+        "font.size": 11.5,
+        "axes.linewidth": 0.8,
+        "axes.unicode_minus": True,
+        "text.parse_math": False,
+    },
+]
+
+
+@dataclass
+class Names:
+    """Placeholders for names that are written into the finished picture."""
+
+    given: list[tuple[str, str]] = field(default_factory=list)
+
+    def __call__(self, name: str, length: int) -> str:
+        """Keep `name`, of which `length` characters have room, and return its placeholder."""
+        self.given.append((shorten(name, length), name))
+        return f"§{len(self.given) - 1}§"
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return a figure that is `width` x `height` units of the SVG large."""
+    figure = Figure(figsize=(width / 72, height / 72), dpi=72)
+    figure.patch.set_visible(False)
+    return figure
+
+
+def themed() -> Any:
+    """Return the context in which figures of the page are drawn."""
+    return style.context(STYLE)
+
+
+def to_svg(figure: Figure, prefix: str, names: Names, label: str) -> Markup:
+    """Write a figure as an ``<svg>`` element.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    prefix : str
+        Starts the ids, which must differ between the pictures of a page.
+    names : Names
+    label : str
+        Id of the element that describes the picture.
+
+    Returns
+    -------
+    markupsafe.Markup
+    """
+    stream = io.StringIO()
+    figure.savefig(stream, format="svg", metadata={"Date": None})
+    root = ElementTree.fromstring(stream.getvalue())
+    for node in root.iter():
+        node.tag = node.tag.rpartition("}")[2]
+    _remove(root, {"metadata", "style"})
+    for node in list(root.iter()):
+        _plain_attributes(node)
+        _write_name(node, names)
+    for node in root.iter("pattern"):
+        _plain_hatch(node)
+    for node in root.iter("g"):
+        _lift_style_of_marks(node)
+    _rename_ids(root, prefix)
+    root.attrib = {
+        "viewBox": root.attrib["viewBox"],
+        "role": "img",
+        "aria-labelledby": label,
+        "class": "picture",
+    }
+    _flatten(root)
+    return Markup(ElementTree.tostring(root, encoding="unicode"))
+
+
+def _remove(node: ElementTree.Element, tags: set[str]) -> None:
+    for child in list(node):
+        if child.tag in tags:
+            node.remove(child)
+        else:
+            _remove(child, tags)
+
+
+def _plain_attributes(node: ElementTree.Element) -> None:
+    """Turn ``style`` into attributes, which a strict content policy allows, and round numbers."""
+    for part in node.attrib.pop("style", "").split("; "):
+        key, _, value = part.partition(": ")
+        if value and key != "font-family":
+            node.set(key, _NAMES.get(value, value))
+    if node.tag == "text":
+        node.attrib.setdefault("fill", "var(--ink)")
+    for key in ("d", "x", "y", "width", "height", "transform"):
+        if key in node.attrib:
+            node.set(key, _round(node.attrib[key]))
+    if node.attrib.get("transform", "").startswith("rotate(0 "):
+        del node.attrib["transform"]
+    for key in list(node.attrib):
+        if key.endswith("}href"):
+            node.set("href", node.attrib.pop(key))
+    node.text = (node.text or "").strip() or None
+    node.tail = None
+
+
+def _round(text: str) -> str:
+    rounded = re.sub(r"-?\d+\.\d+", lambda match: f"{float(match[0]):.2f}", text)
+    rounded = re.sub(r"(\.\d*?)0+(?=\D|$)", r"\1", rounded)
+    rounded = re.sub(r"\.(?=\D|$)", "", rounded)
+    return " ".join(re.sub(r"-0(?=[^.\d]|$)", "0", rounded).split())
+
+
+def _write_name(node: ElementTree.Element, names: Names) -> None:
+    match = re.fullmatch(r"§(\d+)§", node.text or "")
+    if not match:
+        return
+    shown, full = names.given[int(match[1])]
+    node.text = shown
+    if shown != full:
+        node.text = None
+        title = ElementTree.SubElement(node, "title")
+        title.text, title.tail = full, shown
+
+
+def _plain_hatch(pattern: ElementTree.Element) -> None:
+    """Replace matplotlib's tile, a kilobyte of lines, by one diagonal."""
+    pattern.attrib.update(width="5", height="5")
+    line = pattern.find("path")
+    if line is not None:
+        colour = line.attrib["stroke"]
+        line.attrib = {"d": "M-1 1 1-1M0 5 5 0M4 6 6 4", "stroke": colour, "stroke-width": "1"}
+        pattern[:] = [line]
+
+
+def _lift_style_of_marks(group: ElementTree.Element) -> None:
+    marks = list(group)
+    if not marks or any(mark.tag != "use" for mark in marks):
+        return
+    shared = {key: marks[0].attrib[key] for key in marks[0].attrib if key not in ("x", "y", "href")}
+    for mark in marks:
+        if {key: mark.attrib.get(key) for key in shared} != shared:
+            return
+    for mark in marks:
+        for key in shared:
+            del mark.attrib[key]
+    group.attrib.update(shared)
+
+
+def _rename_ids(root: ElementTree.Element, prefix: str) -> None:
+    text = ElementTree.tostring(root, encoding="unicode")
+    used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', text))
+    new: dict[str, str] = {}
+    for node in root.iter():
+        name = node.attrib.pop("id", "")
+        if name in used:
+            new[name] = f"{prefix}-{len(new)}"
+            node.set("id", new[name])
+    for node in root.iter():
+        for key, value in node.attrib.items():
+            if match := re.fullmatch(r"url\(#(.+)\)", value):
+                node.set(key, f"url(#{new[match[1]]})")
+            elif key == "href":
+                node.set(key, f"#{new[value[1:]]}")
+
+
+def _flatten(node: ElementTree.Element) -> None:
+    """Take out groups that say nothing."""
+    for child in list(node):
+        _flatten(child)
+    node[:] = list(_without_empty_groups(node))
+
+
+def _without_empty_groups(node: ElementTree.Element) -> Iterator[ElementTree.Element]:
+    for child in node:
+        if child.tag in ("g", "defs") and not len(child):
+            continue
+        if child.tag == "g" and not child.attrib:
+            yield from child
+        else:
+            yield child

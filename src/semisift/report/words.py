@@ -1,0 +1,121 @@
+"""Numbers, lists and names as the page writes them."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+LONGEST_NAME = 300
+LONGEST_VALUE = 200
+
+
+def visible(name: Any) -> str:
+    """Return a name in which every character can be seen, written to a file and parsed as HTML.
+
+    Control characters become their pictures, lone surrogates the replacement character.
+
+    Examples
+    --------
+    >>> visible("two" + chr(10) + "lines"), visible(""), visible(3)
+    ('two␊lines', '(no name)', '3')
+    """
+    text = "".join(map(_visible_character, str(name)))
+    if len(text) > LONGEST_NAME:
+        text = f"{text[:LONGEST_NAME]}… ({len(text):,} characters)"
+    return text if text.strip() else "(no name)"
+
+
+def _visible_character(character: str) -> str:
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\N{SYMBOL FOR DELETE}"
+    if 0x80 <= code < 0xA0 or 0xD800 <= code < 0xE000 or code & 0xFFFE == 0xFFFE:
+        return "\N{REPLACEMENT CHARACTER}"
+    return character
+
+
+def shorten(text: str, length: int) -> str:
+    """Cut `text` to at most `length` characters, keeping its end, which tells series apart.
+
+    Examples
+    --------
+    >>> shorten("standard_deviation_17", 12), shorten("hue", 12)
+    ('standard…_17', 'hue')
+    """
+    if len(text) <= length:
+        return text
+    end = max(1, length // 4)
+    return f"{text[: length - end - 1]}…{text[-end:]}"
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """Write a number with its noun.
+
+    Examples
+    --------
+    >>> count(1, "row"), count(22283, "feature"), count(2, "class", "classes")
+    ('1 row', '22,283 features', '2 classes')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listed(items: Sequence[str]) -> str:
+    """Join words as a sentence does.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)
+
+
+def figure(value: float) -> str:
+    """Write a number with three significant digits.
+
+    Examples
+    --------
+    >>> figure(42.1760), figure(0.000012), figure(123456.0), figure(-0.5), figure(float("inf"))
+    ('42.2', '1.20e-05', '123,456', '-0.500', '∞')
+    """
+    if math.isnan(value):
+        return "none"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if value == 0:
+        return "0"
+    if not 1e-4 <= abs(value) < 1e7:
+        return f"{value:.2e}"
+    return f"{value:,.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
+
+
+def same_decimals(values: Iterable[float]) -> str:
+    """Return a format for a column of numbers, with five digits for the largest of them.
+
+    Examples
+    --------
+    >>> format(4.25, same_decimals([42.1760, 0.3])), format(4.25e-9, same_decimals([1e-8]))
+    ('4.250', '4.2500e-09')
+    """
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    if largest == 0:
+        return ".1f"
+    if not 1e-4 <= largest < 1e7:
+        return ".4e"
+    return f",.{min(6, max(1, 4 - math.floor(math.log10(largest))))}f"
+
+
+def setting(value: Any) -> str:
+    """Write the value of a parameter, the same in every run.
+
+    Examples
+    --------
+    >>> setting("auto"), setting(0.5), setting(object())
+    ("'auto'", '0.5', 'object')
+    """
+    text = repr(value)
+    if " at 0x" in text:  # an address differs from run to run
+        return type(value).__name__
+    text = visible(" ".join(text.split()))
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
