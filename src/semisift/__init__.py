@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from semisift.ensembles.forest import ForestImportance
     from semisift.ensembles.sefr import SEFR
     from semisift.ensembles.ssfi import SSFI
-    from semisift.exceptions import KernelsMissingWarning, NothingUnlabelledWarning
+    from semisift.exceptions import KernelsMissingWarning, NothingUnlabelledWarning, TableError
     from semisift.learners.labelled_only import LabelledOnly
     from semisift.registry import METHODS
+    from semisift.tables import read_table
 
     __version__: str
 
@@ -27,7 +28,9 @@ __all__ = [
     "KernelsMissingWarning",
     "LabelledOnly",
     "NothingUnlabelledWarning",
+    "TableError",
     "__version__",
+    "read_table",
 ]
 
 _HOMES = {
@@ -39,6 +42,8 @@ _HOMES = {
     "KernelsMissingWarning": "semisift.exceptions",
     "LabelledOnly": "semisift.learners.labelled_only",
     "NothingUnlabelledWarning": "semisift.exceptions",
+    "TableError": "semisift.exceptions",
+    "read_table": "semisift.tables",
 }
 
 

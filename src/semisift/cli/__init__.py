@@ -16,6 +16,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "semisift.cli.demo:demo",
         "Find real measurements hidden among shuffled copies, from a few labels.",
     ),
+    "methods": ("semisift.cli.methods:methods", "List the methods, with citation and cost."),
+    "rank": ("semisift.cli.rank:rank", "Rank the features of a table, best first."),
+    "select": (
+        "semisift.cli.select:select",
+        "Rank the features of a table and write a table with the best of them.",
+    ),
 }
 
 
@@ -48,7 +54,7 @@ class LazyGroup(click.Group):
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)
             ctx.exit(130)
-        except (ValueError, FileNotFoundError) as error:
+        except (ValueError, OSError) as error:
             raise click.ClickException(str(error)) from error
         finally:
             warnings.showwarning = show_as_python_does

@@ -88,13 +88,12 @@ def keep_labels(
     y: NDArray[np.int64], per_class: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Return `y` with -1 everywhere except on `per_class` random rows of each class."""
-    kept = np.full_like(y, UNLABELLED)
-    for label in np.unique(y):
-        rows = np.flatnonzero(y == label)
-        if len(rows) < per_class:
-            raise ValueError(f"class {label} has {len(rows)} rows, {per_class} labels were asked")
-        kept[rng.choice(rows, per_class, replace=False)] = label
-    return kept
+    from semisift.tables.labels import rows_to_keep
+
+    for label, n_rows in zip(*np.unique(y, return_counts=True), strict=True):
+        if n_rows < per_class:
+            raise ValueError(f"class {label} has {n_rows} rows, {per_class} labels were asked")
+    return np.where(rows_to_keep(y, per_class, rng), y, UNLABELLED)
 
 
 def build_data(labels_per_class: int, seed: int, n_copies: int = N_COPIES) -> HiddenMeasurements:

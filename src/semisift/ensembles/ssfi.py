@@ -179,6 +179,7 @@ class SSFI(FeatureRanker):
     """
 
     labels_needed = "two_classes"
+    labels_rows = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,

@@ -1,0 +1,207 @@
+"""Options that several commands share, and what they mean."""
+
+import ast
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+Command = Callable[..., Any]
+
+TABLE_OPTIONS = [
+    click.option(
+        "--label",
+        metavar="COLUMN",
+        help="Column with the labels, by name or by number (the first is 1, the last -1).",
+    ),
+    click.option(
+        "--labels",
+        metavar="FILE",
+        help="Labels in a file of their own: row names and labels, or labels alone in the order "
+        "of the rows.",
+    ),
+    click.option(
+        "--id", "id_", metavar="COLUMN", help="Column with the names of the rows; not a feature."
+    ),
+    click.option(
+        "--drop",
+        multiple=True,
+        metavar="COLUMN",
+        help="Column that is not a feature. May be repeated.",
+    ),
+    click.option(
+        "--unlabelled",
+        multiple=True,
+        metavar="VALUE",
+        help="Label that means: nobody has looked at this row. Empty cells, NA and ? mean it "
+        "anyway. May be repeated.",
+    ),
+    click.option(
+        "--labels-per-class",
+        type=click.IntRange(min=1),
+        metavar="K",
+        help="Hide all but K labels of each class: a trial on labelled data. The hidden labels "
+        "judge those that the method gives.",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice(["error", "median", "drop-columns", "drop-rows"]),
+        default="error",
+        show_default=True,
+        help="What to do about missing values.",
+    ),
+    click.option(
+        "--na",
+        multiple=True,
+        metavar="VALUE",
+        help="Cell that means a missing value, besides empty cells, NA, NaN, NULL and ?. May be "
+        "repeated.",
+    ),
+    click.option(
+        "--categorical",
+        type=click.Choice(["error", "onehot", "ordinal"]),
+        default="error",
+        show_default=True,
+        help="What to do about columns of words: a column for each category, ranked together, or "
+        "numbers in the order of the categories.",
+    ),
+    click.option("--transpose", is_flag=True, help="The file has features in rows."),
+    click.option(
+        "--format",
+        "format_",
+        metavar="NAME",
+        help="Format of the file, where the ending of its name does not tell: csv, tsv, parquet, "
+        "npz, mat, arff, svmlight, mtx, 10x, h5ad.",
+    ),
+    click.option(
+        "--matrix",
+        metavar="NAME",
+        help="Which array of the file holds the values (npz, mat), or which layer (h5ad).",
+    ),
+    click.option(
+        "--append-unlabelled",
+        is_flag=True,
+        help="Append the rows that an npz keeps apart as unlabelled (u_X).",
+    ),
+    click.option("--separator", metavar="CHAR", help="Between the cells of a text table."),
+    click.option(
+        "--encoding", default="utf-8", show_default=True, help="Encoding of a text table."
+    ),
+    click.option(
+        "--header/--no-header",
+        default=None,
+        help="Whether the first line of a text table holds names.",
+    ),
+    click.option("--decimal-comma", is_flag=True, help="Numbers are written 1,5 instead of 1.5."),
+]
+
+METHOD_OPTIONS = [
+    click.option(
+        "--method",
+        default="ssfi",
+        show_default=True,
+        metavar="NAME",
+        help="How to rank; `semisift methods` lists the names.",
+    ),
+    click.option(
+        "--param",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Parameter of the method, as in Python: n_members=500, variant=paper. May be "
+        "repeated.",
+    ),
+    click.option(
+        "--seed",
+        default=0,
+        show_default=True,
+        type=click.IntRange(min=0, max=2**32 - 1),
+        help="Seed of every random choice. The same seed gives the same ranking everywhere.",
+    ),
+    click.option(
+        "--n-jobs",
+        default=None,
+        type=int,
+        help="Threads, -1 for all cores. The ranking does not depend on it.",
+    ),
+    click.option(
+        "--top",
+        default=None,
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="How many features to select and show.  [default: 20]",
+    ),
+]
+
+OUTPUT_OPTIONS = [
+    click.option(
+        "--labels-out",
+        metavar="FILE",
+        help="Write the label and the confidence that the method gives to every row (csv, "
+        "parquet or json).",
+    ),
+    click.option("--report", metavar="FILE", help="Write a page to show: one HTML file."),
+    click.option("--title", metavar="TEXT", help="Title of the report."),
+    click.option("--quiet", "-q", is_flag=True, help="Print errors and warnings only."),
+]
+
+
+def with_options(*groups: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:
+    """Add groups of options to a command, in the order in which the help shows them."""
+
+    def add(command: Command) -> Command:
+        for group in reversed(groups):
+            for option in reversed(group):
+                command = option(command)
+        return command
+
+    return add
+
+
+def parse_parameters(given: tuple[str, ...], cls: type) -> dict[str, Any]:
+    """Read ``name=value`` for the parameters of a class.
+
+    Parameters
+    ----------
+    given : tuple of str
+    cls : type
+
+    Returns
+    -------
+    dict
+        Values as Python reads them; what is no Python value is a string.
+
+    Raises
+    ------
+    click.BadParameter
+        Where there is no such parameter, or it has an option of its own.
+    """
+    own = {"n_features_to_select": "--top", "random_state": "--seed", "n_jobs": "--n-jobs"}
+    known = [name for name in inspect.signature(cls).parameters if name not in own]
+    parameters = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        name = name.strip()
+        if not equals:
+            raise click.BadParameter(f"{text!r} must be NAME=VALUE.", param_hint="--param")
+        if name in own:
+            raise click.BadParameter(
+                f"{name} has an option of its own: {own[name]}.", param_hint="--param"
+            )
+        if name not in known:
+            raise click.BadParameter(
+                f"{cls.__name__} has no parameter {name!r}. It has {', '.join(known)}.",
+                param_hint="--param",
+            )
+        parameters[name] = _value(value.strip())
+    return parameters
+
+
+def _value(text: str) -> Any:
+    words = {"true": True, "false": False, "none": None, "null": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text

@@ -1,0 +1,109 @@
+"""Progress: what a command is doing, shown once a step has taken two seconds."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+
+PATIENCE = 2.0  # seconds without a word
+
+
+class Steps:
+    """The steps of a command, with a bar and the time left on a terminal.
+
+    Parameters
+    ----------
+    quiet : bool
+        Show nothing.
+    """
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+
+    @contextmanager
+    def step(self, text: str) -> Iterator["Step"]:
+        """Show `text` while the block runs, if that takes longer than `PATIENCE`."""
+        step = Step(text)
+        timer = threading.Timer(PATIENCE, step.show)
+        timer.daemon = True
+        if not self.quiet:
+            timer.start()
+        try:
+            yield step
+        finally:
+            timer.cancel()
+            step.hide()
+
+
+class Step:
+    """One step; as a callback of scikit-learn it hears how far a ranker is."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.total: int | None = None
+        self.done = 0
+        self._lock = threading.Lock()
+        self._is_over = False
+        self._bar: RichProgress | None = None
+
+    def show(self) -> None:
+        """Start to draw, unless the step is over or there is no terminal to draw on."""
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        with self._lock:
+            console = Console(stderr=True)
+            if self._is_over or not console.is_terminal:
+                return
+            self._bar = Progress(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                TimeElapsedColumn(),
+                TextColumn("left:"),
+                TimeRemainingColumn(),
+                console=console,
+                transient=True,
+            )
+            self._bar.add_task(self.text, total=self.total, completed=self.done)
+            self._bar.start()
+
+    def hide(self) -> None:
+        """Take the bar away."""
+        with self._lock:
+            self._is_over = True
+            if self._bar is not None:
+                self._bar.stop()
+
+    def _update(self) -> None:
+        with self._lock:
+            if self._bar is not None:
+                self._bar.update(self._bar.task_ids[0], total=self.total, completed=self.done)
+
+    # what scikit-learn asks of a callback
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Hear that a fit begins."""
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """Hear that a fit is over."""
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        """Hear how many parts there will be."""
+        if context.parent is None:
+            self.total = context.max_subtasks or None
+            self._update()
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
+        """Hear that a part is done."""
+        if context.parent is not None and context.parent.parent is None:
+            self.done += 1
+            self._update()

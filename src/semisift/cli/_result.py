@@ -1,0 +1,138 @@
+"""What a user asked for and what came of it."""
+
+import platform
+from collections import Counter
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from semisift import __version__
+from semisift.registry import Method
+from semisift.tables import Choices, Dataset, LabelChoice, ReadOptions, Table, checksum
+
+if TYPE_CHECKING:
+    from semisift._base import FeatureRanker
+    from semisift.report import Ranking
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for: a field for each option, by its name."""
+
+    table: str
+    label: str | None
+    labels: str | None
+    id_: str | None
+    drop: tuple[str, ...]
+    unlabelled: tuple[str, ...]
+    labels_per_class: int | None
+    missing: Any
+    na: tuple[str, ...]
+    categorical: Any
+    transpose: bool
+    format_: str | None
+    matrix: str | None
+    append_unlabelled: bool
+    separator: str | None
+    encoding: str
+    header: bool | None
+    decimal_comma: bool
+    method: str
+    param: tuple[str, ...]
+    seed: int
+    n_jobs: int | None
+    top: int | None
+    labels_out: str | None
+    report: str | None
+    title: str | None
+    quiet: bool
+    ranking: str | None
+    reduced: str | None = None
+
+    @property
+    def read_options(self) -> ReadOptions:
+        """How to read the file."""
+        return ReadOptions(
+            transpose=self.transpose,
+            matrix=self.matrix,
+            separator="\t" if self.separator in ("tab", "\\t") else self.separator,
+            encoding=self.encoding,
+            header=self.header,
+            decimal_comma=self.decimal_comma,
+            append_unlabelled=self.append_unlabelled,
+            drop=self.drop,
+        )
+
+    def choices(self, labels_table: Table | None) -> Choices:
+        """What was decided about the table."""
+        return Choices(
+            label=LabelChoice(
+                self.label, labels_table, self.unlabelled, self.labels_per_class, self.seed
+            ),
+            id=self.id_,
+            drop=self.drop,
+            missing=self.missing,
+            categorical=self.categorical,
+            missing_values=self.na,
+            decimal_comma=self.decimal_comma,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A ranking with all that led to it."""
+
+    request: Request
+    method: Method
+    dataset: Dataset
+    ranker: "FeatureRanker"
+    ranking: "Ranking"
+    n_selected: int
+
+    @property
+    def selected(self) -> list[str]:
+        """Names of the selected features, best first."""
+        return list(self.ranking.features[: self.n_selected])
+
+
+def provenance(result: Result) -> dict[str, Any]:
+    """Return where a ranking comes from: enough to make it again."""
+    request, dataset = result.request, result.dataset
+    labelled = Counter(str(label) for label in dataset.y if label is not None)
+    facts: dict[str, Any] = {
+        "semisift": __version__,
+        "method": result.method.name,
+        "parameters": result.ranker.get_params(deep=False),
+        "seed": request.seed,
+        "input": {
+            "file": Path(request.table).name,
+            "sha256": checksum(Path(request.table)),
+            "rows": len(dataset.y),
+            "features": len(dataset.variables),
+            "labelled": dict(sorted(labelled.items())),
+        },
+    }
+    if request.labels is not None:
+        facts["labels"] = {
+            "file": Path(request.labels).name,
+            "sha256": checksum(Path(request.labels)),
+        }
+    packages = ("numpy", "scipy", "scikit-learn", "polars")
+    facts["versions"] = {
+        "python": platform.python_version(),
+        **{package: version(package) for package in packages},
+    }
+    facts["citation"] = result.method.citation
+    facts["notes"] = dataset.notes
+    return facts
+
+
+def agreement_with_hidden(result: Result) -> tuple[int, int] | None:
+    """Count the hidden labels, and those that the method found; None where there are none."""
+    given = getattr(result.ranker, "transduction_", None)
+    if result.dataset.hidden is None or given is None:
+        return None
+    pairs = zip(result.dataset.hidden, given, strict=True)
+    found = [str(true) == str(label) for true, label in pairs if true is not None]
+    return sum(found), len(found)

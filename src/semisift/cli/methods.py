@@ -1,0 +1,39 @@
+"""``semisift methods``: what there is, with citation and cost."""
+
+import click
+
+
+@click.command(epilog="\b\nExample:\n  semisift methods ssfi")
+@click.argument("name", required=False)
+def methods(name: str | None) -> None:
+    """List the methods, with citation and cost.
+
+    With NAME, tell all about one of them: what its score means, and its parameters.
+
+    "formula" means that the source was followed; "reading" that what is known of the method had to
+    be completed, and its documentation says where.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from semisift.cli._run import find_method
+    from semisift.registry import METHODS
+
+    console = Console(highlight=False, markup=False)
+    if name is not None:
+        method = find_method(name)
+        console.print(f"{method.name}  ({method.family}; {method.source})\n")
+        console.print(f"{method.meaning}\n")
+        console.print(f"Source: {method.citation}\n")
+        console.print(f"Cost: {method.cost}\n")
+        console.print("Parameters (--param NAME=VALUE):")
+        for parameter, default in sorted(method.cls().get_params(deep=False).items()):
+            console.print(f"  {parameter} = {default!r}")
+        return
+    table = Table(show_lines=True)
+    for heading in ("name", "family", "labels", "source", "citation"):
+        table.add_column(heading, overflow="fold")
+    for method in METHODS.values():
+        needs = method.cls.labels_needed.replace("_", " ")
+        table.add_row(method.name, method.family, needs, method.source, method.citation)
+    console.print(table)

@@ -1,0 +1,112 @@
+"""Categorical columns: refused by default, spread over columns or numbered where the user says so.
+
+A categorical variable with the categories red and blue is spread over the columns ``colour=red``
+and ``colour=blue`` of zeros and ones; it is ranked as one variable again, by its best column.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift.exceptions import TableError
+from semisift.tables.numbers import Columns
+from semisift.tables.table import Table
+
+MOST_SHOWN = 5
+
+# A variable with more values than this, and than half of the rows, holds no categories.
+MOST_CATEGORIES = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Columns of numbers and the variables that they came from."""
+
+    X: Any
+    names: list[str]
+    variable_of: NDArray[np.int64]
+    notes: list[str]
+
+
+def check_categories(table: Table, columns: Columns, categorical: str) -> None:
+    """Refuse categorical columns that the user has said nothing about, and identifiers.
+
+    Parameters
+    ----------
+    table : Table
+        For messages.
+    columns : Columns
+    categorical : {"error", "onehot", "ordinal"}
+    """
+    n_rows = columns.X.shape[0]
+    for j, values in columns.categories.items():
+        if len(values) > max(MOST_CATEGORIES, n_rows / 2) or 2 < len(values) == n_rows:
+            name = table.names[columns.positions[j]]
+            raise TableError(
+                f"{table.path}: column {columns.positions[j] + 1 + table.column_offset} ({name!r}) "
+                f"holds words, {len(values)} different ones in {n_rows} rows ({values[0]!r}, "
+                f"{values[1]!r}, ...): this looks like an identifier. If it names the rows, say "
+                "--id with its name; else leave it out with --drop."
+            )
+    if columns.categories and categorical == "error":
+        shown = ", ".join(
+            f"{table.names[columns.positions[j]]!r} ({', '.join(values[:3])}"
+            f"{', ...' if len(values) > 3 else ''})"
+            for j, values in list(columns.categories.items())[:MOST_SHOWN]
+        )
+        more = len(columns.categories) - MOST_SHOWN
+        raise TableError(
+            f"{table.path}: categories instead of numbers in {len(columns.categories)} of "
+            f"{len(columns.positions)} columns: {shown}{f' and {more} more' if more > 0 else ''}. Say --categorical onehot to give "
+            "each category a column of its own (they are ranked together, as one variable), or "
+            "--categorical ordinal to number the categories in their order; or leave such columns "
+            "out with --drop."
+        )
+
+
+def encode(table: Table, columns: Columns, categorical: str) -> Encoded:
+    """Turn categories into numbers.
+
+    Parameters
+    ----------
+    table : Table
+        For the names.
+    columns : Columns
+        Without missing values.
+    categorical : {"onehot", "ordinal"}
+        Or anything, where there is no categorical column.
+
+    Returns
+    -------
+    Encoded
+    """
+    names = [table.names[j] for j in columns.positions]
+    variable_of = np.arange(len(names))
+    if not columns.categories:
+        return Encoded(columns.X, names, variable_of, [])
+    n_categorical = len(columns.categories)
+    if categorical == "ordinal":
+        note = f"The categories of {n_categorical} columns were numbered in their order."
+        return Encoded(columns.X, names, variable_of, [note])
+    parts, spread_names, owners = [], [], []
+    for j, name in enumerate(names):
+        column = columns.X[:, j]
+        values = columns.categories.get(j)
+        if values is None:
+            parts.append(column[:, None])
+            spread_names.append(name)
+            owners.append(j)
+            continue
+        codes = [code for code in range(len(values)) if (column == code).any()]
+        parts.append((column[:, None] == np.array(codes)).astype(columns.X.dtype))
+        spread_names += [f"{name}={values[code]}" for code in codes]
+        owners += [j] * len(codes)
+    note = (
+        f"{n_categorical} categorical variables were spread over "
+        f"{len(owners) - len(names) + n_categorical} columns of zeros and ones and ranked as "
+        "variables, each by its best column."
+    )
+    X = np.asfortranarray(np.hstack(parts))
+    return Encoded(X, spread_names, np.array(owners), [note])

@@ -1,0 +1,139 @@
+"""AnnData files (h5ad): a matrix of cells and genes, with tables that describe both."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from semisift.exceptions import TableError
+from semisift.tables._shared import (
+    columns_kept,
+    import_extra,
+    native,
+    reading,
+    refuse_transpose,
+    told_apart,
+)
+from semisift.tables._sparse import from_compressed
+from semisift.tables.limits import check_fits
+from semisift.tables.table import ReadOptions, Table, from_matrix
+
+# Columns of var that tell genes of the same name apart.
+IDS = ("gene_ids", "gene_id", "ensembl_id", "feature_id")
+
+
+def read(path: Path, options: ReadOptions) -> Table:
+    """Read the matrix of an AnnData file and what it says of the cells.
+
+    Parameters
+    ----------
+    path : Path
+    options : ReadOptions
+        `matrix` names a layer to be read instead of X.
+
+    Returns
+    -------
+    Table
+        Columns of obs, such as cell types, stand beside the values. Genes whose name stands more
+        than once have their id in parentheses, if var holds one.
+    """
+    refuse_transpose(path, options, "an AnnData file always has cells in rows and genes in columns")
+    anndata = import_extra(path, "anndata", "anndata")
+    h5py = import_extra(path, "h5py", "anndata")
+    with reading(path, "AnnData (h5ad)"), h5py.File(path, "r") as file:
+        X = _matrix(path, h5py, _find(path, file, options.matrix))
+        read_elem = getattr(anndata, "io", anndata.experimental).read_elem
+        for name in ("obs", "var"):
+            _check_sizes(path, h5py, file[name])
+        obs, var = read_elem(file["obs"]), read_elem(file["var"])
+        names = [str(name) for name in var.index]
+        key = next((key for key in IDS if key in var.columns), None)
+        if key is not None:
+            names = told_apart(names, [str(id_) for id_ in var[key]])
+        return from_matrix(
+            path,
+            "h5ad",
+            X,
+            options,
+            names=names,
+            row_names=[str(name) for name in obs.index],
+            rows={str(name): _series(obs[name]) for name in obs.columns},
+            details={"names": names},
+        )
+
+
+def write(table: Table, path: Path) -> None:
+    """Write the AnnData file that was read, with fewer genes and otherwise complete.
+
+    Parameters
+    ----------
+    table : Table
+        As `read` returned it, perhaps with fewer columns. Everything else (layers, embeddings) is
+        taken from the file at its path, which must still be there.
+    path : Path
+    """
+    anndata = import_extra(table.path, "anndata", "anndata")
+    with reading(table.path, "AnnData (h5ad)"):
+        data = anndata.read_h5ad(table.path)
+    if data.n_vars != len(table.details["names"]) or data.n_obs != table.n_rows:
+        raise TableError(f"{table.path}: the file has changed since it was read: start again.")
+    data[:, columns_kept(table, table.details["names"])].copy().write_h5ad(path, compression="gzip")
+
+
+def _find(path: Path, file: Any, layer: str | None) -> Any:
+    for part in ("obs", "var"):
+        if part not in file:
+            raise TableError(f"{path}: the file holds no {part!r}. Was it written by AnnData?")
+    layers = list(file["layers"]) if "layers" in file else []
+    if layer in layers:
+        return file["layers"][layer]
+    if layer in (None, "X") and "X" in file:
+        return file["X"]
+    listed = ", ".join(map(repr, layers)) or "none"
+    raise TableError(
+        f"{path}: the file holds no {'matrix X' if layer is None else f'layer {layer!r}'}. Its "
+        f"layers: {listed}. Name one of them by --matrix."
+    )
+
+
+def _matrix(path: Path, h5py: Any, node: Any) -> Any:
+    """Return X, sparse if it is stored so."""
+    if isinstance(node, h5py.Dataset):
+        what = f"a matrix of shape {node.shape}"
+        check_fits(math.prod(node.shape) * node.dtype.itemsize, path, what)
+        return native(np.asarray(node[()]))
+    encoding = str(node.attrs.get("encoding-type", node.attrs.get("h5sparse_format", "")))
+    if encoding.removesuffix("_matrix") not in ("csr", "csc"):
+        raise TableError(f"{path}: the matrix is stored in an unknown form, {encoding!r}.")
+    shape = node.attrs["shape"] if "shape" in node.attrs else node.attrs["h5sparse_shape"]
+    _check_sizes(path, h5py, node)
+    parts = [node[name][()] for name in ("data", "indices", "indptr")]
+    return from_compressed(path, *parts, shape, by_columns=encoding.startswith("csc"))
+
+
+def _check_sizes(path: Path, h5py: Any, node: Any) -> None:
+    """Refuse a group whose arrays would not fit into memory."""
+    sizes = []
+
+    def add(_: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset):
+            sizes.append(math.prod(item.shape or ()) * item.dtype.itemsize)
+
+    node.visititems(add)
+    check_fits(sum(sizes), path, f"its part {node.name}")
+
+
+def _series(column: Any) -> pl.Series:
+    """Return a column of pandas; categories become text, as do all things but numbers."""
+    if column.dtype.kind in "biuf" and isinstance(column.dtype, np.dtype):
+        return pl.Series(native(column.to_numpy()))
+    if column.dtype.kind in "biuf":  # numbers of pandas that may be missing
+        return pl.Series([None if value is None else value for value in _listed(column)])
+    texts = [None if value is None else str(value) for value in _listed(column)]
+    return pl.Series(texts, dtype=pl.String)
+
+
+def _listed(column: Any) -> list[Any]:
+    return column.astype(object).where(column.notna(), None).tolist()

@@ -1,0 +1,83 @@
+"""Parquet: a frame whose columns keep their types."""
+
+from pathlib import Path
+
+import polars as pl
+
+from semisift.tables._shared import BYTES_A_NAME, reading
+from semisift.tables.frames import transpose_frame, untranspose_frame
+from semisift.tables.limits import check_fits
+from semisift.tables.table import ReadOptions, Table, drop_columns
+
+# Bytes that a value takes at least, where this is not 8.
+WIDTHS: dict[pl.DataType, int] = {
+    pl.Boolean(): 1,
+    pl.Int8(): 1,
+    pl.UInt8(): 1,
+    pl.Int16(): 2,
+    pl.UInt16(): 2,
+    pl.Int32(): 4,
+    pl.UInt32(): 4,
+    pl.Float32(): 4,
+}
+
+
+def read(path: Path, options: ReadOptions) -> Table:
+    """Read a Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+    options : ReadOptions
+        With `transpose`, the first column holds the names of the features, and each other column
+        is a sample.
+
+    Returns
+    -------
+    Table
+        With a frame.
+    """
+    with reading(path, "Parquet"):
+        _check_claims(path)
+        # memory-mapped pages would die with the process if the file were cut meanwhile
+        frame = pl.read_parquet(path.read_bytes(), use_statistics=False)
+    table = Table(path=path, form="parquet", values=frame, names=frame.columns)
+    if not options.transpose:
+        return table
+    frame = drop_columns(table, options.drop).values
+    turned, row_names = transpose_frame(frame, path)
+    return Table(
+        path=path,
+        form="parquet",
+        values=turned,
+        names=turned.columns,
+        row_names=row_names,
+        transposed=True,
+        details={"first_name": frame.columns[0]},
+    )
+
+
+def write(table: Table, path: Path) -> None:
+    """Write a Parquet file.
+
+    Parameters
+    ----------
+    table : Table
+        As `read` returned it, perhaps with fewer columns.
+    path : Path
+    """
+    frame = table.values
+    if table.transposed:
+        frame = untranspose_frame(frame, table.row_names or [], table.details["first_name"])
+    with path.open("xb") as file:
+        frame.write_parquet(file)
+
+
+def _check_claims(path: Path) -> None:
+    """Ask the file's own summary what it holds: one value repeated often takes hardly any space."""
+    check_fits(path.stat().st_size, path, "the file")
+    frame = pl.scan_parquet(path)
+    widths = [WIDTHS.get(dtype, 8) for dtype in frame.collect_schema().dtypes()]
+    n_rows = frame.select(pl.len()).collect().item()
+    what = f"a table of {n_rows} rows and {len(widths)} columns"
+    check_fits(n_rows * sum(widths) + BYTES_A_NAME * len(widths), path, what)

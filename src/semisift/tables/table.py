@@ -1,0 +1,306 @@
+"""Table: what a file holds, before anything is decided about it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from semisift.exceptions import TableError
+
+# Names that a mistyped one is compared with: more would take longer than a reader waits.
+MOST_COMPARED = 20_000
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How to read a file, where the file itself does not say.
+
+    Attributes
+    ----------
+    transpose : bool
+        The file holds features in rows and samples in columns.
+    matrix : str or None
+        Which array of the file holds the values: a key of an npz, a variable of a mat file, a layer
+        of an h5ad.
+    separator : str or None
+        Between the cells of a text table; None finds out.
+    encoding : str
+        Of a text table.
+    header : bool or None
+        Whether the first line of a text table holds names; None expects names and refuses numbers.
+    decimal_comma : bool
+        Numbers of a text table are written 1,5 instead of 1.5.
+    append_unlabelled : bool
+        Append the rows that an npz keeps apart as officially unlabelled (its ``u_`` arrays).
+    drop : tuple of str
+        Columns of a transposed frame that hold no sample (descriptions of the features).
+    """
+
+    transpose: bool = False
+    matrix: str | None = None
+    separator: str | None = None
+    encoding: str = "utf-8"
+    header: bool | None = None
+    decimal_comma: bool = False
+    append_unlabelled: bool = False
+    drop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What a file holds: values with named columns, and what is said of the rows beside them.
+
+    Rows are samples and columns are features, also where the file has them the other way round.
+
+    Attributes
+    ----------
+    path : Path
+    form : str
+        Key of ``semisift.tables.FORMATS``.
+    values : polars.DataFrame, array or sparse array of shape (n_rows, n_columns)
+        A frame may hold text, numbers, labels and identifiers alike. A matrix holds numbers.
+    names : list of str
+        Of the columns; no name twice.
+    rows : polars.DataFrame
+        What the file says of the rows beside the values, such as labels: one row for each row of
+        the values, or no column at all.
+    row_names : list of str or None
+        Names of the rows, where the file gives them.
+    label : str or None
+        The column (of `rows` or of the values) that holds the labels unless the user names another.
+    categorical : frozenset of str
+        Columns that are declared categorical though they may be coded as numbers.
+    transposed : bool
+        The file has features in rows.
+    first_line : int or None
+        Line of a text file in which the first row stands, where each row is one line.
+    column_offset : int
+        Columns of the file before the first of the values: row names.
+    details : mapping
+        What only the writer of the same form needs.
+    """
+
+    path: Path
+    form: str
+    values: Any
+    names: list[str]
+    rows: pl.DataFrame = field(default_factory=pl.DataFrame)
+    row_names: list[str] | None = None
+    label: str | None = None
+    categorical: frozenset[str] = frozenset()
+    transposed: bool = False
+    first_line: int | None = None
+    column_offset: int = 0
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n_rows, n_columns = self.values.shape
+        if not n_rows or not n_columns:
+            raise TableError(
+                f"{self.path}: the table is empty: it has {n_rows} rows and {n_columns} columns."
+            )
+        if len(self.names) != n_columns:
+            raise TableError(
+                f"{self.path}: {len(self.names)} names for {n_columns} columns. The names must be "
+                "as many as the columns."
+            )
+        check_unique(self.path, self.names, "feature" if self.transposed else "column")
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether the values are a frame, whose columns may hold anything."""
+        return isinstance(self.values, pl.DataFrame)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+        return int(self.values.shape[0])
+
+    def take_columns(self, columns: NDArray[np.integer]) -> "Table":
+        """Return the table with these columns of the values alone, and all that is said of rows."""
+        names = [self.names[j] for j in columns]
+        values = self.values.select(names) if self.is_frame else self.values[:, columns]
+        return replace(self, values=values, names=names)
+
+    def place(self, row: int, column: int | None = None) -> str:
+        """Say where a cell stands in the file, counting from 1."""
+        number = row + 1 if self.first_line is None else self.first_line + row
+        if self.transposed:
+            where = f"sample {self._row_name(row)}"
+            return where if column is None else f"feature {self.names[column]!r}, {where}"
+        line = f"{'row' if self.first_line is None else 'line'} {number}"
+        if column is None:
+            return line
+        return f"{line}, column {column + 1 + self.column_offset} ({self.names[column]!r})"
+
+    def _row_name(self, row: int) -> str:
+        return repr(self.row_names[row]) if self.row_names else str(row + 1)
+
+
+def from_matrix(
+    path: Path,
+    form: str,
+    X: Any,
+    options: ReadOptions,
+    *,
+    names: Sequence[str] | None = None,
+    row_names: Sequence[str] | None = None,
+    rows: Mapping[str, Any] | None = None,
+    label: str | None = None,
+    categorical: NDArray[np.bool_] | None = None,
+    details: Mapping[str, Any] | None = None,
+) -> Table:
+    """Make a table of a matrix of numbers as the file has it.
+
+    Parameters
+    ----------
+    path, form
+        Of the file.
+    X : 2-d array or sparse matrix
+        As stored; turned round here where the options say so.
+    options : ReadOptions
+    names, row_names : sequence of str, optional
+        Names of the columns and of the rows of `X` as stored. Features without names are called
+        feature_1, feature_2, ...
+    rows : mapping of name to array, optional
+        What is said of the samples; each array must have one value for each sample.
+    label : str, optional
+        Which of `rows` holds the labels.
+    categorical : boolean array, optional
+        Which features are categorical.
+    details : mapping, optional
+        For the writer.
+
+    Returns
+    -------
+    Table
+    """
+    if X.ndim != 2:
+        raise TableError(
+            f"{path}: the values must be a matrix with samples and features: got an array of "
+            f"{X.ndim} dimensions, shape {X.shape}."
+        )
+    if X.dtype.kind not in "biuf":
+        raise TableError(f"{path}: the values must be numbers: got an array of type {X.dtype}.")
+    if options.transpose:
+        X, names, row_names = X.T, row_names, names
+    n_rows, n_columns = X.shape
+    if names is None:
+        names = [f"feature_{j}" for j in range(1, n_columns + 1)]
+    elif len(names) != n_columns:
+        raise TableError(
+            f"{path}: {len(names)} feature names for {n_columns} features.{_turned(X, names)}"
+        )
+    if row_names is not None and len(row_names) != n_rows:
+        raise TableError(
+            f"{path}: {len(row_names)} row names for {n_rows} rows.{_turned(X, row_names, 1)}"
+        )
+    for name, column in (rows or {}).items():
+        if len(column) != n_rows:
+            raise TableError(
+                f"{path}: {name!r} has {len(column)} values for {n_rows} rows."
+                f"{_turned(X, column, 1)}"
+            )
+    if categorical is not None and len(categorical) != n_columns:
+        raise TableError(
+            f"{path}: {len(categorical)} marks of categorical columns for {n_columns} columns."
+        )
+    named = [str(name) for name in names]
+    return Table(
+        path=path,
+        form=form,
+        values=X.tocsr() if issparse(X) else X,
+        names=named,
+        rows=pl.DataFrame({name: _series(column) for name, column in (rows or {}).items()}),
+        row_names=None if row_names is None else [str(name) for name in row_names],
+        label=label,
+        categorical=frozenset()
+        if categorical is None
+        else frozenset(np.array(named, dtype=object)[np.asarray(categorical, dtype=bool)]),
+        transposed=options.transpose,
+        details=details or {},
+    )
+
+
+def find_column(table: Table, wanted: str, option: str) -> str:
+    """Return the name of a column that the user gave by name or by number.
+
+    Parameters
+    ----------
+    table : Table
+    wanted : str
+        A name, of the values or of what is said of the rows, or the number of a column of the file,
+        counted from 1, or from -1 backwards.
+    option : str
+        For messages: "--label".
+
+    Returns
+    -------
+    str
+    """
+    if wanted in table.rows.columns or wanted in table.names:
+        return wanted
+    n_columns = len(table.names) + table.column_offset
+    try:
+        number = int(wanted)
+    except ValueError:
+        every = [*table.rows.columns, *table.names]
+        near = get_close_matches(wanted, every[:MOST_COMPARED], n=3) or every[:3]
+        raise TableError(
+            f"{option} {wanted}: {table.path} has no column of this name. It has, for example, "
+            f"{', '.join(map(repr, near))}."
+        ) from None
+    position = (number - 1 if number > 0 else number + n_columns) - table.column_offset
+    if number == 0 or not 0 <= position < len(table.names):
+        raise TableError(
+            f"{option} {wanted}: {table.path} has no column of this name or number. Columns are "
+            f"counted from {1 + table.column_offset} to {n_columns}."
+        )
+    return table.names[position]
+
+
+def drop_columns(table: Table, wanted: Sequence[str]) -> Table:
+    """Return the table without the columns that the user named."""
+    dropped = {find_column(table, column, "--drop") for column in wanted}
+    kept = [j for j, name in enumerate(table.names) if name not in dropped]
+    if not kept:
+        raise TableError(f"--drop: no column of {table.path} is left.")
+    return table.take_columns(np.array(kept)) if dropped else table
+
+
+def check_unique(path: Path, names: Sequence[str], what: str) -> None:
+    """Refuse names that are missing or stand twice, saying which and where."""
+    seen: dict[str, int] = {}
+    for position, name in enumerate(names, start=1):
+        if not name.strip():
+            raise TableError(
+                f"{path}: {what} {position} has no name. Every {what} needs one: fill it in."
+            )
+        if name in seen:
+            raise TableError(
+                f"{path}: the name {name!r} stands twice, for {what} {seen[name]} and {what} "
+                f"{position}. Every {what} needs a name of its own: rename one of them."
+            )
+        seen[name] = position
+
+
+def _series(column: Any) -> pl.Series:
+    if isinstance(column, pl.Series):
+        return column
+    array = np.asarray(column)
+    if array.dtype.kind in "US":
+        return pl.Series(array.astype(str).tolist(), dtype=pl.String)
+    return pl.Series(array) if array.dtype.kind != "O" else pl.Series(list(array), strict=False)
+
+
+def _turned(X: Any, names: Any, axis: int = 0) -> str:
+    """Suggest --transpose where the names fit the other side of the matrix."""
+    if len(names) == X.shape[axis]:
+        return " They fit the other side of the matrix: try again with --transpose (or without)."
+    return ""

@@ -1,0 +1,300 @@
+"""``semisift rank``, ``select`` and ``methods`` as a user meets them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from semisift import METHODS, SSFI
+from semisift.cli import _progress, main
+from tests.conftest import make_data
+
+FEATURES = [f"x{j}" for j in range(8)]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return a folder with table.csv: eight features, an id and few labels."""
+    data = make_data()
+    frame = pl.DataFrame(data.X, schema=FEATURES)
+    labels = [None if code < 0 else "AB"[code] for code in data.y]
+    frame = frame.with_columns(
+        pl.Series("label", labels), pl.Series("id", [f"s{i}" for i in range(len(labels))])
+    )
+    frame.write_csv(tmp_path / "table.csv")
+    return tmp_path
+
+
+def call(*arguments, code=0):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+def rank(folder, *arguments, code=0):
+    return call(
+        "rank", folder / "table.csv", "--label", "label", "--id", "id", *arguments, code=code
+    )
+
+
+def read_ranking(path):
+    return pl.read_csv(path, comment_prefix="#")
+
+
+# --- what is written ------------------------------------------------------------------------------
+
+
+def test_the_ranking_is_that_of_python(folder):
+    rank(folder, "--out", folder / "r.csv", "--seed", 3)
+    data = make_data()
+    ranker = SSFI(random_state=3).fit(data.X, data.y)
+    frame = read_ranking(folder / "r.csv")
+    assert frame["rank"].to_list() == list(range(1, 9))
+    order = np.argsort(ranker.ranking_)
+    assert frame["feature"].to_list() == [FEATURES[j] for j in order]
+    np.testing.assert_array_equal(frame["score"].to_numpy(), ranker.scores_[order])
+    np.testing.assert_array_equal(frame["draws"].to_numpy(), ranker.n_draws_[order])
+
+
+def test_the_ranking_says_where_it_comes_from(folder):
+    rank(folder, "--out", folder / "r.csv", "--param", "max_iter=2", "--param", "variant=paper")
+    lines = [line for line in (folder / "r.csv").read_text().splitlines() if line[0] == "#"]
+    facts = {key: json.loads(value) for key, value in (line[2:].split(": ", 1) for line in lines)}
+    assert facts["method"] == "ssfi"
+    assert facts["parameters"]["max_iter"] == 2
+    assert facts["parameters"]["variant"] == "paper"
+    assert facts["seed"] == 0
+    assert facts["input"]["labelled"] == {"A": 6, "B": 6}
+    assert len(facts["input"]["sha256"]) == 64
+    assert {"python", "numpy", "scikit-learn"} <= set(facts["versions"])
+    assert "Barkia" in facts["citation"]
+
+
+def test_all_forms_of_the_ranking_agree(folder):
+    for name in ("r.csv", "r.json", "r.parquet"):
+        rank(folder, "--ranking", folder / name)
+    expected = read_ranking(folder / "r.csv")
+    assert pl.read_parquet(folder / "r.parquet").equals(expected)
+    metadata = pl.read_parquet_metadata(folder / "r.parquet")
+    assert json.loads(metadata["method"]) == "ssfi"
+    content = json.loads((folder / "r.json").read_text())
+    assert [row["feature"] for row in content["ranking"]] == expected["feature"].to_list()
+    assert content["input"]["file"] == "table.csv"
+    printed = rank(folder, "--out", "-").stdout
+    assert printed == (folder / "r.csv").read_text()
+
+
+def test_labels_of_all_rows(folder):
+    rank(folder, "--labels-out", folder / "l.csv", "--labels-out", folder / "l.csv")
+    frame = pl.read_csv(folder / "l.csv")
+    data = make_data()
+    ranker = SSFI(random_state=0).fit(data.X, data.y)
+    assert frame["row"].to_list() == [f"s{i}" for i in range(60)]
+    assert frame["label"].to_list() == ["AB"[code] for code in ranker.transduction_]
+    np.testing.assert_array_equal(frame["confidence"].to_numpy(), ranker.confidence_)
+    assert frame["given"].to_list() == (data.y >= 0).tolist()
+
+
+def test_scores_that_are_missing_survive_every_form(folder):
+    frame = pl.read_csv(folder / "table.csv").with_columns(pl.lit(1.0).alias("constant"))
+    frame.write_csv(folder / "table.csv")
+    rank(folder, "--out", folder / "r.json")
+    assert json.loads((folder / "r.json").read_text())["ranking"][-1] == {
+        "feature": "constant",
+        "rank": 9,
+        "score": None,
+        "draws": json.loads((folder / "r.json").read_text())["ranking"][-1]["draws"],
+    }
+    rank(folder, "--out", folder / "r.csv")
+    assert np.isnan(read_ranking(folder / "r.csv")["score"][-1])
+
+
+def test_select_writes_the_table_and_all_the_rest(folder):
+    outputs = [folder / name for name in ("small.csv", "r.csv", "l.csv", "report.html")]
+    options = ["--out", "--ranking", "--labels-out", "--report"]
+    pairs = [part for pair in zip(options, outputs, strict=True) for part in pair]
+    table = folder / "table.csv"
+    result = call("select", table, "--label", "label", "--id", "id", "--top", 2, *pairs)
+    assert all(path.stat().st_size for path in outputs)
+    small = pl.read_csv(outputs[0])
+    best = read_ranking(outputs[1])["feature"][:2].to_list()
+    assert set(small.columns) == {*best, "label", "id"}
+    original = pl.read_csv(table)
+    assert small.equals(original.select(small.columns))
+    assert "The 2 best features by ssfi" in result.stdout
+    assert "<html" in outputs[3].read_text()
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        ["table.csv", *(path.name for path in outputs)]
+    )
+
+
+def test_one_hot_columns_are_reported_as_their_variable(folder):
+    frame = pl.read_csv(folder / "table.csv")
+    colours = ["red" if x > 1 else "blue" if x > 0 else "green" for x in frame["x0"]]
+    frame.with_columns(pl.Series("colour", colours)).write_csv(folder / "table.csv")
+    rank(folder, "--categorical", "onehot", "--out", folder / "r.csv")
+    features = read_ranking(folder / "r.csv")["feature"].to_list()
+    assert sorted(features) == sorted([*FEATURES, "colour"])
+    call(
+        *("select", folder / "table.csv", "--label", "label", "--id", "id", "--top", 9),
+        *("--categorical", "onehot", "--out", folder / "all.csv"),
+    )
+    assert pl.read_csv(folder / "all.csv")["colour"].to_list() == colours
+
+
+def test_a_trial_tells_how_many_hidden_labels_were_found(folder):
+    frame = pl.read_csv(folder / "table.csv")
+    truth = ["AB"[code] for code in make_data().y_true]
+    frame.with_columns(pl.Series("label", truth)).write_csv(folder / "table.csv")
+    result = rank(folder, "--labels-per-class", 6)
+    assert "12 labels were kept" in result.stdout
+    assert "Of the 48 hidden labels the method found" in result.stdout
+
+
+def test_quiet_prints_nothing(folder):
+    assert rank(folder, "--quiet", "--out", folder / "r.csv").output == ""
+
+
+def test_names_from_the_data_are_not_markup(folder):
+    text = (folder / "table.csv").read_text().replace("x0", "[bold]x0[/bold]", 1)
+    (folder / "table.csv").write_text(text)
+    assert "[bold]x0[/bold]" in rank(folder).stdout
+
+
+# --- what is refused, before any work -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--method", "nonsense"], 2, ["no method 'nonsense'", "ssfi"]),
+        (["--param", "n_members"], 2, ["NAME=VALUE"]),
+        (["--param", "depth=3"], 2, ["no parameter 'depth'", "max_depth"]),
+        (["--param", "random_state=3"], 2, ["--seed"]),
+        (["--param", "growth=-1"], 1, ["'growth'", "Got -1"]),
+        (["--top", "9"], 1, ["--top 9", "8 features"]),
+        (["--out", "r.txt"], 2, [".csv or .parquet or .json"]),
+        (["--out", "none/r.csv"], 2, ["does not exist"]),
+        (["--report", "page.pdf"], 2, [".html"]),
+        (["--out", "r.csv", "--labels-out", "r.csv"], 2, ["also given for"]),
+        (["--method", "forest", "--labels-out", "l.csv"], 2, ["gives no labels", "ssfi"]),
+        (["--separator", ",,"], 2, ["single character"]),
+        (["--format", "xlsx"], 2, ["csv, tsv"]),
+        (["--label", "x0"], 1, ["measurement"]),
+        (["--unlabelled", "A"], 1, ["at least two classes", "'B'"]),
+    ],
+)
+def test_refused(folder, arguments, code, words, monkeypatch):
+    monkeypatch.chdir(folder)
+    result = rank(folder, *arguments, code=code)
+    for word in words:
+        assert word in " ".join(result.stderr.split())
+    assert [path.name for path in folder.iterdir()] == ["table.csv"]
+
+
+def test_the_input_is_never_overwritten(folder):
+    before = (folder / "table.csv").read_bytes()
+    rank(folder, "--out", folder / "." / "table.csv", code=2)
+    call("select", folder / "table.csv", "--label", "label", "--out", folder / "table.csv", code=2)
+    assert (folder / "table.csv").read_bytes() == before
+
+
+def test_select_keeps_the_form_of_the_input(folder):
+    result = call("select", folder / "table.csv", "--label", "label", "--out", "s.npz", code=2)
+    assert "which is csv" in result.stderr
+
+
+def test_missing_file_and_missing_label(folder):
+    assert "no such file" in call("rank", folder / "none.csv", code=1).stderr
+    assert "ssfi needs labels" in call("rank", folder / "table.csv", code=1).stderr
+
+
+@pytest.mark.filterwarnings("always::semisift.exceptions.NothingUnlabelledWarning")
+def test_all_labelled_is_told(folder):
+    (folder / "full.csv").write_text("x,y,label\n" + "1,2,A\n2,1,B\n3,4,A\n0,5,B\n" * 3)
+    result = call("rank", folder / "full.csv", "--label", "label")
+    assert result.stderr.count("Warning: every row of") == 1
+
+
+# --- methods --------------------------------------------------------------------------------------
+
+
+def test_methods_are_listed_and_told(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    listed = call("methods").stdout
+    for method in METHODS.values():
+        assert method.name in listed
+    told = call("methods", "ssfi").stdout
+    for word in ("Barkia", "n_members = 'auto'", "formula"):
+        assert word in told
+    assert "no method 'x'" in call("methods", "x", code=2).stderr
+
+
+# --- long work ------------------------------------------------------------------------------------
+
+
+def test_progress_is_shown_on_a_terminal_after_a_while(folder, monkeypatch):
+    monkeypatch.setattr(_progress, "PATIENCE", 0.0)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+    slow = ["--param", "n_members=60000", "--param", "variant=paper"]
+    shown = rank(folder, *slow).stderr
+    assert "Ranking 8 features by ssfi" in shown
+    assert "left:" in shown
+    assert rank(folder, *slow, "--quiet").stderr == ""
+    monkeypatch.setattr(_progress, "PATIENCE", 60.0)
+    assert rank(folder).stderr == ""
+
+
+@pytest.fixture
+def big_table(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(rng.normal(size=(400, 2_000)), schema=[f"x{j}" for j in range(2_000)])
+    label = ["A", "B", None, None] * 100
+    frame.insert_column(0, pl.Series("label", label)).write_csv(tmp_path / "big.csv")
+    (tmp_path / "out").mkdir()
+    return tmp_path / "big.csv"
+
+
+def start_select(big_table, *more):
+    target = big_table.parent / "out" / "small.csv"
+    command = [sys.executable, "-m", "semisift", "select", str(big_table), "--label", "label"]
+    command += ["--top", "1900", "--out", str(target), "--param", "n_members=100", *more]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE), target
+
+
+def test_a_killed_select_leaves_no_output_or_a_whole_one(big_table):
+    """The process is killed at different moments after it began to write."""
+    process, target = start_select(big_table)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    whole = target.read_bytes()
+    for delay in (0, 0.002, 0.01, 0.03, 0.1):
+        target.unlink(missing_ok=True)
+        process, target = start_select(big_table)
+        seen = {path.name for path in target.parent.iterdir()}
+        while process.poll() is None and {path.name for path in target.parent.iterdir()} == seen:
+            time.sleep(0.0005)
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=60)
+        assert not target.exists() or target.read_bytes() == whole
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for other processes")
+def test_an_interruption_leaves_nothing_and_says_so(big_table):
+    process, target = start_select(big_table, "--param", "n_members=2000000")
+    time.sleep(4)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert b"Interrupted" in errors
+    assert list(target.parent.iterdir()) == []

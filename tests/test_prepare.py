@@ -1,0 +1,263 @@
+"""From a table to numbers and labels: labels, missing values, categories, and what is refused."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.sparse import csr_array
+
+from semisift.exceptions import TableError
+from semisift.tables import Choices, LabelChoice, ReadOptions, prepare, read_table
+from semisift.tables.table import Table, from_matrix
+
+
+@pytest.fixture
+def save(tmp_path):
+    def to_file(text, name="table.csv"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return to_file
+
+
+def column(values, *, header="x,label", fill="1"):
+    return header + "\n" + "".join(f"{fill},{value}\n" for value in values)
+
+
+def matrix(tmp_path, X, **arguments):
+    return from_matrix(tmp_path / "data.npz", "npz", X, ReadOptions(), **arguments)
+
+
+# --- labels ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["A", "B", "", "NA", "?"], ["A", "B", None, None, None]),
+        ([" A", "A ", "B", "nan"], ["A", "A", "B", None]),
+        (["1", "2.0", "+2", ""], [1, 2, 2, None]),
+        (["-1", "0", "1", "1"], [None, 0, 1, 1]),
+        (["None", "drug", "drug", ""], ["None", "drug", "drug", None]),
+    ],
+)
+def test_cells_become_labels(save, cells, expected):
+    assert read_table(save(column(cells)), label="label").y.tolist() == expected
+
+
+def test_minus_one_and_plus_one_must_be_explained(save):
+    path = save(column(["-1", "1", "1", "-1", ""]))
+    with pytest.raises(TableError, match=r"-1 can mean.*--unlabelled -1 .*--unlabelled NA"):
+        read_table(path, label="label")
+    assert read_table(path, label="label", unlabelled=[-1]).y.tolist() == [None, 1, 1, None, None]
+    both = read_table(path, label="label", unlabelled=["NA"])
+    assert both.y.tolist() == ["-1", "1", "1", "-1", None]
+
+
+def test_values_that_mean_unlabelled(save):
+    path = save(column(["A", "B", "unknown", ""]))
+    assert read_table(path, label=2, unlabelled=["unknown"]).y.tolist() == ["A", "B", None, None]
+    with pytest.raises(TableError, match=r"--unlabelled Unknown: no row.*'A', 'B', 'unknown'"):
+        read_table(path, label=2, unlabelled=["Unknown"])
+
+
+@pytest.mark.parametrize(
+    ("cells", "match"),
+    [
+        (["1.5", "2", "2"], "1.5: this looks like a measurement"),
+        (["a", "b", "c", "d"], "a label of its own .* looks like an identifier"),
+    ],
+)
+def test_columns_that_are_no_labels(save, cells, match):
+    with pytest.raises(TableError, match=match):
+        read_table(save(column(cells)), label="label")
+
+
+def test_lookalikes_are_told(save):
+    with pytest.warns(UserWarning, match="'Tumor' and 'tumor' differ in capital letters"):
+        read_table(save(column(["Tumor", "tumor", "x", "x"])), label="label")
+
+
+def test_hidden_labels(save):
+    path = save(column(["A"] * 6 + ["B"] * 2 + [""]))
+    data = read_table(path, label="label", labels_per_class=3, seed=1)
+    assert data.y.tolist().count("A") == 3
+    assert data.y.tolist().count("B") == 2
+    together = [a or b for a, b in zip(data.y, data.hidden, strict=True)]
+    assert together == ["A"] * 6 + ["B"] * 2 + [None]
+    assert not any(a and b for a, b in zip(data.y, data.hidden, strict=True))
+    assert data.y.tolist() == read_table(path, label=2, labels_per_class=3, seed=1).y.tolist()
+    assert "5 labels were kept" in data.notes[0]
+    with pytest.raises(TableError, match="no row has one"):
+        read_table(save(column(["", ""])), label="label", labels_per_class=3)
+
+
+def test_labels_of_a_file_of_their_own(save):
+    path = save("id,x\na,1\nb,2\nc,3\n")
+    labels = save("sample,class\nc,C1\na,A1\nz,A1\n", "labels.csv")
+    data = read_table(path, labels=labels, id="id")
+    assert data.y.tolist() == ["A1", None, "C1"]
+    assert data.feature_names == ["x"]
+    assert data.row_names == ["a", "b", "c"]
+    assert "1 of the 3 names in labels.csv are not rows" in data.notes[0]
+    in_order = save("class\nA\n\nB\n", "order.csv")
+    assert read_table(path, labels=in_order, id="id").y.tolist() == ["A", None, "B"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "id_", "match"),
+    [
+        (
+            "sample,class\nx,A\ny,B\n",
+            "id",
+            "none of its 2 names is a row .*'a', 'b', 'c'.*'x', 'y'",
+        ),
+        ("sample,class\na,A\na,B\n", "id", "line 3: 'a' has the label 'B', and 'A' further up"),
+        ("sample,class\na,A\n", None, "has none. Say with --id"),
+        ("class\nA\nB\n", "id", "2 labels for the 3 rows"),
+        ("sample,class,age\na,A,3\n", "id", "3 columns. Say with --label"),
+    ],
+)
+def test_labels_files_that_do_not_fit(save, labels, id_, match):
+    path = save("id,x\na,1\nb,2\nc,3\n")
+    with pytest.raises(TableError, match=match):
+        read_table(path, labels=save(labels, "labels.csv"), id=id_)
+
+
+def test_row_names_must_differ(save):
+    with pytest.raises(TableError, match=r"line 4: the row is called 'a', as is line 2"):
+        read_table(save("id,x\na,1\nb,2\na,3\n"), id="id")
+
+
+# --- missing values -------------------------------------------------------------------------------
+
+GAPS = "x,y,z\n1,5,\n,NA,\n3,7,\n5,9,\n"
+
+
+def test_missing_values_are_refused_by_name(save):
+    with pytest.raises(TableError) as caught:
+        read_table(save(GAPS))
+    message = str(caught.value)
+    assert "in 3 of 3 columns: 'z' (4 of 4 rows), 'x' (1 of 4 rows), 'y' (1 of 4 rows)" in message
+    assert "line 2, column 3 ('z')" in message
+    for way in ("--missing median", "--missing drop-columns", "--missing drop-rows"):
+        assert way in message
+
+
+def test_missing_values_are_settled_as_asked(save):
+    filled = read_table(save(GAPS), missing="median")
+    assert filled.X.tolist() == [[1, 5], [3, 7], [3, 7], [5, 9]]
+    assert filled.variables == ["x", "y"]  # z has no value at all
+    assert len(filled.notes) == 2
+    rows = read_table(save("x,y,label\n1,2,A\n,3,B\n4,5,\n"), missing="drop-rows", label="label")
+    assert rows.X.tolist() == [[1, 2], [4, 5]]
+    assert rows.y.tolist() == ["A", None]
+    columns = read_table(save("x,y\n1,2\n,3\n"), missing="drop-columns")
+    assert columns.variables == ["y"]
+    for way, text in [("drop-rows", "x,y\n,1\n2,\n"), ("drop-columns", "x,y\n,1\n2,\n")]:
+        with pytest.raises(TableError, match="leaves no"):
+            read_table(save(text), missing=way)
+
+
+def test_what_means_missing(save):
+    path = save("x,y\n1,-999\n2,4\nN/A,NaN\n4,6\n")
+    data = read_table(path, missing="median", na=["-999"])
+    assert data.X.tolist() == [[1, 5], [2, 4], [2, 5], [4, 6]]
+
+
+@pytest.mark.parametrize("make", [np.array, csr_array])
+def test_missing_values_of_matrices(tmp_path, make):
+    X = np.array([[1.0, 0.0], [np.nan, 2.0], [3.0, 0.0]])
+    table = matrix(tmp_path, make(X))
+    with pytest.raises(TableError, match=r"'feature_1' \(1 of 3 rows\).*row 2, column 1"):
+        prepare(table)
+    filled = prepare(table, Choices(missing="median")).X
+    dense = filled.toarray() if hasattr(filled, "toarray") else filled
+    assert dense.tolist() == [[1, 0], [2, 2], [3, 0]]
+    assert prepare(table, Choices(missing="drop-rows")).X.shape == (2, 2)
+    assert np.isnan(X).sum() == 1  # the caller's own
+
+
+# --- numbers and categories -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("x,y\n1,2\n2,<3\n3,4\n", r"line 3, column 2 \('y'\): '<3' is not a number.*--na '<3'"),
+        ("x;y\n1;2,5\n2;3,5\n", r"line 2, column 2 \('y'\): '2,5' .*--decimal-comma"),
+        ("x,y\n1,2\n2,inf\n", r"line 3, column 2 \('y'\): the value is infinite"),
+        ("x,n\n1,ann\n2,bob\n3,cyd\n", r"column 2 \('n'\) holds words, 3 different .*identifier"),
+    ],
+)
+def test_cells_that_are_no_numbers(save, text, match):
+    with pytest.raises(TableError, match=match):
+        read_table(save(text))
+
+
+def test_decimal_commas(save):
+    data = read_table(save("x;y\n1,5;2\n-2,5;3e-1\n"), decimal_comma=True)
+    assert data.X.tolist() == [[1.5, 2], [-2.5, 0.3]]
+
+
+def test_dates_are_refused(tmp_path):
+    frame = pl.DataFrame(
+        {"day": pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 1, 3), eager=True)}
+    )
+    with pytest.raises(TableError, match=r"column 1 \('day'\) holds dates or times"):
+        prepare(Table(tmp_path / "t.parquet", "parquet", frame, ["day"]))
+
+
+COLOURS = "x,colour\n1,red\n2,blue\n3,red\n4,red\n"
+
+
+def test_categories_are_refused_by_name(save):
+    with pytest.raises(TableError, match=r"in 1 of 2 columns: 'colour' \(blue, red\).*onehot"):
+        read_table(save(COLOURS))
+
+
+def test_categories_are_spread_or_numbered(save):
+    spread = read_table(save(COLOURS), categorical="onehot")
+    assert spread.feature_names == ["x", "colour=blue", "colour=red"]
+    assert spread.variables == ["x", "colour"]
+    assert spread.variable_of.tolist() == [0, 1, 1]
+    assert spread.X.tolist() == [[1, 0, 1], [2, 1, 0], [3, 0, 1], [4, 0, 1]]
+    numbered = read_table(save(COLOURS), categorical="ordinal")
+    assert numbered.X.tolist() == [[1, 1], [2, 0], [3, 1], [4, 1]]
+    assert not numbered.is_spread
+
+
+def test_missing_categories_are_filled_by_the_most_frequent(save):
+    text = COLOURS + "5,\n"
+    data = read_table(save(text), categorical="ordinal", missing="median")
+    assert data.X[:, 1].tolist() == [1, 0, 1, 1, 1]
+
+
+def test_declared_categories_of_a_matrix(tmp_path):
+    X = np.array([[3.0, 1.5], [7.0, 2.5], [3.0, 3.5]])
+    table = matrix(tmp_path, X, names=["code", "size"], categorical=np.array([True, False]))
+    with pytest.raises(TableError, match=r"'code' \(3, 7\)"):
+        prepare(table)
+    data = prepare(table, Choices(categorical="onehot"))
+    assert data.feature_names == ["code=3", "code=7", "size"]
+    assert X.tolist() == [[3, 1.5], [7, 2.5], [3, 3.5]]
+
+
+def test_the_table_is_reduced_to_what_was_chosen(save):
+    text = "id,x,colour,label,y\na,1,red,A,2\nb,3,blue,B,4\nc,5,red,,6\n"
+    data = read_table(save(text), id="id", label="label", categorical="onehot")
+    reduced = data.reduced(["y", "colour"])
+    assert reduced.names == ["id", "colour", "label", "y"]
+    assert reduced.values.row(1) == ("b", "blue", "B", "4")
+
+
+def test_nothing_left_to_rank(save):
+    with pytest.raises(TableError, match="no column is left to rank"):
+        read_table(save("id,label\na,A\nb,B\n"), id="id", label="label")
+
+
+def test_the_label_column_of_a_matrix_is_no_feature(tmp_path):
+    table = matrix(tmp_path, np.array([[1.0, 5.0], [2.0, 6.0], [2.0, 7.0]]))
+    data = prepare(table, Choices(label=LabelChoice(column="1")))
+    assert data.feature_names == ["feature_2"]
+    assert data.y.tolist() == [1, 2, 2]
