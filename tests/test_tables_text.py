@@ -195,7 +195,8 @@ def test_turned_tables_are_written_as_they_stood(table, tmp_path):
 def test_round_trip_on_real_data(load_dataset, tmp_path):
     X, y = load_dataset("colon_alon")
     lines = [",".join(["class", *(f"g{j}" for j in range(X.shape[1]))])]
-    lines += [f"c{label}," + ",".join(map(repr, map(float, row))) for label, row in zip(y, X)]
+    for label, row in zip(y, X, strict=True):
+        lines.append(f"c{label}," + ",".join(map(repr, map(float, row))))
     path = tmp_path / "colon.csv"
     path.write_text("\n".join(lines) + "\n")
     data = read_table(path, label="class", labels_per_class=62)
