@@ -84,7 +84,8 @@ def read_header(path: Path, lines: list[str]) -> Header:
     -------
     Header
     """
-    relation, attributes = "@relation data", []
+    relation = "@relation data"
+    attributes: list[Attribute] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line.lstrip().startswith("%"):
             continue

@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array, issparse
 
+from semisift.tables._hdf5 import SIGNATURE, USER_BLOCK
 from semisift.tables._sparse import from_compressed
-
-SIGNATURE = b"\x89HDF\r\n\x1a\n"
-USER_BLOCK = 512
 
 ITEMSIZES = {
     "double": 8,

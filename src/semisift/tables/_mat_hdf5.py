@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, issparse
 
 from semisift.exceptions import TableError
-from semisift.tables._mat_file import ITEMSIZES, USER_BLOCK, MatFile, Variable
+from semisift.tables import _hdf5
+from semisift.tables._hdf5 import USER_BLOCK
+from semisift.tables._mat_file import ITEMSIZES, MatFile, Variable
 from semisift.tables._shared import import_extra, native
 from semisift.tables._sparse import from_compressed
 
@@ -21,8 +23,7 @@ REFERENCES = "#refs#"
 @contextmanager
 def open_hdf5(path: Path) -> Iterator[MatFile]:
     """Open a file of version 7.3."""
-    h5py = import_extra(path, "h5py", "hdf5")
-    with h5py.File(path, "r") as file:
+    with _hdf5.open_hdf5(path, "hdf5") as (h5py, file):
         variables = {name: _describe(h5py, file[name]) for name in file if not name.startswith("#")}
 
         def load(name: str) -> Any:

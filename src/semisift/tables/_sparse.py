@@ -83,7 +83,8 @@ def from_coordinates(
         raise TableError(f"{path}: {len(row)} rows for {len(column)} columns. {DAMAGED}")
     _check_range(path, row, shape[0], "row")
     _check_range(path, column, shape[1], "column")
-    places = row.astype(np.int64), column.astype(np.int64)
+    index = _index_type(shape, len(data))
+    places = (row.astype(index), column.astype(index))
     return coo_array((native(data), places), shape=shape).tocsr()
 
 
@@ -150,9 +151,13 @@ def _offence(indptr: NDArray[np.int64], steps: NDArray[np.int64], line: str) -> 
 
 
 def _build(kind: Any, data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> csr_array:
-    small = max(*shape, len(data)) < 2**31
-    index = np.int32 if small else np.int64
-    matrix = kind((native(data), indices.astype(index), indptr.astype(index)), shape=shape)
+    index = _index_type(shape, len(data))
+    data = np.require(native(data), requirements="W")  # views of a frame or of bytes are fixed
+    matrix = kind((data, indices.astype(index), indptr.astype(index)), shape=shape)
     matrix = matrix.tocsr()
     matrix.sum_duplicates()
     return matrix
+
+
+def _index_type(shape: tuple[int, int], n_values: int) -> Any:
+    return np.int32 if max(*shape, n_values) < 2**31 else np.int64

@@ -1,6 +1,7 @@
 """AnnData files (h5ad): a matrix of cells and genes, with tables that describe both."""
 
 import math
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from semisift.exceptions import TableError
+from semisift.tables._hdf5 import open_hdf5
 from semisift.tables._shared import (
     columns_kept,
     import_extra,
@@ -22,6 +24,9 @@ from semisift.tables.table import ReadOptions, Table, from_matrix
 
 # Columns of var that tell genes of the same name apart.
 IDS = ("gene_ids", "gene_id", "ensembl_id", "feature_id")
+
+# No packing makes numbers or names so many times smaller.
+MOST_PACKED = 2000
 
 
 def read(path: Path, options: ReadOptions) -> Table:
@@ -41,8 +46,7 @@ def read(path: Path, options: ReadOptions) -> Table:
     """
     refuse_transpose(path, options, "an AnnData file always has cells in rows and genes in columns")
     anndata = import_extra(path, "anndata", "anndata")
-    h5py = import_extra(path, "h5py", "anndata")
-    with reading(path, "AnnData (h5ad)"), h5py.File(path, "r") as file:
+    with reading(path, "AnnData (h5ad)"), open_hdf5(path, "anndata") as (h5py, file):
         X = _matrix(path, h5py, _find(path, file, options.matrix))
         read_elem = getattr(anndata, "io", anndata.experimental).read_elem
         for name in ("obs", "var"):
@@ -75,11 +79,14 @@ def write(table: Table, path: Path) -> None:
     path : Path
     """
     anndata = import_extra(table.path, "anndata", "anndata")
-    with reading(table.path, "AnnData (h5ad)"):
+    with reading(table.path, "AnnData (h5ad)"), warnings.catch_warnings():
+        # names that stand twice are told apart by position here
+        warnings.filterwarnings("ignore", message=".* names are not unique", category=UserWarning)
         data = anndata.read_h5ad(table.path)
-    if data.n_vars != len(table.details["names"]) or data.n_obs != table.n_rows:
-        raise TableError(f"{table.path}: the file has changed since it was read: start again.")
-    data[:, columns_kept(table, table.details["names"])].copy().write_h5ad(path, compression="gzip")
+        if (data.n_obs, data.n_vars) != (table.n_rows, len(table.details["names"])):
+            raise TableError(f"{table.path}: the file has changed since it was read: start again.")
+        kept = columns_kept(table, table.details["names"])
+        data[:, kept].copy().write_h5ad(path, compression="gzip")
 
 
 def _find(path: Path, file: Any, layer: str | None) -> Any:
@@ -109,12 +116,13 @@ def _matrix(path: Path, h5py: Any, node: Any) -> Any:
         raise TableError(f"{path}: the matrix is stored in an unknown form, {encoding!r}.")
     shape = node.attrs["shape"] if "shape" in node.attrs else node.attrs["h5sparse_shape"]
     _check_sizes(path, h5py, node)
-    parts = [node[name][()] for name in ("data", "indices", "indptr")]
-    return from_compressed(path, *parts, shape, by_columns=encoding.startswith("csc"))
+    data, indices, indptr = (node[name][()] for name in ("data", "indices", "indptr"))
+    by_columns = encoding.startswith("csc")
+    return from_compressed(path, data, indices, indptr, shape, by_columns=by_columns)
 
 
 def _check_sizes(path: Path, h5py: Any, node: Any) -> None:
-    """Refuse a group whose arrays would not fit into memory."""
+    """Refuse a group whose arrays would not fit into memory, or not into the file."""
     sizes = []
 
     def add(_: str, item: Any) -> None:
@@ -123,6 +131,11 @@ def _check_sizes(path: Path, h5py: Any, node: Any) -> None:
 
     node.visititems(add)
     check_fits(sum(sizes), path, f"its part {node.name}")
+    if sum(sizes) > MOST_PACKED * path.stat().st_size:
+        raise TableError(
+            f"{path}: its part {node.name} claims {sum(sizes)} bytes, more than the file can hold. "
+            "It is cut or damaged: make it again."
+        )
 
 
 def _series(column: Any) -> pl.Series:

@@ -25,7 +25,7 @@ HEADER = re.compile(
 FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
 SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 SIZE = re.compile(rb"\d{1,18}")
-INTEGER = rb"[+-]?\d+"
+INTEGER = rb"[+-]?\d{1,18}"
 NUMBER = rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|nan|NaN|inf|Inf)"
 
 

@@ -112,6 +112,11 @@ def _matrix(path: Path, arrays: Arrays, key: str | None = None, prefix: str = ""
     """Return the matrix of this key, or of the usual keys with this prefix."""
     dense = key or prefix + "X"
     if dense in arrays:
+        if arrays[dense].ndim != 2:
+            raise TableError(
+                f"{path}: the array {dense!r} must be a matrix with samples and features: got "
+                f"shape {arrays[dense].shape}."
+            )
         return native(arrays[dense])
     part = {name: arrays[prefix + name] for name in PARTS if prefix + name in arrays}
     form = str(texts(part["format"])[0]) if "format" in part else "csr"
@@ -141,7 +146,7 @@ def _matrix(path: Path, arrays: Arrays, key: str | None = None, prefix: str = ""
 def _append(path: Path, X: Any, extra: Any, transpose: bool) -> Any:
     """Return the matrix with the unlabelled samples after the others."""
     across = 0 if transpose else 1
-    if X.ndim != 2 or extra.ndim != 2 or X.shape[across] != extra.shape[across]:
+    if X.shape[across] != extra.shape[across]:
         raise TableError(
             f"{path}: the rows without a label must have the columns of the others: got the shapes "
             f"{extra.shape} (u_) and {X.shape}."

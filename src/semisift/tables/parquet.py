@@ -4,6 +4,8 @@ from pathlib import Path
 
 import polars as pl
 
+from semisift.tables._io import read_bytes
+from semisift.tables._parquet_claims import check_claims
 from semisift.tables._shared import BYTES_A_NAME, reading
 from semisift.tables.frames import transpose_frame, untranspose_frame
 from semisift.tables.limits import check_fits
@@ -38,9 +40,10 @@ def read(path: Path, options: ReadOptions) -> Table:
         With a frame.
     """
     with reading(path, "Parquet"):
-        _check_claims(path)
-        # memory-mapped pages would die with the process if the file were cut meanwhile
-        frame = pl.read_parquet(path.read_bytes(), use_statistics=False)
+        data = read_bytes(path)
+        check_claims(path, data)
+        _check_size(path, data)
+        frame = pl.read_parquet(data)
     table = Table(path=path, form="parquet", values=frame, names=frame.columns)
     if not options.transpose:
         return table
@@ -73,10 +76,9 @@ def write(table: Table, path: Path) -> None:
         frame.write_parquet(file)
 
 
-def _check_claims(path: Path) -> None:
-    """Ask the file's own summary what it holds: one value repeated often takes hardly any space."""
-    check_fits(path.stat().st_size, path, "the file")
-    frame = pl.scan_parquet(path)
+def _check_size(path: Path, data: bytes) -> None:
+    """Refuse what would not fit: in the file, a value that is repeated takes hardly any space."""
+    frame = pl.scan_parquet(data)
     widths = [WIDTHS.get(dtype, 8) for dtype in frame.collect_schema().dtypes()]
     n_rows = frame.select(pl.len()).collect().item()
     what = f"a table of {n_rows} rows and {len(widths)} columns"

@@ -1,0 +1,288 @@
+"""Damaged, absurd and unfit files end in an error that says what and where, and quickly."""
+
+import gzip
+import importlib
+import io
+import random
+import struct
+import zipfile
+import zlib
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.io
+from scipy.sparse import csr_array
+
+from semisift.exceptions import TableError
+from semisift.tables import arff, h5ad, limits, matlab, mtx, npz, parquet, svmlight, tenx
+from semisift.tables._mat_hdf5 import write_hdf5
+from semisift.tables.table import ReadOptions
+
+PLAIN = ReadOptions()
+MTX = "%%MatrixMarket matrix coordinate real general\n"
+
+
+def refused(module, path, message, options=PLAIN):
+    with pytest.raises(TableError, match=message) as caught:
+        module.read(path, options)
+    assert str(path.name) in str(caught.value)
+
+
+def outcome(module, path):
+    """Return what the error says; nothing if there is none. Other errors pass through."""
+    try:
+        module.read(path, PLAIN)
+    except TableError as error:
+        return str(error)
+    return ""
+
+
+# --- NumPy ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"A": np.eye(2)}, r"no array 'X'.*holds A \(2, 2\).*--matrix"),
+        ({"X": np.ones(3)}, "must be a matrix"),
+        ({"X": np.array([["a", "b"]])}, "must be numbers"),
+        ({"X": np.ones((2, 3)), "y": [1, 2, 3]}, "'y' has 3 values for 2 rows.*--transpose"),
+        ({"X": np.ones((2, 3)), "feature_names": ["a", "b"]}, "2 feature names for 3 features"),
+        ({"X": np.ones((2, 2)), "feature_names": ["a", "a"]}, "'a' stands twice"),
+        ({"X": np.ones((2, 3)), "categorical": [5]}, "positions of features from 0 to 2.*5"),
+    ],
+)
+def test_npz_unfit(tmp_path, arrays, message):
+    np.savez(tmp_path / "t.npz", **arrays)
+    refused(npz, tmp_path / "t.npz", message)
+
+
+def test_npz_options(tmp_path):
+    np.savez(tmp_path / "t.npz", X=np.eye(2), u_X=np.ones((3, 1)))
+    refused(npz, tmp_path / "t.npz", "no array 'Z'", ReadOptions(matrix="Z"))
+    refused(npz, tmp_path / "t.npz", "columns of the others", ReadOptions(append_unlabelled=True))
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "message"),
+    [
+        (
+            "indices",
+            [0, 9, 1],
+            "stored value 2 claims column 9, counted from 0, of a matrix with 3",
+        ),
+        ("indices", [0, -1, 1], "claims column -1"),
+        ("indices", [0, 1], "3 stored values .* but 2 places"),
+        ("indptr", [0, 3, 2], "rise from 0 to the number of stored values, 3: got 3 and then 2"),
+        ("indptr", [0, 1, 2], "got 0 to 2"),
+        ("indptr", [0, 3], "needs 3 numbers for 2 rows: got 2"),
+        ("indptr", [0.0, 1, 3], "must be a list of whole numbers"),
+        ("shape", [2, 10**15], "needs 200 PB of memory"),
+        ("shape", [2], "two whole numbers"),
+    ],
+)
+def test_npz_bad_sparse(tmp_path, part, value, message):
+    parts = {"data": [1.0, 2, 3], "indices": [0, 2, 1], "indptr": [0, 2, 3], "shape": [2, 3]}
+    np.savez(tmp_path / "t.npz", **{**parts, part: value})
+    refused(npz, tmp_path / "t.npz", message)
+
+
+def test_npz_never_loads_objects(tmp_path):
+    np.savez(tmp_path / "t.npz", X=np.eye(2), y=np.array([{"a": 1}, None], dtype=object))
+    refused(npz, tmp_path / "t.npz", "'y' holds Python objects .* never loaded")
+
+
+def npy(shape, size):
+    """Return an array file that claims a shape and has another size."""
+    file = io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    return file.getvalue() + bytes(size)
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((10**8, 10**7), "the array 'X' of shape .* needs 8 PB of memory"),
+        ((3, 3), "'X' of shape .* takes 72 bytes, but the file has 64"),
+    ],
+)
+def test_npz_claims_more_than_it_has(tmp_path, shape, message):
+    with zipfile.ZipFile(tmp_path / "t.npz", "w") as archive:
+        archive.writestr("X.npy", npy(shape, 64))
+    refused(npz, tmp_path / "t.npz", message)
+
+
+# --- text that is packed, or claims too much -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "start"),
+    [(svmlight, "t.svmlight.gz", b"1 1:"), (mtx, "t.mtx.gz", MTX.encode())],
+)
+def test_a_small_file_that_unpacks_to_a_huge_one(tmp_path, monkeypatch, module, name, start):
+    monkeypatch.setattr(limits, "available_memory", lambda: 100_000_000)
+    packer = zlib.compressobj(9, wbits=31)
+    block = bytes(10_000_000)
+    with (tmp_path / name).open("wb") as file:
+        file.write(packer.compress(start))
+        for _ in range(40):
+            file.write(packer.compress(block))
+        file.write(packer.flush())
+    refused(module, tmp_path / name, "the unpacked file needs .* of memory")
+
+
+def test_npz_that_unpacks_to_a_huge_one(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "t.npz", X=np.zeros((1000, 2000)))
+    monkeypatch.setattr(limits, "available_memory", lambda: 10_000_000)
+    refused(npz, tmp_path / "t.npz", "its content, unpacked, needs 16 MB")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "1 1:2\n0 1:1 1000000000000:1\n",
+            "line 2: a table with feature number 1000000000000 needs",
+        ),
+        ("1,2 1:2\n", r"line 1 has several labels \('1,2'\)"),
+        ("# x\ncat 1:2\n", "line 2 starts with 'cat', where the label must stand"),
+        ("1 1:2 3\n", "line 1 holds '3', where a feature must stand as number:value"),
+        ("1 1:two\n", "line 1 holds '1:two'"),
+        ("1 1:2\n1 3:1 2:1\n", "line 2 has feature 2 after feature 3"),
+        ("1\n2\n", "no row has a feature"),
+        ("", "no row"),
+    ],
+)
+def test_svmlight_says_where(tmp_path, text, message):
+    (tmp_path / "t.svm").write_text(text)
+    refused(svmlight, tmp_path / "t.svm", message)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 2\n", "the first line must read '%%MatrixMarket.*got '1 2'"),
+        (MTX.replace("real", "complex") + "1 1 1\n1 1 1 1\n", "first line must read"),
+        (MTX + "3 3\n", "line 2 must give the numbers of rows, columns and stored values"),
+        (MTX + f"3 3 {10**12}\n1 1 1\n", "claims 1000000000000 values, .* the file has 7 after"),
+        (MTX + f"3 {10**15} 1\n1 1 1\n", "needs 200 PB of memory"),
+        (MTX.replace("coordinate", "array") + f"{10**7} {10**8}\n1\n", "needs 8 PB of memory"),
+        (MTX + "%\n3 3 2\n1 1 1\n\n1 x 2\n", "line 6 must hold a row .*, a column .*got '1 x 2'"),
+        (MTX + "3 3 2\n1 1 1\n1 2\n", "line 4 must hold a row"),
+        (MTX + "3 3 2\n1 1 1\n1 2 3 4\n", "line 4 must hold a row"),
+        (MTX + "3 3 2\n1 1 1\n3 4 2\n", "line 4 names column 4; they are counted from 1 to 3"),
+        (MTX + "3 3 2\n1 1 1\n0 3 2\n", "line 4 names row 0"),
+        (MTX + "3 3 3\n1 1 1000000\n1 2 1000000", "claims 3 values, and the file holds 2"),
+    ],
+)
+def test_mtx_says_where(tmp_path, text, message):
+    (tmp_path / "t.mtx").write_text(text)
+    refused(mtx, tmp_path / "t.mtx", message)
+
+
+def test_tenx(tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    refused(tenx, folder, "has no matrix.mtx.gz or matrix.mtx")
+    (folder / "matrix.mtx").write_text(MTX + "2 3 1\n1 1 5\n")
+    (folder / "genes.tsv").write_text("g1\tA\ng2\tB\n")
+    (folder / "barcodes.tsv").write_text("c1\nc2\n")
+    with pytest.raises(TableError, match=r"barcodes.tsv: 2 cells for 3 cells of matrix.mtx"):
+        tenx.read(folder, PLAIN)
+    refused(tenx, folder, "leave out --transpose", ReadOptions(transpose=True))
+
+
+# --- MATLAB, HDF5, Parquet -----------------------------------------------------------------------
+
+
+def test_mat_claims_more_than_it_has(tmp_path):
+    scipy.io.savemat(tmp_path / "t.mat", {"X": np.eye(3)})
+    good = (tmp_path / "t.mat").read_bytes()
+    shape = struct.pack("<2i", 3, 3)
+    assert shape in good
+    (tmp_path / "t.mat").write_bytes(good.replace(shape, struct.pack("<2i", 10**9, 10**6)))
+    refused(matlab, tmp_path / "t.mat", r"the variable X \(1000000000 x 1000000\) needs 8 PB")
+    (tmp_path / "t.mat").write_bytes(good.replace(shape, struct.pack("<2i", 300, 300)))
+    refused(matlab, tmp_path / "t.mat", "X has 9 values for the shape")
+
+
+def test_mat_hdf5_claims_more_than_fits(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "t.mat", "w", userblock_size=512) as file:
+        file.create_dataset("X", shape=(10**6, 10**9), chunks=(100, 100), dtype="f8")
+    refused(matlab, tmp_path / "t.mat", "the variable X .* needs 8 PB")
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "library", "extra"),
+    [(matlab, "t.mat", "h5py", "hdf5"), (h5ad, "t.h5ad", "anndata", "anndata")],
+)
+def test_missing_library(tmp_path, monkeypatch, module, name, library, extra):
+    write_hdf5(tmp_path / name, {"X": np.eye(2)})
+
+    def without(wanted, package=None):
+        if wanted == library:
+            raise ImportError(wanted)
+        return real(wanted, package)
+
+    real = importlib.import_module
+    monkeypatch.setattr(importlib, "import_module", without)
+    refused(module, tmp_path / name, rf'{library}: pip install "semisift\[{extra}\]"')
+
+
+def test_parquet_page_that_claims_a_negative_size(tmp_path):
+    """Polars would ask for 2 ** 61 bytes, which ends the process."""
+    frame = pl.DataFrame({"a": np.arange(20.0)})
+    frame.write_parquet(tmp_path / "t.parquet", compression="uncompressed")
+    good = (tmp_path / "t.parquet").read_bytes()
+    messages = []
+    for position in (i for i in range(4, 40) if good[i] == 40):  # 20 values in zigzag
+        damaged = good[:position] + b"\x7f" + good[position + 1 :]
+        (tmp_path / "t.parquet").write_bytes(damaged)
+        messages.append(outcome(parquet, tmp_path / "t.parquet"))
+    assert any("a part of it claims -64 values" in message for message in messages)
+
+
+# --- anything else -------------------------------------------------------------------------------
+
+
+def examples(folder):
+    """Write a small file of each form and return them with their modules."""
+    X, S = np.eye(4), csr_array(np.eye(4))
+    pl.DataFrame({"a": [1.5, 2], "b": ["x", "y"]}).write_parquet(folder / "t.parquet")
+    np.savez(folder / "t.npz", X=X, y=np.arange(4))
+    scipy.io.savemat(folder / "t5.mat", {"X": X, "y": np.array(["a", "b"] * 2, dtype=object)})
+    scipy.io.savemat(folder / "packed.mat", {"X": S}, do_compression=True)
+    write_hdf5(folder / "t7.mat", {"X": X, "names": list("abcd")})
+    (folder / "t.arff").write_text("@relation x\n@attribute 'a b' real\n@data\n1\n'2'\n")
+    (folder / "t.svm").write_text("1 1:2.5\n-1 2:3\n")
+    (folder / "t.svm.gz").write_bytes(gzip.compress(b"1 1:2.5\n-1 2:3\n"))
+    (folder / "t.mtx").write_text(MTX + "2 2 1\n1 2 7\n")
+    modules = {".parquet": parquet, ".npz": npz, ".mat": matlab, ".arff": arff, ".mtx": mtx}
+    return [(file, modules.get(file.suffix, svmlight)) for file in sorted(folder.iterdir())]
+
+
+def test_damaged_files_never_end_in_another_error(tmp_path):
+    """Bytes flipped, cut out or cut off: a table or a TableError, nothing else."""
+    rng = random.Random(0)
+    for path, module in examples(tmp_path):
+        good = path.read_bytes()
+        for _ in range(40):
+            data = bytearray(good)
+            for _ in range(rng.choice([1, 1, 3])):
+                data[rng.randrange(len(data))] = rng.randrange(256)
+            cut = rng.randrange(len(data)) if rng.random() < 0.2 else len(data)
+            path.write_bytes(data[:cut])
+            message = outcome(module, path)
+            assert not message or str(path) in message
+
+
+def test_missing_and_empty_files(tmp_path):
+    for path, module in examples(tmp_path):
+        path.write_bytes(b"")
+        with pytest.raises(TableError):
+            module.read(path, PLAIN)
+        path.unlink()
+        refused(module, path, "cannot be opened: No such file")
