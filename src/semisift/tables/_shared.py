@@ -2,6 +2,7 @@
 
 import gzip
 import importlib
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -48,6 +49,27 @@ def reading(path: Path, form: str) -> Iterator[None]:
         if type(error).__name__ != "PanicException":
             raise
         refuse(path, form, error)
+
+
+@contextmanager
+def panics_unheard() -> Iterator[None]:
+    """Keep what a panicking library writes to the standard error of the process from the user.
+
+    The panic arrives as an exception as well, and its message is told.
+    """
+    try:
+        kept = os.dup(2)
+    except OSError:  # a process without a standard error
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def refuse(path: Path, form: str, error: BaseException | str) -> NoReturn:

@@ -57,10 +57,11 @@ def check_categories(table: Table, columns: Columns, categorical: str) -> None:
             for j, values in list(columns.categories.items())[:MOST_SHOWN]
         )
         more = len(columns.categories) - MOST_SHOWN
+        shown += f" and {more} more" if more > 0 else ""
         raise TableError(
             f"{table.path}: categories instead of numbers in {len(columns.categories)} of "
-            f"{len(columns.positions)} columns: {shown}{f' and {more} more' if more > 0 else ''}. Say --categorical onehot to give "
-            "each category a column of its own (they are ranked together, as one variable), or "
+            f"{len(columns.positions)} columns: {shown}. Say --categorical onehot to give each "
+            "category a column of its own (they are ranked together, as one variable), or "
             "--categorical ordinal to number the categories in their order; or leave such columns "
             "out with --drop."
         )

@@ -35,10 +35,15 @@ def transpose_frame(frame: pl.DataFrame, path: Path) -> tuple[pl.DataFrame, list
     features = [name.strip() for name in features]
     check_unique(path, features, "feature (row)")
     samples = frame.drop(frame.columns[0])
-    return _turn(samples, features), samples.columns
+    return _turn(samples, features, path), samples.columns
 
 
-def _turn(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+def _turn(frame: pl.DataFrame, names: list[str], path: Path | None = None) -> pl.DataFrame:
+    if any(dtype.is_nested() for dtype in frame.dtypes):
+        raise TableError(
+            f"{path}: a column of samples holds lists, and only numbers and words can be ranked. "
+            "Leave it out with --drop."
+        )
     if not all(dtype.is_numeric() for dtype in frame.dtypes):
         frame = frame.cast(pl.String)
     return frame.transpose(column_names=names)

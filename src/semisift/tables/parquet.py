@@ -6,7 +6,7 @@ import polars as pl
 
 from semisift.tables._io import read_bytes
 from semisift.tables._parquet_claims import check_claims
-from semisift.tables._shared import BYTES_A_NAME, reading
+from semisift.tables._shared import BYTES_A_NAME, panics_unheard, reading
 from semisift.tables.frames import transpose_frame, untranspose_frame
 from semisift.tables.limits import check_fits
 from semisift.tables.table import ReadOptions, Table, drop_columns
@@ -42,8 +42,9 @@ def read(path: Path, options: ReadOptions) -> Table:
     with reading(path, "Parquet"):
         data = read_bytes(path)
         check_claims(path, data)
-        _check_size(path, data)
-        frame = pl.read_parquet(data)
+        with panics_unheard():
+            _check_size(path, data)
+            frame = pl.read_parquet(data)
     table = Table(path=path, form="parquet", values=frame, names=frame.columns)
     if not options.transpose:
         return table
