@@ -146,13 +146,29 @@ OUTPUT_OPTIONS = [
 ]
 
 
-def with_options(*groups: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:
-    """Add groups of options to a command, in the order in which the help shows them."""
+class InSections(click.Command):
+    """A command whose help lists its options in the sections that `with_options` gave them."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one list of options for each section."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for option in self.get_params(ctx):
+            record = option.get_help_record(ctx)
+            if record and hasattr(option, "section"):
+                sections.setdefault(option.section, []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def with_options(**sections: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:
+    """Add sections of options to a command, in the order in which the help shows them."""
 
     def add(command: Command) -> Command:
-        for group in reversed(groups):
-            for option in reversed(group):
+        for title, options in reversed(sections.items()):
+            for option in reversed(options):
                 command = option(command)
+                command.__click_params__[-1].section = title  # type: ignore[attr-defined]
         return command
 
     return add

@@ -4,7 +4,13 @@ from typing import Any
 
 import click
 
-from semisift.cli._options import METHOD_OPTIONS, OUTPUT_OPTIONS, TABLE_OPTIONS, with_options
+from semisift.cli._options import (
+    METHOD_OPTIONS,
+    OUTPUT_OPTIONS,
+    TABLE_OPTIONS,
+    InSections,
+    with_options,
+)
 
 RANKING = click.option(
     "--out",
@@ -23,9 +29,9 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(cls=InSections, epilog=EXAMPLES)
 @click.argument("table")
-@with_options([RANKING], OUTPUT_OPTIONS, METHOD_OPTIONS, TABLE_OPTIONS)
+@with_options(Results=[RANKING, *OUTPUT_OPTIONS], Method=METHOD_OPTIONS, Table=TABLE_OPTIONS)
 def rank(**options: Any) -> None:
     """Rank the features of a table, best first.
 

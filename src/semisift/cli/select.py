@@ -4,7 +4,13 @@ from typing import Any
 
 import click
 
-from semisift.cli._options import METHOD_OPTIONS, OUTPUT_OPTIONS, TABLE_OPTIONS, with_options
+from semisift.cli._options import (
+    METHOD_OPTIONS,
+    OUTPUT_OPTIONS,
+    TABLE_OPTIONS,
+    InSections,
+    with_options,
+)
 
 OUTPUTS = [
     click.option(
@@ -27,9 +33,9 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(cls=InSections, epilog=EXAMPLES)
 @click.argument("table")
-@with_options(OUTPUTS, OUTPUT_OPTIONS, METHOD_OPTIONS, TABLE_OPTIONS)
+@with_options(Results=[*OUTPUTS, *OUTPUT_OPTIONS], Method=METHOD_OPTIONS, Table=TABLE_OPTIONS)
 def select(**options: Any) -> None:
     """Rank the features of a table and write a table with the best of them.
 
