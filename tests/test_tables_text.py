@@ -115,9 +115,9 @@ def test_features_in_rows(table):
         ("", "the file is empty"),
         ("\n\n \n", "the file is empty"),
         ("a,b\n", "names but no row"),
-        ("a,b\n1,2\n3\n", r"line 3 has 1 cells, where 2 are expected"),
+        ("a,b\n1,2\n3\n", r"line 3 has 1 cell, where 2 are expected"),
         ("a,b\n1,2,3\n3,4\n", r"line 2 has 3 cells, where 2 are expected"),
-        ("a,b\n1\n2,3,4\n", r"line 2 has 1 cells"),  # the sum of the cells is right
+        ("a,b\n1\n2,3,4\n", r"line 2 has 1 cell, where 2"),  # the sum of the cells is right
         ("a,b\n1,2\n\n3,4\n", "line 3 is empty"),
         ("a,b,a\n1,2,3\n", r"'a' stands twice, for column 1 and column 3"),
         ("a,,c\n1,2,3\n", "column 2 has no name"),
@@ -147,9 +147,15 @@ def test_unpacking_stops_before_memory_is_full(table, monkeypatch):
 def test_no_such_file_and_unknown_endings(tmp_path):
     with pytest.raises(TableError, match="no such file or folder"):
         read(tmp_path / "none.csv")
-    (tmp_path / "table.xlsx").write_text("x")
-    with pytest.raises(TableError, match=r"does not tell the format.*\.csv.*--format"):
-        read(tmp_path / "table.xlsx")
+    for name, match in [
+        ("table.xlsx", "Save the sheet as CSV"),
+        ("table.xyz", r"does not tell the format.*\.csv.*--format"),
+    ]:
+        (tmp_path / name).write_text("x")
+        with pytest.raises(TableError, match=match):
+            read(tmp_path / name)
+    with pytest.raises(TableError, match="there is no format 'xls'"):
+        read(tmp_path / "table.xyz", form="xls")
 
 
 def test_columns_by_name_and_number(table):

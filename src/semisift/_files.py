@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PREFIX = ".semisift-"
@@ -64,5 +64,6 @@ def _to_disk(path: Path) -> None:
 
 def _remove_stale(folder: Path) -> None:
     for left_over in folder.glob(f"{PREFIX}*"):
-        if time.time() - left_over.stat().st_mtime > STALE_AFTER:
-            shutil.rmtree(left_over, ignore_errors=True)
+        with suppress(FileNotFoundError):  # another process has just removed its own
+            if time.time() - left_over.stat().st_mtime > STALE_AFTER:
+                shutil.rmtree(left_over, ignore_errors=True)

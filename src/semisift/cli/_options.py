@@ -9,6 +9,9 @@ import click
 
 Command = Callable[..., Any]
 
+# Parameters of rankers that have an option of their own.
+OWN_OPTIONS = {"n_features_to_select": "--top", "random_state": "--seed", "n_jobs": "--n-jobs"}
+
 TABLE_OPTIONS = [
     click.option(
         "--label",
@@ -66,6 +69,12 @@ TABLE_OPTIONS = [
         help="What to do about columns of words: a column for each category, ranked together, or "
         "numbers in the order of the categories.",
     ),
+    click.option(
+        "--category",
+        multiple=True,
+        metavar="COLUMN",
+        help="Column of categories, though it holds numbers. May be repeated.",
+    ),
     click.option("--transpose", is_flag=True, help="The file has features in rows."),
     click.option(
         "--format",
@@ -116,6 +125,7 @@ METHOD_OPTIONS = [
         default=0,
         show_default=True,
         type=click.IntRange(min=0, max=2**32 - 1),
+        metavar="N",
         help="Seed of every random choice. The same seed gives the same ranking everywhere.",
     ),
     click.option(
@@ -192,17 +202,16 @@ def parse_parameters(given: tuple[str, ...], cls: type) -> dict[str, Any]:
     click.BadParameter
         Where there is no such parameter, or it has an option of its own.
     """
-    own = {"n_features_to_select": "--top", "random_state": "--seed", "n_jobs": "--n-jobs"}
-    known = [name for name in inspect.signature(cls).parameters if name not in own]
+    known = [name for name in inspect.signature(cls).parameters if name not in OWN_OPTIONS]
     parameters = {}
     for text in given:
         name, equals, value = text.partition("=")
         name = name.strip()
         if not equals:
             raise click.BadParameter(f"{text!r} must be NAME=VALUE.", param_hint="--param")
-        if name in own:
+        if name in OWN_OPTIONS:
             raise click.BadParameter(
-                f"{name} has an option of its own: {own[name]}.", param_hint="--param"
+                f"{name} has an option of its own: {OWN_OPTIONS[name]}.", param_hint="--param"
             )
         if name not in known:
             raise click.BadParameter(

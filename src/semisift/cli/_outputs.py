@@ -1,6 +1,7 @@
 """What a command writes and prints."""
 
 import json
+import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from semisift._files import PREFIX
+from semisift._words import count, visible
 from semisift.cli._result import Request, Result, agreement_with_hidden, provenance
 from semisift.tables import find_format
 
@@ -53,6 +56,8 @@ def check(request: Request) -> dict[str, Path]:
             problem = f"is also given for {seen[path.resolve()]}. Give them different names."
         elif not path.resolve().parent.is_dir():
             problem = f"the folder {path.parent} does not exist. Create it first."
+        elif not _is_writable(path.resolve().parent):
+            problem = f"the folder {path.parent} cannot be written to. Choose another."
         elif path.is_dir():
             problem = "is a folder that exists already. Give another name, or remove it."
         elif endings is not None and not path.name.lower().endswith(endings):
@@ -66,6 +71,14 @@ def check(request: Request) -> dict[str, Path]:
     return outputs
 
 
+def _is_writable(folder: Path) -> bool:
+    try:
+        Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder)).rmdir()
+    except OSError:
+        return False
+    return True
+
+
 def _form_differs(request: Request, path: Path) -> str | None:
     """Say so where the reduced table has the ending of another format than the input."""
     source = Path(request.table)
@@ -76,8 +89,9 @@ def _form_differs(request: Request, path: Path) -> str | None:
         target = find_format(path)
     except ValueError:
         target = ""
-    same = target == form or {target, form} == {"csv", "tsv"}
-    return None if same else f"the reduced table has the form of the input, which is {form}."
+    return (
+        None if target == form else f"the reduced table has the form of the input, which is {form}."
+    )
 
 
 def write_ranking(result: Result, path: Path) -> None:
@@ -105,7 +119,7 @@ def write_labels(result: Result, path: Path) -> None:
     import polars as pl
 
     dataset, ranker = result.dataset, result.ranker
-    names = dataset.row_names or [str(i) for i in range(1, len(dataset.y) + 1)]
+    names = dataset.row_names or [str(row + 1) for row in dataset.rows]
     frame = pl.DataFrame(
         {
             "row": names,
@@ -177,15 +191,18 @@ def show(result: Result) -> None:
     console = Console(highlight=False, markup=False)
     dataset, ranking = result.dataset, result.ranking
     labelled = Counter(str(label) for label in dataset.y if label is not None)
-    of_each = ", ".join(f"{n} {label}" for label, n in sorted(labelled.items())[:10])
+    of_each = ", ".join(f"{n} {visible(label)}" for label, n in sorted(labelled.items())[:10])
     console.print(
-        f"{Path(result.request.table).name}: {len(dataset.y):,} rows, of which "
-        f"{sum(labelled.values()):,} carry a label ({of_each or 'none'}"
-        f"{', ...' if len(labelled) > 10 else ''}); {len(dataset.variables):,} features."
+        f"{Path(result.request.table).name}: {count(len(dataset.y), 'row')}, of which "
+        f"{labelled.total():,} carry a label ({of_each or 'none'}"
+        f"{', ...' if len(labelled) > 10 else ''}); {count(len(dataset.variables), 'feature')}."
     )
     for note in dataset.notes:
         console.print(f"Note: {note}")
-    table = Table(title=f"The {result.n_selected} best features by {result.method.name}")
+    heading = "The best feature"
+    if result.n_selected > 1:
+        heading = f"The {result.n_selected} best features"
+    table = Table(title=f"{heading} by {result.method.name}")
     table.add_column("rank", justify="right")
     table.add_column("feature", overflow="fold")
     table.add_column("score", justify="right")
@@ -194,7 +211,7 @@ def show(result: Result) -> None:
     for i in range(result.n_selected):
         row: list[str | Text] = [
             str(i + 1),
-            Text(str(ranking.features[i])),
+            Text(visible(ranking.features[i])),
             f"{ranking.scores[i]:.6g}",
         ]
         if ranking.draws is not None:

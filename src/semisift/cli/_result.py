@@ -30,6 +30,7 @@ class Request:
     missing: Any
     na: tuple[str, ...]
     categorical: Any
+    category: tuple[str, ...]
     transpose: bool
     format_: str | None
     matrix: str | None
@@ -67,13 +68,14 @@ class Request:
     def choices(self, labels_table: Table | None) -> Choices:
         """What was decided about the table."""
         return Choices(
-            label=LabelChoice(
-                self.label, labels_table, self.unlabelled, self.labels_per_class, self.seed
-            ),
+            label=LabelChoice(self.label, labels_table, self.unlabelled, self.id_),
+            labels_per_class=self.labels_per_class,
+            seed=self.seed,
             id=self.id_,
             drop=self.drop,
             missing=self.missing,
             categorical=self.categorical,
+            categories=self.category,
             missing_values=self.na,
             decimal_comma=self.decimal_comma,
         )
@@ -99,11 +101,12 @@ class Result:
 def provenance(result: Result) -> dict[str, Any]:
     """Return where a ranking comes from: enough to make it again."""
     request, dataset = result.request, result.dataset
+    parameters = result.ranker.get_params(deep=False)
     labelled = Counter(str(label) for label in dataset.y if label is not None)
     facts: dict[str, Any] = {
         "semisift": __version__,
         "method": result.method.name,
-        "parameters": result.ranker.get_params(deep=False),
+        "parameters": {name: parameters[name] for name in sorted(parameters) if name != "n_jobs"},
         "seed": request.seed,
         "input": {
             "file": Path(request.table).name,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from semisift._files import drafts
+from semisift._words import count, examples
 from semisift.cli import _outputs
 from semisift.cli._options import parse_parameters
 from semisift.cli._progress import Steps
@@ -38,12 +39,13 @@ def run(request: Request) -> None:
     parameters = parse_parameters(request.param, method.cls)
     if request.labels_out and not method.cls.labels_rows:
         raise click.BadParameter(
-            f"{method.name} gives no labels to rows; {_labelling_methods()} do.",
+            f"{method.name} gives no labels to rows. Methods that do: {_labelling_methods()}.",
             param_hint="--labels-out",
         )
     with steps.step(f"Preparing {Path(request.table).name}"):
         _check_labels_are_named(request, table, method)
-        labels_table = None if request.labels is None else read(request.labels)
+        options = request.read_options.for_labels
+        labels_table = None if request.labels is None else read(request.labels, options)
         dataset = prepare(table, request.choices(labels_table))
     _check_classes(dataset, method)
     n_selected = _count(request.top, len(dataset.variables))
@@ -58,11 +60,11 @@ def run(request: Request) -> None:
         _outputs.show(result)
 
 
-def find_method(name: str) -> Method:
+def find_method(name: str, hint: str = "--method") -> Method:
     """Return the method of that name, or say which there are."""
     if name not in METHODS:
         raise click.BadParameter(
-            f"there is no method {name!r}. There are {', '.join(METHODS)}.", param_hint="--method"
+            f"there is no method {name!r}. There are {', '.join(METHODS)}.", param_hint=hint
         )
     return METHODS[name]
 
@@ -75,10 +77,9 @@ def _check_labels_are_named(request: Request, table: Table, method: Method) -> N
     if method.cls.labels_needed != "two_classes" or request.labels or request.label or table.label:
         return
     columns = [*table.rows.columns, *table.names]
-    shown = ", ".join(map(repr, columns[:4] + ["..."] * (len(columns) > 6) + columns[4:][-2:]))
     raise TableError(
         f"{table.path}: {method.name} needs labels. Say with --label which column holds them (the "
-        f"columns are {shown.replace(repr('...'), '...')}), or give them in a file of their own "
+        f"columns are {examples(columns)}), or give them in a file of their own "
         "with --labels."
     )
 
@@ -90,8 +91,10 @@ def _check_classes(dataset: Dataset, method: Method) -> None:
     if method.cls.labels_needed == "two_classes" and len(labelled) < 2:
         found = "no row is labelled"
         if labelled:
-            (label, count), *_ = labelled.items()
-            found = f"there are {count} rows of the class {label!r} and {n_unlabelled} unlabelled"
+            (label, n_labelled), *_ = labelled.items()
+            found = (
+                f"there are {n_labelled} rows of the class {label!r} and {n_unlabelled} unlabelled"
+            )
         raise TableError(
             f"{dataset.table.path}: {method.name} needs labelled rows of at least two classes, and "
             f"{found}. Label a few rows of another class, or look whether --label and "
@@ -111,7 +114,7 @@ def _count(top: int | None, n_features: int) -> int:
     if top is None:
         return min(DEFAULT_TOP, n_features)
     if top > n_features:
-        raise TableError(f"--top {top}: the table has {n_features} features only.")
+        raise TableError(f"--top {top}: the table has {count(n_features, 'feature')} only.")
     return top
 
 

@@ -16,18 +16,21 @@ def methods(name: str | None) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from semisift.cli._options import OWN_OPTIONS
     from semisift.cli._run import find_method
     from semisift.registry import METHODS
 
     console = Console(highlight=False, markup=False)
     if name is not None:
-        method = find_method(name)
+        method = find_method(name, "NAME")
         console.print(f"{method.name}  ({method.family}; {method.source})\n")
         console.print(f"{method.meaning}\n")
         console.print(f"Source: {method.citation}\n")
         console.print(f"Cost: {method.cost}\n")
         console.print("Parameters (--param NAME=VALUE):")
         for parameter, default in sorted(method.cls().get_params(deep=False).items()):
+            if parameter in OWN_OPTIONS:
+                continue
             console.print(f"  {parameter} = {default!r}")
         return
     table = Table(show_lines=True)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from semisift._base import FeatureRanker
+from semisift._words import count, figure, listed, setting, visible
 from semisift.registry import METHODS, Method
 from semisift.report.ranking import Ranking
 from semisift.report.rows import Rows
-from semisift.report.words import count, figure, listed, setting, visible
 
 FEW_LABELS = 10
 FEW_DRAWS = 30
@@ -55,6 +55,8 @@ def about_method(ranker: FeatureRanker) -> About:
     signature = inspect.signature(type(ranker)).parameters
     parameters = []
     for key, value in ranker.get_params(deep=False).items():
+        if key == "n_jobs":  # changes nothing, and the page should not differ by it
+            continue
         default = signature[key].default if key in signature else inspect.Parameter.empty
         text = setting(value)
         parameters.append(Parameter(key, text, text == setting(default)))

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._words import count, figure, visible
 from semisift.report.ranking import Ranking
 from semisift.report.rows import find_constant
-from semisift.report.words import count, figure, visible
 
 MOST_POINTS = 400
 LOOK_FOR_DROP = 50

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from semisift._base import FeatureRanker
 from semisift._files import drafts
+from semisift._words import shorten
 from semisift.report.pictures import (
     picture_of_scores,
     pictures_of_rows,
@@ -27,7 +28,6 @@ from semisift.report.summarise import (
     summarise,
     table_rows,
 )
-from semisift.report.words import shorten
 
 # Marks of the legend in a square of 12 units, in the order of `palette.MARKERS`.
 SHAPES = (

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from semisift._words import count, figure, listed, visible
 from semisift.report.curve import Curve
 from semisift.report.palette import Palette
 from semisift.report.plots import draw_scores
@@ -24,7 +25,6 @@ from semisift.report.rows import (
     values_of,
 )
 from semisift.report.svg import PLACEHOLDERS, Names, new_figure, themed, to_svg
-from semisift.report.words import count, figure, listed, visible
 
 MOST_BOXES = 12
 MOST_PROJECTED = 20

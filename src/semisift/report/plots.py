@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator
 from numpy.typing import NDArray
 
+from semisift._words import shorten
 from semisift.report.curve import Curve, follow
 from semisift.report.palette import PLAIN, Palette, WriteName, bare
 from semisift.report.ranking import Ranking
-from semisift.report.words import shorten
 
 LINE_HEIGHT = 14.0
 HALF_LINE = 6.0

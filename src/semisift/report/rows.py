@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 
 from semisift._base import FeatureRanker
 from semisift._labels import Labels, parse_labels
-from semisift.report.words import visible
+from semisift._words import visible
 
 MOST_CLASSES = 8
 MOST_ROWS_SHOWN = 2000

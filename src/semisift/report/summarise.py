@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from semisift._base import FeatureRanker
+from semisift._words import count, same_decimals, visible
 from semisift.report.about import About, about_method, cautions, what_fit_reports
 from semisift.report.curve import Curve, follow, missing_scores
 from semisift.report.ranking import Ranking
 from semisift.report.rows import Rows
-from semisift.report.words import count, same_decimals, visible
 
 MOST_TABLE_ROWS = 1000
 MOST_PRINTED_ROWS = 50

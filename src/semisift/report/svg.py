@@ -16,7 +16,7 @@ from markupsafe import Markup
 from matplotlib import style
 from matplotlib.figure import Figure
 
-from semisift.report.words import shorten
+from semisift._words import shorten
 
 COLOURS = ("ink", "muted", "line", "accent", "paper", *(f"class-{k}" for k in range(1, 9)))
 PLACEHOLDERS = {name: f"#fe00{number:02x}" for number, name in enumerate(COLOURS, 1)}

@@ -69,6 +69,11 @@ FORMATS: dict[str, Format] = {
 }
 
 
+HAVE_SEVERAL_MATRICES = ("npz", "mat", "h5ad")
+
+SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
+
+
 def read(path: str | Path, options: ReadOptions | None = None, form: str | None = None) -> Table:
     """Read a file as it is.
 
@@ -84,11 +89,18 @@ def read(path: str | Path, options: ReadOptions | None = None, form: str | None 
     Table
     """
     path = Path(path)
+    options = options or ReadOptions()
     if not path.exists():
         raise TableError(f"{path}: there is no such file or folder.")
-    module = _module(form or find_format(path))
+    if form is not None and form not in FORMATS:
+        raise TableError(f"there is no format {form!r}. There are {', '.join(FORMATS)}.")
+    form = form or find_format(path)
+    if options.matrix is not None and form not in HAVE_SEVERAL_MATRICES:
+        raise TableError(f"{path}: --matrix chooses one of several, and a {form} file has one.")
+    if options.append_unlabelled and form != "npz":
+        raise TableError(f"{path}: --append-unlabelled is for npz files; this is {form}.")
     try:
-        table: Table = module.read(path, options or ReadOptions())
+        table: Table = _module(form).read(path, options)
     except OSError as error:
         raise TableError(f"{path}: the file cannot be read: {error.strerror or error}.") from error
     except MemoryError as error:
@@ -119,6 +131,11 @@ def find_format(path: Path) -> str:
     for form, known in FORMATS.items():
         if name.endswith(known.endings):
             return form
+    if name.endswith(SPREADSHEETS):
+        raise TableError(
+            f"{path}: this is a file of a spreadsheet program. Save the sheet as CSV there, and "
+            "give that file."
+        )
     endings = ", ".join(known.endings[0] for known in FORMATS.values() if known.endings)
     raise TableError(
         f"{path}: the ending of the name does not tell the format. Known are {endings} and the "
@@ -126,8 +143,13 @@ def find_format(path: Path) -> str:
     )
 
 
-def checksum(path: Path) -> str:
-    """Return the SHA-256 of a file, or of all files of a folder in the order of their names."""
+def checksum(path: Path) -> str | None:
+    """Return the SHA-256 of a file, or of all files of a folder in the order of their names.
+
+    None for what can be read once only, such as a pipe.
+    """
+    if not path.is_file() and not path.is_dir():
+        return None
     digest = hashlib.sha256()
     for file in sorted(path.iterdir()) if path.is_dir() else [path]:
         if file.is_file():
@@ -147,6 +169,7 @@ def read_table(
     unlabelled: Sequence[Any] = (),
     missing: Missing = "error",
     categorical: Categorical = "error",
+    categories: Sequence[str | int] = (),
     na: Sequence[str] = (),
     labels_per_class: int | None = None,
     seed: int = 0,
@@ -180,6 +203,8 @@ def read_table(
         What to do about missing values.
     categorical : {"error", "onehot", "ordinal"}
         What to do about columns of categories.
+    categories : sequence of str or int
+        Columns of categories, though they may hold numbers.
     na : sequence of str
         Cells that mean "missing", besides empty ones, ``NA``, ``?`` and the like.
     labels_per_class : int, optional
@@ -214,7 +239,7 @@ def read_table(
     >>> data.feature_names, data.y.tolist()
     (['age', 'dose'], ['good', None, 'bad'])
     """
-    dropped = tuple(map(str, drop))
+    dropped = _words(drop)
     options = ReadOptions(
         transpose=transpose,
         matrix=matrix,
@@ -225,24 +250,29 @@ def read_table(
         append_unlabelled=append_unlabelled,
         drop=dropped,
     )
-    table = read(path, options, format)
-    choice = LabelChoice(
-        column=None if label is None else str(label),
-        labels_table=None if labels is None else read(labels),
-        unlabelled=tuple(map(str, unlabelled)),
-        per_class=labels_per_class,
-        seed=seed,
-    )
     choices = Choices(
-        label=choice,
+        label=LabelChoice(
+            column=None if label is None else str(label),
+            labels_table=None if labels is None else read(labels, options.for_labels),
+            unlabelled=_words(unlabelled),
+            id=None if id is None else str(id),
+        ),
+        labels_per_class=labels_per_class,
+        seed=seed,
         id=None if id is None else str(id),
         drop=dropped,
         missing=missing,
         categorical=categorical,
-        missing_values=tuple(na),
+        categories=_words(categories),
+        missing_values=_words(na),
         decimal_comma=decimal_comma,
     )
-    return prepare(table, choices)
+    return prepare(read(path, options, format), choices)
+
+
+def _words(given: Any) -> tuple[str, ...]:
+    """Return one value or several as words."""
+    return (str(given),) if isinstance(given, (str, int, float)) else tuple(map(str, given))
 
 
 def _module(form: str) -> Any:

@@ -1,6 +1,5 @@
 """Reading bytes: whole files, packed or not, never more than fits into memory."""
 
-import bz2
 import gzip
 import zlib
 from pathlib import Path
@@ -16,11 +15,10 @@ DAMAGED = (EOFError, OSError, zlib.error)
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file for reading; what ends in .gz or .bz2 is unpacked on the way."""
-    suffix = path.suffix.lower()
-    if suffix == ".gz":
+    """Open a file for reading; what ends in .gz is unpacked on the way."""
+    if path.suffix.lower() == ".gz":
         return cast("IO[bytes]", gzip.open(path, "rb"))
-    return cast("IO[bytes]", bz2.open(path, "rb")) if suffix == ".bz2" else path.open("rb")
+    return path.open("rb")
 
 
 def read_bytes(path: Path) -> bytes:

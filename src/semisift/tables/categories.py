@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._words import count, examples, quoted
 from semisift.exceptions import TableError
 from semisift.tables.numbers import Columns
 from semisift.tables.table import Table
@@ -43,16 +44,16 @@ def check_categories(table: Table, columns: Columns, categorical: str) -> None:
     n_rows = columns.X.shape[0]
     for j, values in columns.categories.items():
         if len(values) > max(MOST_CATEGORIES, n_rows / 2) or 2 < len(values) == n_rows:
-            name = table.names[columns.positions[j]]
+            position = int(columns.positions[j])
             raise TableError(
-                f"{table.path}: column {columns.positions[j] + 1 + table.column_offset} ({name!r}) "
-                f"holds words, {len(values)} different ones in {n_rows} rows ({values[0]!r}, "
-                f"{values[1]!r}, ...): this looks like an identifier. If it names the rows, say "
-                "--id with its name; else leave it out with --drop."
+                f"{table.path}: column {position + 1 + table.column_offset} "
+                f"({quoted(table.names[position])}) holds words, {len(values)} different ones in "
+                f"{n_rows} rows ({examples(values, 2)}): this looks like an identifier. If it "
+                "names the rows, say --id with its name; else leave it out with --drop."
             )
     if columns.categories and categorical == "error":
         shown = ", ".join(
-            f"{table.names[columns.positions[j]]!r} ({', '.join(values[:3])}"
+            f"{quoted(table.names[columns.positions[j]])} ({', '.join(values[:3])}"
             f"{', ...' if len(values) > 3 else ''})"
             for j, values in list(columns.categories.items())[:MOST_SHOWN]
         )
@@ -89,7 +90,7 @@ def encode(table: Table, columns: Columns, categorical: str) -> Encoded:
         return Encoded(columns.X, names, variable_of, [])
     n_categorical = len(columns.categories)
     if categorical == "ordinal":
-        note = f"The categories of {n_categorical} columns were numbered in their order."
+        note = f"The categories of {count(n_categorical, 'column')} were numbered in their order."
         return Encoded(columns.X, names, variable_of, [note])
     parts, spread_names, owners = [], [], []
     for j, name in enumerate(names):
@@ -105,9 +106,9 @@ def encode(table: Table, columns: Columns, categorical: str) -> Encoded:
         spread_names += [f"{name}={values[code]}" for code in codes]
         owners += [j] * len(codes)
     note = (
-        f"{n_categorical} categorical variables were spread over "
-        f"{len(owners) - len(names) + n_categorical} columns of zeros and ones and ranked as "
-        "variables, each by its best column."
+        f"{count(n_categorical, 'categorical variable')} spread over "
+        f"{count(len(owners) - len(names) + n_categorical, 'column')} of zeros and ones and ranked "
+        "as one, each by its best column."
     )
     X = np.asfortranarray(np.hstack(parts))
     return Encoded(X, spread_names, np.array(owners), [note])

@@ -1,6 +1,8 @@
 """Labels of a table: which column or file holds them, and which rows have none."""
 
+import re
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,13 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from semisift._words import count, examples, quoted
 from semisift.exceptions import TableError
-from semisift.tables.table import Table, find_column
-
-# What an unlabelled row holds in the label column, besides what the user names.
-NO_LABEL = ("", "NA", "?", "NaN", "nan")
-
-MOST_SHOWN = 5
+from semisift.tables.table import MISSING, Table, find_column
 
 
 @dataclass(frozen=True)
@@ -29,18 +27,15 @@ class LabelChoice:
     labels_table : Table or None
         A table of its own that holds the labels, joined by the names of the rows.
     unlabelled : tuple of str
-        Values that mark unlabelled rows, besides empty cells, ``NA`` and ``?``.
-    per_class : int or None
-        Keep so many labels of each class and hide the others, for a trial.
-    seed : int
-        Decides which labels are kept.
+        Values that mark unlabelled rows, besides empty cells, ``NA``, ``?`` and the like.
+    id : str or None
+        Column of the table that names the rows: a labels file may have it too.
     """
 
     column: str | None = None
     labels_table: Table | None = None
     unlabelled: tuple[str, ...] = ()
-    per_class: int | None = None
-    seed: int = 0
+    id: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,16 +46,16 @@ class RowLabels:
     ----------
     y : object array
         Whole numbers or strings; None for unlabelled rows.
-    hidden : object array or None
-        Labels that were hidden for a trial; None elsewhere.
-    column : str or None
-        The column of the table that held the labels: not a feature.
+    columns : set of str
+        The columns of the table that hold labels: not features.
+    where : str
+        For messages.
     notes : list of str
     """
 
     y: NDArray[Any]
-    hidden: NDArray[Any] | None
-    column: str | None
+    columns: set[str]
+    where: str
     notes: list[str]
 
 
@@ -79,23 +74,25 @@ def find_labels(table: Table, choice: LabelChoice, row_names: Sequence[str] | No
     RowLabels
     """
     notes: list[str] = []
-    column: str | None = None
+    columns = set() if table.label is None else {table.label}
     if choice.labels_table is not None:
-        raw = _joined(table, choice, row_names, notes)
+        raw, name = _joined(table, choice, row_names, notes)
         where = f"{choice.labels_table.path}"
+        # the same labels in the table itself would be the best feature of all
+        columns |= {name} & {*table.names, *table.rows.columns}
+        if aside := sorted(columns & set(table.names)):
+            notes.append(f"The column {examples(aside)} of the table was left out: labels.")
     else:
         column = table.label
         if choice.column is not None:
             column = find_column(table, choice.column, "--label")
         if column is None:
-            return RowLabels(np.full(table.n_rows, None, dtype=object), None, None, notes)
-        raw, where = column_of(table, column), f"{table.path}: column {column!r}"
+            return RowLabels(np.full(table.n_rows, None, dtype=object), columns, "", notes)
+        columns.add(column)
+        raw, where = column_of(table, column), f"{table.path}: column {quoted(column)}"
     y = _classes(_cells(raw, where), choice.unlabelled, where, notes)
-    hidden = None
-    if choice.per_class is not None:
-        y, hidden = _hide(y, choice.per_class, choice.seed, where, notes)
     _warn_of_lookalikes(y)
-    return RowLabels(y, hidden, column, notes)
+    return RowLabels(y, columns, where, notes)
 
 
 def column_of(table: Table, name: str) -> pl.Series:
@@ -129,38 +126,65 @@ def rows_to_keep(
 
 def _joined(
     table: Table, choice: LabelChoice, row_names: Sequence[str] | None, notes: list[str]
-) -> pl.Series:
+) -> tuple[pl.Series, str]:
+    """Return the labels in the order of the table's rows, and the name of their column."""
     labels = choice.labels_table
     assert labels is not None
     column = labels.label or labels.names[-1]
     if choice.column is not None:
         column = find_column(labels, choice.column, "--label")
     values = column_of(labels, column)
-    names = labels.row_names
-    if names is None and len(labels.names) > 1:
-        others = [name for name in labels.names if name != column]
-        if len(others) > 1 and choice.column is None:
-            raise TableError(
-                f"{labels.path}: there are {len(labels.names)} columns. Say with --label which of "
-                f"them holds the labels: {_listed(labels.names)}."
-            )
-        names = text_of(labels, others[0]).to_list()
-    if names is None:
-        return _in_order(table, labels, values)
+    others = {name: text_of(labels, name).to_list() for name in labels.names if name != column}
+    if len(others) > 1 and choice.column is None and labels.label is None:
+        raise TableError(
+            f"{labels.path}: there are {len(labels.names)} columns. Say with --label which of "
+            f"them holds the labels: {examples(labels.names)}."
+        )
+    if labels.row_names is not None:
+        others["the names of its rows"] = labels.row_names
+    if not others:
+        return _in_order(table, labels, values), column
     if row_names is None:
         raise TableError(
             f"{labels.path}: the labels are joined by the names of the rows, and {table.path} has "
             "none. Say with --id which of its columns holds them, or give a labels file with a "
             "single column, in the order of the rows."
         )
-    return _by_name(table, labels, dict(_unique_pairs(labels, names, values)), row_names, notes)
+    names = _matching_names(labels, others, row_names, choice.id)
+    pairs = _unique_pairs(labels, names, values)
+    return _by_name(table, labels, pairs, row_names, notes), column
+
+
+def _matching_names(
+    labels: Table, candidates: dict[str, list[str]], row_names: Sequence[str], wanted: str | None
+) -> list[str]:
+    """Choose the column of the labels file that holds the names of the table's rows."""
+    known = set(row_names)
+    if heading := known & {*labels.names}:
+        raise TableError(
+            f"{labels.path}: the first line should hold the names of the columns, and "
+            f"{quoted(heading.pop())} is a row of the table. Add a line such as sample,label."
+        )
+    if wanted in candidates:
+        return candidates[wanted]
+    matches = {name: len(known & set(names)) for name, names in candidates.items()}
+    best = max(matches, key=lambda name: matches[name])
+    rivals = [name for name in matches if name != best and matches[name] == matches[best] > 0]
+    if rivals and any(candidates[name] != candidates[best] for name in rivals):
+        raise TableError(
+            f"{labels.path}: {quoted(best)} and {quoted(rivals[0])} could both hold the names of "
+            "the rows. Give the right one the name of the table's column (--id), or remove the "
+            "other."
+        )
+    return candidates[best]
 
 
 def _in_order(table: Table, labels: Table, values: pl.Series) -> pl.Series:
     if len(values) != table.n_rows:
         raise TableError(
             f"{labels.path}: {len(values)} labels for the {table.n_rows} rows of {table.path}. "
-            "Labels without row names must be as many as the rows, in their order."
+            "Labels without row names must be as many as the rows, in their order, below a line "
+            f"with a name (here {quoted(labels.names[0])})."
         )
     return values
 
@@ -185,17 +209,28 @@ def _by_name(
     notes: list[str],
 ) -> pl.Series:
     known = set(row_names)
+    if len(known) < len(row_names):
+        twice = next(name for name, n in Counter(row_names).items() if n > 1)
+        raise TableError(
+            f"{table.path}: several rows are called {quoted(twice)}. To join labels, the names of "
+            "the rows must differ."
+        )
     strangers = [name for name in pairs if name not in known]
     if len(strangers) == len(pairs):
         raise TableError(
             f"{labels.path}: none of its {len(pairs)} names is a row of {table.path}. There, rows "
-            f"are called {_listed(row_names)}; here {_listed(list(pairs))}. Do the two files "
+            f"are called {examples(row_names)}; here {examples(list(pairs))}. Do the two files "
             "belong together, and is --id the right column?"
         )
     if strangers:
         notes.append(
             f"{len(strangers)} of the {len(pairs)} names in {labels.path.name} are not rows of the "
-            f"table and were left out: {_listed(strangers)}."
+            f"table and were left out: {examples(strangers)}."
+        )
+    if without := [name for name in row_names if name not in pairs]:
+        notes.append(
+            f"{count(len(without), 'row')} without an entry in {labels.path.name}, unlabelled: "
+            f"{examples(without)}."
         )
     return pl.Series([pairs.get(name) for name in row_names], strict=False)
 
@@ -208,37 +243,44 @@ def _cells(raw: pl.Series, where: str) -> list[str | None]:
     dtype = raw.dtype
     if dtype.is_float():
         values = [None if v is None or v != v else v for v in raw.to_list()]
-        return [f"{v:.0f}" if v is not None and v == int(v) else _text(v) for v in values]
+        return [_whole(value) for value in values]
     if dtype.is_integer() or dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null):
         return raw.cast(pl.String).str.strip_chars().to_list()
     raise TableError(f"{where}: labels must be words or whole numbers, and these are {dtype}.")
 
 
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
+def _whole(value: float | None) -> str | None:
+    if value is None:
+        return None
+    return f"{value:.0f}" if np.isfinite(value) and value == int(value) else str(value)
 
 
 def _classes(
     cells: list[str | None], named: Sequence[str], where: str, notes: list[str]
 ) -> NDArray[Any]:
     """Turn cells into labels: None for unlabelled rows, whole numbers where all are such."""
-    no_label = {*NO_LABEL, *named}
-    missing = [value for value in named if value not in NO_LABEL and value not in set(cells)]
+    no_label = {*MISSING, *named}
+    missing = [value for value in named if value not in MISSING and value not in set(cells)]
     if missing:
         raise TableError(
             f"--unlabelled {missing[0]}: no row of {where} holds this value. It holds "
-            f"{_listed(sorted({cell for cell in cells if cell}))}."
+            f"{examples(sorted({cell for cell in cells if cell}))}."
         )
     labels = [None if cell is None or cell in no_label else cell for cell in cells]
     found = sorted({label for label in labels if label is not None})
     whole = _whole_numbers(found, where)
+    if whole is None:
+        if "-1" in found and not named:
+            raise _ask_about_minus_one(found, where)
+    elif -1 in whole.values() and not named:
+        if len(set(whole.values())) < 3:
+            raise _ask_about_minus_one(found, where)
+        notes.append("Rows with the label -1 were read as unlabelled.")
+        whole = {text: number for text, number in whole.items() if number != -1}
+    elif -1 in whole.values():  # as a number it would mean unlabelled
+        notes.append("The label -1 counts as a class.")
+        whole = {text: text for text in whole}
     if whole is not None:
-        if -1 in whole.values() and not named:
-            _check_minus_one(set(whole.values()), where)
-            notes.append("Rows with the label -1 were read as unlabelled.")
-            whole = {text: number for text, number in whole.items() if number != -1}
-        elif -1 in whole.values():  # a class like the others: as a number it would mean unlabelled
-            whole = {text: text for text in whole}
         labels = [whole.get(label) if label is not None else None for label in labels]
     y = np.empty(len(labels), dtype=object)
     y[:] = labels
@@ -252,7 +294,8 @@ def _whole_numbers(found: list[str], where: str) -> dict[str, Any] | None:
         numbers = {text: float(text) for text in found}
     except ValueError:
         return None
-    if not all(np.isfinite(number) for number in numbers.values()):
+    has_leading_zero = any(re.match(r"[+-]?0\d", text) for text in found)
+    if has_leading_zero or not all(np.isfinite(number) for number in numbers.values()):
         return None
     broken = [text for text, number in numbers.items() if number != int(number)]
     if broken:
@@ -263,14 +306,13 @@ def _whole_numbers(found: list[str], where: str) -> dict[str, Any] | None:
     return {text: int(number) for text, number in numbers.items()}
 
 
-def _check_minus_one(numbers: set[int], where: str) -> None:
-    classes = sorted(numbers - {-1})
-    if len(classes) < 2:
-        raise TableError(
-            f"{where}: the labels are -1 and {_listed(classes)}, and -1 can mean a class or an "
-            "unlabelled row. Say --unlabelled -1 if it marks rows without a label, or "
-            "--unlabelled NA if both are classes."
-        )
+def _ask_about_minus_one(found: list[str], where: str) -> TableError:
+    others = [label for label in found if label not in ("-1", "-1.0")]
+    return TableError(
+        f"{where}: the labels are -1 and {examples(others)}, and -1 can mean a class or an "
+        "unlabelled row. Say --unlabelled -1 if it marks rows without a label, or "
+        "--unlabelled NA if all of them are classes."
+    )
 
 
 def _refuse_identifiers(y: NDArray[Any], where: str) -> None:
@@ -278,7 +320,7 @@ def _refuse_identifiers(y: NDArray[Any], where: str) -> None:
     if len(labels) > 2 and len(set(labels)) == len(labels) > 0.5 * len(y):
         raise TableError(
             f"{where}: each of the {len(labels)} labelled rows has a label of its own "
-            f"({_listed(labels)}). This looks like an identifier: is it the right column?"
+            f"({examples(labels)}). This looks like an identifier: is it the right column?"
         )
 
 
@@ -295,10 +337,26 @@ def _warn_of_lookalikes(y: NDArray[Any]) -> None:
             )
 
 
-def _hide(
-    y: NDArray[Any], per_class: int, seed: int, where: str, notes: list[str]
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Hide all but a few labels of each class."""
+def hide_labels(
+    y: NDArray[Any], per_class: int, seed: int, where: str
+) -> tuple[NDArray[Any], NDArray[Any], str]:
+    """Hide all but a few labels of each class, for a trial.
+
+    Parameters
+    ----------
+    y : object array
+        Labels; None for unlabelled rows.
+    per_class : int
+    seed : int
+    where : str
+        Of the labels, for messages.
+
+    Returns
+    -------
+    shown, hidden : object arrays
+        The labels that are left, and those that were taken away; None elsewhere.
+    note : str
+    """
     known = np.array([label is not None for label in y])
     if not known.any():
         raise TableError(f"{where}: --labels-per-class hides labels, and no row has one.")
@@ -307,13 +365,8 @@ def _hide(
     kept = rows_to_keep(codes, per_class, np.random.default_rng(seed))
     shown, hidden = y.copy(), y.copy()
     shown[~kept], hidden[kept] = None, None
-    notes.append(
-        f"For this trial {int(kept.sum())} labels were kept, up to {per_class} a class, and "
-        f"{int((known & ~kept).sum())} were hidden (seed {seed})."
+    note = (
+        f"For this trial {count(int(kept.sum()), 'label')} were kept, up to {per_class} a class, "
+        f"and {int((known & ~kept).sum())} were hidden (seed {seed})."
     )
-    return shown, hidden
-
-
-def _listed(values: Sequence[Any]) -> str:
-    shown = ", ".join(repr(value) for value in values[:MOST_SHOWN])
-    return f"{shown}, ... ({len(values)} in all)" if len(values) > MOST_SHOWN else shown
+    return shown, hidden, note

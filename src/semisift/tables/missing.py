@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from semisift._words import count, examples, quoted
 from semisift.exceptions import TableError
 from semisift.tables.numbers import Columns
 from semisift.tables.table import Table
@@ -60,8 +61,8 @@ def settle_missing(table: Table, columns: Columns, missing: str) -> Settled:
     notes = []
     if len(gone):
         notes.append(
-            f"{len(gone)} columns with missing values were left out: "
-            f"{_named(table, columns, gone)}."
+            f"{count(len(gone), 'column')} with missing values, left out: "
+            f"{examples([table.names[columns.positions[j]] for j in gone])}."
         )
         if len(gone) == columns.X.shape[1]:
             raise TableError(
@@ -73,8 +74,9 @@ def settle_missing(table: Table, columns: Columns, missing: str) -> Settled:
     if len(filled):
         X = _fill(columns, filled)
         notes.append(
-            f"{int(counts[filled].sum())} missing values in {len(filled)} columns were replaced by "
-            "the median of the column (by the most frequent category, where it is categorical)."
+            f"{count(int(counts[filled].sum()), 'missing value')} in "
+            f"{count(len(filled), 'column')}, replaced by the median of the column (by the most "
+            "frequent category, where it is categorical)."
         )
     return Settled(_keep(replace(columns, X=X), gone), None, notes)
 
@@ -96,7 +98,7 @@ def _error(
     n_rows = columns.X.shape[0]
     worst = affected[np.argsort(-counts[affected], kind="stable")][:MOST_SHOWN]
     shown = ", ".join(
-        f"{table.names[columns.positions[j]]!r} ({counts[j]} of {n_rows} rows)" for j in worst
+        f"{quoted(table.names[columns.positions[j]])} ({counts[j]} of {n_rows} rows)" for j in worst
     )
     more = f" and {len(affected) - len(worst)} more" if len(affected) > len(worst) else ""
     row = _first_row(columns.X, int(worst[0]))
@@ -128,7 +130,7 @@ def _without_rows(table: Table, columns: Columns) -> Settled:
             "--missing median or --missing drop-columns."
         )
     kept = X[rows] if issparse(X) else np.asfortranarray(X[rows])
-    note = f"{int(bad.sum())} of {len(bad)} rows with missing values were left out."
+    note = f"{count(int(bad.sum()), 'row')} of {len(bad)} with missing values, left out."
     return Settled(replace(columns, X=kept), rows, [note])
 
 
@@ -156,8 +158,3 @@ def _keep(columns: Columns, gone: NDArray[np.int64]) -> Columns:
     number = {int(old): new for new, old in enumerate(kept)}
     categories = {number[j]: values for j, values in columns.categories.items() if j in number}
     return Columns(columns.positions[kept], columns.X[:, kept], categories)
-
-
-def _named(table: Table, columns: Columns, which: NDArray[np.int64]) -> str:
-    names = [repr(table.names[columns.positions[j]]) for j in which[:MOST_SHOWN]]
-    return ", ".join(names) + (", ..." if len(which) > MOST_SHOWN else "")

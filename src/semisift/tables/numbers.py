@@ -10,16 +10,16 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from semisift._words import quoted
 from semisift.exceptions import TableError
 from semisift.tables.limits import check_fits
-from semisift.tables.table import Table
-
-# Cells that hold no value, in any column of features.
-MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "?")
+from semisift.tables.table import MISSING, Table, is_number
 
 TEXT = (pl.String, pl.Categorical, pl.Enum)
 
-DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+DECIMAL_COMMA = r"^[+-]?\d+,\d+$"
+THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$"
+WITH_UNIT = r"^[$€£]?\s*[+-]?[\d.,]+\s*[%$€£]?$"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,31 +63,45 @@ def read_numbers(
     Columns
     """
     if table.is_frame:
-        columns = _from_frame(table, positions, (*MISSING, *missing_values), decimal_comma)
+        columns, found = _from_frame(table, positions, missing_values, decimal_comma)
     else:
-        columns = _from_matrix(table, positions, missing_values)
+        columns, found = _from_matrix(table, positions), set()
+    columns = _mark_missing(columns, missing_values, found)
     _refuse_infinite(table, columns)
     return columns
+
+
+def _mark_missing(columns: Columns, values: Sequence[str], found: set[str]) -> Columns:
+    """Put NaN for the numbers that mean "missing", and refuse marks that stand nowhere."""
+    numbers = {value: float(value) for value in values if is_number(value)}
+    X = columns.X
+    if numbers and X.dtype.kind != "f":
+        X = X.astype(np.float64)
+    for value, number in numbers.items():
+        stored = X.data if issparse(X) else X
+        marked = np.isinf(stored) if np.isinf(number) else stored == number
+        if not issparse(X):
+            marked[:, list(columns.categories)] = False  # these are codes
+        if marked.any():
+            found.add(value)
+            X = X.copy() if X is columns.X else X
+            (X.data if issparse(X) else X)[marked] = np.nan
+    if absent := [value for value in values if value not in found and value not in MISSING]:
+        raise TableError(f"--na {quoted(absent[0])}: no cell of a feature holds this value.")
+    return Columns(columns.positions, X, columns.categories)
 
 
 # --- matrices ------------------------------------------------------------------------------------
 
 
-def _from_matrix(
-    table: Table, positions: NDArray[np.int64], missing_values: Sequence[str]
-) -> Columns:
+def _from_matrix(table: Table, positions: NDArray[np.int64]) -> Columns:
     X = table.values
     if len(positions) < X.shape[1]:
         X = X[:, positions]
-    numbers = [float(value) for value in missing_values if _is_number(value)]
-    if numbers:
-        X = X.astype(np.float64)
-        stored = X.data if issparse(X) else X
-        stored[np.isin(stored, numbers)] = np.nan
     names = [table.names[j] for j in positions]
     categories: dict[int, list[str]] = {}
     if declared := [j for j, name in enumerate(names) if name in table.categorical]:
-        X = np.asarray(X.toarray() if issparse(X) else X, dtype=np.float64, order="F").copy("F")
+        X = np.array(X.toarray() if issparse(X) else X, dtype=np.float64, order="F")
         for j in declared:
             X[:, j], categories[j] = _codes_of_numbers(X[:, j])
     return Columns(positions, X, categories)
@@ -105,46 +119,99 @@ def _codes_of_numbers(column: NDArray[np.float64]) -> tuple[NDArray[np.float64],
 
 
 def _from_frame(
-    table: Table, positions: NDArray[np.int64], missing: Sequence[str], decimal_comma: bool
-) -> Columns:
+    table: Table, positions: NDArray[np.int64], missing_values: Sequence[str], decimal_comma: bool
+) -> tuple[Columns, set[str]]:
+    """Return the columns, and which of the `missing_values` stand in them as text."""
     check_fits(8 * table.n_rows * len(positions), table.path, "the table as numbers")
     every = table.values.get_columns()
-    categories: dict[int, list[str]] = {}
-    numbers = []
+    numbers: list[pl.Series] = []
+    doubtful: list[int] = []
     # Column by column: on 22,283 columns twice as fast as one expression for all of them.
     for j, position in enumerate(positions):
-        column, found = _read_column(table, int(position), every[position], missing, decimal_comma)
-        numbers.append(column)
-        if found is not None:
-            categories[j] = found
+        column = every[position]
+        if column.dtype not in TEXT:
+            _refuse_other_types(table, int(position), column)
+            numbers.append(column)
+            continue
+        text = column.cast(pl.String)
+        read = text.cast(pl.Float64, strict=False)
+        is_read = not decimal_comma and read.null_count() == text.null_count()
+        if not is_read or column.name in table.categorical:
+            doubtful.append(j)
+        numbers.append(read)
+    categories: dict[int, list[str]] = {}
+    found: set[str] = set()
+    if doubtful:
+        cells = _Cells.of([every[positions[j]] for j in doubtful], missing_values, decimal_comma)
+        found = cells.found
+        for place, j in enumerate(doubtful):
+            numbers[j], values = cells.settle(table, int(positions[j]), place)
+            if values is not None:
+                categories[j] = values
     frame = pl.DataFrame(numbers)
     dtype = _float_type(frame)
     if set(frame.dtypes) != {dtype}:
         frame = frame.cast(dtype)
-    return Columns(positions, frame.to_numpy(order="fortran"), categories)
+    return Columns(positions, frame.to_numpy(order="fortran"), categories), found
 
 
-def _read_column(
-    table: Table, position: int, column: pl.Series, missing: Sequence[str], decimal_comma: bool
-) -> tuple[pl.Series, list[str] | None]:
-    """Return a column as numbers, and the categories where the numbers are codes."""
-    if column.dtype not in TEXT:
-        _refuse_other_types(table, position, column)
-        return column, None
-    is_declared = column.name in table.categorical
-    if not is_declared and not decimal_comma and len(missing) == len(MISSING):
-        numbers = column.cast(pl.String).cast(pl.Float64, strict=False)
-        if numbers.null_count() == column.null_count():
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The cells of the columns in doubt, one below the other: a call for each would take long."""
+
+    height: int
+    text: pl.Series  # without spaces around it; missing cells are null
+    numbers: pl.Series  # null where a cell is no number
+    unread: NDArray[np.bool_]  # of shape (columns, rows): a cell, and no number
+    known: NDArray[np.bool_]
+    found: set[str]
+    decimal_comma: bool
+
+    @classmethod
+    def of(
+        cls, columns: list[pl.Series], missing_values: Sequence[str], decimal_comma: bool
+    ) -> "_Cells":
+        text = pl.concat([column.cast(pl.String).alias("cell") for column in columns])
+        text = text.str.strip_chars()
+        named = text.is_in(list(missing_values))
+        found = set(text.filter(named).unique().to_list())
+        text = text.set(named | text.is_in(list(MISSING)), None)
+        plain = text
+        if decimal_comma:  # a point would be a thousand separator, and is refused
+            plain = text.str.replace(",", ".", literal=True).set(text.str.contains(r"\."), None)
+        numbers = plain.cast(pl.Float64, strict=False)
+        known = text.is_not_null().to_numpy().reshape(len(columns), -1)
+        unread = known & numbers.is_null().to_numpy().reshape(len(columns), -1)
+        return cls(len(columns[0]), text, numbers, unread, known, found, decimal_comma)
+
+    def settle(self, table: Table, position: int, place: int) -> tuple[pl.Series, list[str] | None]:
+        """Return one column as numbers, and the categories where the numbers are codes."""
+        name = table.names[position]
+        n_unread = int(self.unread[place].sum())
+        part = slice(place * self.height, (place + 1) * self.height)
+        numbers = self.numbers[part].alias(name)
+        if not n_unread and name not in table.categorical:
             return numbers, None
-    text = _tidy(column, missing, decimal_comma)
-    numbers = text.cast(pl.Float64, strict=False)
-    unread = numbers.null_count() - text.null_count()
-    is_text = 2 * unread > len(text) - text.null_count() and not _has_decimal_commas(text)
-    if is_declared or is_text:
-        return _codes(text)
-    if unread:
-        raise _not_a_number(table, position, text, numbers)
-    return numbers, None
+        text = self.text[part]
+        if name not in table.categorical:
+            sample = text[int(self.unread[place].argmax())]
+            is_mostly_text = 2 * n_unread > self.known[place].sum()
+            if not is_mostly_text or re.match(f"{WITH_UNIT}|{THOUSANDS}", sample):
+                rows = np.flatnonzero(self.unread[place])
+                raise _not_a_number(table, position, text, rows, self.decimal_comma)
+        codes, values = _codes(text.to_list())
+        return pl.Series(name, codes, dtype=pl.Float64), values
+
+
+def _codes(cells: list[str | None]) -> tuple[list[float | None], list[str]]:
+    """Number the categories in their order, which is that of numbers where all are numbers."""
+    values = sorted({cell for cell in cells if cell is not None}, key=_order)
+    codes = {value: float(code) for code, value in enumerate(values)}
+    return [None if cell is None else codes[cell] for cell in cells], values
+
+
+def _order(value: str) -> tuple[bool, float, str]:
+    return (False, float(value), value) if is_number(value) else (True, 0.0, value)
 
 
 def _float_type(frame: pl.DataFrame) -> Any:
@@ -152,36 +219,6 @@ def _float_type(frame: pl.DataFrame) -> Any:
         dtype in (pl.Float32, pl.Int8, pl.UInt8, pl.Int16, pl.Boolean) for dtype in frame.dtypes
     )
     return pl.Float32 if small else pl.Float64
-
-
-def _tidy(column: pl.Series, missing: Sequence[str], decimal_comma: bool) -> pl.Series:
-    text = column.cast(pl.String).str.strip_chars()
-    if decimal_comma:
-        text = text.str.replace(",", ".", literal=True)
-    return text.set(text.is_in(list(missing)), None)
-
-
-def _has_decimal_commas(text: pl.Series) -> bool:
-    return bool(text.drop_nulls().str.contains(f"^{DECIMAL_COMMA.pattern}$").any())
-
-
-def _codes(text: pl.Series) -> tuple[pl.Series, list[str]]:
-    """Number the categories in their order, which is that of numbers where all are numbers."""
-    values = text.drop_nulls().unique().to_list()
-    values.sort(key=lambda value: (not _is_number(value), _number(value), value))
-    codes = {value: float(code) for code, value in enumerate(values)}
-    return text.replace_strict(codes, default=None, return_dtype=pl.Float64), values
-
-
-def _is_number(cell: str) -> bool:
-    return np.isfinite(_number(cell))
-
-
-def _number(cell: str) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        return np.inf
 
 
 # --- what is refused -----------------------------------------------------------------------------
@@ -193,25 +230,50 @@ def _refuse_other_types(table: Table, position: int, column: pl.Series) -> None:
         return
     what = "dates or times" if dtype.is_temporal() else f"values of type {dtype}"
     raise TableError(
-        f"{table.path}: column {position + 1 + table.column_offset} ({column.name!r}) holds "
+        f"{table.path}: column {position + 1 + table.column_offset} ({quoted(column.name)}) holds "
         f"{what}, and only numbers and words can be ranked. Leave it out with --drop "
-        f"{_quoted(column.name)}, or turn it into a number first."
+        f"{_typed(column.name)}, or turn it into a number first."
     )
 
 
-def _not_a_number(table: Table, position: int, text: pl.Series, numbers: pl.Series) -> TableError:
-    unread = (numbers.is_null() & text.is_not_null()).arg_true()
-    row = int(unread[0])
-    cell = text[row]
-    more = f" ({len(unread)} such cells in this column)" if len(unread) > 1 else ""
-    advice = (
-        f"Correct it, mark it as missing with --na {_quoted(cell)}, or leave the column out with "
-        f"--drop {_quoted(table.names[position])}."
-    )
-    if DECIMAL_COMMA.fullmatch(cell):
-        advice = "If numbers are written with a decimal comma here, say --decimal-comma."
+def _not_a_number(
+    table: Table,
+    position: int,
+    text: pl.Series,
+    rows: NDArray[np.int64],
+    decimal_comma: bool,
+) -> TableError:
+    row = int(rows[0])
+    cell = str(text[row])
+    more = f" ({len(rows)} such cells in this column)" if len(rows) > 1 else ""
     return TableError(
-        f"{table.path}: {table.place(row, position)}: {cell!r} is not a number{more}. {advice}"
+        f"{table.path}: {table.place(row, position)}: {quoted(cell)} is not a number{more}. "
+        f"{_advice(table, position, row, cell, decimal_comma)}"
+    )
+
+
+def _advice(table: Table, position: int, row: int, cell: str, decimal_comma: bool) -> str:
+    if decimal_comma and "." in cell:
+        return "With --decimal-comma a number has no point: remove thousand separators."
+    if re.match(THOUSANDS, cell):
+        return (
+            "If the commas separate thousands, remove them; if they are decimal commas, say "
+            "--decimal-comma."
+        )
+    if re.match(DECIMAL_COMMA, cell):
+        return "If numbers are written with a decimal comma here, say --decimal-comma."
+    if re.match(WITH_UNIT, cell):
+        return "Remove the signs of per cent, currencies or thousands, so that numbers are left."
+    if table.transposed and table.row_names:
+        column = table.row_names[row]
+        return (
+            f"Correct it, or mark it as missing with --na {_typed(cell)}. If the column "
+            f"{quoted(column)} of the file is no sample, leave it out with --drop {_typed(column)}."
+        )
+    return (
+        f"Correct it, mark it as missing with --na {_typed(cell)}, say --category "
+        f"{_typed(table.names[position])} if the column holds categories, or leave it out with "
+        f"--drop {_typed(table.names[position])}."
     )
 
 
@@ -233,10 +295,12 @@ def _refuse_infinite(table: Table, columns: Columns) -> None:
     position = int(columns.positions[j])
     raise TableError(
         f"{table.path}: {table.place(int(row), position)}: the value is infinite, and scores need "
-        "finite numbers. Correct it, or mark it as missing with --na inf."
+        "finite numbers. Correct it, or mark such values as missing with --na inf."
     )
 
 
-def _quoted(value: str) -> str:
+def _typed(value: str) -> str:
     """Return a value as one would type it in a shell."""
+    if len(value) > 60:
+        return "with its name or number"
     return value if re.fullmatch(r"[\w.+-]+", value) else "'" + value.replace("'", "'\\''") + "'"

@@ -1,21 +1,27 @@
 """From a table to what a ranker takes: numbers, names and labels, with nothing left in doubt."""
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
+from semisift._words import examples, quoted
 from semisift.exceptions import TableError
-from semisift.tables.categories import check_categories, encode
-from semisift.tables.labels import LabelChoice, find_labels, text_of
+from semisift.tables.categories import Encoded, check_categories, encode
+from semisift.tables.labels import LabelChoice, find_labels, hide_labels, text_of
 from semisift.tables.missing import settle_missing
 from semisift.tables.numbers import read_numbers
 from semisift.tables.table import Table, find_column
 
 Missing = Literal["error", "median", "drop-columns", "drop-rows"]
 Categorical = Literal["error", "onehot", "ordinal"]
+
+# Fewer rows are easily counted by chance.
+FEWEST_ROWS = 5
 
 
 @dataclass(frozen=True)
@@ -25,12 +31,18 @@ class Choices:
     Attributes
     ----------
     label : LabelChoice
+    labels_per_class : int or None
+        Keep so many labels of each class and hide the others, for a trial.
+    seed : int
+        Decides which labels are kept.
     id : str or None
         Column that names the rows: not a feature.
     drop : tuple of str
         Further columns that are not features.
     missing : {"error", "median", "drop-columns", "drop-rows"}
     categorical : {"error", "onehot", "ordinal"}
+    categories : tuple of str
+        Columns of categories, though they may hold numbers.
     missing_values : tuple of str
         Cells that mean "missing", besides empty ones, ``NA``, ``?`` and the like.
     decimal_comma : bool
@@ -38,12 +50,22 @@ class Choices:
     """
 
     label: LabelChoice = field(default_factory=LabelChoice)
+    labels_per_class: int | None = None
+    seed: int = 0
     id: str | None = None
     drop: tuple[str, ...] = ()
     missing: Missing = "error"
     categorical: Categorical = "error"
+    categories: tuple[str, ...] = ()
     missing_values: tuple[str, ...] = ()
     decimal_comma: bool = False
+
+    def __post_init__(self) -> None:
+        for name, known in (("missing", get_args(Missing)), ("categorical", get_args(Categorical))):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} must be one of {known}: got {getattr(self, name)!r}.")
+        if self.labels_per_class is not None and self.labels_per_class < 1:
+            raise ValueError(f"labels_per_class must be at least 1: got {self.labels_per_class}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +86,8 @@ class Dataset:
         The variable of each column of `X`; several columns have the same one where a categorical
         variable was spread over them.
     row_names : list of str or None
+    rows : int array of shape (n_rows,)
+        The rows of the table, where some were left out.
     hidden : object array or None
         Labels that were hidden for a trial.
     notes : list of str
@@ -80,6 +104,7 @@ class Dataset:
     variables: list[str]
     variable_of: NDArray[np.int64]
     row_names: list[str] | None
+    rows: NDArray[np.int64]
     hidden: NDArray[Any] | None
     notes: list[str]
     table: Table
@@ -87,8 +112,8 @@ class Dataset:
 
     @property
     def is_spread(self) -> bool:
-        """Whether a variable has several columns."""
-        return len(self.variables) < len(self.feature_names)
+        """Whether a variable has other columns than its own."""
+        return self.variables != self.feature_names
 
     def reduced(self, variables: Sequence[str]) -> Table:
         """Return the table with these variables alone, its labels and its row names.
@@ -116,32 +141,59 @@ def prepare(table: Table, choices: Choices | None = None) -> Dataset:
     choices = choices or Choices()
     row_names, id_column = _row_names(table, choices.id)
     labels = find_labels(table, choices.label, row_names)
-    notes = list(labels.notes)
-    beside = {name for name in (labels.column, id_column) if name is not None}
+    beside = labels.columns | ({id_column} if id_column is not None else set())
     dropped = set()
     if not table.transposed or not table.is_frame:  # else they were columns of the file
         dropped = {find_column(table, wanted, "--drop") for wanted in choices.drop}
-    aside = beside | dropped
-    features = [j for j, name in enumerate(table.names) if name not in aside]
+    declared = {find_column(table, wanted, "--category") for wanted in choices.categories}
+    table = replace(table, categorical=table.categorical | declared)
+    features = [j for j, name in enumerate(table.names) if name not in beside | dropped]
     if not features:
-        raise TableError(f"{table.path}: no column is left to rank beside {sorted(aside)}.")
+        raise TableError(
+            f"{table.path}: no column is left to rank beside {examples(sorted(beside | dropped))}."
+        )
     columns = read_numbers(table, np.array(features), choices.missing_values, choices.decimal_comma)
     check_categories(table, columns, choices.categorical)
     settled = settle_missing(table, columns, choices.missing)
     encoded = encode(table, settled.columns, choices.categorical)
-    rows = settled.rows
+    rows = np.arange(table.n_rows) if settled.rows is None else settled.rows
+    notes = [*table.notes, *labels.notes, *settled.notes, *encoded.notes]
+    y, hidden = labels.y[rows], None
+    if choices.labels_per_class is not None:
+        y, hidden, note = hide_labels(y, choices.labels_per_class, choices.seed, labels.where)
+        notes.append(note)
+    _warn_of_row_numbers(table, encoded)
     return Dataset(
         X=encoded.X,
-        y=labels.y if rows is None else labels.y[rows],
+        y=y,
         feature_names=encoded.names,
         variables=[table.names[j] for j in settled.columns.positions],
         variable_of=encoded.variable_of,
-        row_names=row_names if rows is None or row_names is None else [row_names[i] for i in rows],
-        hidden=labels.hidden if rows is None or labels.hidden is None else labels.hidden[rows],
-        notes=notes + settled.notes + encoded.notes,
+        row_names=None if row_names is None else [row_names[i] for i in rows],
+        rows=rows,
+        hidden=hidden,
+        notes=notes,
         table=table,
-        beside=frozenset(beside),
+        beside=frozenset(beside & set(table.names)),
     )
+
+
+def _warn_of_row_numbers(table: Table, encoded: Encoded) -> None:
+    """Tell of columns that count the rows: where rows are sorted by class, they look useful."""
+    X = encoded.X
+    n_rows = X.shape[0]
+    if issparse(X) or n_rows < FEWEST_ROWS:
+        return
+    first = X[0]
+    suspects = np.flatnonzero(np.isin(first, (0, 1)) & (X[-1] - first == n_rows - 1))
+    for j in suspects:
+        if np.array_equal(X[:, j] - first[j], np.arange(n_rows)):
+            warnings.warn(
+                f"{table.path}: the column {quoted(encoded.names[j])} counts the rows and is "
+                "ranked like a measurement. Leave it out with --id or --drop.",
+                UserWarning,
+                stacklevel=3,
+            )
 
 
 def _row_names(table: Table, wanted: str | None) -> tuple[list[str] | None, str | None]:
@@ -155,7 +207,7 @@ def _row_names(table: Table, wanted: str | None) -> tuple[list[str] | None, str 
         row = names.index(repeated[0])
         again = names.index(repeated[0], row + 1)
         raise TableError(
-            f"{table.path}: {table.place(again)}: the row is called {repeated[0]!r}, as is "
+            f"{table.path}: {table.place(again)}: the row is called {quoted(repeated[0])}, as is "
             f"{table.place(row)}. The names of rows (--id {wanted}) must differ."
         )
     return names, column

@@ -34,7 +34,7 @@ def read(path: Path, options: ReadOptions) -> Table:
     Parameters
     ----------
     path : Path
-        Unpacked on the way where it ends in ``.gz`` or ``.bz2``.
+        Unpacked on the way where it ends in ``.gz``.
     options : ReadOptions
 
     Returns

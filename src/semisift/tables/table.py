@@ -11,7 +11,11 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from semisift._words import quoted
 from semisift.exceptions import TableError
+
+# Cells that hold no value: a missing value in a feature, an unlabelled row in a label column.
+MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "?")
 
 # Names that a mistyped one is compared with: more would take longer than a reader waits.
 MOST_COMPARED = 20_000
@@ -51,6 +55,11 @@ class ReadOptions:
     append_unlabelled: bool = False
     drop: tuple[str, ...] = ()
 
+    @property
+    def for_labels(self) -> "ReadOptions":
+        """How to read a file of labels that belongs to the table."""
+        return ReadOptions(encoding=self.encoding)
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -82,6 +91,8 @@ class Table:
         Line of a text file in which the first row stands, where each row is one line.
     column_offset : int
         Columns of the file before the first of the values: row names.
+    notes : tuple of str
+        What was left out of the file, as sentences.
     details : mapping
         What only the writer of the same form needs.
     """
@@ -97,6 +108,7 @@ class Table:
     transposed: bool = False
     first_line: int | None = None
     column_offset: int = 0
+    notes: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -133,14 +145,14 @@ class Table:
         number = row + 1 if self.first_line is None else self.first_line + row
         if self.transposed:
             where = f"sample {self._row_name(row)}"
-            return where if column is None else f"feature {self.names[column]!r}, {where}"
+            return where if column is None else f"feature {quoted(self.names[column])}, {where}"
         line = f"{'row' if self.first_line is None else 'line'} {number}"
         if column is None:
             return line
-        return f"{line}, column {column + 1 + self.column_offset} ({self.names[column]!r})"
+        return f"{line}, column {column + 1 + self.column_offset} ({quoted(self.names[column])})"
 
     def _row_name(self, row: int) -> str:
-        return repr(self.row_names[row]) if self.row_names else str(row + 1)
+        return quoted(self.row_names[row]) if self.row_names else str(row + 1)
 
 
 def from_matrix(
@@ -204,7 +216,7 @@ def from_matrix(
     for name, column in (rows or {}).items():
         if len(column) != n_rows:
             raise TableError(
-                f"{path}: {name!r} has {len(column)} values for {n_rows} rows."
+                f"{path}: {quoted(name)} has {len(column)} values for {n_rows} rows."
                 f"{_turned(X, column, 1)}"
             )
     if categorical is not None and len(categorical) != n_columns:
@@ -253,8 +265,8 @@ def find_column(table: Table, wanted: str, option: str) -> str:
         every = [*table.rows.columns, *table.names]
         near = get_close_matches(wanted, every[:MOST_COMPARED], n=3) or every[:3]
         raise TableError(
-            f"{option} {wanted}: {table.path} has no column of this name. It has, for example, "
-            f"{', '.join(map(repr, near))}."
+            f"{option} {quoted(wanted)}: {table.path} has no column of this name. It has, for "
+            f"example, {', '.join(map(quoted, near))}."
         ) from None
     position = (number - 1 if number > 0 else number + n_columns) - table.column_offset
     if number == 0 or not 0 <= position < len(table.names):
@@ -274,6 +286,15 @@ def drop_columns(table: Table, wanted: Sequence[str]) -> Table:
     return table.take_columns(np.array(kept)) if dropped else table
 
 
+def is_number(cell: str) -> bool:
+    """Whether Python reads the cell as a number, infinite ones included."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
 def check_unique(path: Path, names: Sequence[str], what: str) -> None:
     """Refuse names that are missing or stand twice, saying which and where."""
     seen: dict[str, int] = {}
@@ -284,7 +305,7 @@ def check_unique(path: Path, names: Sequence[str], what: str) -> None:
             )
         if name in seen:
             raise TableError(
-                f"{path}: the name {name!r} stands twice, for {what} {seen[name]} and {what} "
+                f"{path}: the name {quoted(name)} stands twice, for {what} {seen[name]} and {what} "
                 f"{position}. Every {what} needs a name of its own: rename one of them."
             )
         seen[name] = position

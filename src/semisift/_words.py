@@ -1,4 +1,4 @@
-"""Numbers, lists and names as the page writes them."""
+"""Numbers, lists and names as people read them: on the page, on the terminal, in messages."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -58,6 +58,29 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     ('1 row', '22,283 features', '2 classes')
     """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def quoted(value: Any, length: int = 60) -> str:
+    """Write a value from a file between quotation marks, short enough for a message.
+
+    Examples
+    --------
+    >>> quoted("hue"), quoted("x" * 100, 12)
+    ("'hue'", "'xxxxxxxx…xxx'")
+    """
+    return repr(shorten(visible(value), length)) if isinstance(value, str) else repr(value)
+
+
+def examples(values: Sequence[Any], most: int = 5) -> str:
+    """Write some of many values.
+
+    Examples
+    --------
+    >>> examples(["a", "b", "c"], 2), examples([1, 2])
+    ("'a', 'b', ... (3 in all)", '1, 2')
+    """
+    shown = ", ".join(quoted(value) for value in values[:most])
+    return f"{shown}, ... ({len(values)} in all)" if len(values) > most else shown
 
 
 def listed(items: Sequence[str]) -> str:
