@@ -172,7 +172,7 @@ class _Cells:
         cls, columns: list[pl.Series], missing_values: Sequence[str], decimal_comma: bool
     ) -> "_Cells":
         text = pl.concat([column.cast(pl.String).alias("cell") for column in columns])
-        text = text.str.strip_chars()
+        text = text.rechunk().str.strip_chars()
         named = text.is_in(list(missing_values))
         found = set(text.filter(named).unique().to_list())
         text = text.set(named | text.is_in(list(MISSING)), None)
