@@ -9,7 +9,7 @@ import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from semisift._labels import Labels
 from semisift._problem import Problem
 from semisift.exceptions import NothingUnlabelledWarning
+from semisift.math.redundancy import put_copies_last
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,6 +45,9 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
     ----------
     n_features_to_select : int or float, default=None
         How many columns to select: a number, or a share in (0, 1]. None selects half.
+    redundancy_threshold : float, default=None
+        In (0, 1). Columns whose absolute correlation with a better one exceeds it, over labelled
+        and unlabelled rows together, are ranked behind all others. None ranks by score alone.
     random_state : int or RandomState instance, default=None
         Seed of the method and of the order of ties. None is a fixed seed: fitting twice gives the
         same ranking.
@@ -54,7 +58,10 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         Score of each column, higher is better; NaN for constant columns.
     ranking_ : ndarray of shape (n_features_in_,)
         Rank of each column, 1 is best: a permutation in which NaN scores come last and ties stand
-        in a seeded random order.
+        in a seeded random order. A redundancy threshold changes it, not the scores.
+    represented_by_ : ndarray of shape (n_features_in_,)
+        For each column, the column that stands for it: the kept one that a near-copy resembles
+        most, else itself. With a redundancy threshold only.
     classes_ : ndarray of shape (n_classes,)
         The classes of the labelled rows, where there are any.
     n_features_in_ : int
@@ -72,6 +79,7 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
             Interval(Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="right"),
         ],
+        "redundancy_threshold": [None, Interval(Real, 0, 1, closed="neither")],
         "random_state": ["random_state"],
     }
 
@@ -79,9 +87,11 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         self,
         *,
         n_features_to_select: int | float | None = None,
+        redundancy_threshold: float | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.redundancy_threshold = redundancy_threshold
         self.random_state = random_state
 
     # _fit_context also tears the callbacks down, as sklearn.callback.with_callbacks does.
@@ -101,16 +111,19 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         self : object
             The fitted ranker.
         """
-        problem = self._build_problem(X, y)
+        return self._fit(X, y, self._build_problem(X, y))
+
+    def _fit(self, X: Any, y: Any, problem: Problem) -> Self:
         self._count_to_select(problem.n_features)
-        self._check_labels(problem.labels)
+        self._check_labels(problem)
         task = self._init_callback_context(max_subtasks=self._n_tasks(problem))
         task.call_on_fit_task_begin(estimator=self, X=X, y=y)
 
         scores = np.array(self._score(problem), dtype=np.float64)
         scores[problem.constant] = np.nan
         self.scores_ = scores
-        self.ranking_ = rank(scores, problem.seed)
+        self.ranking_ = rank(scores, problem.seed, self._tie_key(problem))
+        self._put_copies_last(problem)
         if problem.labels.n_classes:
             self.classes_ = problem.labels.classes
         else:
@@ -122,6 +135,24 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
     @abstractmethod
     def _score(self, problem: Problem) -> NDArray[np.floating]:
         """Return one score for each column, higher is better; all randomness from its seed."""
+
+    def _tie_key(self, problem: Problem) -> NDArray[np.floating] | None:
+        """Return what orders columns of equal score, higher first; None leaves it to chance."""
+        return None
+
+    def _put_copies_last(self, problem: Problem) -> None:
+        """Let the redundancy rule change the ranking."""
+        self.__dict__.pop("represented_by_", None)  # of an earlier fit
+        threshold = getattr(self, "redundancy_threshold", None)
+        if threshold is not None:
+            asked = self.n_features_to_select is not None
+            self.ranking_, self.represented_by_ = put_copies_last(
+                problem.X,
+                self.ranking_,
+                ~np.isnan(self.scores_),
+                threshold,
+                self._count_to_select(problem.n_features) if asked else 0,
+            )
 
     def _n_tasks(self, problem: Problem) -> int | None:
         """Return how many items `_score` will pass through `_progress`; None if unknown."""
@@ -141,13 +172,14 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
             if task.call_on_fit_task_end(estimator=self):
                 return
 
-    def _build_problem(self, X: Any, y: Any) -> Problem:
+    def _build_problem(self, X: Any, y: Any, **pairs: Any) -> Problem:
         _refuse_lost_on_conversion(X)
+        has_pairs = any(part is not None for part in pairs.values())
         X = validate_data(
             self,
             X,
             # y is only checked for presence: scikit-learn refuses missing labels.
-            y=None if y is None else "no_validation",
+            y=None if y is None and not has_pairs else "no_validation",
             accept_sparse=["csc", "csr"],
             dtype=None,
             ensure_all_finite=False,
@@ -157,9 +189,13 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
             None if self.labels_needed == "none" else y,
             seed=_seed(self.random_state),
             feature_names=getattr(self, "feature_names_in_", None),
+            **pairs,
         )
 
-    def _check_labels(self, labels: Labels) -> None:
+    def _check_labels(self, problem: Problem) -> None:
+        labels = problem.labels
+        if problem.given_pairs:
+            return  # they say what the labels would
         if self.labels_needed == "two_classes" and labels.n_classes < 2:
             raise ValueError(
                 f"{type(self).__name__} needs labelled rows of at least two classes; "
@@ -170,7 +206,7 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
                 "y has no unlabelled row (-1, None or NaN): "
                 f"{type(self).__name__} works from the labelled rows alone.",
                 NothingUnlabelledWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _count_to_select(self, n_features: int) -> int:
@@ -258,12 +294,40 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         return tags
 
 
+class PairRanker(FeatureRanker):
+    """Base class of the rankers that also learn from pairs of rows instead of labels."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> Self:
+        """Score and rank the columns of `X`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            All rows, labelled and unlabelled.
+        y : array-like of shape (n_samples,), default=None
+            Labels; -1, None and NaN mark unlabelled rows.
+        must_link, cannot_link : array-like of shape (n_pairs, 2), default=None
+            Pairs of row numbers that belong, or do not belong, to the same class, besides those
+            that follow from `y`. Not for cross-validation, which does not slice them.
+
+        Returns
+        -------
+        self : object
+            The fitted ranker.
+        """
+        problem = self._build_problem(X, y, must_link=must_link, cannot_link=cannot_link)
+        return self._fit(X, y, problem)
+
+
 def _report() -> Any:
     # By name: the report stands above the rankers, and its libraries load when it is asked for.
     return importlib.import_module("semisift.report")
 
 
-def rank(scores: NDArray[np.floating], seed: int) -> NDArray[np.int64]:
+def rank(
+    scores: NDArray[np.floating], seed: int, tie_key: NDArray[np.floating] | None = None
+) -> NDArray[np.int64]:
     """Rank scores from 1, the highest, with NaN last and ties in a random order.
 
     Parameters
@@ -271,6 +335,8 @@ def rank(scores: NDArray[np.floating], seed: int) -> NDArray[np.int64]:
     scores : array of shape (p,)
     seed : int
         Decides the order of ties.
+    tie_key : array of shape (p,), optional
+        Decides it first, higher before lower.
 
     Returns
     -------
@@ -285,7 +351,8 @@ def rank(scores: NDArray[np.floating], seed: int) -> NDArray[np.int64]:
     """
     tie_order = np.random.default_rng([seed, TIE_STREAM]).permutation(len(scores))
     ranking = np.empty(len(scores), dtype=np.int64)
-    ranking[np.lexsort((tie_order, -scores))] = np.arange(1, len(scores) + 1)
+    keys = (tie_order, -scores) if tie_key is None else (tie_order, -tie_key, -scores)
+    ranking[np.lexsort(keys)] = np.arange(1, len(scores) + 1)
     return ranking
 
 

@@ -5,6 +5,7 @@ None, NaN or ``pandas.NA``. Nothing else means unlabelled: the string ``"-1"`` i
 """
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
@@ -12,10 +13,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import coo_array, issparse
+from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import DataConversionWarning
 
 UNLABELLED = -1
+
+MOST_SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +96,87 @@ def parse_labels(y: Any, n_rows: int) -> Labels:
     classes, inverse = np.unique(values, return_inverse=True)
     codes[known] = inverse
     return Labels(codes, classes)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs of rows that belong together, and pairs that do not.
+
+    Attributes
+    ----------
+    must_link, cannot_link : int32 arrays of shape (k, 2)
+        Row numbers, the smaller one first.
+    """
+
+    must_link: NDArray[np.int32]
+    cannot_link: NDArray[np.int32]
+
+    def __bool__(self) -> bool:
+        return len(self.must_link) + len(self.cannot_link) > 0
+
+
+def parse_pairs(
+    must_link: Any, cannot_link: Any, labels: Labels, show: Callable[[int], str] = str
+) -> Pairs:
+    """Validate the pairs of a user against each other and against the labels.
+
+    Parameters
+    ----------
+    must_link, cannot_link : array-like of shape (k, 2) or None
+        Row numbers.
+    labels : Labels
+    show : callable
+        How messages call a row, by its number.
+
+    Returns
+    -------
+    Pairs
+        Each pair once.
+
+    Raises
+    ------
+    ValueError
+        Where pairs contradict each other, by themselves or through a chain of pairs, or the labels.
+    """
+    n_rows = len(labels.codes)
+    must = np.unique(check_pairs(must_link, n_rows, "must_link"), axis=0)
+    cannot = np.unique(check_pairs(cannot_link, n_rows, "cannot_link"), axis=0)
+    linked = coo_array((np.ones(len(must)), (must[:, 0], must[:, 1])), shape=(n_rows, n_rows))
+    _, group = connected_components(linked, directed=False)
+    together = group[cannot[:, 0]] == group[cannot[:, 1]]
+    if together.any():
+        raise ValueError(
+            "must_link and cannot_link contradict each other: cannot_link has the pairs "
+            f"{_listed(cannot[together], show)}, which must_link joins, directly or by a chain of "
+            "pairs."
+        )
+    # what a chain of must-links and the labels say about the same rows
+    known = labels.labelled
+    first = np.full(n_rows, UNLABELLED, dtype=np.int32)
+    first[group[known[::-1]]] = labels.codes[known[::-1]]
+    clash = known[first[group[known]] != labels.codes[known]]
+    if len(clash):
+        row = int(clash[0])
+        other = int(known[(group[known] == group[row])][0])
+        one, two = labels.classes[labels.codes[[other, row]]]
+        raise ValueError(
+            f"must_link contradicts the labels: it joins the rows {show(other)} and {show(row)}, "
+            f"directly or by a chain of pairs, whose labels are {one} and {two}."
+        )
+    code = first[group]
+    same = (code[cannot[:, 0]] == code[cannot[:, 1]]) & (code[cannot[:, 0]] != UNLABELLED)
+    if same.any():
+        raise ValueError(
+            "cannot_link contradicts the labels: the rows of the pairs "
+            f"{_listed(cannot[same], show)} have the same label, of their own or through must_link."
+        )
+    return Pairs(must, cannot)
+
+
+def _listed(pairs: NDArray[np.int32], show: Callable[[int], str]) -> str:
+    shown = [f"({show(first)}, {show(second)})" for first, second in pairs[:MOST_SHOWN].tolist()]
+    more = len(pairs) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 def pairs_from_labels(labels: Labels) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

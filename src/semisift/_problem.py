@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, issparse
 from sklearn import get_config
 
-from semisift._labels import Labels, parse_labels
+from semisift._labels import Labels, Pairs, pairs_from_labels, parse_labels, parse_pairs
+from semisift.math.columns import spans
+from semisift.math.given_graph import given_graph
+from semisift.math.graph import Graph, GraphOptions, neighbour_graph
 
 # Columns are worked on in blocks of about this many values, 8 MB as float64.
 BLOCK_VALUES = 1 << 20
@@ -32,16 +35,26 @@ class Problem:
     seed : int
         In [0, 2**63); the only source of randomness of a method.
     feature_names : array of str or None
+    given_pairs : Pairs or None
+        Pairs of rows that the user gave, besides those that follow from the labels.
     """
 
     X: Any
     labels: Labels
     seed: int = 0
     feature_names: NDArray[Any] | None = None
+    given_pairs: Pairs | None = None
 
     @classmethod
     def build(
-        cls, X: Any, y: Any = None, *, seed: int = 0, feature_names: Sequence[str] | None = None
+        cls,
+        X: Any,
+        y: Any = None,
+        *,
+        seed: int = 0,
+        feature_names: Sequence[str] | None = None,
+        must_link: Any = None,
+        cannot_link: Any = None,
     ) -> "Problem":
         """Clean `X` and `y`, never changing either.
 
@@ -54,6 +67,8 @@ class Problem:
             Labels, as `parse_labels` reads them.
         seed : int
         feature_names : sequence of str, optional
+        must_link, cannot_link : array-like of shape (k, 2), optional
+            Pairs of row numbers.
 
         Returns
         -------
@@ -61,7 +76,26 @@ class Problem:
         """
         names = None if feature_names is None else np.asarray(feature_names, dtype=object)
         clean = _clean_sparse(X, names) if issparse(X) else _clean_dense(np.asarray(X), names)
-        return cls(clean, parse_labels(y, clean.shape[0]), seed, names)
+        labels = parse_labels(y, clean.shape[0])
+        given = None
+        if must_link is not None or cannot_link is not None:
+            given = parse_pairs(must_link, cannot_link, labels)
+        return cls(clean, labels, seed, names, given)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """All pairs: those that follow from the labels and those that were given, each once.
+
+        Their number grows with the square of the labelled rows; `semisift.math.scores.pair_sums`
+        does without them.
+        """
+        must, cannot = pairs_from_labels(self.labels)
+        if self.given_pairs is None:
+            return Pairs(must, cannot)
+        return Pairs(
+            np.unique(np.concatenate([must, self.given_pairs.must_link]), axis=0),
+            np.unique(np.concatenate([cannot, self.given_pairs.cannot_link]), axis=0),
+        )
 
     def labelled_part(self) -> "Problem":
         """Return the problem without its unlabelled rows."""
@@ -88,10 +122,12 @@ class Problem:
     @cached_property
     def constant(self) -> NDArray[np.bool_]:
         """Which columns have a single value."""
-        if self.is_sparse:
-            low, high = self.X.min(axis=0).toarray(), self.X.max(axis=0).toarray()
-            return np.asarray(low == high).ravel()
-        return np.asarray(self.X.min(axis=0) == self.X.max(axis=0))
+        return np.asarray(self.spans == 0)
+
+    @cached_property
+    def spans(self) -> NDArray[np.float64]:
+        """Difference between the largest and the smallest value of each column."""
+        return spans(self.X)
 
     @cached_property
     def spread(self) -> NDArray[np.float64]:
@@ -106,6 +142,34 @@ class Problem:
             spread[block] = measure(self.X[:, block])
         spread[self.constant] = 0.0
         return spread
+
+    @cached_property
+    def _graphs(self) -> dict[tuple[GraphOptions, int], tuple[Any, Graph]]:
+        return {}
+
+    def graph(self, options: GraphOptions, given: Any = None) -> Graph:
+        """Return the neighbour graph of all rows, made when it is first asked for.
+
+        Parameters
+        ----------
+        options : GraphOptions
+        given : array, sparse matrix or transformer, optional
+            A graph of the user's own, as `semisift.math.given_graph.given_graph` takes it.
+
+        Returns
+        -------
+        Graph
+        """
+        key = options, id(given)
+        if key not in self._graphs:
+            graph = (
+                neighbour_graph(self.X, options, self.spans)
+                if given is None
+                else given_graph(given, self.X, options)
+            )
+            # what was given is kept, or another object might get its number
+            self._graphs[key] = given, graph
+        return self._graphs[key][1]
 
 
 def _column_blocks(problem: Problem) -> Iterator[slice]:

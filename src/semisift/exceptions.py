@@ -1,6 +1,20 @@
 """The errors and warnings of semisift."""
 
-__all__ = ["KernelsMissingWarning", "NothingUnlabelledWarning", "TableError"]
+__all__ = [
+    "FallbackWarning",
+    "GraphWarning",
+    "KernelsMissingWarning",
+    "NothingUnlabelledWarning",
+    "TableError",
+]
+
+
+class FallbackWarning(UserWarning):
+    """Labels or pairs are lacking for a part of a score, which falls back on what there is."""
+
+
+class GraphWarning(UserWarning):
+    """A neighbour graph has few effective edges, so a score rests on a few pairs of rows."""
 
 
 class KernelsMissingWarning(UserWarning):

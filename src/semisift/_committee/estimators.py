@@ -26,11 +26,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from semisift._committee.blocks import Block, Importance, Setting, list_strata
 from semisift._committee.permutation import Constant, Member, lose_columns
-from semisift._committee.threads import one_openmp_thread
 from semisift._problem import Problem
 from semisift.math.masks import unmask
 from semisift.math.plan import surest
 from semisift.math.streams import Purpose, draw_below
+from semisift.math.threads import one_openmp_thread
 
 # One vote in the fixed-point arithmetic of probability votes.
 VOTE = 65536

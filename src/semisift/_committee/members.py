@@ -241,5 +241,5 @@ def _warn_kernels_missing() -> None:
         f"about {TIMES_SLOWER} times slower. To get the kernels, install a C compiler and then "
         "semisift again: pip install --force-reinstall --no-deps --no-binary semisift semisift",
         KernelsMissingWarning,
-        stacklevel=6,  # where fit was called
+        stacklevel=7,  # where fit was called
     )

@@ -4,6 +4,7 @@ try:
     import semisift.kernels.columns
     import semisift.kernels.grow
     import semisift.kernels.importance
+    import semisift.kernels.neighbours
     import semisift.kernels.plan
     import semisift.kernels.votes  # noqa: F401
 

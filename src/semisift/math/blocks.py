@@ -1,0 +1,48 @@
+"""Columns a block at a time."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+# A block of columns holds about this many values, 8 MB as float64.
+BLOCK_VALUES = 1 << 20
+
+
+def blocks(n_columns: int, values_per_column: int, most: int | None = None) -> Iterator[slice]:
+    """Yield slices of columns that hold about `most` values each, and at least one column.
+
+    Parameters
+    ----------
+    n_columns, values_per_column : int
+    most : int, optional
+        Else `BLOCK_VALUES`.
+
+    Yields
+    ------
+    slice
+    """
+    width = max(1, (most or BLOCK_VALUES) // max(1, values_per_column))
+    for start in range(0, n_columns, width):
+        yield slice(start, min(start + width, n_columns))
+
+
+def dense_columns(X: Any, columns: slice | NDArray[np.integer]) -> NDArray[np.float64]:
+    """Return some columns as a float64 array of their own, row after row.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n, p)
+    columns : slice or int array
+        Few enough for a dense array.
+
+    Returns
+    -------
+    C-ordered float64 array of shape (n, number of columns)
+    """
+    part = X[:, columns]
+    if issparse(part):
+        return np.ascontiguousarray(part.toarray(), dtype=np.float64)
+    return np.array(part, dtype=np.float64, order="C")

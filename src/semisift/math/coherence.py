@@ -1,0 +1,143 @@
+"""Coherence of must-link and cannot-link pairs, and the pairs that it keeps.
+
+I. Davidson, K. Wagstaff, S. Basu (2006). Measuring constraint-set utility for partitional
+clustering algorithms. PKDD. A pair is a segment between its two rows. Two segments of different
+kinds pull in contradictory ways as far as they overlap when one is projected on the line of the
+other; they are coherent if neither projection overlaps.
+
+All dot products come from the Gram matrix of the rows, so that after O(n_L^2 p) a must-link and a
+cannot-link are compared in O(1).
+"""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+# An overlap below this share of the segment is rounding.
+NEGLIGIBLE = 1e-12
+
+# Overlaps are computed for so many couples of pairs at once.
+BLOCK_VALUES = 1 << 20
+
+
+def overlaps(
+    gram: NDArray[np.float64], pairs: NDArray[np.integer], others: NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """Return which share of each of the `others` the projection of each pair covers.
+
+    Parameters
+    ----------
+    gram : float array of shape (n, n)
+        Dot products of all rows.
+    pairs, others : int arrays of shape (k, 2) and (l, 2)
+
+    Returns
+    -------
+    float array of shape (k, l)
+        In [0, 1]; 0 for a segment without length.
+    """
+    (a0, a1), (b0, b1) = pairs.T[:, :, None], others.T
+    length2 = gram[b0, b0] + gram[b1, b1] - 2 * gram[b0, b1]
+
+    def along(a: NDArray[np.integer]) -> NDArray[np.float64]:
+        dot = gram[a, b1] - gram[a, b0] - gram[b0, b1] + gram[b0, b0]
+        return np.divide(dot, length2, out=np.zeros_like(dot), where=length2 > 0)
+
+    start, stop = along(a0), along(a1)
+    low, high = np.minimum(start, stop), np.maximum(start, stop)
+    share = np.minimum(high, 1.0) - np.maximum(low, 0.0)
+    return np.where((share > NEGLIGIBLE) & (length2 > 0), share, 0.0)
+
+
+def incoherence(
+    gram: NDArray[np.float64], must_link: NDArray[np.integer], cannot_link: NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """Return the larger overlap of each must-link with each cannot-link.
+
+    Parameters
+    ----------
+    gram : float array of shape (n, n)
+    must_link, cannot_link : int arrays of shape (k, 2) and (l, 2)
+
+    Returns
+    -------
+    float array of shape (k, l)
+        In [0, 1]; 0 means coherent.
+    """
+    return np.maximum(
+        overlaps(gram, must_link, cannot_link), overlaps(gram, cannot_link, must_link).T
+    )
+
+
+def coherence(
+    gram: NDArray[np.float64], must_link: NDArray[np.integer], cannot_link: NDArray[np.integer]
+) -> float:
+    """Return the share of coherent couples of a must-link and a cannot-link; NaN without any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 1.0], [3.0, 3.0], [0.5, 1.0], [2.0, 1.0]])
+    >>> coherence(X @ X.T, np.array([[0, 1]]), np.array([[2, 3], [4, 5]]))
+    0.5
+    """
+    if not len(must_link) or not len(cannot_link):
+        return float("nan")
+    return float((incoherence(gram, must_link, cannot_link) == 0).mean())
+
+
+def coherent_pairs(
+    gram: NDArray[np.float64],
+    must_link: NDArray[np.integer],
+    cannot_link: NDArray[np.integer],
+    selection: Literal["half", "strict"] = "half",
+    groups: NDArray[np.integer] | None = None,
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Choose the pairs to keep; never none of a kind of which there were some.
+
+    Parameters
+    ----------
+    gram : float array of shape (n, n)
+    must_link, cannot_link : int arrays of shape (k, 2) and (l, 2)
+    selection : {"half", "strict"}
+        The half of each kind that overlaps least, on average, with the other kind; or the pairs
+        that are coherent with all of the other kind, and the half where there are none.
+    groups : int array of shape (n,), optional
+        Classes of the rows: one must-link of each class and one cannot-link of each two classes
+        are kept, where there are any.
+
+    Returns
+    -------
+    keep_must_link, keep_cannot_link : bool arrays of shape (k,) and (l,)
+    """
+    if not len(must_link) or not len(cannot_link):
+        return np.ones(len(must_link), dtype=bool), np.ones(len(cannot_link), dtype=bool)
+    total_must, total_cannot = np.zeros(len(must_link)), np.zeros(len(cannot_link))
+    height = max(1, BLOCK_VALUES // len(cannot_link))
+    for start in range(0, len(must_link), height):
+        part = incoherence(gram, must_link[start : start + height], cannot_link)
+        total_must[start : start + height] = part.sum(axis=1)
+        total_cannot += part.sum(axis=0)
+    if selection == "strict" and not total_must.min() > 0 and not total_cannot.min() > 0:
+        return total_must == 0, total_cannot == 0
+    return (
+        _lower_half(total_must, must_link, groups),
+        _lower_half(total_cannot, cannot_link, groups),
+    )
+
+
+def _lower_half(
+    scores: NDArray[np.float64], pairs: NDArray[np.integer], groups: NDArray[np.integer] | None
+) -> NDArray[np.bool_]:
+    """Keep the pairs up to the median, those that tie with it too, and the best of each group."""
+    half = np.partition(scores, (len(scores) - 1) // 2)[(len(scores) - 1) // 2]
+    slack = NEGLIGIBLE * max(1.0, float(scores.max()))
+    keep = scores <= half + slack
+    if groups is not None:
+        kinds = np.sort(groups[pairs], axis=1)
+        _, kind = np.unique(kinds, axis=0, return_inverse=True)
+        best = np.full(kind.max() + 1, np.inf)
+        np.minimum.at(best, kind.ravel(), scores)
+        keep |= scores <= best[kind.ravel()] + slack
+    return keep

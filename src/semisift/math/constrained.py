@@ -1,0 +1,112 @@
+"""What a problem gives to the constrained Laplacian score: its constrained rows and their pairs."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift.exceptions import FallbackWarning, GraphWarning
+from semisift.math.class_moments import units
+from semisift.math.cls_weights import Constraints, Options
+from semisift.math.columns import spans
+from semisift.math.pairs import some_pairs
+
+# The weights as printed: a constant of 0.1 on raw squared distances.
+PRINTED = Options(graph="union", heat_scale="raw", heat_constant=0.1, shift=False, self_loops=False)
+
+CURE = (
+    "Set heat_scale='mean' with heat_constant=1, the default: it measures the constant in the mean "
+    "squared distance of the rows."
+)
+
+
+def weight_options(ranker: Any) -> Options:
+    """Return the parameters of a ranker as `Options`; those as printed for ``variant="paper"``."""
+    if ranker.variant == "paper":
+        return PRINTED
+    return Options(
+        n_neighbors=ranker.n_neighbors,
+        graph=ranker.graph,
+        weights=ranker.weights,
+        heat_scale=ranker.heat_scale,
+        heat_constant=ranker.heat_constant,
+        # the score does not depend on the scale of the weights, but raw distances are meant as such
+        shift=ranker.heat_scale != "raw",
+        self_loops=ranker.self_loops,
+        mean=ranker.mean,
+    )
+
+
+def list_constraints(
+    problem: Any, most: int | None = None
+) -> tuple[Constraints, NDArray[np.int32]]:
+    """List the constrained rows, labelled or in a given pair, their pairs, and the other rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    most : int, optional
+        A random part of the pairs that follow from the labels, where there are more of a kind.
+
+    Returns
+    -------
+    constraints : Constraints
+    unlabelled : int32 array
+        The other rows, ascending.
+    """
+    free = problem.labels.codes < 0
+    if problem.given_pairs is not None:
+        free[problem.given_pairs.must_link] = False
+        free[problem.given_pairs.cannot_link] = False
+    place = np.cumsum(~free) - 1
+    pairs = problem.pairs if most is None else some_pairs(problem, most)
+    rows = np.flatnonzero(~free).astype(np.int32)
+    must, cannot = (
+        place[kind].astype(np.int32).reshape(-1, 2) for kind in (pairs.must_link, pairs.cannot_link)
+    )
+    return Constraints(rows, must, cannot), np.flatnonzero(free).astype(np.int32)
+
+
+def scaled(problem: Any, feature_scaling: str | None) -> tuple[Any, NDArray[np.float64]]:
+    """Return X with its columns scaled for distances, and the units to add them up in.
+
+    A score of a column does not depend on its scale once the weights of the rows are known, so the
+    scaled matrix serves for both.
+    """
+    X, unit = problem.X, units(problem)
+    if feature_scaling is None:
+        return X, unit
+    span = spans(X)
+    with np.errstate(over="ignore"):
+        factors = np.divide(1.0, span, out=np.zeros_like(span), where=span > 0)
+    factors = np.minimum(factors, np.finfo(np.float64).max) / np.sqrt(X.shape[1])
+    if problem.is_sparse:
+        return X.multiply(factors[None, :]).tocsc(), np.ones(X.shape[1]) / 8
+    return X * factors, np.ones(X.shape[1]) / 8
+
+
+def warn_of_no_cannot_link(name: str) -> None:
+    """Say that the supervised part of the score is missing."""
+    warnings.warn(
+        f"{name} has no cannot-link pair: it compares the differences between neighbours and in "
+        "must-link pairs with the variance alone. Label rows of a second class, or give a "
+        "cannot-link pair.",
+        FallbackWarning,
+        stacklevel=6,
+    )
+
+
+def refuse_vanished(name: str, is_printed: bool, few_edges: float | None = None) -> None:
+    """Refuse weights that all vanished, or warn if they are as printed; warn of few edges."""
+    if few_edges is not None:
+        text = f"{name} rests on weights as uneven as if there were {few_edges:.3g} edges. {CURE}"
+    elif is_printed:
+        text = (
+            f"Every weight of {name} vanished, as exp(-d2 / 0.1) does where squared distances d2 "
+            "are above 75: nothing can be ranked. Leave variant='paper' for the default, which "
+            "measures distances in their mean (heat_scale='mean')."
+        )
+    else:
+        raise ValueError(f"Every weight of {name} vanished. {CURE}")
+    warnings.warn(text, GraphWarning, stacklevel=6)

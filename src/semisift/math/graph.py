@@ -1,0 +1,270 @@
+"""Neighbour graphs on rows, and the sums over their edges for all columns at once."""
+
+import contextlib
+import sys
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, triu
+
+from semisift.exceptions import GraphWarning
+from semisift.math.columns import column_factors
+from semisift.math.distinct import distinct_rows
+from semisift.math.heat import cure, effective_edges, heat_scale
+from semisift.math.neighbours import Edges, Rows, nearest
+from semisift.math.threads import one_blas_thread
+
+# Frames that are not the user's: of semisift, of scikit-learn, and of contexts around them.
+OF_THE_LIBRARY = (
+    str(Path(__file__).parents[1]),
+    str(Path(sklearn.__file__).parent),
+    contextlib.__file__,
+)
+
+
+@dataclass(frozen=True)
+class GraphOptions:
+    """How a neighbour graph is made.
+
+    Attributes
+    ----------
+    n_neighbors : int
+        At most the number of other rows is used.
+    symmetry : {"mean", "union"}
+        An edge has the mean, or the larger, of the shares that its two ends give it.
+    weights : {"heat", "binary"}
+        ``exp(-d2 / (heat_constant * scale))``, or 1.
+    feature_scaling : {None, "minmax"}
+        ``"minmax"`` measures distances after each column was scaled to [0, 1], as the mean of the
+        squared differences over the columns.
+    heat_scale : {"mean", "median", "raw"}
+        The scale: the mean squared distance between two rows, the median over the edges between
+        different rows, or 1.
+    heat_constant : float
+    shift : bool
+        Multiply all weights so that the largest is 1: right wherever a score does not depend on
+        the scale of the weights, and then nothing vanishes.
+    """
+
+    n_neighbors: int = 10
+    symmetry: Literal["mean", "union"] = "mean"
+    weights: Literal["heat", "binary"] = "heat"
+    feature_scaling: Literal["minmax"] | None = None
+    heat_scale: Literal["mean", "median", "raw"] = "mean"
+    heat_constant: float = 1.0
+    shift: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A weighted graph on nodes that stand for identical rows.
+
+    Attributes
+    ----------
+    weights : csr_array of shape (n_nodes, n_nodes)
+        Symmetric, with a zero diagonal. The weight between two nodes is the sum over their rows.
+    rows : int array of shape (n_nodes,)
+        A row of the matrix for each node.
+    node : int array of shape (n_rows,)
+        The node of each row.
+    within : float array of shape (n_nodes,)
+        Twice the weight of the edges among the rows of a node: it counts for degrees alone, since
+        such rows do not differ.
+    heat : float or None
+        Squared distance at which a weight falls to 1/e, after `feature_scaling`; None where
+        weights do not come from distances.
+    lowest : float
+        Squared distance at which a weight is 1, in `heat`: not 0 if the weights were shifted.
+    """
+
+    weights: csr_array
+    rows: NDArray[np.int64]
+    node: NDArray[np.int64]
+    within: NDArray[np.float64]
+    heat: float | None = None
+    lowest: float = 0.0
+
+    @cached_property
+    def between(self) -> NDArray[np.float64]:
+        """Sum of the weights between each node and the others."""
+        return np.asarray(self.weights.sum(axis=1)).ravel()
+
+    @cached_property
+    def upper(self) -> csr_array:
+        """The weights above the diagonal: each edge once."""
+        return triu(self.weights, k=1, format="csr")
+
+    @cached_property
+    def degrees(self) -> NDArray[np.float64]:
+        """Sum of the weights at each node."""
+        return self.between + self.within
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of rows of each node."""
+        return np.bincount(self.node, minlength=len(self.rows))
+
+    @cached_property
+    def n_edges(self) -> float:
+        """Sum of the weights of all edges between two rows: their number, if weights are 1."""
+        return float(self.degrees.sum() / 2)
+
+    @cached_property
+    def effective_edges(self) -> float:
+        """How many edges of equal weight would be as spread out: ``(sum w)^2 / sum w^2``."""
+        return effective_edges(self.weights, self.within, self.counts)
+
+    def split(self, groups: NDArray[np.integer]) -> tuple["Graph", NDArray[np.integer]]:
+        """Split nodes so that the rows of each belong to one group.
+
+        Parameters
+        ----------
+        groups : int array of shape (n_rows,)
+
+        Returns
+        -------
+        graph : Graph
+            The same graph on the finer nodes.
+        group : int array
+            The group of each of its nodes.
+        """
+        key = np.column_stack([self.node, groups])
+        parts, first, node = np.unique(key, axis=0, return_index=True, return_inverse=True)
+        node, parent = node.ravel(), parts[:, 0]
+        counts = np.bincount(node, minlength=len(parts))
+        share = csr_array(
+            (counts / self.counts[parent], parent, np.arange(len(parts) + 1)),
+            shape=(len(parts), len(self.rows)),
+        )
+        weights = (share @ self.weights @ share.T).tocsr()
+        # each of the pairs of rows of one node has the same part of what is within it
+        pairs = self.counts * (self.counts - 1.0)
+        each = np.divide(self.within, pairs, out=np.zeros(len(pairs)), where=pairs > 0)
+        within = counts * (counts - 1.0) * each[parent]
+        alone = self.counts[parent] == 1  # a diagonal that the user gave
+        within[alone] = self.within[parent][alone]
+        torn = np.flatnonzero(np.bincount(parent, minlength=len(self.rows))[parent] > 1)
+        if len(torn):
+            same = csr_array(
+                (np.ones(len(torn)), (torn, parent[torn])), shape=(len(parts), len(self.rows))
+            )
+            sides = csr_array(
+                (counts[torn] * each[parent[torn]], (torn, parent[torn])), shape=same.shape
+            )
+            between = (sides @ same.T).multiply(counts[None, :]).tocsr()
+            between.setdiag(0.0)
+            between.eliminate_zeros()
+            weights = weights + between
+        graph = Graph(weights.tocsr(), first, node, within, self.heat, self.lowest)
+        return graph, parts[:, 1]
+
+
+@one_blas_thread()
+def neighbour_graph(
+    X: Any, options: GraphOptions, span: NDArray[np.float64] | None = None
+) -> Graph:
+    """Make the graph of the nearest neighbours of each row.
+
+    Parameters
+    ----------
+    X : array or csc_array of shape (n, p)
+    options : GraphOptions
+    span : float array of shape (p,), optional
+        Difference between the extremes of each column, where it is known.
+
+    Returns
+    -------
+    Graph
+    """
+    rows, node = distinct_rows(X)
+    counts = np.bincount(node, minlength=len(rows))
+    factors, unit = column_factors(X, options.feature_scaling, span)
+    measured = Rows(X, rows, counts, factors)
+    k = min(options.n_neighbors, len(node) - 1)
+    edges = symmetrise(nearest(measured, k), len(rows), options.symmetry)
+    # what the rows of a node give to each other, at distance 0
+    within = counts * np.minimum(k, counts - 1.0)
+    return weighted_graph(edges, rows, node, within, measured.mean_d2, unit, options)
+
+
+def symmetrise(edges: Edges, n_nodes: int, symmetry: str) -> Edges:
+    """Return every edge in both directions, with the mean or the larger share of the two.
+
+    The edges are in the order of their nodes.
+    """
+    there, back = (edges.first, edges.second), (edges.second, edges.first)
+    key = np.concatenate([first * n_nodes + second for first, second in (there, back)])
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    starts = np.flatnonzero(np.diff(key, prepend=-1))
+    if not len(starts):
+        return edges
+    share = np.tile(edges.share, 2)[order]
+    if symmetry == "mean":
+        share = np.add.reduceat(share, starts) / 2
+    else:
+        share = np.maximum.reduceat(share, starts)
+    # the two directions of an edge may differ in the last digit
+    d2 = np.minimum.reduceat(np.tile(edges.d2, 2)[order], starts)
+    first, second = np.divmod(key[starts], n_nodes)
+    return Edges(first, second, d2, share)
+
+
+def weighted_graph(
+    edges: Edges,
+    rows: NDArray[np.int64],
+    node: NDArray[np.int64],
+    within: NDArray[np.float64],
+    mean_d2: float,
+    unit: float,
+    options: GraphOptions,
+) -> Graph:
+    """Make a graph of symmetric edges; `unit` is the length in which distances are measured."""
+    counts = np.bincount(node, minlength=len(rows))
+    n_nodes = len(rows)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(edges.first, minlength=n_nodes))])
+
+    def matrix(values: NDArray[np.float64]) -> csr_array:
+        return csr_array((values, edges.second, starts), shape=(n_nodes, n_nodes))
+
+    plain = matrix(edges.share)
+    if options.weights == "binary" or not len(edges.d2):
+        return Graph(plain, rows, node, within)
+    scale = options.heat_constant * heat_scale(edges, mean_d2, unit, options.heat_scale)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        exponent = np.where(edges.d2 > 0, edges.d2 / scale, 0.0)
+        heat = float(np.float64(unit) * scale * unit)
+    if np.exp(-exponent.min()) == 0.0:
+        raise ValueError(
+            "Every weight of the neighbour graph vanished: the smallest squared distance between "
+            f"neighbours is {exponent.min():.3g} times the constant of the heat weights, and "
+            f"exp(-746) is 0. {cure(options)}"
+        )
+    lowest = 0.0
+    if options.shift and not within.any():
+        lowest = float(exponent.min())
+    graph = Graph(matrix(edges.share * np.exp(lowest - exponent)), rows, node, within, heat, lowest)
+    enough = min(float(len(node)), effective_edges(plain, within, counts) / 2)
+    if graph.effective_edges < enough:
+        warnings.warn(
+            f"The neighbour graph of {len(node)} rows rests on few edges: its heat weights are as "
+            f"uneven as if there were {graph.effective_edges:.3g} edges. {cure(options)}",
+            GraphWarning,
+            stacklevel=_frames_to_the_caller(),
+        )
+    return graph
+
+
+def _frames_to_the_caller() -> int:
+    """Return how far up the line stands that called fit, from the function that calls this."""
+    frame: Any = sys._getframe(1)
+    level = 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OF_THE_LIBRARY):
+        frame, level = frame.f_back, level + 1
+    return level

@@ -1,0 +1,362 @@
+"""Entropy, mutual and conditional mutual information of all columns at once, in nats.
+
+Columns are binned first: five bins of equal width, except that columns with at most five distinct
+values keep these. Then every quantity is a sum of ``k log k`` over a table of counts::
+
+    n I(f; y)     = sum k log k over (f, y)    - over f      - over y      + n log n
+    n I(f; y | s) = sum k log k over (f, y, s) - over (f, s) - over (y, s) + over s
+
+and the tables of all columns with one variable are products of their indicator matrices: of bits
+where X is dense, of lists of entries where it is sparse.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from semisift.math.blocks import blocks, dense_columns
+from semisift.math.columns import power_of_two
+
+N_BINS = 5
+
+# Counts are made for so many cells at once, 16 MB as int32.
+BLOCK_COUNTS = 1 << 22
+
+# Rows that show of most columns that they have more values than bins.
+FIRST_LOOK = 64
+
+Codes = NDArray[np.integer]
+
+
+@dataclass(frozen=True, eq=False)
+class DenseBins:
+    """Columns as codes from 0 to ``n_bins - 1``.
+
+    Attributes
+    ----------
+    codes : uint8 array of shape (n_rows, n_columns)
+    n_bins : int
+    """
+
+    codes: NDArray[np.uint8]
+    n_bins: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.codes.shape[0], self.codes.shape[1]
+
+    def column(self, j: int) -> NDArray[np.uint8]:
+        """Return the codes of one column."""
+        return np.ascontiguousarray(self.codes[:, j])
+
+    @cached_property
+    def _bits(self) -> NDArray[np.uint64]:
+        """For each bin, whether rows are in it: of shape (n_bins, n_words, n_columns)."""
+        return np.stack([_pack(self.codes == code) for code in range(self.n_bins)])
+
+    def counts(self, other: Codes, n_other: int, columns: slice) -> NDArray[np.int32]:
+        """Return the counts of shape (n_other, n_bins, number of columns)."""
+        marks = _pack(other[:, None] == np.arange(n_other))
+        bits = self._bits[:, :, columns]
+        counts = np.zeros((n_other, self.n_bins, bits.shape[2]), dtype=np.int32)
+        for value in range(n_other):
+            for word in np.flatnonzero(marks[:, value]):
+                counts[value] += np.bitwise_count(bits[:, word] & marks[word, value])
+        return counts
+
+
+@dataclass(frozen=True, eq=False)
+class SparseBins:
+    """Columns as the code of their zeros and the entries that have another one.
+
+    Attributes
+    ----------
+    starts : int array of shape (n_columns + 1,)
+        Where the entries of each column start.
+    rows : int array
+        The row of each entry.
+    values : uint8 array
+        The code of each entry.
+    background : uint8 array of shape (n_columns,)
+        The code of all other rows.
+    n_rows, n_bins : int
+    """
+
+    starts: NDArray[np.integer]
+    rows: NDArray[np.integer]
+    values: NDArray[np.uint8]
+    background: NDArray[np.uint8]
+    n_rows: int
+    n_bins: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_rows, len(self.background)
+
+    def column(self, j: int) -> NDArray[np.uint8]:
+        """Return the codes of one column."""
+        codes = np.full(self.n_rows, self.background[j])
+        entries = slice(self.starts[j], self.starts[j + 1])
+        codes[self.rows[entries]] = self.values[entries]
+        return codes
+
+    @cached_property
+    def _cells(self) -> NDArray[np.int64]:
+        column = np.repeat(np.arange(len(self.background)), np.diff(self.starts))
+        return column * self.n_bins + self.values
+
+    def counts(self, other: Codes, n_other: int, columns: slice) -> NDArray[np.int32]:
+        """Return the counts of shape (n_other, n_bins, number of columns)."""
+        width = columns.stop - columns.start
+        entries = slice(self.starts[columns.start], self.starts[columns.stop])
+        cells = self._cells[entries] - columns.start * self.n_bins
+        keys = cells * n_other + other[self.rows[entries]]
+        counts = np.bincount(keys, minlength=width * self.n_bins * n_other)
+        counts = counts.reshape(width, self.n_bins, n_other).astype(np.int32)
+        rest = np.bincount(other, minlength=n_other) - counts.sum(axis=1)
+        counts[np.arange(width), self.background[columns]] = rest
+        return np.ascontiguousarray(counts.transpose(2, 1, 0))
+
+
+Binned = DenseBins | SparseBins
+
+
+def bin_columns(X: Any, n_bins: int = N_BINS) -> Binned:
+    """Bin every column: equal widths between its extremes, or its values if these are few.
+
+    Parameters
+    ----------
+    X : array or sparse csc_array of shape (n, p)
+        A sparse X stays sparse.
+    n_bins : int
+
+    Returns
+    -------
+    DenseBins or SparseBins
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bin_columns(np.array([[0.0], [1.0], [2.0], [4.0], [7.0], [10.0]])).column(0)
+    array([0, 0, 1, 2, 3, 4], dtype=uint8)
+    """
+    if issparse(X):
+        return _bin_sparse(X.tocsc(), n_bins)
+    codes = np.empty(X.shape, dtype=np.uint8, order="F")
+    for block in blocks(X.shape[1], X.shape[0]):
+        values = dense_columns(X, block).T
+        cuts = _cuts_of(values, n_bins)
+        codes[:, block] = _codes(values, cuts[:, :, None]).T
+    return DenseBins(codes, n_bins)
+
+
+def entropy(binned: Binned) -> NDArray[np.float64]:
+    """Return the entropy H(f) of each binned column.
+
+    Parameters
+    ----------
+    binned : DenseBins or SparseBins
+
+    Returns
+    -------
+    float array of shape (p,)
+    """
+    n_rows, _ = binned.shape
+    k_log_k = _k_log_k(n_rows)
+    alone = np.zeros(n_rows, dtype=np.int64)
+    sums = [_sum(k_log_k, counts) for _, counts in joint_counts(binned, alone)]
+    return np.maximum(k_log_k[-1] - np.concatenate(sums), 0.0) / n_rows
+
+
+def mutual_information(binned: Binned, y: Codes) -> NDArray[np.float64]:
+    """Return the mutual information I(f; y) of each binned column with one variable.
+
+    Parameters
+    ----------
+    binned : DenseBins or SparseBins
+    y : int array of shape (n,)
+        Codes from 0: classes, or another column, ``binned.column(j)``.
+
+    Returns
+    -------
+    float array of shape (p,)
+        Not negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([0, 0, 1, 1])
+    >>> mutual_information(bin_columns(np.array([[0.0, 5], [0, 6], [1, 5], [1, 6]])), y)
+    array([0.69314718, 0.        ])
+    """
+    return conditional_mutual_information(binned, y, np.zeros(len(y), dtype=np.int64))
+
+
+def conditional_mutual_information(binned: Binned, y: Codes, s: Codes) -> NDArray[np.float64]:
+    """Return I(f; y | s) of each binned column f with y, given one further variable s.
+
+    Parameters
+    ----------
+    binned : DenseBins or SparseBins
+        All columns f, as `bin_columns` returns them for the labelled rows.
+    y : int array of shape (n,)
+        Class codes from 0.
+    s : int array of shape (n,)
+        Codes from 0, such as ``binned.column(j)``.
+
+    Returns
+    -------
+    float array of shape (p,)
+        In nats, not negative; divide by ``np.log(2)`` for bits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    >>> X = np.array([[0, 0, 0, 1, 1, 1, 1, 1], [0, 0, 1, 0, 1, 1, 0, 1]], dtype=float).T
+    >>> binned = bin_columns(X)
+    >>> conditional_mutual_information(binned, y, binned.column(0)) / np.log(2)
+    array([0.        , 0.20120506])
+    """
+    n_rows, _ = binned.shape
+    y, s = np.asarray(y, dtype=np.int64), np.asarray(s, dtype=np.int64)
+    n_y, n_s = int(y.max(initial=0)) + 1, int(s.max(initial=0)) + 1
+    k_log_k = _k_log_k(n_rows)
+    both = np.bincount(s * n_y + y, minlength=n_s * n_y)
+    known = k_log_k[np.bincount(s)].sum() - k_log_k[both].sum()
+    information = np.empty(binned.shape[1])
+    for columns, counts in joint_counts(binned, s * n_y + y, n_s * n_y):
+        with_s = counts.reshape(n_s, n_y, *counts.shape[1:]).sum(axis=1)
+        information[columns] = _sum(k_log_k, counts) - _sum(k_log_k, with_s) + known
+    return np.maximum(information, 0.0) / n_rows
+
+
+def joint_counts(
+    binned: Binned, other: Codes, n_other: int | None = None
+) -> Iterator[tuple[slice, NDArray[np.int32]]]:
+    """Yield for blocks of columns how often each bin meets each value of another variable.
+
+    Parameters
+    ----------
+    binned : DenseBins or SparseBins
+    other : int array of shape (n,)
+        Codes from 0.
+    n_other : int, optional
+        Number of codes; else one more than the largest.
+
+    Yields
+    ------
+    columns : slice
+    counts : int array of shape (n_other, n_bins, number of columns)
+    """
+    n_other = int(other.max(initial=0)) + 1 if n_other is None else n_other
+    for columns in blocks(binned.shape[1], n_other * binned.n_bins, BLOCK_COUNTS):
+        yield columns, binned.counts(other, n_other, columns)
+
+
+def _k_log_k(n_rows: int) -> NDArray[np.float64]:
+    """Return k log k for every possible count: looking it up is faster than computing it."""
+    counts = np.arange(n_rows + 1, dtype=np.float64)
+    return counts * np.log(np.maximum(counts, 1.0))
+
+
+def _sum(k_log_k: NDArray[np.float64], counts: NDArray[np.integer]) -> NDArray[np.float64]:
+    return np.asarray(k_log_k[counts].reshape(-1, counts.shape[-1]).sum(axis=0))
+
+
+def _pack(marks: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Pack the rows of each column into words of 64 bits, (n_words, n_columns)."""
+    n_rows, n_columns = marks.shape
+    packed = np.zeros((-(-n_rows // 64) * 8, n_columns), dtype=np.uint8)
+    packed[: -(-n_rows // 8)] = np.packbits(marks, axis=0)
+    words = packed.reshape(-1, 8, n_columns).transpose(0, 2, 1)
+    return np.ascontiguousarray(words).view(np.uint64)[:, :, 0]
+
+
+# --- where the bins are ---------------------------------------------------------------------------
+
+
+def _codes(values: NDArray[np.float64], cuts: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Count the cuts, along the first axis, that a value reaches."""
+    codes = np.zeros(values.shape, dtype=np.uint8)
+    for cut in cuts:
+        codes += values >= cut
+    return codes
+
+
+def _equal_widths(
+    low: NDArray[np.float64], high: NDArray[np.float64], n_bins: int
+) -> NDArray[np.float64]:
+    """Return the inner edges of the bins, of shape (n_bins - 1, number of columns)."""
+    unit = power_of_two(np.maximum(np.abs(low), np.abs(high)))
+    step = np.arange(1, n_bins)[:, None]
+    return np.asarray((low / unit * (n_bins - step) + high / unit * step) / n_bins * unit)
+
+
+def _cuts_of(values: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]:
+    """Return the cuts of dense columns, given as rows."""
+    cuts = _equal_widths(values.min(axis=1), values.max(axis=1), n_bins)
+    first = np.sort(values[:, :FIRST_LOOK], axis=1)
+    seen = 1 + np.count_nonzero(np.diff(first, axis=1), axis=1)
+    doubtful = np.flatnonzero(seen <= n_bins)
+    if len(doubtful):
+        ordered = np.sort(values[doubtful], axis=1) if values.shape[1] > FIRST_LOOK else first
+        ordered = ordered if len(ordered) == len(doubtful) else ordered[doubtful]
+        is_new = ordered[:, 1:] != ordered[:, :-1]
+        number = np.cumsum(is_new, axis=1)
+        few = number[:, -1] < n_bins if number.shape[1] else np.ones(len(ordered), dtype=bool)
+        row, place = np.nonzero(is_new & few[:, None])
+        cuts[:, doubtful[few]] = np.inf
+        cuts[number[row, place] - 1, doubtful[row]] = ordered[row, place + 1]
+    return cuts
+
+
+def _bin_sparse(X: Any, n_bins: int) -> SparseBins:
+    n_rows, n_columns = X.shape
+    filled = np.diff(X.indptr)
+    background = np.empty(n_columns, dtype=np.uint8)
+    codes = np.empty(X.nnz, dtype=np.uint8)
+    for block in blocks(n_columns, max(1, X.nnz // max(1, n_columns))):
+        width = block.stop - block.start
+        entries = slice(X.indptr[block.start], X.indptr[block.stop])
+        column = np.repeat(np.arange(width), filled[block])
+        values = X.data[entries].astype(np.float64)
+        has_zeros = np.flatnonzero(filled[block] < n_rows)
+        cuts = _cuts_of_entries(
+            np.concatenate([values, np.zeros(len(has_zeros))]),
+            np.concatenate([column, has_zeros]),
+            width,
+            n_bins,
+        )
+        background[block] = _codes(np.zeros(width), cuts)
+        codes[entries] = _codes(values, cuts[:, column])
+    column = np.repeat(np.arange(n_columns), filled)
+    differs = codes != background[column]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(column[differs], minlength=n_columns))])
+    return SparseBins(starts, X.indices[differs], codes[differs], background, n_rows, n_bins)
+
+
+def _cuts_of_entries(
+    values: NDArray[np.float64], column: NDArray[np.int64], n_columns: int, n_bins: int
+) -> NDArray[np.float64]:
+    """Return the cuts of columns that are given as entries, each with at least one."""
+    order = np.lexsort((values, column))
+    values, column = values[order], column[order]
+    starts = np.searchsorted(column, np.arange(n_columns + 1))
+    cuts = _equal_widths(values[starts[:-1]], values[starts[1:] - 1], n_bins)
+    is_new = np.concatenate([[True], values[1:] != values[:-1]])
+    is_new[starts[:-1]] = False  # the lowest value of a column needs no cut
+    passed = np.cumsum(is_new)
+    number = passed - passed[starts[:-1]][column]
+    few = number[starts[1:] - 1] < n_bins
+    chosen = is_new & few[column]
+    cuts[:, few] = np.inf
+    cuts[number[chosen] - 1, column[chosen]] = values[chosen]
+    return cuts

@@ -1,0 +1,131 @@
+"""What labels and given pairs change in a neighbour graph."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from semisift.math.class_moments import units
+from semisift.math.columns import power_of_two
+from semisift.math.edge_sums import NO_VARIANCE, edge_sums
+from semisift.math.graph import Graph
+from semisift.math.pairs import pair_sums_in_units, unlabelled_pairs
+from semisift.math.scores import ratio
+
+MUST_LINK, UNKNOWN, CANNOT_LINK = 1, 0, -1
+
+
+def by_relation(problem: Any, graph: Graph) -> tuple[Graph, NDArray[np.int8], NDArray[np.bool_]]:
+    """Split a graph until it is known for each edge whether labels or pairs decide on it.
+
+    Parameters
+    ----------
+    problem : Problem
+    graph : Graph
+
+    Returns
+    -------
+    graph : Graph
+        The same graph on finer nodes: identical rows with different labels are apart, and so are
+        the rows of given pairs.
+    relation : int array
+        For each entry of its weights: 1 for a must-link, -1 for a cannot-link, 0 if unknown.
+    labelled : bool array
+        Which of its nodes are labelled, so that their rows must be linked.
+    """
+    codes = problem.labels.codes.astype(np.int64)
+    groups = codes.copy()
+    extra = None if problem.given_pairs is None else unlabelled_pairs(problem)
+    if extra is not None:
+        named = np.unique(np.concatenate([extra.must_link, extra.cannot_link]))
+        groups[named] = problem.labels.n_classes + np.arange(len(named))
+    graph, _ = graph.split(groups)
+    code = codes[graph.rows]
+    n_nodes = len(code)
+    first = np.repeat(np.arange(n_nodes), np.diff(graph.weights.indptr))
+    second = graph.weights.indices.astype(np.int64)
+    both = (code[first] >= 0) & (code[second] >= 0)
+    relation = np.where(code[first] == code[second], MUST_LINK, CANNOT_LINK) * both
+    if extra is not None:
+        key = first * n_nodes + second
+        for pairs, kind in ((extra.must_link, MUST_LINK), (extra.cannot_link, CANNOT_LINK)):
+            a, b = graph.node[pairs].T
+            relation[np.isin(key, np.concatenate([a * n_nodes + b, b * n_nodes + a]))] = kind
+    return graph, relation.astype(np.int8), code >= 0
+
+
+def keep_edges(graph: Graph, kept: NDArray[np.bool_], within: NDArray[np.float64]) -> Graph:
+    """Return a graph with some entries of the weights, and with new weights within nodes."""
+    data = np.where(kept, graph.weights.data, 0.0)
+    weights = csr_array((data, graph.weights.indices, graph.weights.indptr), graph.weights.shape)
+    weights.eliminate_zeros()
+    return Graph(weights, graph.rows, graph.node, within, graph.heat, graph.lowest)
+
+
+def undecided_edges(problem: Any, graph: Graph) -> Graph:
+    """Return the edges on which neither labels nor given pairs decide."""
+    graph, relation, labelled = by_relation(problem, graph)
+    within = np.where(labelled, 0.0, graph.within)
+    return keep_edges(graph, relation == UNKNOWN, within)
+
+
+def cannot_link_edges(problem: Any, graph: Graph) -> Graph:
+    """Return the edges between rows that are known to be of different classes."""
+    graph, relation, _ = by_relation(problem, graph)
+    return keep_edges(graph, relation == CANNOT_LINK, np.zeros(len(graph.rows)))
+
+
+def span_units(problem: Any) -> NDArray[np.float64]:
+    """Return a power of two near the span of each column, and infinity for constant columns.
+
+    It comes at a lower cost than a unit near the standard deviation, and makes zeros of constants.
+    """
+    return np.where(problem.constant, np.inf, power_of_two(problem.spans))
+
+
+def laplacian_score(problem: Any, graph: Graph) -> NDArray[np.float64]:
+    """Return the Laplacian score of each column, lower is better.
+
+    Parameters
+    ----------
+    problem : Problem
+    graph : Graph
+
+    Returns
+    -------
+    float array of shape (p,)
+        ``f'(D - S)f / f~'Df~`` with f~ the column less its mean weighted by the degrees.
+    """
+    sums = edge_sums(problem.X, graph, span_units(problem))
+    return ratio(sums.difference, sums.variance, NO_VARIANCE * graph.degrees.sum())
+
+
+def label_aware_score(
+    problem: Any, graph: Graph, same_class_weight: float = 1.0
+) -> NDArray[np.float64]:
+    """Return the Laplacian score on a graph in which labels overrule neighbours.
+
+    Parameters
+    ----------
+    problem : Problem
+    graph : Graph
+        With weights that were not shifted: 1 is the weight at distance 0.
+    same_class_weight : float
+        Weight of each pair of labelled rows of one class; pairs of different classes get 0.
+
+    Returns
+    -------
+    float array of shape (p,)
+        Lower is better.
+    """
+    graph = undecided_edges(problem, graph)
+    # the must-link pairs, a complete graph in each class, are added as sums
+    code = problem.labels.codes[graph.rows]
+    others = np.where(code >= 0, np.append(problem.labels.counts, 1)[code] - 1, 0)
+    within = graph.within + same_class_weight * graph.counts * others
+    graph = Graph(graph.weights, graph.rows, graph.node, within)
+    sums = edge_sums(problem.X, graph, units(problem))
+    must_link, _ = pair_sums_in_units(problem)
+    difference = sums.difference + same_class_weight * must_link
+    return ratio(difference, sums.variance, NO_VARIANCE * graph.degrees.sum())

@@ -1,0 +1,222 @@
+"""Sums of squared differences over must-link and cannot-link pairs, for all columns at once."""
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array
+
+from semisift._labels import Pairs
+from semisift.exceptions import FallbackWarning
+from semisift.math.blocks import blocks, dense_columns
+from semisift.math.class_moments import class_moments, units
+
+# Separates the draw of pairs from the other draws with the same seed.
+POOL_STREAM = 0x7061
+
+
+def pair_sums(problem: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sum the squared differences over must-link and over cannot-link pairs, for all columns.
+
+    Each unordered pair counts once. Pairs that follow from the labels are never listed: with W_c
+    the sum of squares within class c and B the one between the classes::
+
+        m = sum_c n_c W_c            c = sum_c (n_L - n_c) W_c + n_L B
+
+    Pairs that were given are added one by one, unless the labels of both rows imply them.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    m, c : float arrays of shape (p,)
+        Infinite where they leave the range of floats.
+    """
+    must, cannot = pair_sums_in_units(problem)
+    with np.errstate(over="ignore"):
+        square = units(problem) ** 2
+        return must * square, cannot * square
+
+
+def pair_sums_in_units(problem: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return `pair_sums` in the unit of each column, for scores that do not depend on it.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    m, c : float arrays of shape (p,)
+    """
+    moments = class_moments(problem)
+    n_each = moments.counts[:, None]
+    n_labelled = moments.counts.sum()
+    must = (n_each * moments.within).sum(axis=0)
+    cannot = ((n_labelled - n_each) * moments.within).sum(axis=0) + n_labelled * moments.between
+    if problem.given_pairs is not None:
+        unit = units(problem)
+        extra = unlabelled_pairs(problem)
+        must = must + _summed_over_pairs(problem, extra.must_link, unit)
+        cannot = cannot + _summed_over_pairs(problem, extra.cannot_link, unit)
+    return must, cannot
+
+
+def unlabelled_pairs(problem: Any) -> Pairs:
+    """Return the given pairs that do not follow from the labels.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    Pairs
+    """
+    given = problem.given_pairs
+    is_labelled = problem.labels.codes >= 0
+    return Pairs(
+        *(pairs[~is_labelled[pairs].all(axis=1)] for pairs in (given.must_link, given.cannot_link))
+    )
+
+
+def count_pairs(problem: Any) -> tuple[int, int]:
+    """Count the must-link and the cannot-link pairs without listing those of the labels.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    n_must_link, n_cannot_link : int
+    """
+    counts = problem.labels.counts
+    must = int((counts * (counts - 1)).sum()) // 2
+    cannot = int(counts.sum()) * (int(counts.sum()) - 1) // 2 - must
+    if problem.given_pairs is not None:
+        extra = unlabelled_pairs(problem)
+        must, cannot = must + len(extra.must_link), cannot + len(extra.cannot_link)
+    return must, cannot
+
+
+def check_kinds(problem: Any, name: str) -> tuple[bool, bool]:
+    """Tell which kinds of pairs there are, and warn where one of them is missing.
+
+    Parameters
+    ----------
+    problem : Problem
+    name : str
+        Of the method.
+
+    Returns
+    -------
+    has_must_link, has_cannot_link : bool
+    """
+    n_must, n_cannot = count_pairs(problem)
+    if not n_must:
+        warnings.warn(
+            f"{name} has no must-link pair: it ranks by the differences of cannot-link pairs "
+            "alone, which depend on the unit of a column. Label a second row of a class, give a "
+            "must-link pair, or scale the columns.",
+            FallbackWarning,
+            stacklevel=6,
+        )
+    elif not n_cannot:
+        warnings.warn(
+            f"{name} has no cannot-link pair: it compares the differences of must-link pairs with "
+            "the variance over all rows instead. Give a cannot-link pair, or label rows of a "
+            "second class.",
+            FallbackWarning,
+            stacklevel=6,
+        )
+    return n_must > 0, n_cannot > 0
+
+
+def squared_differences(
+    problem: Any, pairs: NDArray[np.integer], unit: NDArray[np.float64]
+) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """Yield for blocks of columns the squared differences of pairs of rows, in a unit.
+
+    Parameters
+    ----------
+    problem : Problem
+    pairs : int array of shape (k, 2)
+    unit : float array of shape (p,)
+
+    Yields
+    ------
+    columns : slice
+    squares : C-ordered float array of shape (k, number of columns)
+    """
+    X = problem.X
+    if problem.is_sparse:
+        k = np.arange(len(pairs))
+        ends = (np.repeat(k, 2), pairs.ravel())
+        signs = np.tile([1.0, -1.0], len(pairs))
+        incidence = csr_array((signs, ends), shape=(len(pairs), problem.n_rows))
+        data = X.data / np.repeat(unit, np.diff(X.indptr))
+        X = (incidence @ csc_array((data, X.indices, X.indptr), shape=X.shape)).tocsc()
+    for columns in blocks(problem.n_features, len(pairs)):
+        if problem.is_sparse:
+            differences = dense_columns(X, columns)
+        else:
+            part = dense_columns(X, columns) / unit[columns]
+            differences = part[pairs[:, 0]] - part[pairs[:, 1]]
+        yield columns, np.square(differences, out=differences)
+
+
+def _summed_over_pairs(
+    problem: Any, pairs: NDArray[np.integer], unit: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    sums = np.zeros(problem.n_features)
+    if len(pairs):
+        for columns, squares in squared_differences(problem, pairs, unit):
+            sums[columns] = np.cumsum(squares, axis=0)[-1]
+    return sums
+
+
+# --- when there are too many pairs to list --------------------------------------------------------
+
+
+def some_pairs(problem: Any, most: int) -> Pairs:
+    """List the pairs, or a random part of those that follow from the labels where they are many.
+
+    Parameters
+    ----------
+    problem : Problem
+    most : int
+        Of either kind, so many pairs of labelled rows are drawn where there are more; given pairs
+        are never left out.
+
+    Returns
+    -------
+    Pairs
+    """
+    labels = problem.labels
+    order = np.argsort(labels.codes[labels.labelled], kind="stable")
+    rows = labels.labelled[order]
+    ends = np.cumsum(labels.counts)
+    start, end = np.repeat(ends - labels.counts, labels.counts), np.repeat(ends, labels.counts)
+    place = np.arange(len(rows))
+    rng = np.random.default_rng([problem.seed, POOL_STREAM])
+    kinds = []
+    # each row is paired with those before it in its class, and with all rows of later classes
+    for first_partner, n_partners in ((start, place - start), (end, len(rows) - end)):
+        passed = np.cumsum(n_partners)
+        total = int(passed[-1]) if len(passed) else 0
+        number = np.arange(total) if total <= most else rng.choice(total, most, replace=False)
+        one = np.searchsorted(passed, number, side="right")
+        other = first_partner[one] + number - (passed - n_partners)[one]
+        kinds.append(np.sort(np.column_stack([rows[one], rows[other]]), axis=1))
+    if problem.given_pairs is not None:
+        extra = unlabelled_pairs(problem)
+        kinds = [
+            np.concatenate(both)
+            for both in zip(kinds, (extra.must_link, extra.cannot_link), strict=True)
+        ]
+    return Pairs(*(np.unique(pairs, axis=0) for pairs in kinds))

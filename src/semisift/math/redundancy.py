@@ -1,0 +1,244 @@
+"""Near-copies: walk down a ranking and put what repeats a better column behind the others.
+
+A column is kept unless its absolute correlation, over all rows, with one of the columns kept before
+it exceeds a threshold. The walk takes the ranking in blocks: one matrix product compares a block
+with all that was kept, one more the block with itself, and no p x p matrix is ever made. Its cost
+is O(n * visited * kept).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse, vstack
+
+from semisift.math.blocks import dense_columns
+from semisift.math.columns import power_of_two
+from semisift.math.threads import one_blas_thread
+
+# The walk goes on until so many columns are kept, or as many as were asked for if that is more.
+FEWEST_KEPT = 1000
+
+# Columns of a block, and how many values it may hold.
+BLOCK_COLUMNS = 256
+BLOCK_VALUES = 1 << 23
+
+# Kept columns are held in memory up to so many values (1 GB), else prepared again for each block.
+MOST_HELD = 1 << 27
+
+# A mean of so many standard deviations leaves twelve digits of a correlation.
+FAR_FROM_ZERO = 100.0
+
+# Correlations that differ by less are equal: dense and sparse products round differently.
+TIE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Standardised:
+    """Columns such that ``values @ other.values.T - shift * other.shift`` are correlations.
+
+    Attributes
+    ----------
+    columns : int array of shape (k,)
+    values : array or csr_array of shape (k, n), or None
+        None where they are prepared anew.
+    shift : float array of shape (k,)
+        0 for dense columns, which are centred; sparse ones are not, to stay sparse.
+    """
+
+    columns: NDArray[np.int64]
+    values: Any
+    shift: NDArray[np.float64]
+
+
+def put_copies_last(
+    X: Any,
+    ranking: NDArray[np.int64],
+    scored: NDArray[np.bool_],
+    threshold: float,
+    n_wanted: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Change a ranking so that columns that repeat a better one come after the others.
+
+    The columns that are kept come first. The walk ends when `n_wanted` of them are found, or
+    `FEWEST_KEPT` if that is more: nobody reads so far down, and without an end the cost grows with
+    the square of p. Behind them stand the columns that it did not reach, then the near-copies, and
+    last the columns without a score, each group in the order of the ranking.
+
+    Parameters
+    ----------
+    X : array or csc_array of shape (n, p)
+    ranking : int array of shape (p,)
+        1 is the best.
+    scored : bool array of shape (p,)
+        Which columns have a score.
+    threshold : float
+        Largest absolute correlation between two columns that are kept.
+    n_wanted : int
+
+    Returns
+    -------
+    ranking : int array of shape (p,)
+    represented_by : int array of shape (p,)
+        The kept column that stands for each column, itself if it is no copy.
+    """
+    order = np.argsort(ranking)
+    walk, rest = order[scored[order]], order[~scored[order]]
+    is_copy, stands_for = find_copies(X, walk, threshold, max(n_wanted, FEWEST_KEPT))
+    represented_by = np.arange(len(ranking))
+    represented_by[walk] = stands_for
+    changed = np.empty_like(ranking)
+    changed[np.concatenate([walk[~is_copy], walk[is_copy], rest])] = np.arange(1, len(ranking) + 1)
+    return changed, represented_by
+
+
+def find_copies(
+    X: Any, walk: NDArray[np.integer], threshold: float, n_kept: int
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Find the columns that repeat a better one.
+
+    Parameters
+    ----------
+    X : array or csc_array of shape (n, p)
+    walk : int array
+        Columns from the best on.
+    threshold : float
+        Largest absolute correlation between two columns that are kept.
+    n_kept : int
+        The walk ends when so many columns are kept; those after them count as no copies.
+
+    Returns
+    -------
+    is_copy : bool array of shape (len(walk),)
+    represented_by : int array of shape (len(walk),)
+        Of a copy, the kept column that is most correlated with it (the better one of equals); else
+        the column itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0, 1.0], [2.0, 4.0, -1.0], [3.0, 6.0, 1.0], [4.0, 8.0, -1.0]])
+    >>> find_copies(X, np.array([1, 2, 0]), 0.7, 3)
+    (array([False, False,  True]), array([1, 2, 1]))
+    """
+    n_rows = X.shape[0]
+    width = int(np.clip(BLOCK_VALUES // max(1, n_rows), 16, BLOCK_COLUMNS))
+    holds = issparse(X) or n_rows * min(n_kept, len(walk)) <= MOST_HELD
+    is_copy = np.zeros(len(walk), dtype=bool)
+    represented_by = np.array(walk, dtype=np.int64)
+    pieces: list[Standardised] = []
+    left = n_kept
+    with one_blas_thread():
+        for start in range(0, len(walk), width):
+            block = standardise(X, walk[start : start + width])
+            before = [np.abs(_correlate(_restored(X, piece), block)) for piece in pieces]
+            known = np.concatenate([*before, np.empty((0, len(block.columns)))])
+            inside = np.abs(_correlate(block, block))
+            kept, n_visited = _walk_block(known, inside, threshold + TIE, left)
+            copies = np.setdiff1d(np.arange(n_visited), kept)
+            names = np.concatenate([*(piece.columns for piece in pieces), block.columns[kept]])
+            best = _most_correlated(known[:, copies], inside[np.ix_(kept, copies)], kept, copies)
+            is_copy[start + copies] = True
+            represented_by[start + copies] = names[best]
+            left -= len(kept)
+            if not left:
+                break
+            pieces.append(
+                Standardised(
+                    block.columns[kept], block.values[kept] if holds else None, block.shift[kept]
+                )
+            )
+    return is_copy, represented_by
+
+
+def standardise(X: Any, columns: NDArray[np.integer]) -> Standardised:
+    """Scale columns to length 1 about their mean; a constant column is all zeros.
+
+    Parameters
+    ----------
+    X : array or csc_array of shape (n, p)
+    columns : int array
+
+    Returns
+    -------
+    Standardised
+    """
+    if issparse(X):
+        return _standardise_sparse(X[:, columns], columns)
+    values = np.ascontiguousarray(dense_columns(X, columns).T)
+    values /= power_of_two(np.abs(values).max(axis=1))[:, None]
+    values -= values.mean(axis=1)[:, None]
+    length = np.sqrt(np.einsum("ij,ij->i", values, values))
+    values *= _inverse(length, np.sqrt(values.shape[1]))[:, None]
+    return Standardised(columns.astype(np.int64), values, np.zeros(len(columns)))
+
+
+def _standardise_sparse(part: Any, columns: NDArray[np.integer]) -> Standardised:
+    n_rows, n_columns = part.shape
+    filled = np.diff(part.indptr)
+    column = np.repeat(np.arange(n_columns), filled)
+    unit = power_of_two(abs(part).max(axis=0).toarray().ravel().astype(np.float64))
+    data = part.data / unit[column]
+    mean = np.bincount(column, data, n_columns) / n_rows
+    squares = np.bincount(column, (data - mean[column]) ** 2, n_columns)
+    length = np.sqrt(squares + (n_rows - filled) * mean**2)
+    inverse = _inverse(length, np.sqrt(n_rows))
+    shift = mean * inverse * np.sqrt(n_rows)
+    # Where the mean is large, the shift would cancel all digits: such columns are centred.
+    far = np.flatnonzero(np.abs(shift) > FAR_FROM_ZERO)
+    values = csr_array((data * inverse[column], part.indices, part.indptr), (n_columns, n_rows))
+    if len(far):
+        centred = (part[:, far].toarray() / unit[far] - mean[far]) * inverse[far]
+        near = np.setdiff1d(np.arange(n_columns), far)
+        both = vstack([values[near], csr_array(centred.T)], format="csr")
+        values = both[np.argsort(np.concatenate([near, far]))]
+        shift[far] = 0.0
+    return Standardised(columns.astype(np.int64), values, shift)
+
+
+def _inverse(length: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+    """Return 1 / length, and 0 where the length is rounding alone (values are below 1)."""
+    return np.divide(1.0, length, out=np.zeros_like(length), where=length > 1e-14 * scale)
+
+
+def _restored(X: Any, piece: Standardised) -> Standardised:
+    return piece if piece.values is not None else standardise(X, piece.columns)
+
+
+def _correlate(first: Standardised, second: Standardised) -> NDArray[np.float64]:
+    product = first.values @ second.values.T
+    if issparse(product):
+        return np.asarray(product.toarray() - np.outer(first.shift, second.shift))
+    return np.asarray(product)
+
+
+def _walk_block(
+    known: NDArray[np.float64], inside: NDArray[np.float64], threshold: float, left: int
+) -> tuple[NDArray[np.int64], int]:
+    """Return which of a block are kept, and how many of it were visited."""
+    is_copy = np.asarray((known > threshold).any(axis=0))
+    kept: list[int] = []
+    for i in range(len(inside)):
+        if is_copy[i]:
+            continue
+        kept.append(i)
+        if len(kept) == left:
+            return np.array(kept), i + 1
+        is_copy |= inside[i] > threshold
+    return np.array(kept, dtype=np.int64), len(inside)
+
+
+def _most_correlated(
+    known: NDArray[np.float64],
+    inside: NDArray[np.float64],
+    kept: NDArray[np.int64],
+    copies: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return for each copy the first of the kept columns before it that comes nearest."""
+    inside = np.where(kept[:, None] < copies, inside, 0.0)
+    both = np.concatenate([known, inside])
+    if not both.size:
+        return np.empty(0, dtype=np.int64)
+    nearest = np.asarray(both >= both.max(axis=0) - TIE)
+    return np.asarray(nearest.argmax(axis=0))
