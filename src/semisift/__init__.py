@@ -9,32 +9,90 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
+    from semisift.ensembles.bagging_constraint import BaggingConstraintScore
+    from semisift.ensembles.enscls import EnsCLS
     from semisift.ensembles.forest import ForestImportance
     from semisift.ensembles.sefr import SEFR
     from semisift.ensembles.ssfi import SSFI
-    from semisift.exceptions import KernelsMissingWarning, NothingUnlabelledWarning, TableError
+    from semisift.exceptions import (
+        FallbackWarning,
+        GraphWarning,
+        KernelsMissingWarning,
+        NothingUnlabelledWarning,
+        TableError,
+    )
+    from semisift.filters.c4 import C4
+    from semisift.filters.cls import CLS
+    from semisift.filters.constraint import ConstraintScore
+    from semisift.filters.csfs import CSFS
+    from semisift.filters.fisher import FisherScore
+    from semisift.filters.gsfs import GSFS
+    from semisift.filters.laplacian import LaplacianScore
+    from semisift.filters.lsdf import LSDF
+    from semisift.filters.mrmr import MRMR
+    from semisift.filters.semi_fisher import SemiFisherScore
+    from semisift.filters.sls import SLS
+    from semisift.filters.sselect import SSelect
+    from semisift.filters.variance import VarianceScore
     from semisift.learners.labelled_only import LabelledOnly
+    from semisift.math.approximate import ApproximateNeighbors
     from semisift.registry import METHODS
     from semisift.tables import read_table
 
     __version__: str
 
 __all__ = [
+    "C4",
+    "CLS",
+    "CSFS",
+    "GSFS",
+    "LSDF",
     "METHODS",
+    "MRMR",
     "SEFR",
+    "SLS",
     "SSFI",
+    "ApproximateNeighbors",
+    "BaggingConstraintScore",
+    "ConstraintScore",
+    "EnsCLS",
+    "FallbackWarning",
     "FeatureRanker",
+    "FisherScore",
     "ForestImportance",
+    "GraphWarning",
     "KernelsMissingWarning",
     "LabelledOnly",
+    "LaplacianScore",
     "NothingUnlabelledWarning",
+    "SSelect",
+    "SemiFisherScore",
     "TableError",
+    "VarianceScore",
     "__version__",
     "read_table",
 ]
 
 _HOMES = {
+    "CLS": "semisift.filters.cls",
+    "CSFS": "semisift.filters.csfs",
+    "EnsCLS": "semisift.ensembles.enscls",
+    "SLS": "semisift.filters.sls",
+    "LaplacianScore": "semisift.filters.laplacian",
+    "SSelect": "semisift.filters.sselect",
+    "LSDF": "semisift.filters.lsdf",
+    "GSFS": "semisift.filters.gsfs",
+    "SemiFisherScore": "semisift.filters.semi_fisher",
+    "C4": "semisift.filters.c4",
+    "ApproximateNeighbors": "semisift.math.approximate",
+    "GraphWarning": "semisift.exceptions",
     "METHODS": "semisift.registry",
+    "FallbackWarning": "semisift.exceptions",
+    "MRMR": "semisift.filters.mrmr",
+    "BaggingConstraintScore": "semisift.ensembles.bagging_constraint",
+    "ConstraintScore": "semisift.filters.constraint",
+    "FisherScore": "semisift.filters.fisher",
+    "VarianceScore": "semisift.filters.variance",
     "SEFR": "semisift.ensembles.sefr",
     "SSFI": "semisift.ensembles.ssfi",
     "FeatureRanker": "semisift._base",

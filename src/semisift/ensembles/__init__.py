@@ -4,13 +4,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from semisift.ensembles.bagging_constraint import BaggingConstraintScore
+    from semisift.ensembles.enscls import EnsCLS
     from semisift.ensembles.forest import ForestImportance
     from semisift.ensembles.sefr import SEFR
     from semisift.ensembles.ssfi import SSFI
 
-__all__ = ["SEFR", "SSFI", "ForestImportance"]
+__all__ = ["SEFR", "SSFI", "BaggingConstraintScore", "EnsCLS", "ForestImportance"]
 
 _HOMES = {
+    "BaggingConstraintScore": "semisift.ensembles.bagging_constraint",
+    "EnsCLS": "semisift.ensembles.enscls",
     "SEFR": "semisift.ensembles.sefr",
     "SSFI": "semisift.ensembles.ssfi",
     "ForestImportance": "semisift.ensembles.forest",

@@ -74,6 +74,8 @@ class SEFR(FeatureRanker):
         The exact expectation over all permutations, or one random permutation for each feature.
     n_jobs : int, default=None
         Threads; the scores do not depend on it.
+    redundancy_threshold : float, default=None
+        Rank columns whose absolute correlation with a better one exceeds it behind all others.
     random_state : int or RandomState instance, default=None
         Seed of the draws and of the order of ties. None is a fixed seed.
 
@@ -130,9 +132,14 @@ class SEFR(FeatureRanker):
         max_depth: int | None = None,
         permutation: Literal["expected", "sampled"] = "expected",
         n_jobs: int | None = None,
+        redundancy_threshold: float | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        super().__init__(n_features_to_select=n_features_to_select, random_state=random_state)
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            redundancy_threshold=redundancy_threshold,
+            random_state=random_state,
+        )
         self.n_members = n_members
         self.max_features = max_features
         self.max_iter = max_iter

@@ -139,6 +139,8 @@ class SSFI(FeatureRanker):
     n_jobs : int, default=None
         Threads; the scores do not depend on it. A joblib backend with processes or machines of its
         own, as chosen with ``joblib.parallel_config``, is used where there is one.
+    redundancy_threshold : float, default=None
+        Rank columns whose absolute correlation with a better one exceeds it behind all others.
     random_state : int or RandomState instance, default=None
         Seed of the draws and of the order of ties. None is a fixed seed.
 
@@ -205,9 +207,14 @@ class SSFI(FeatureRanker):
         permutation: Literal["expected", "sampled"] = "expected",
         variant: Literal["default", "paper"] = "default",
         n_jobs: int | None = None,
+        redundancy_threshold: float | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        super().__init__(n_features_to_select=n_features_to_select, random_state=random_state)
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            redundancy_threshold=redundancy_threshold,
+            random_state=random_state,
+        )
         self.n_members = n_members
         self.max_features = max_features
         self.max_iter = max_iter

@@ -1,0 +1,157 @@
+"""What the members of EnsCLS are dealt: features, a bootstrap of what is labelled, and rows.
+
+Member i owns the random streams (seed, i), so its draws depend on nobody else's.
+"""
+
+import warnings
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift import kernels
+from semisift._problem import Problem
+from semisift.ensembles._shared import features_to_draw
+from semisift.exceptions import KernelsMissingWarning
+from semisift.math import plan as numpy_plan
+from semisift.math.cls_weights import Constraints, Options
+from semisift.math.constrained import list_constraints, scaled, weight_options
+from semisift.math.streams import Purpose, stream_words
+
+# Without the kernels: from 5 times on many rows to 12 (four of the sets of benchmarks/enscls.py).
+TIMES_SLOWER = 10
+
+NO_COUNTS = np.empty((0, 0), dtype=np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What all members share.
+
+    Attributes
+    ----------
+    X : Fortran-ordered array or csc_array
+    unit : float array of shape (p,)
+        Powers of two in which columns are added up.
+    constraints : Constraints
+    unlabelled : int32 array
+    strata : int32 array
+        Where each stratum of the rows (or pairs) to bootstrap starts, with the end as last entry.
+    bootstrap : {"rows", "pairs", None}
+    keeps_copies : bool
+        Whether what is drawn twice counts twice.
+    n_drawn : int
+        Features of a member.
+    most_unlabelled : int or None
+    compress : {"som", None}
+    balance : float or None
+    options : Options
+    seed : int
+    """
+
+    X: Any
+    unit: NDArray[np.float64]
+    constraints: Constraints
+    unlabelled: NDArray[np.int32]
+    strata: NDArray[np.int32]
+    bootstrap: Literal["rows", "pairs"] | None
+    keeps_copies: bool
+    n_drawn: int
+    most_unlabelled: int | None
+    compress: Literal["som"] | None
+    balance: float | None
+    options: Options
+    seed: int
+
+
+class Deal(NamedTuple):
+    """What the members of a block are dealt: features, and how often rows and pairs count."""
+
+    features: NDArray[np.int32]
+    copies: NDArray[np.int32]
+    pair_counts: NDArray[np.int32]
+    unlabelled: NDArray[np.int32]
+
+
+def make_setting(ranker: Any, problem: Problem) -> Setting:
+    """Return what the members of an `EnsCLS` share on a problem."""
+    if not kernels.AVAILABLE:
+        _warn_kernels_missing()
+    is_printed = ranker.variant == "paper"
+    feature_scaling = None if is_printed else ranker.feature_scaling
+    n_drawn = features_to_draw(ranker.max_features, problem.n_features)
+    options = weight_options(ranker)
+    if feature_scaling == "minmax" and options.heat_scale == "raw":
+        # columns are scaled for a mean over all of them
+        constant = options.heat_constant * n_drawn / problem.n_features
+        options = replace(options, heat_constant=constant)
+    constraints, unlabelled = list_constraints(problem)
+    bootstrap = "plain" if is_printed else ranker.bootstrap
+    codes = problem.labels.codes[constraints.rows]
+    bags_pairs = len(codes) > 0 and bool((codes < 0).all())
+    n_each = [len(codes)]
+    if bags_pairs:
+        n_each = [len(constraints.must_link), len(constraints.cannot_link)]
+    elif bootstrap == "stratified":
+        constraints = constraints.ordered(np.argsort(codes, kind="stable"))
+        n_each = np.unique(codes, return_counts=True)[1].tolist()
+    X, unit = scaled(problem, feature_scaling)
+    compress: Literal["som"] | None = "som" if is_printed else ranker.compress
+    return Setting(
+        X=X,
+        unit=unit,
+        constraints=constraints,
+        unlabelled=unlabelled,
+        strata=np.cumsum([0, *n_each]).astype(np.int32),
+        bootstrap=None if bootstrap is None else "pairs" if bags_pairs else "rows",
+        keeps_copies=is_printed,
+        n_drawn=n_drawn,
+        most_unlabelled=None if compress else ranker.max_unlabelled,
+        compress=compress,
+        balance=None if is_printed else ranker.balance,
+        options=options,
+        seed=problem.seed,
+    )
+
+
+def deal_members(members: tuple[int, int], setting: Setting) -> Deal:
+    """Draw the features and bootstraps of some members."""
+    start, stop = members
+    dealer = kernels.plan if kernels.AVAILABLE else numpy_plan
+    n_features, n_rows = setting.X.shape[1], len(setting.constraints.rows)
+    features = dealer.draw_subspaces(setting.seed, start, stop, n_features, setting.n_drawn)
+    copies = np.ones((stop - start, n_rows), dtype=np.int32)
+    pair_counts = NO_COUNTS
+    if setting.bootstrap is not None and setting.strata[-1] > 0:
+        n = int(setting.strata[-1])
+        places, none = np.arange(n, dtype=np.int32), np.empty(0, dtype=np.int32)
+        drawn, _ = dealer.draw_bags(setting.seed, start, stop, n, places, setting.strata, none)
+        drawn = drawn if setting.keeps_copies else np.minimum(drawn, 1)
+        if setting.bootstrap == "rows":
+            copies = drawn
+        else:
+            pair_counts = drawn
+    rows = setting.unlabelled
+    most = setting.most_unlabelled
+    if most is None or len(rows) <= most:
+        return Deal(features, copies, pair_counts, rows[None, :])
+    some = np.empty((stop - start, most), dtype=np.int32)
+    counters = np.arange(len(rows))
+    for i, member in enumerate(range(start, stop)):
+        words = stream_words(setting.seed, member, Purpose.UNLABELLED_BAG, counters)
+        some[i] = rows[np.sort(np.argpartition(words, most - 1)[:most])]
+    return Deal(features, copies, pair_counts, some)
+
+
+@cache  # one warning a process, whatever the filters
+def _warn_kernels_missing() -> None:
+    warnings.warn(
+        f"The compiled kernels of semisift are missing ({kernels.MISSING_BECAUSE}), and numpy "
+        f"serves instead: about {TIMES_SLOWER} times slower. To get the kernels, install a C "
+        "compiler and then semisift again: "
+        "pip install --force-reinstall --no-deps --no-binary semisift semisift",
+        KernelsMissingWarning,
+        stacklevel=7,  # where fit was called
+    )

@@ -1,0 +1,1 @@
+"""Rankers that score each column by a formula."""

@@ -1,0 +1,130 @@
+"""C4: the product of the Laplacian score and the constraint score.
+
+M. Kalakech, P. Biela, L. Macaire, D. Hamad (2011). Constraint scores for semi-supervised feature
+selection: a comparative study. Pattern Recognition Letters 32(5).
+
+    C4 = LS * CS1
+
+    LS   Laplacian score (He, Cai, Niyogi 2005) over all rows
+    CS1  sum over must-link pairs / sum over cannot-link pairs of squared differences
+         (Zhang, Chen, Zhou 2008)
+
+Direction: the paper ranks low values first, so ``scores_`` is minus its value. Cost: O(n^2 p) for
+the graph of n rows, O(n k p + n_L p) for the scores.
+
+What is a reading: the graph of LS has nearest neighbours. Without a must-link pair, where CS1 is 0
+everywhere, the variance over all rows takes the place of its numerator; without a cannot-link pair
+the score is LS. A factor of 0 makes the product 0 whatever the other says; `offset` is added to
+both factors to order such columns, and is 0 in the paper.
+"""
+
+import warnings
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from semisift._base import PairRanker
+from semisift._problem import Problem
+from semisift.exceptions import FallbackWarning
+from semisift.filters._graph_options import GraphRanker, documented
+from semisift.math.class_moments import units
+from semisift.math.label_graph import laplacian_score
+from semisift.math.pairs import count_pairs, pair_sums_in_units
+from semisift.math.scores import ratio
+
+
+@documented
+class C4(GraphRanker, PairRanker):
+    """Rank columns by the neighbourhoods of all rows times the pairs that labels decide.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=None
+        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    offset : float, default=0
+        Added to both factors; a small one, such as 1e-12, orders columns of which a factor is 0.
+    n_neighbors : int, default=10
+        Neighbours of each row; at most all other rows are used.
+    (graph parameters)
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Minus the product, so higher is better: minus infinity for columns that differ in must-link
+        pairs only, NaN for constant columns and columns that differ in no pair.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows, where there are any.
+
+    References
+    ----------
+    M. Kalakech, P. Biela, L. Macaire, D. Hamad (2011). Constraint scores for semi-supervised
+    feature selection: a comparative study. Pattern Recognition Letters 32(5).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from semisift import C4
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> few_labels = y.where(y.groupby(y).cumcount() < 5, -1)
+    >>> ranker = C4(n_features_to_select=3, feature_scaling="minmax").fit(X, few_labels)
+    >>> ranker.get_feature_names_out().tolist()
+    ['flavanoids', 'od280/od315_of_diluted_wines', 'proline']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **GraphRanker._parameter_constraints,
+        "offset": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | None = None,
+        offset: float = 0.0,
+        n_neighbors: int = 10,
+        variant: Literal["default", "paper"] = "default",
+        graph: Any = "mean",
+        weights: Literal["heat", "binary"] = "heat",
+        feature_scaling: Literal["minmax"] | None = None,
+        heat_scale: Literal["mean", "median", "raw"] = "mean",
+        heat_constant: float = 1.0,
+        redundancy_threshold: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            n_neighbors=n_neighbors,
+            variant=variant,
+            graph=graph,
+            weights=weights,
+            feature_scaling=feature_scaling,
+            heat_scale=heat_scale,
+            heat_constant=heat_constant,
+            redundancy_threshold=redundancy_threshold,
+            random_state=random_state,
+        )
+        self.offset = offset
+
+    def _score(self, problem: Problem) -> NDArray[np.float64]:
+        laplacian = laplacian_score(problem, self._graph(problem, shift=True))
+        if self._lacks_classes(problem, "the Laplacian score, without labels"):
+            return -laplacian
+        must_link, cannot_link = pair_sums_in_units(problem)
+        if not count_pairs(problem)[0]:
+            warnings.warn(
+                f"{type(self).__name__} has no must-link pair: it compares the cannot-link pairs "
+                "with the variance over all rows instead. Label a second row of a class.",
+                FallbackWarning,
+                stacklevel=5,
+            )
+            must_link = (problem.spread / units(problem)) ** 2
+        constraint = ratio(must_link, cannot_link)
+        with np.errstate(invalid="ignore"):
+            product = (laplacian + self.offset) * (constraint + self.offset)
+        # 0 times infinity: what differs in must-link pairs only stays behind
+        return -np.where(np.isposinf(constraint) & ~np.isnan(laplacian), np.inf, product)

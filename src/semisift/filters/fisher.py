@@ -1,0 +1,72 @@
+"""FisherScore: the distance between the classes against the spread within them.
+
+R. O. Duda, P. E. Hart, D. G. Stork (2001). Pattern classification, 2nd edition, Wiley.
+
+    F_r = sum_c n_c (mean_cr - mean_r)^2 / sum_c n_c var_cr      over labelled rows
+
+with var_c the variance of class c, divided by n_c. Direction: higher is better, as printed. Cost:
+O(n_L p) for n_L labelled rows, besides one pass over all rows for the unit of each column. Columns
+without any spread within the classes score infinity; between them, and this is a reading, the
+numerator decides, in units of the variance over all rows. A class with one labelled row adds
+nothing to the denominator, so scores of very few labels are optimistic.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift._base import FeatureRanker
+from semisift._problem import Problem
+from semisift.math.class_moments import class_moments, units
+from semisift.math.scores import ratio
+
+
+class FisherScore(FeatureRanker):
+    """Rank columns by how far the classes lie apart; unlabelled rows are not used.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=None
+        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    redundancy_threshold : float, default=None
+        Rank columns whose absolute correlation with a better one exceeds it behind all others.
+    random_state : int or RandomState instance, default=None
+        Seed of the order of ties. None is a fixed seed.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Score of each column, higher is better: infinity where no class varies, NaN for constant
+        columns and columns that are constant over the labelled rows.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows.
+
+    References
+    ----------
+    R. O. Duda, P. E. Hart, D. G. Stork (2001). Pattern classification, 2nd edition. Wiley.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from semisift import FisherScore
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> few_labels = y.where(y.groupby(y).cumcount() < 5, -1)
+    >>> ranker = FisherScore(n_features_to_select=3).fit(X, few_labels)
+    >>> ranker.get_feature_names_out().tolist()
+    ['hue', 'od280/od315_of_diluted_wines', 'proline']
+    """
+
+    labels_needed = "two_classes"
+
+    def _score(self, problem: Problem) -> NDArray[np.float64]:
+        moments = class_moments(problem)
+        return ratio(moments.between, moments.within.sum(axis=0))
+
+    def _tie_key(self, problem: Problem) -> NDArray[np.float64] | None:
+        if np.count_nonzero(np.isposinf(self.scores_)) < 2:
+            return None
+        unit = units(problem)
+        variance = np.where(problem.constant, 1.0, problem.spread / unit) ** 2
+        key = class_moments(problem).between / variance
+        return np.where(np.isposinf(self.scores_), key, 0.0)

@@ -1,0 +1,238 @@
+"""GSFS: columns in the order of a label-aware Laplacian score, less those that tell nothing new.
+
+H. Cheng, W. Deng, C. Fu, Y. Wang, Z. Qin (2011). Graph-based semi-supervised feature selection with
+application to automatic spam image identification. CSISE.
+
+    s-Laplacian(f) = f~'(D - S)f~ / f~'Df~
+        S_ij = gamma if i and j are labelled alike, 0 if they are labelled differently,
+               the neighbour weight if at least one of them is unlabelled
+    CIG(f | s) = I(f; y | s) / I(f; y)         on binned labelled rows; 0/0 is 0, x/0 infinity
+
+Columns are visited from the lowest s-Laplacian. One is kept if ``CIG(f | s) > tau`` for all columns
+s that were kept before, until there are as many as asked for (100 if no number was asked for). Kept
+columns score p, p - 1, ... in this order; the others follow in the order of their s-Laplacian.
+Direction: higher is better. Cost: O(n^2 p) for the graph of n rows, O(n k p) for the s-Laplacian,
+O(n_L) for each pair of a kept and a visited column.
+
+All of it is a reading of the abstract: the s-Laplacian preserves local and global structure, and
+the classification information gain degree removes redundant columns. Without labels of two classes
+the Laplacian score ranks.
+"""
+
+import warnings
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.utils._param_validation import Interval
+
+from semisift._base import rank
+from semisift._problem import Problem
+from semisift.exceptions import FallbackWarning
+from semisift.filters._graph_options import GraphRanker, documented
+from semisift.math.information import (
+    Binned,
+    bin_columns,
+    conditional_mutual_information,
+    mutual_information,
+)
+from semisift.math.label_graph import label_aware_score, laplacian_score
+
+# So many columns are kept where no number was asked for.
+MOST_UNASKED = 100
+
+# With fewer labelled rows the information in a pair of columns is mostly chance.
+ENOUGH_LABELS = 20
+
+# Columns are visited in groups of this many, whose information is computed at once.
+GROUP = 256
+
+# Information below this is rounding.
+NEGLIGIBLE = 1e-12
+
+
+@documented
+class GSFS(GraphRanker):
+    """Rank columns by neighbourhoods and labels, and leave out those that tell nothing new.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=None
+        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    min_gain : float, default=0.05
+        The tau of the formula: share of its information on the class that a column must keep when
+        any of the kept columns is known. -1 keeps all.
+    same_class_weight : float, default=1
+        The gamma of the formula: weight of a pair of labelled rows of one class.
+    n_neighbors : int, default=10
+        Neighbours of each row; at most all other rows are used.
+    (graph parameters)
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        p, p - 1, ... for the kept columns, then the others in their order; NaN for constant
+        columns.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+    n_kept_ : int
+        How many columns were kept; those after them are redundant, or were not visited.
+    s_laplacian_ : ndarray of shape (n_features_in_,)
+        The s-Laplacian of each column; lower is better.
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows, where there are any.
+
+    References
+    ----------
+    H. Cheng, W. Deng, C. Fu, Y. Wang, Z. Qin (2011). Graph-based semi-supervised feature selection
+    with application to automatic spam image identification. CSISE.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from semisift import GSFS
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> few_labels = y.where(y.groupby(y).cumcount() < 20, -1)
+    >>> ranker = GSFS(n_features_to_select=3, feature_scaling="minmax").fit(X, few_labels)
+    >>> ranker.get_feature_names_out().tolist()
+    ['flavanoids', 'od280/od315_of_diluted_wines', 'proline']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **GraphRanker._parameter_constraints,
+        "min_gain": [Interval(Real, -1, None, closed="left")],
+        "same_class_weight": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | None = None,
+        min_gain: float = 0.05,
+        same_class_weight: float = 1.0,
+        n_neighbors: int = 10,
+        variant: Literal["default", "paper"] = "default",
+        graph: Any = "mean",
+        weights: Literal["heat", "binary"] = "heat",
+        feature_scaling: Literal["minmax"] | None = None,
+        heat_scale: Literal["mean", "median", "raw"] = "mean",
+        heat_constant: float = 1.0,
+        redundancy_threshold: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            n_neighbors=n_neighbors,
+            variant=variant,
+            graph=graph,
+            weights=weights,
+            feature_scaling=feature_scaling,
+            heat_scale=heat_scale,
+            heat_constant=heat_constant,
+            redundancy_threshold=redundancy_threshold,
+            random_state=random_state,
+        )
+        self.min_gain = min_gain
+        self.same_class_weight = same_class_weight
+
+    def _score(self, problem: Problem) -> NDArray[np.float64]:
+        if self._lacks_classes(problem, "the Laplacian score, without labels"):
+            self.s_laplacian_ = laplacian_score(problem, self._graph(problem, shift=True))
+            self.n_kept_ = 0
+            return in_order([], -self.s_laplacian_)
+        if len(problem.labels.labelled) < ENOUGH_LABELS:
+            warnings.warn(
+                f"GSFS has {len(problem.labels.labelled)} labelled rows: with fewer than "
+                f"{ENOUGH_LABELS} it is mostly chance which columns it finds redundant. Set "
+                "min_gain=-1 to keep all.",
+                FallbackWarning,
+                stacklevel=5,
+            )
+        graph = self._graph(problem)
+        self.s_laplacian_ = label_aware_score(problem, graph, self.same_class_weight)
+        self.s_laplacian_[problem.constant] = np.nan
+        n_wanted = self._count_to_select(problem.n_features)
+        if self.n_features_to_select is None:
+            n_wanted = min(n_wanted, MOST_UNASKED)
+        order = np.argsort(rank(-self.s_laplacian_, problem.seed))
+        order = order[: int(np.isfinite(self.s_laplacian_).sum())]
+        kept = keep(problem, order, n_wanted, self.min_gain)
+        self.n_kept_ = len(kept)
+        return in_order(kept, -self.s_laplacian_)
+
+
+def in_order(kept: list[int], criterion: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give p, p - 1, ... to the kept columns and the places below to the others."""
+    scores = np.empty(len(criterion))
+    rest = np.ones(len(criterion), dtype=bool)
+    rest[kept] = False
+    scores[rest] = rankdata(criterion[rest], nan_policy="omit")
+    scores[kept] = len(criterion) - np.arange(len(kept))
+    return scores
+
+
+def keep(problem: Problem, order: NDArray[np.int64], n_wanted: int, min_gain: float) -> list[int]:
+    """Visit columns in an order and keep those that are not redundant given any one kept before.
+
+    Parameters
+    ----------
+    problem : Problem
+    order : int array
+        The columns to visit.
+    n_wanted : int
+        Stop at this many.
+    min_gain : float
+
+    Returns
+    -------
+    list of int
+        The columns kept, in the order of their visit.
+    """
+    rows = problem.labels.labelled
+    y = problem.labels.codes[rows]
+    X = problem.X.tocsr()[rows].tocsc() if problem.is_sparse else problem.X[rows]
+    kept: list[int] = []
+    known: list[NDArray[np.uint8]] = []  # the bins of the kept columns
+    for start in range(0, len(order), GROUP):
+        group = order[start : start + GROUP]
+        binned = bin_columns(X[:, group])
+        alone = mutual_information(binned, y)
+        least = np.full(len(group), np.inf)
+        for codes in known:
+            np.minimum(least, gain(binned, y, codes, alone), out=least)
+        for place, column in enumerate(group):
+            if len(kept) == n_wanted:
+                return kept
+            if least[place] > min_gain:
+                kept.append(int(column))
+                known.append(binned.column(place))
+                np.minimum(least, gain(binned, y, known[-1], alone), out=least)
+    return kept
+
+
+def gain(
+    binned: Binned,
+    y: NDArray[np.integer],
+    known: NDArray[np.integer],
+    alone: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return CIG: the share of the information on y that columns keep when another is known.
+
+    Parameters
+    ----------
+    binned : DenseBins or SparseBins
+    y, known : int arrays of shape (n,)
+    alone : float array of shape (p,)
+        Information of the columns on y.
+
+    Returns
+    -------
+    float array of shape (p,)
+    """
+    left = conditional_mutual_information(binned, y, known)
+    left = np.where(left > NEGLIGIBLE, left, 0.0)
+    nothing = alone <= NEGLIGIBLE
+    share = left / np.where(nothing, 1.0, alone)
+    return np.where(nothing, np.where(left > 0, np.inf, 0.0), share)

@@ -1,0 +1,61 @@
+"""LaplacianScore: what varies little between neighbours, and much in all.
+
+X. He, D. Cai, P. Niyogi (2005). Laplacian score for feature selection. NIPS 18.
+
+    S_ij = exp(-|x_i - x_j|^2 / t) for neighbours, else 0        D = diag(S 1)
+    f~ = f - (f'D1 / 1'D1) 1
+    LS = f~'(D - S)f~ / f~'Df~
+
+Direction: the paper ranks low values first, so ``scores_`` is minus its value, between -2 and 0.
+Cost: O(n^2 p) for the graph of n rows, O(n k p) for the scores of all p columns.
+
+What differs from the paper: the graph is the mean of the directed graph and its transpose, with
+shared places for ties (``variant="paper"`` takes the union), and t is by default the mean squared
+distance of the rows, as the paper leaves it to the user. There are no self-loops.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift._problem import Problem
+from semisift.filters._graph_options import GraphRanker, documented
+from semisift.math.label_graph import laplacian_score
+
+
+@documented
+class LaplacianScore(GraphRanker):
+    """Rank columns by how well they follow the neighbourhoods of the rows; labels are not used.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=None
+        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    n_neighbors : int, default=10
+        Neighbours of each row; at most all other rows are used.
+    (graph parameters)
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Minus the Laplacian score, so higher is better; NaN for constant columns.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+
+    References
+    ----------
+    X. He, D. Cai, P. Niyogi (2005). Laplacian score for feature selection. NIPS 18.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from semisift import LaplacianScore
+    >>> X, _ = load_wine(return_X_y=True, as_frame=True)
+    >>> ranker = LaplacianScore(n_features_to_select=3, feature_scaling="minmax").fit(X)
+    >>> ranker.get_feature_names_out().tolist()
+    ['flavanoids', 'od280/od315_of_diluted_wines', 'proline']
+    """
+
+    labels_needed = "none"
+
+    def _score(self, problem: Problem) -> NDArray[np.float64]:
+        return -laplacian_score(problem, self._graph(problem, shift=True))

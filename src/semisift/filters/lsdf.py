@@ -1,0 +1,156 @@
+"""LSDF: the classes apart, and like rows and neighbours together.
+
+J. Zhao, K. Lu, X. He (2008). Locality sensitive semi-supervised feature selection. Neurocomputing
+71(10-12).
+
+    within graph   Sw_ij = gamma if i and j are labelled alike,
+                           1 if they are neighbours and at least one is unlabelled, else 0
+    between graph  Sb_ij = 1 if i and j are labelled differently, else 0
+    LSDF = f'Lb f / f'Lw f          with L the Laplacians of the graphs
+
+Direction: higher is better, as printed. Cost: O(n^2 p) for the neighbours among n rows, O(n k p)
+for the scores; the pairs of labelled rows are never listed.
+
+What is a reading: a second-hand account joins differently labelled rows only if they are
+neighbours, which with a few labels leaves nothing; ``between="near"`` does so, and falls back to
+all such rows where there is no such edge. Given pairs of rows count as labels do. Where no row must
+be linked and none is a neighbour, the sum over the differently labelled rows ranks; without
+differently labelled rows, minus the Laplacian score.
+"""
+
+import warnings
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from semisift._base import PairRanker
+from semisift._problem import Problem
+from semisift.exceptions import FallbackWarning
+from semisift.filters._graph_options import GraphRanker, documented
+from semisift.math.class_moments import units
+from semisift.math.edge_sums import edge_sums
+from semisift.math.label_graph import cannot_link_edges, laplacian_score, undecided_edges
+from semisift.math.pairs import count_pairs, pair_sums, pair_sums_in_units
+from semisift.math.scores import ratio
+
+
+@documented
+class LSDF(GraphRanker, PairRanker):
+    """Rank columns by the differences between classes against those of like rows and neighbours.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=None
+        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    must_link_weight : float, default=100
+        The gamma of the paper: weight of a pair of rows of one class against a pair of neighbours.
+    between : {"all", "near"}, default="all"
+        Which differently labelled rows are compared: all, or those that are neighbours.
+    n_neighbors : int, default=5
+        Neighbours of each row; at most all other rows are used.
+    (graph parameters)
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Score of each column, higher is better: infinity where only differently labelled rows
+        differ, NaN for constant columns.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows, where there are any.
+
+    References
+    ----------
+    J. Zhao, K. Lu, X. He (2008). Locality sensitive semi-supervised feature selection.
+    Neurocomputing 71(10-12).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from semisift import LSDF
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> few_labels = y.where(y.groupby(y).cumcount() < 5, -1)
+    >>> ranker = LSDF(n_features_to_select=3, feature_scaling="minmax").fit(X, few_labels)
+    >>> ranker.get_feature_names_out().tolist()
+    ['hue', 'od280/od315_of_diluted_wines', 'proline']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **GraphRanker._parameter_constraints,
+        "must_link_weight": [Interval(Real, 0, None, closed="left")],
+        "between": [StrOptions({"all", "near"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | None = None,
+        must_link_weight: float = 100.0,
+        between: Literal["all", "near"] = "all",
+        n_neighbors: int = 5,
+        variant: Literal["default", "paper"] = "default",
+        graph: Any = "mean",
+        weights: Literal["heat", "binary"] = "binary",
+        feature_scaling: Literal["minmax"] | None = None,
+        heat_scale: Literal["mean", "median", "raw"] = "mean",
+        heat_constant: float = 1.0,
+        redundancy_threshold: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            n_neighbors=n_neighbors,
+            variant=variant,
+            graph=graph,
+            weights=weights,
+            feature_scaling=feature_scaling,
+            heat_scale=heat_scale,
+            heat_constant=heat_constant,
+            redundancy_threshold=redundancy_threshold,
+            random_state=random_state,
+        )
+        self.must_link_weight = must_link_weight
+        self.between = between
+
+    def _score(self, problem: Problem) -> NDArray[np.float64]:
+        graph = self._graph(problem)
+        if self._lacks_classes(problem, "minus the Laplacian score"):
+            return -laplacian_score(problem, graph)
+        unit = units(problem)
+        must_link, _ = pair_sums_in_units(problem)
+        undecided = undecided_edges(problem, graph)
+        near = edge_sums(problem.X, undecided, unit).difference
+        if not count_pairs(problem)[0] and not undecided.degrees.any():
+            warnings.warn(
+                f"{type(self).__name__} has no must-link pair and no unlabelled neighbours: it "
+                "ranks by the differences of cannot-link pairs alone, which depend on the unit of "
+                "a column. Label a second row of a class, or scale the columns.",
+                FallbackWarning,
+                stacklevel=5,
+            )
+            return pair_sums(problem)[1]
+        return ratio(self._between(problem), self.must_link_weight * must_link + near)
+
+    def _between(self, problem: Problem) -> NDArray[np.float64]:
+        if self.between == "near":
+            edges = cannot_link_edges(problem, self._graph(problem))
+            if edges.weights.nnz:
+                return edge_sums(problem.X, edges, units(problem)).difference
+            warnings.warn(
+                "No differently labelled rows are neighbours: LSDF compares all of them, as with "
+                "between='all'. Set a larger n_neighbors to compare near ones.",
+                FallbackWarning,
+                stacklevel=6,
+            )
+        return pair_sums_in_units(problem)[1]
+
+    def _tie_key(self, problem: Problem) -> NDArray[np.float64] | None:
+        perfect = np.isposinf(self.scores_)
+        if np.count_nonzero(perfect) < 2:
+            return None
+        variance = np.where(problem.constant, 1.0, problem.spread / units(problem)) ** 2
+        return np.where(perfect, pair_sums_in_units(problem)[1] / variance, 0.0)

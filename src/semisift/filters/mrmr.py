@@ -1,0 +1,205 @@
+"""MRMR: columns that tell much about the classes and little about each other.
+
+H. Peng, F. Long, C. Ding (2005). Feature selection based on mutual information: criteria of
+max-dependency, max-relevance, and min-redundancy. IEEE TPAMI 27(8).
+
+With S the columns picked so far, the next one is that with the largest
+
+    MID:  I(f; y) - (1/|S|) sum_{s in S} I(f; s)
+    MIQ:  I(f; y) / ((1/|S|) sum_{s in S} I(f; s))
+
+and the first one that with the largest I(f; y). Mutual information is that of binned columns: five
+bins of equal width, or the values themselves where there are at most five. Direction: higher is
+better, as printed. Cost: O(n p) for each pick.
+
+What is a reading: the bins, of which the paper leaves the choice open; MIQ without any redundancy
+is I(f; y) / 1e-12; the redundancy over all rows, which the paper, having no unlabelled rows, does
+not consider; and that among equally good columns, of which bins and few labels make many, the one
+with the best Fisher score is picked.
+"""
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.utils._param_validation import StrOptions
+
+from semisift._base import FeatureRanker
+from semisift._problem import Problem
+from semisift.math.class_moments import class_moments
+from semisift.math.information import Binned, bin_columns, mutual_information
+
+# Picks where nobody asked for a number: the order of the rest says little.
+MOST_UNASKED = 100
+
+# Information is compared up to this: the order in which counts are added changes the last bits.
+DECIMALS = 12
+
+NO_REDUNDANCY = 1e-12
+
+# Separates the draw that orders ties among the picks from the one that orders ties of scores.
+PICK_STREAM = 0x7069
+
+
+class MRMR(FeatureRanker):
+    """Pick columns one by one for their relevance less their redundancy with those picked before.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=None
+        How many columns to pick and to select: a number, or a share in (0, 1]. None selects half,
+        of which at most 100 are picked one by one.
+    criterion : {"MID", "MIQ"}, default="MID"
+        Relevance minus redundancy, or divided by it.
+    redundancy_on : {"labelled", "all"}, default="labelled"
+        The rows over which the redundancy of two columns is measured: the labelled ones, as in the
+        paper, or all of them. Each is binned by itself.
+    redundancy_threshold : float, default=None
+        Rank columns whose absolute correlation with a better one exceeds it behind all others.
+    random_state : int or RandomState instance, default=None
+        Seed of the order of ties. None is a fixed seed.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        p, p - 1, ... for the picks in their order; the others have the rank of their mutual
+        information with the classes, from 1 for the lowest. NaN for constant columns.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+    relevance_ : ndarray of shape (n_features_in_,)
+        Mutual information of each column with the classes, in nats.
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows.
+
+    References
+    ----------
+    H. Peng, F. Long, C. Ding (2005). Feature selection based on mutual information: criteria of
+    max-dependency, max-relevance, and min-redundancy. IEEE Transactions on Pattern Analysis and
+    Machine Intelligence 27(8).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from semisift import MRMR
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> few_labels = y.where(y.groupby(y).cumcount() < 10, -1)
+    >>> ranker = MRMR(n_features_to_select=3).fit(X, few_labels)
+    >>> ranker.get_feature_names_out().tolist()
+    ['malic_acid', 'hue', 'proline']
+    """
+
+    labels_needed = "two_classes"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FeatureRanker._parameter_constraints,
+        "criterion": [StrOptions({"MID", "MIQ"})],
+        "redundancy_on": [StrOptions({"labelled", "all"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | None = None,
+        criterion: Literal["MID", "MIQ"] = "MID",
+        redundancy_on: Literal["labelled", "all"] = "labelled",
+        redundancy_threshold: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            redundancy_threshold=redundancy_threshold,
+            random_state=random_state,
+        )
+        self.criterion = criterion
+        self.redundancy_on = redundancy_on
+
+    def _score(self, problem: Problem) -> NDArray[np.float64]:
+        labelled = problem.labels.labelled
+        binned = bin_columns(problem.X[labelled])
+        relevance = np.round(mutual_information(binned, problem.labels.codes[labelled]), DECIMALS)
+        self.relevance_ = relevance
+        if self.redundancy_on == "all" and len(labelled) < problem.n_rows:
+            binned = bin_columns(problem.X)
+        n_picks = self._count_to_select(problem.n_features)
+        if self.n_features_to_select is None:
+            n_picks = min(n_picks, MOST_UNASKED)
+        candidates = ~problem.constant
+        chance = np.random.default_rng([problem.seed, PICK_STREAM]).permutation(problem.n_features)
+        order = np.lexsort((chance, -self._tie_key(problem)))
+        picks = pick(
+            relevance,
+            binned,
+            min(n_picks, int(candidates.sum())),
+            quotient=self.criterion == "MIQ",
+            candidates=candidates,
+            tie_order=np.argsort(order),
+        )
+        scores = np.empty(problem.n_features)
+        rest = np.ones(problem.n_features, dtype=bool)
+        rest[picks] = False
+        scores[rest] = rankdata(np.where(candidates, relevance, -1.0)[rest])
+        scores[picks] = problem.n_features - np.arange(len(picks))
+        return scores
+
+    def _tie_key(self, problem: Problem) -> NDArray[np.float64]:
+        moments = class_moments(problem)
+        total = moments.between + moments.within.sum(axis=0)
+        # F / (1 + F), which orders columns as F does and is never infinite
+        share = np.divide(moments.between, total, out=np.zeros(len(total)), where=total > 0)
+        return np.round(share, DECIMALS)
+
+
+def pick(
+    relevance: NDArray[np.float64],
+    binned: Binned,
+    n_picks: int,
+    *,
+    quotient: bool,
+    candidates: NDArray[np.bool_],
+    tie_order: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Pick columns greedily.
+
+    Parameters
+    ----------
+    relevance : float array of shape (p,)
+    binned : DenseBins or SparseBins
+        By which redundancy is measured.
+    n_picks : int
+    quotient : bool
+        MIQ instead of MID.
+    candidates : bool array of shape (p,)
+        Which columns may be picked.
+    tie_order : int array of shape (p,)
+        Of equally good columns the one with the lowest number is picked.
+
+    Returns
+    -------
+    int array of shape (n_picks,)
+        The columns in the order in which they were picked.
+    """
+    picks: list[int] = []
+    left = candidates.copy()
+    redundancy = np.zeros(len(relevance))
+    value = relevance
+    while len(picks) < n_picks:
+        best = value[left].max()
+        tied = np.flatnonzero(left & (value >= best - 10.0**-DECIMALS * max(1.0, abs(best))))
+        chosen = int(tied[np.argmin(tie_order[tied])])
+        picks.append(chosen)
+        left[chosen] = False
+        if len(picks) < n_picks:
+            redundancy += mutual_information(binned, binned.column(chosen))
+            value = criterion(relevance, redundancy / len(picks), quotient)
+    return np.array(picks, dtype=np.int64)
+
+
+def criterion(
+    relevance: NDArray[np.float64], redundancy: NDArray[np.float64], quotient: bool
+) -> NDArray[np.float64]:
+    """Return MID or MIQ of all columns, given their mean redundancy with the picks."""
+    if not quotient:
+        return relevance - redundancy
+    none = redundancy < 10.0**-DECIMALS
+    return np.asarray(relevance / np.where(none, NO_REDUNDANCY, redundancy))

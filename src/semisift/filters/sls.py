@@ -1,0 +1,66 @@
+"""SLS: the Laplacian score on a graph in which labels overrule neighbours.
+
+A baseline named in J. Ren, Z. Qiu, W. Fan, H. Cheng, P. S. Yu (2008). Forward semi-supervised
+feature selection. PAKDD; the criterion is that of X. He, D. Cai, P. Niyogi (2005). Laplacian score
+for feature selection. NIPS 18.
+
+    S_ij = 1 if i and j are labelled alike, 0 if they are labelled differently,
+           the neighbour weight if at least one of them is unlabelled
+    SLS  = f~'(D - S)f~ / f~'Df~         as in the Laplacian score
+
+Direction: low values first, so ``scores_`` is minus the value. Cost: O(n^2 p) for the graph of n
+rows, O(n k p) for the scores; the pairs of labelled rows are never listed.
+
+All of it is a reading: the paper says only that it resembles another semi-supervised method, with
+the Laplacian score as the criterion. Without labels of two classes it is the Laplacian score.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift._problem import Problem
+from semisift.filters._graph_options import GraphRanker, documented
+from semisift.math.label_graph import label_aware_score, laplacian_score
+
+
+@documented
+class SLS(GraphRanker):
+    """Rank columns by how well they follow the neighbourhoods of the rows and their labels.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=None
+        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    n_neighbors : int, default=10
+        Neighbours of each row; at most all other rows are used.
+    (graph parameters)
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Minus the label-aware Laplacian score, so higher is better; NaN for constant columns.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows, where there are any.
+
+    References
+    ----------
+    J. Ren, Z. Qiu, W. Fan, H. Cheng, P. S. Yu (2008). Forward semi-supervised feature selection.
+    PAKDD.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from semisift import SLS
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> few_labels = y.where(y.groupby(y).cumcount() < 5, -1)
+    >>> ranker = SLS(n_features_to_select=3, feature_scaling="minmax").fit(X, few_labels)
+    >>> ranker.get_feature_names_out().tolist()
+    ['flavanoids', 'od280/od315_of_diluted_wines', 'proline']
+    """
+
+    def _score(self, problem: Problem) -> NDArray[np.float64]:
+        if self._lacks_classes(problem, "the Laplacian score, without labels"):
+            return -laplacian_score(problem, self._graph(problem, shift=True))
+        return -label_aware_score(problem, self._graph(problem))

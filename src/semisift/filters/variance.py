@@ -1,0 +1,81 @@
+"""VarianceScore: the variance of each column, the simplest unsupervised score.
+
+    score_r = (1/n) * sum_i (x_ir - mean_r)^2      over labelled and unlabelled rows
+
+Direction: higher is better. Cost: O(n p). It depends on the unit of a column, so by default columns
+are scaled to [0, 1] first: the score is then divided by ``(max_r - min_r)^2``. No paper proposes
+it; C. M. Bishop (1995), Neural Networks for Pattern Recognition, discusses it. Nothing here is a
+reading.
+"""
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import StrOptions
+
+from semisift._base import FeatureRanker
+from semisift._problem import Problem
+from semisift.math.columns import spans
+
+
+class VarianceScore(FeatureRanker):
+    """Rank columns by their variance over all rows; labels are not used.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=None
+        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    feature_scaling : {"minmax", None}, default="minmax"
+        Scale every column to [0, 1] first. None ranks the columns as they are: right where all have
+        the same unit, such as counts of words.
+    redundancy_threshold : float, default=None
+        Rank columns whose absolute correlation with a better one exceeds it behind all others.
+    random_state : int or RandomState instance, default=None
+        Seed of the order of ties. None is a fixed seed.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Score of each column, higher is better; NaN for constant columns.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from semisift import VarianceScore
+    >>> X, _ = load_wine(return_X_y=True, as_frame=True)
+    >>> VarianceScore(n_features_to_select=2).fit(X).get_feature_names_out().tolist()
+    ['nonflavanoid_phenols', 'od280/od315_of_diluted_wines']
+    """
+
+    labels_needed = "none"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FeatureRanker._parameter_constraints,
+        "feature_scaling": [None, StrOptions({"minmax"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | None = None,
+        feature_scaling: Literal["minmax"] | None = "minmax",
+        redundancy_threshold: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            redundancy_threshold=redundancy_threshold,
+            random_state=random_state,
+        )
+        self.feature_scaling = feature_scaling
+
+    def _score(self, problem: Problem) -> NDArray[np.float64]:
+        spread = problem.spread
+        if self.feature_scaling == "minmax":
+            span = spans(problem.X)
+            spread = np.divide(spread, span, out=np.zeros_like(spread), where=span > 0)
+        with np.errstate(over="ignore", under="ignore"):
+            return np.asarray(spread**2)
