@@ -10,7 +10,12 @@ import click
 Command = Callable[..., Any]
 
 # Parameters of rankers that have an option of their own.
-OWN_OPTIONS = {"n_features_to_select": "--top", "random_state": "--seed", "n_jobs": "--n-jobs"}
+OWN_OPTIONS = {
+    "n_features_to_select": "--top",
+    "redundancy_threshold": "--redundancy",
+    "random_state": "--seed",
+    "n_jobs": "--n-jobs",
+}
 
 TABLE_OPTIONS = [
     click.option(
@@ -23,6 +28,18 @@ TABLE_OPTIONS = [
         metavar="FILE",
         help="Labels in a file of their own: row names and labels, or labels alone in the order "
         "of the rows.",
+    ),
+    click.option(
+        "--must-link",
+        metavar="FILE",
+        help="Pairs of rows that belong to the same class, for the methods that learn from pairs: "
+        "two columns with the names of the rows, or with their numbers from 1. Labels are then "
+        "optional.",
+    ),
+    click.option(
+        "--cannot-link",
+        metavar="FILE",
+        help="Pairs of rows that belong to different classes, in the same form.",
     ),
     click.option(
         "--id", "id_", metavar="COLUMN", help="Column with the names of the rows; not a feature."
@@ -119,6 +136,13 @@ METHOD_OPTIONS = [
         metavar="NAME=VALUE",
         help="Parameter of the method, as in Python: n_members=500, variant=paper. May be "
         "repeated.",
+    ),
+    click.option(
+        "--redundancy",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        metavar="R",
+        help="Put near-copies last: features whose correlation with a better one exceeds R, in "
+        "absolute value and over all rows. 0.7 is a good first choice.",
     ),
     click.option(
         "--seed",

@@ -41,7 +41,8 @@ def check(request: Request) -> dict[str, Path]:
     dict of name to Path
         Those of `OUTPUTS` that were asked for.
     """
-    inputs = {Path(name).resolve() for name in (request.table, request.labels) if name}
+    read = (request.table, request.labels, request.must_link, request.cannot_link)
+    inputs = {Path(name).resolve() for name in read if name}
     seen: dict[Path, str] = {}
     outputs = {}
     for name, (option, endings) in OUTPUTS.items():
@@ -218,6 +219,10 @@ def show(result: Result) -> None:
             row.append(f"{ranking.draws[i]:,}")
         table.add_row(*row)
     console.print(table)
+    if (n_copies := int(ranking.is_copy.sum())) == 1:
+        console.print("1 near-copy of a better feature ranks last.")
+    elif n_copies:
+        console.print(f"{n_copies:,} near-copies of better features rank last.")
     if (trial := trial_sentence(result)) is not None:
         console.print(trial)
     for name in OUTPUTS:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from semisift import __version__
 from semisift.registry import Method
-from semisift.tables import Choices, Dataset, LabelChoice, ReadOptions, Table, checksum
+from semisift.tables import (
+    Choices,
+    Dataset,
+    LabelChoice,
+    PairFiles,
+    ReadOptions,
+    Table,
+    checksum,
+)
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -23,6 +31,8 @@ class Request:
     table: str
     label: str | None
     labels: str | None
+    must_link: str | None
+    cannot_link: str | None
     id_: str | None
     drop: tuple[str, ...]
     unlabelled: tuple[str, ...]
@@ -41,6 +51,7 @@ class Request:
     decimal_comma: bool
     method: str
     param: tuple[str, ...]
+    redundancy: float | None
     seed: int
     n_jobs: int | None
     top: int | None
@@ -65,6 +76,11 @@ class Request:
             drop=self.drop,
         )
 
+    @property
+    def has_pairs(self) -> bool:
+        """Whether pairs of rows were given."""
+        return self.must_link is not None or self.cannot_link is not None
+
     def choices(self, labels_table: Table | None) -> Choices:
         """What was decided about the table."""
         return Choices(
@@ -78,6 +94,7 @@ class Request:
             categories=self.category,
             missing_values=self.na,
             decimal_comma=self.decimal_comma,
+            pairs=PairFiles(self.must_link, self.cannot_link),
         )
 
 
@@ -116,11 +133,14 @@ def provenance(result: Result) -> dict[str, Any]:
             "labelled": dict(sorted(labelled.items())),
         },
     }
-    if request.labels is not None:
-        facts["labels"] = {
-            "file": Path(request.labels).name,
-            "sha256": checksum(Path(request.labels)),
-        }
+    beside = {
+        "labels": request.labels,
+        "must_link": request.must_link,
+        "cannot_link": request.cannot_link,
+    }
+    for name, file in beside.items():
+        if file is not None:
+            facts[name] = {"file": Path(file).name, "sha256": checksum(Path(file))}
     packages = ("numpy", "scipy", "scikit-learn", "polars")
     facts["versions"] = {
         "python": platform.python_version(),

@@ -29,6 +29,7 @@ def run(request: Request) -> None:
     """Read, rank, write and show."""
     method = find_method(request.method)
     outputs = _outputs.check(request)
+    _check_takes_pairs(request, method)
     if request.separator is not None and len(request.read_options.separator or "") != 1:
         raise click.BadParameter("must be a single character, or tab.", param_hint="--separator")
     if request.format_ is not None and request.format_ not in FORMATS:
@@ -69,12 +70,30 @@ def find_method(name: str, hint: str = "--method") -> Method:
     return METHODS[name]
 
 
+def _check_takes_pairs(request: Request, method: Method) -> None:
+    """Refuse pairs for a method that does not learn from them."""
+    from semisift._base import PairRanker
+
+    for option, given in (
+        ("--must-link", request.must_link),
+        ("--cannot-link", request.cannot_link),
+    ):
+        if given is not None and not issubclass(method.cls, PairRanker):
+            able = [name for name, each in METHODS.items() if issubclass(each.cls, PairRanker)]
+            raise click.BadParameter(
+                f"{method.name} does not learn from pairs; {', '.join(able)} do.",
+                param_hint=option,
+            )
+
+
 def _labelling_methods() -> str:
     return ", ".join(name for name, method in METHODS.items() if method.cls.labels_rows)
 
 
 def _check_labels_are_named(request: Request, table: Table, method: Method) -> None:
     if method.cls.labels_needed != "two_classes" or request.labels or request.label or table.label:
+        return
+    if request.has_pairs:
         return
     columns = [*table.rows.columns, *table.names]
     raise TableError(
@@ -86,6 +105,8 @@ def _check_labels_are_named(request: Request, table: Table, method: Method) -> N
 
 def _check_classes(dataset: Dataset, method: Method) -> None:
     """Refuse too few classes, and say so where nothing is unlabelled."""
+    if dataset.must_link is not None or dataset.cannot_link is not None:
+        return  # they say what the labels would
     labelled = Counter(label for label in dataset.y if label is not None)
     n_unlabelled = len(dataset.y) - labelled.total()
     if method.cls.labels_needed == "two_classes" and len(labelled) < 2:
@@ -129,12 +150,17 @@ def _fit(
     if "n_jobs" in method.cls().get_params(deep=False):
         parameters = {**parameters, "n_jobs": request.n_jobs}
     ranker = method.cls(
-        n_features_to_select=n_selected, random_state=request.seed, **parameters
+        n_features_to_select=n_selected,
+        redundancy_threshold=request.redundancy,
+        random_state=request.seed,
+        **parameters,
     ).set_callbacks(callback)
+    pairs = {"must_link": dataset.must_link, "cannot_link": dataset.cannot_link}
+    pairs = {name: given for name, given in pairs.items() if given is not None}
     labelled = any(label is not None for label in dataset.y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NothingUnlabelledWarning)  # said in the table's own words
-        ranker.fit(dataset.X, dataset.y if labelled else None)
+        ranker.fit(dataset.X, dataset.y if labelled else None, **pairs)
     return ranker.set_callbacks()
 
 

@@ -23,7 +23,7 @@ class Curve:
     ranks, scores : arrays
         Points of the picture: all ranks, or ranks evenly spaced on a logarithmic axis.
     n_scored : int
-        Features with a finite score.
+        Features with a finite score that are no near-copies.
     n_selected : int
     names : list of str
         The first features that have a point.
@@ -53,11 +53,12 @@ def follow(ranking: Ranking, n_selected: int, n_names: int = 10) -> Curve:
     -------
     Curve
     """
-    finite = np.flatnonzero(np.isfinite(ranking.scores))
+    is_copy = ranking.is_copy
+    finite = np.flatnonzero(np.isfinite(ranking.scores) & ~is_copy)
     ranks, scores = finite + 1, ranking.scores[finite]
     chosen = _spaced(len(ranks))
     names = [visible(ranking.features[place]) for place in finite[:n_names]]
-    words = " ".join(_fall(ranks, scores) + _infinite(ranking.scores))
+    words = " ".join(_fall(ranks, scores) + _infinite(ranking.scores[~is_copy]) + _copies(is_copy))
     return Curve(ranks[chosen], scores[chosen], len(ranks), n_selected, names, words)
 
 
@@ -106,6 +107,14 @@ def _infinite(scores: NDArray[np.float64]) -> list[str]:
     have, stand = ("has", "stands") if n_infinite == 1 else ("have", "stand")
     features = count(n_infinite, "feature")
     return [f"{features} {have} an infinite score and {stand} outside the picture."]
+
+
+def _copies(is_copy: NDArray[np.bool_]) -> list[str]:
+    n_copies = int(is_copy.sum())
+    if not n_copies:
+        return []
+    what, stand = ("near-copy", "stands") if n_copies == 1 else ("near-copies", "stand")
+    return [f"{n_copies:,} {what} of better features {stand} behind the others, outside it."]
 
 
 def missing_scores(ranking: Ranking, X: Any = None) -> list[str]:

@@ -22,12 +22,8 @@ from semisift.report.pictures import (
 )
 from semisift.report.ranking import Ranking, ranking_of
 from semisift.report.rows import read_rows
-from semisift.report.summarise import (
-    MOST_PRINTED_ROWS,
-    count_selected,
-    summarise,
-    table_rows,
-)
+from semisift.report.summarise import MOST_PRINTED_ROWS, count_selected, summarise
+from semisift.report.table import table_rows
 
 # Marks of the legend in a square of 12 units, in the order of `palette.MARKERS`.
 SHAPES = (

@@ -67,6 +67,7 @@ def _head(ranking: Ranking, top: int) -> Ranking:
         draws,
         ranking.columns[:top],
         ranking.column_names[:top],
+        None if ranking.represented_by is None else ranking.represented_by[:top],
     )
 
 

@@ -29,6 +29,9 @@ class Ranking:
         The column of X that stands for the feature: its own, or the best of its one-hot columns.
     column_names : array of str
         Names of these columns.
+    represented_by : int array or None
+        The place, counted from 0, of the feature that stands for each: its own, or that of the
+        better feature that a near-copy resembles. None without a redundancy threshold.
     """
 
     features: NDArray[Any]
@@ -36,12 +39,20 @@ class Ranking:
     draws: NDArray[np.int64] | None
     columns: NDArray[np.int64]
     column_names: NDArray[Any]
+    represented_by: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.features)
 
+    @property
+    def is_copy(self) -> NDArray[np.bool_]:
+        """Which features are near-copies of a better one."""
+        if self.represented_by is None:
+            return np.zeros(len(self), dtype=bool)
+        return np.asarray(self.represented_by != np.arange(len(self)))
+
     def to_polars(self) -> "pl.DataFrame":
-        """Return a frame with the columns feature, rank, score and, where known, draws."""
+        """Return a frame with feature, rank, score and, where known, draws and represented_by."""
         import polars as pl
 
         table: dict[str, Any] = {
@@ -51,6 +62,8 @@ class Ranking:
         }
         if self.draws is not None:
             table["draws"] = self.draws
+        if self.represented_by is not None:
+            table["represented_by"] = [str(name) for name in self.features[self.represented_by]]
         return pl.DataFrame(table)
 
 
@@ -80,6 +93,7 @@ def ranking_of(ranker: FeatureRanker, names: Sequence[str] | None = None) -> Ran
         draws=None if draws is None else np.asarray(draws)[order],
         columns=order,
         column_names=sorted_names,
+        represented_by=_places(ranker, order, np.arange(len(order)), ranker.ranking_ - 1),
     )
 
 
@@ -93,7 +107,7 @@ def ranking_of_variables(
     """Order variables of which some are spread over several columns.
 
     A variable has the score of its best column, which is defined for every method, and the draws of
-    all its columns.
+    all its columns. It is a near-copy if all its columns are near-copies of others.
 
     Parameters
     ----------
@@ -114,8 +128,10 @@ def ranking_of_variables(
     order = np.argsort(ranker.ranking_)
     _, first = np.unique(variable_of[order], return_index=True)
     best = order[first]
-    ranks = rank(ranker.scores_[best], seed)
-    by_rank = np.argsort(ranks)
+    if hasattr(ranker, "represented_by_"):
+        by_rank = np.argsort(ranker.ranking_[best])
+    else:
+        by_rank = np.argsort(rank(ranker.scores_[best], seed))
     draws = getattr(ranker, "n_draws_", None)
     if draws is not None:
         draws = np.bincount(variable_of, draws, len(variables)).astype(np.int64)[by_rank]
@@ -126,4 +142,18 @@ def ranking_of_variables(
         draws=draws,
         columns=columns,
         column_names=np.array([str(name) for name in names], dtype=object)[columns],
+        represented_by=_places(ranker, columns, variable_of, np.argsort(by_rank)),
     )
+
+
+def _places(
+    ranker: FeatureRanker,
+    columns: NDArray[np.integer],
+    variable_of: NDArray[np.integer],
+    place_of: NDArray[np.integer],
+) -> NDArray[np.int64] | None:
+    """Return the place of the variable that stands for the variable of each column."""
+    represented_by = getattr(ranker, "represented_by_", None)
+    if represented_by is None:
+        return None
+    return np.asarray(place_of[variable_of[represented_by[columns]]])

@@ -1,34 +1,19 @@
-"""All that the page says, as plain values: counts, sentences and the rows of the table."""
+"""All that the page says, as plain values: counts and sentences."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from semisift._base import FeatureRanker
-from semisift._words import count, same_decimals, visible
+from semisift._words import count, visible
 from semisift.report.about import About, about_method, cautions, what_fit_reports
 from semisift.report.curve import Curve, follow, missing_scores
 from semisift.report.ranking import Ranking
 from semisift.report.rows import Rows
+from semisift.report.table import TableRow, table_rows
 
-MOST_TABLE_ROWS = 1000
 MOST_PRINTED_ROWS = 50
 MOST_NAMED = 3
-
-
-@dataclass(frozen=True)
-class TableRow:
-    """One line of the table; `bar` is the score in percent of the best one."""
-
-    rank: int
-    feature: str
-    column: str
-    score: str
-    bar: float
-    draws: str
-    selected: bool
 
 
 @dataclass(frozen=True)
@@ -56,6 +41,7 @@ class Summary:
     class_names: list[str]
     table: list[TableRow]
     has_draws: bool
+    redundancy: str
     shows_selected: bool
     curve: Curve
     no_score: list[str]
@@ -116,6 +102,7 @@ def summarise(
         class_names=[visible(name) for name in getattr(ranker, "classes_", [])],
         table=table,
         has_draws=ranking.draws is not None,
+        redundancy=_redundancy(ranker, ranking),
         shows_selected=n_selected < len(table),
         curve=follow(ranking, n_selected),
         no_score=missing_scores(ranking, X),
@@ -135,52 +122,20 @@ def count_selected(ranker: FeatureRanker, n_features: int) -> int:
         return n_features
 
 
-def table_rows(ranking: Ranking, n_selected: int) -> list[TableRow]:
-    """Return the lines of the table: the best thousand.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> names = np.array(["a", "b"], dtype=object)
-    >>> ranking = Ranking(names, np.array([2.0, 0.5]), None, np.arange(2), names)
-    >>> [(row.rank, row.feature, row.score, row.bar) for row in table_rows(ranking, 1)]
-    [(1, 'a', '2.0000', 100.0), (2, 'b', '0.5000', 25.0)]
-    """
-    scores = ranking.scores[:MOST_TABLE_ROWS]
-    form = same_decimals(scores)
-    finite = scores[np.isfinite(scores)]
-    best = float(finite.max(initial=0.0))
-    lines = []
-    for place, score in enumerate(scores.tolist()):
-        feature, column = visible(ranking.features[place]), visible(ranking.column_names[place])
-        lines.append(
-            TableRow(
-                rank=place + 1,
-                feature=feature,
-                column="" if column == feature else column,
-                score=_score(score, form),
-                bar=_bar(score, best),
-                draws="" if ranking.draws is None else f"{ranking.draws[place]:,}",
-                selected=place < n_selected,
-            )
-        )
-    return lines
-
-
-def _score(score: float, form: str) -> str:
-    if np.isnan(score):
-        return "none"
-    if np.isinf(score):
-        return "∞" if score > 0 else "-∞"
-    return format(score, form)
-
-
-def _bar(score: float, best: float) -> float:
-    if score == np.inf:
-        return 100.0
-    if not np.isfinite(score) or best <= 0:
-        return 0.0
-    return round(100 * max(0.0, score / best), 1)
+def _redundancy(ranker: FeatureRanker, ranking: Ranking) -> str:
+    """Say what was done about near-copies."""
+    if ranking.represented_by is None:
+        return ""
+    threshold = f"{ranker.redundancy_threshold:g}"
+    n_copies = int(ranking.is_copy.sum())
+    if not n_copies:
+        return f"No feature correlates with a better one by more than {threshold}."
+    subject, verb = count(n_copies, "feature"), "correlates" if n_copies == 1 else "correlate"
+    return (
+        f"{subject} {verb} with a better one by more than {threshold}, in absolute value and over "
+        "all rows, and therefore rank behind the others: near-copies, listed with the feature that "
+        "stands for them."
+    )
 
 
 def count_classes(rows: Rows) -> list[ClassCount]:

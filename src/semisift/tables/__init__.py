@@ -13,6 +13,7 @@ from typing import Any
 
 from semisift.exceptions import TableError
 from semisift.tables.labels import LabelChoice
+from semisift.tables.pairs import PairFiles
 from semisift.tables.prepare import Categorical, Choices, Dataset, Missing, prepare
 from semisift.tables.table import ReadOptions, Table
 
@@ -22,6 +23,7 @@ __all__ = [
     "Dataset",
     "Format",
     "LabelChoice",
+    "PairFiles",
     "ReadOptions",
     "Table",
     "checksum",
@@ -164,6 +166,8 @@ def read_table(
     *,
     label: str | int | None = None,
     labels: str | Path | None = None,
+    must_link: str | Path | None = None,
+    cannot_link: str | Path | None = None,
     id: str | int | None = None,
     drop: Sequence[str | int] = (),
     unlabelled: Sequence[Any] = (),
@@ -193,6 +197,9 @@ def read_table(
     labels : str or Path, optional
         A file of its own with the labels, joined by the names of the rows; with a single column,
         in their order.
+    must_link, cannot_link : str or Path, optional
+        Files with pairs of rows that belong, or do not belong, to the same class: two columns, by
+        the names of the rows or by their numbers, counted from 1.
     id : str or int, optional
         Column with the names of the rows: not a feature.
     drop : sequence of str or int
@@ -225,7 +232,8 @@ def read_table(
     Returns
     -------
     Dataset
-        Its ``X``, ``y`` and ``feature_names`` go into ``fit``.
+        Its ``X`` and ``y`` go into ``fit``, and ``must_link`` and ``cannot_link`` where there are
+        such pairs.
 
     Examples
     --------
@@ -266,6 +274,7 @@ def read_table(
         categories=_words(categories),
         missing_values=_words(na),
         decimal_comma=decimal_comma,
+        pairs=PairFiles(must_link, cannot_link),
     )
     return prepare(read(path, options, format), choices)
 

@@ -15,6 +15,7 @@ from semisift.tables.categories import Encoded, check_categories, encode
 from semisift.tables.labels import LabelChoice, find_labels, hide_labels, text_of
 from semisift.tables.missing import settle_missing
 from semisift.tables.numbers import read_numbers
+from semisift.tables.pairs import PairFiles, read_pairs
 from semisift.tables.table import Table, find_column
 
 Missing = Literal["error", "median", "drop-columns", "drop-rows"]
@@ -47,6 +48,8 @@ class Choices:
         Cells that mean "missing", besides empty ones, ``NA``, ``?`` and the like.
     decimal_comma : bool
         Numbers are written 1,5 instead of 1.5.
+    pairs : PairFiles
+        Files with pairs of rows that belong, or do not belong, to the same class.
     """
 
     label: LabelChoice = field(default_factory=LabelChoice)
@@ -59,6 +62,7 @@ class Choices:
     categories: tuple[str, ...] = ()
     missing_values: tuple[str, ...] = ()
     decimal_comma: bool = False
+    pairs: PairFiles = field(default_factory=PairFiles)
 
     def __post_init__(self) -> None:
         for name, known in (("missing", get_args(Missing)), ("categorical", get_args(Categorical))):
@@ -96,6 +100,8 @@ class Dataset:
         What was read.
     beside : frozenset of str
         Columns of the table that hold labels and row names.
+    must_link, cannot_link : int array of shape (k, 2), or None
+        Pairs of rows of `X`, counted from 0; None where no file was named.
     """
 
     X: Any
@@ -109,6 +115,8 @@ class Dataset:
     notes: list[str]
     table: Table
     beside: frozenset[str] = frozenset()
+    must_link: NDArray[np.int64] | None = None
+    cannot_link: NDArray[np.int64] | None = None
 
     @property
     def is_spread(self) -> bool:
@@ -157,8 +165,9 @@ def prepare(table: Table, choices: Choices | None = None) -> Dataset:
     settled = settle_missing(table, columns, choices.missing)
     encoded = encode(table, settled.columns, choices.categorical)
     rows = np.arange(table.n_rows) if settled.rows is None else settled.rows
-    notes = [*table.notes, *labels.notes, *settled.notes, *encoded.notes]
     y, hidden = labels.y[rows], None
+    pairs = read_pairs(choices.pairs, table, row_names, settled.rows, y)
+    notes = [*table.notes, *labels.notes, *settled.notes, *encoded.notes, *pairs.notes]
     if choices.labels_per_class is not None:
         y, hidden, note = hide_labels(y, choices.labels_per_class, choices.seed, labels.where)
         notes.append(note)
@@ -175,6 +184,8 @@ def prepare(table: Table, choices: Choices | None = None) -> Dataset:
         notes=notes,
         table=table,
         beside=frozenset(beside & set(table.names)),
+        must_link=pairs.must_link,
+        cannot_link=pairs.cannot_link,
     )
 
 
