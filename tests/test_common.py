@@ -16,6 +16,9 @@ from semisift import METHODS, NothingUnlabelledWarning
 
 from .conftest import make_data
 
+# The data have few labels, and some methods say what they then leave out.
+pytestmark = pytest.mark.filterwarnings("ignore::semisift.FallbackWarning")
+
 FAST = {"n_members": 30, "random_state": 0}
 
 
@@ -148,7 +151,7 @@ def test_data_frames(name, library, data):
     names = [f"column {j}" for j in range(8)]
     X = library.DataFrame({column: data.X[:, j] for j, column in enumerate(names)})
     ranker = make(name, n_features_to_select=3).fit(X, data.y)
-    assert_same_fit(make(name).fit(data.X, data.y), ranker)
+    assert_same_fit(make(name, n_features_to_select=3).fit(data.X, data.y), ranker)
     assert_array_equal(ranker.feature_names_in_, names)
     assert_array_equal(ranker.get_feature_names_out(), np.array(names)[ranker.ranking_ <= 3])
 
@@ -222,6 +225,15 @@ def test_n_features_to_select(name, wanted, selected, data):
 
 
 @every
+def test_redundancy_threshold(name, data):
+    assert "redundancy_threshold" in parameters_of(name)
+    ranker = make(name, redundancy_threshold=0.5).fit(data.X, data.y)
+    assert_array_equal(ranker.scores_, make(name).fit(data.X, data.y).scores_)
+    assert_is_ranking(ranker, 8)
+    assert ranker.represented_by_.shape == (8,)
+
+
+@every
 def test_too_many_features_to_select(name, data):
     with pytest.raises(ValueError, match="n_features_to_select=9 and n_features=8"):
         make(name, n_features_to_select=9).fit(data.X, data.y)
@@ -284,6 +296,7 @@ def test_extreme_values(name, form, unit, data):
 
 
 @every
+@pytest.mark.filterwarnings("ignore::semisift.exceptions.FallbackWarning")
 def test_one_label_per_class(name):
     data = make_data(n_classes=3, per_class=1)
     assert_is_ranking(make(name).fit(data.X, data.y), 8)

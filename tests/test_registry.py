@@ -16,6 +16,7 @@ def test_entry(name):
     assert method.source in {"formula", "reading"}
     assert re.search(r"\((19|20)\d\d\)", method.citation)
     assert method.cost
+    assert method.direction in {"high", "low"}
     assert 2 <= len(re.findall(r"\.( |$)", method.meaning)) <= 4
 
 
@@ -30,6 +31,6 @@ def test_class(name):
 @pytest.mark.parametrize("name", METHODS)
 def test_constructor(name):
     parameters = inspect.signature(METHODS[name].cls).parameters
-    assert {"n_features_to_select", "random_state"} <= set(parameters)
+    assert {"n_features_to_select", "redundancy_threshold", "random_state"} <= set(parameters)
     assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters.values())
     assert set(parameters) == set(METHODS[name].cls._parameter_constraints)
