@@ -1,0 +1,136 @@
+"""How fast the filters are: the Laplacian score against scikit-feature, then every filter.
+
+    python benchmarks/filters.py [--part laplacian] [--part wide] [--part text] [--methods lsdf,c4]
+
+Parts, all by default: laplacian (CPU seconds against scikit-feature, package skfeature-chappers,
+the least of five runs: our whole `fit`, and its graph and scores alone, without the checks of X and
+the ranking; and the largest relative difference from the definition), wide (every filter on
+chowdary), text (every filter on 20 Newsgroups, with the peak of the memory).
+One thread. A filter's time is that of `fit`, the neighbour graph included.
+"""
+
+import argparse
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from protocol import load
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from ssfi import forget_peak, memory_now, seconds
+from threadpoolctl import threadpool_limits
+
+from semisift import METHODS, LaplacianScore
+from semisift._problem import Problem
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from tests.reference.graph_filters import shares
+
+DENSE = ["colon", "chowdary", "lymphoma", "warppie10p", "isolet_bc", "madelon", "waveform40"]
+SPARSE = ["basehock", "dexter"]
+FILTERS = [name for name, method in METHODS.items() if method.family == "filters"]
+
+
+def by_definition(X, k=10):
+    """Return the Laplacian scores from a full matrix of weights, column after column."""
+    d2 = cdist(X, X, "sqeuclidean")
+    given = shares(d2, k)
+    n = len(X)
+    S = (given + given.T) / 2 * np.exp(-d2 / (d2.sum() / (n * (n - 1))))
+    degrees = S.sum(axis=1)
+    scores = np.full(X.shape[1], np.nan)
+    for j, f in enumerate(X.T):
+        f = f - degrees @ f / degrees.sum()
+        if f.any():
+            i, other = np.nonzero(S)
+            scores[j] = (S[i, other] * (f[i] - f[other]) ** 2).sum() / 2 / (degrees @ f**2)
+    return scores
+
+
+def scikit_feature(X):
+    from skfeature.function.similarity_based.lap_score import lap_score
+    from skfeature.utility.construct_W import construct_W
+
+    t = np.sqrt(X.var(axis=0).sum())  # so that 2 t^2 is about the mean squared distance
+    W = construct_W(
+        X, metric="euclidean", neighbor_mode="knn", weight_mode="heat_kernel", k=10, t=t
+    )
+    return lap_score(X, mode="index", W=W)
+
+
+def score(X, labels):
+    return LaplacianScore()._score(Problem(X, labels))
+
+
+def laplacian(methods):
+    try:
+        import skfeature  # noqa: F401
+    except ImportError:
+        print("laplacian: install skfeature-chappers to run this part")
+        return
+    print(
+        f"{'Laplacian score':18}{'rows':>6}{'columns':>8}{'theirs':>9}{'fit':>9}{'ratio':>7}",
+        end="",
+    )
+    print(f"{'graph, score':>14}{'ratio':>7}{'from definition':>17}")
+    for name in DENSE + SPARSE:
+        X, _ = load(name)
+        dense = (X.toarray() if sparse.issparse(X) else X).astype(np.float64)
+        theirs = seconds(lambda dense=dense: scikit_feature(dense), repeats=5)
+        fit = seconds(lambda X=X: LaplacianScore().fit(X), repeats=5)
+        clean = Problem.build(X)
+        alone = seconds(lambda clean=clean: score(clean.X, clean.labels), repeats=5)
+        error = np.nan
+        if len(dense) <= 700:
+            expected = by_definition(dense)
+            error = np.nanmax(
+                np.abs(LaplacianScore().fit(X).scores_ + expected) / expected.clip(1e-9)
+            )
+        print(
+            f"{name:18}{X.shape[0]:6}{X.shape[1]:8}{theirs:9.3f}{fit:9.3f}{theirs / fit:7.1f}"
+            f"{alone:14.3f}{theirs / alone:7.1f}{error:17.1e}",
+            flush=True,
+        )
+
+
+def each(name, methods):
+    X, y = load(name)
+    rng = np.random.default_rng(0)
+    given = np.full(len(y), -1)
+    for label in np.unique(y):
+        given[rng.permutation(np.flatnonzero(y == label))[:3]] = label
+    print(f"{name}: {X.shape[0]} rows, {X.shape[1]} columns, 3 labels a class")
+    print(f"{'method':14}{'seconds':>9}{'CPU':>9}{'memory, MB: extra':>19}{'in all':>8}")
+    for method in methods:
+        forget_peak()
+        before = memory_now("VmRSS")
+        start, cpu = time.perf_counter(), time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            METHODS[method].cls().fit(X, given)
+        taken, cpu = time.perf_counter() - start, time.process_time() - cpu
+        peak = memory_now("VmHWM")
+        print(f"{method:14}{taken:9.2f}{cpu:9.2f}{peak - before:19.0f}{peak:8.0f}", flush=True)
+
+
+PARTS = {
+    "laplacian": laplacian,
+    "wide": lambda methods: each("chowdary", methods),
+    "text": lambda methods: each("news20_binary", methods),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--part", action="append", choices=PARTS)
+    parser.add_argument("--methods", default=",".join(FILTERS))
+    arguments = parser.parse_args()
+    with threadpool_limits(1):
+        for part in arguments.part or PARTS:
+            PARTS[part](arguments.methods.split(","))
+
+
+if __name__ == "__main__":
+    main()
