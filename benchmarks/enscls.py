@@ -23,10 +23,8 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from protocol import load, split
-from scipy import sparse
+from protocol import judge_svm, load, split
 from scipy.stats import spearmanr
-from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from semisift import CLS, CSFS, EnsCLS
@@ -159,21 +157,6 @@ def som(sets):
         )
 
 
-def judge(ranking, X, y, train, test, n_top=20):
-    """Mean accuracy of a linear SVM on the top 1, ..., n_top features."""
-    X = X[:, np.argsort(ranking)[:n_top]]
-    X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
-    spread = X[train].std(axis=0)
-    X = (X - X[train].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    learner = SVC(kernel="linear", cache_size=500, max_iter=200_000)
-    return np.mean(
-        [
-            learner.fit(X[train, :n], y[train]).score(X[test, :n], y[test])
-            for n in range(1, n_top + 1)
-        ]
-    )
-
-
 def rankings(problem):
     """Rankings of all kinds of aggregation from one run of the members."""
     setting = make_setting(EnsCLS(), problem)
@@ -192,6 +175,8 @@ def rankings(problem):
             )
             score[problem.constant] = np.nan
             yield f"{how} {'balanced' if balance else 'plain'}", rank(-score, problem.seed)
+    printed_mean = EnsCLS(mean="plain", random_state=problem.seed)
+    yield "default, plain mean", rank(printed_mean._score(problem), problem.seed)
 
 
 def accuracy(sets):
@@ -204,7 +189,7 @@ def accuracy(sets):
             for kind, ranking in rankings(problem):
                 sparse_order, _ = put_copies_last(problem.X, ranking, ~problem.constant, 0.7, 20)
                 for label, order in ((kind, ranking), (kind + " .7", sparse_order)):
-                    found.setdefault(label, []).append(judge(order, X, y, train, test))
+                    found.setdefault(label, []).append(judge_svm(order, X, y, train, test))
         print(name)
         for label, values in found.items():
             error = np.std(values, ddof=1) / np.sqrt(RUNS)

@@ -324,3 +324,23 @@ def test_approximate_neighbours_without_faiss(monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(ImportError, match=r"pip install 'semisift\[ann\]'"):
         LaplacianScore(graph=ApproximateNeighbors()).fit(make_rows("normal"))
+
+
+def test_an_outlier_leaves_a_column_its_score():
+    X = np.random.default_rng(5).normal(size=(80, 4))
+    X[30, 2] = 1e7
+    assert np.isfinite(LaplacianScore().fit(X).scores_).all()
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("offset", [1e3, 1e7])
+def test_two_far_groups_lose_no_digits(offset, make):
+    X = np.random.default_rng(1).normal(size=(80, 4))
+    X[:40] += offset
+    scores = LaplacianScore(n_neighbors=5, weights="binary").fit(make(X)).scores_
+    graph = neighbour_graph(X, GraphOptions(n_neighbors=5, weights="binary"))
+    S, D = graph.weights.toarray(), graph.degrees
+    for f, score in zip(X[graph.rows].T, scores, strict=True):
+        centred = f - D @ f / D.sum()
+        difference = (S * (f[:, None] - f) ** 2).sum() / 2
+        assert_allclose(-score, difference / (D @ centred**2), rtol=1e-9)

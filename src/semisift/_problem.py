@@ -86,7 +86,7 @@ class Problem:
     def pairs(self) -> Pairs:
         """All pairs: those that follow from the labels and those that were given, each once.
 
-        Their number grows with the square of the labelled rows; `semisift.math.scores.pair_sums`
+        Their number grows with the square of the labelled rows; `semisift.math.pairs.pair_sums`
         does without them.
         """
         must, cannot = pairs_from_labels(self.labels)

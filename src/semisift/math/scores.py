@@ -3,10 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift.math.pairs import pair_sums
-
-__all__ = ["NEGLIGIBLE", "pair_sums", "ratio"]
-
 # A denominator below this share of the largest one is zero: what is left of it is rounding.
 NEGLIGIBLE = 1e-12
 
