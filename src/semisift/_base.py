@@ -6,7 +6,6 @@ A ranker declares `labels_needed` and `_parameter_constraints` and implements on
 
 import importlib
 import os
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from numbers import Integral, Real
@@ -24,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from semisift._labels import Labels
 from semisift._problem import Problem
+from semisift._warnings import warn
 from semisift.exceptions import NothingUnlabelledWarning
 from semisift.math.redundancy import put_copies_last
 
@@ -202,11 +202,10 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
                 f"{_describe(labels)}."
             )
         if len(labels.labelled) and not len(labels.unlabelled):
-            warnings.warn(
+            warn(
                 "y has no unlabelled row (-1, None or NaN): "
                 f"{type(self).__name__} works from the labelled rows alone.",
                 NothingUnlabelledWarning,
-                stacklevel=5,
             )
 
     def _count_to_select(self, n_features: int) -> int:

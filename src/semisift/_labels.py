@@ -4,7 +4,6 @@ A row is unlabelled where `y` is -1 (in integer, whole-number float or object ar
 None, NaN or ``pandas.NA``. Nothing else means unlabelled: the string ``"-1"`` is a class.
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +15,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, issparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import DataConversionWarning
+
+from semisift._warnings import warn
 
 UNLABELLED = -1
 
@@ -247,11 +248,10 @@ def _as_column(y: Any) -> NDArray[Any]:
         y[hidden] = None
     array = np.array(y, dtype=object) if isinstance(y, (list, tuple)) else np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
-        warnings.warn(
+        warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape "
             "of y to (n_samples, ), for example using ravel().",
             DataConversionWarning,
-            stacklevel=4,
         )
         return array.ravel()
     if array.ndim != 1:

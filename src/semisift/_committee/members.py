@@ -1,6 +1,5 @@
 """Committee members: trees of our own kernels, or any scikit-learn classifier (estimators.py)."""
 
-import warnings
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -13,6 +12,7 @@ from semisift._committee.blocks import Block, Importance, Plan, Setting, list_st
 from semisift._committee.engine import Committee
 from semisift._committee.estimators import EstimatorBlock, EstimatorSetting
 from semisift._problem import Problem
+from semisift._warnings import warn
 from semisift.exceptions import KernelsMissingWarning
 from semisift.math.masks import row_mask, unmask
 
@@ -235,11 +235,10 @@ def new_blocks(committee: Committee, setting: Setting) -> list[Block]:
 
 @cache  # one warning a process, whatever the filters
 def _warn_kernels_missing() -> None:
-    warnings.warn(
+    warn(
         f"The compiled kernels of semisift are missing ({kernels.MISSING_BECAUSE}), and "
         "scikit-learn's trees serve instead: "
         f"about {TIMES_SLOWER} times slower. To get the kernels, install a C compiler and then "
         "semisift again: pip install --force-reinstall --no-deps --no-binary semisift semisift",
         KernelsMissingWarning,
-        stacklevel=7,  # where fit was called
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from semisift._files import drafts
+from semisift._warnings import warn
 from semisift._words import count, examples
 from semisift.cli import _outputs
 from semisift.cli._options import parse_parameters
@@ -122,12 +123,11 @@ def _check_classes(dataset: Dataset, method: Method) -> None:
             "--unlabelled are right."
         )
     if labelled and not n_unlabelled and method.cls.labels_needed != "none":
-        warnings.warn(
+        warn(
             f"every row of {dataset.table.path} is labelled, so there is nothing to learn from "
             "unlabelled rows. Say --unlabelled with the value that marks them, if there are such "
             "rows.",
             NothingUnlabelledWarning,
-            stacklevel=2,
         )
 
 

@@ -1,7 +1,6 @@
 """Labels of a table: which column or file holds them, and which rows have none."""
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from semisift._warnings import warn
 from semisift._words import count, examples, quoted
 from semisift.exceptions import TableError
 from semisift.tables.table import MISSING, Table, find_column
@@ -329,11 +329,10 @@ def _warn_of_lookalikes(y: NDArray[Any]) -> None:
     for label in sorted({label for label in y if isinstance(label, str)}):
         twin = seen.setdefault(" ".join(label.casefold().split()), label)
         if twin != label:
-            warnings.warn(
+            warn(
                 f"the labels {twin!r} and {label!r} differ in capital letters or spaces only, and "
                 "count as two classes.",
                 UserWarning,
-                stacklevel=4,
             )
 
 

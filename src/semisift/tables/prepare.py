@@ -1,6 +1,5 @@
 """From a table to what a ranker takes: numbers, names and labels, with nothing left in doubt."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from semisift._warnings import warn
 from semisift._words import examples, quoted
 from semisift.exceptions import TableError
 from semisift.tables.categories import Encoded, check_categories, encode
@@ -199,11 +199,10 @@ def _warn_of_row_numbers(table: Table, encoded: Encoded) -> None:
     suspects = np.flatnonzero(np.isin(first, (0, 1)) & (X[-1] - first == n_rows - 1))
     for j in suspects:
         if np.array_equal(X[:, j] - first[j], np.arange(n_rows)):
-            warnings.warn(
+            warn(
                 f"{table.path}: the column {quoted(encoded.names[j])} counts the rows and is "
                 "ranked like a measurement. Leave it out with --id or --drop.",
                 UserWarning,
-                stacklevel=3,
             )
 
 
