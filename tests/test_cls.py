@@ -145,6 +145,32 @@ def test_selection_never_empties_a_kind(selection, p):
     assert np.isnan(coherence(X @ X.T, must, none))
 
 
+def test_a_given_pair_does_not_cost_the_classes_their_pairs():
+    """One pair with an unlabelled row has no class; those of the labels have theirs as ever."""
+    X = np.random.default_rng(6).normal(size=(12, 4))
+    y = np.array([0, 0, 0, 0, 1, 1, 2, 2, 3, 3, -1, -1])
+    must, cannot = (np.array(pairs) for pairs in pairs_of(y))
+    must = np.concatenate([must, [[0, 10]]])  # all rows but the last are constrained
+    centred = X[:11] - X[:11].mean(axis=0)
+    kept = coherent_pairs(centred @ centred.T, must, cannot, "half", y[:11])
+    without = coherent_pairs(centred @ centred.T, must, cannot, "half")
+    assert {int(y[i]) for i, j in must[kept[0]] if y[j] >= 0} == {0, 1, 2, 3}
+    assert {int(y[i]) for i, j in must[without[0]] if y[j] >= 0} < {0, 1, 2, 3}
+    ranker = CSFS().fit(X, y, must_link=[(0, 10)])
+    assert ranker.n_kept_ == tuple(int(kind.sum()) for kind in kept)
+
+
+def test_pairs_without_a_class_are_no_group():
+    """They are kept or not by their coherence alone."""
+    X = np.random.default_rng(0).normal(size=(8, 3))
+    must, cannot = np.array([[0, 1], [2, 3], [4, 5]]), np.array([[0, 2], [1, 4], [6, 7]])
+    expected = coherent_pairs(X @ X.T, must, cannot)
+    assert not all(kind.all() for kind in expected)
+    kept = coherent_pairs(X @ X.T, must, cannot, groups=np.full(8, -1))
+    assert_array_equal(kept[0], expected[0])
+    assert_array_equal(kept[1], expected[1])
+
+
 # --- against loops over pairs ---------------------------------------------------------------------
 
 
@@ -302,6 +328,16 @@ def test_constant_columns_do_not_reorder_the_others():
         scores = ranker.fit(np.column_stack([X, np.full(len(X), 3.0)]), y).scores_
         assert np.isnan(scores[-1])
         assert_allclose(scores[:-1], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("variant", ["default", "recalled"])
+@pytest.mark.parametrize("heat_scale", ["mean", "median"])
+def test_csfs_does_not_depend_on_the_unit_of_x(heat_scale, variant):
+    X, y = labelled_data()
+    ranker = CSFS(heat_scale=heat_scale, variant=variant)
+    expected = ranker.fit(X, y).scores_
+    for exponent in (600, -600):
+        assert_allclose(ranker.fit(np.ldexp(X, exponent), y).scores_, expected, rtol=1e-12)
 
 
 # --- weights that vanish --------------------------------------------------------------------------

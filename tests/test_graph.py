@@ -12,10 +12,11 @@ from sklearn.neighbors import KNeighborsTransformer, RadiusNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
-from semisift import ApproximateNeighbors, GraphWarning, LaplacianScore
+from semisift import ApproximateNeighbors, GraphWarning, LaplacianScore, kernels
 from semisift._problem import Problem
 from semisift.math import edge_sums as edge_sums_module
 from semisift.math import neighbours
+from semisift.math.distinct import distinct_rows
 from semisift.math.edge_sums import edge_sums
 from semisift.math.graph import GraphOptions, neighbour_graph
 from semisift.math.heat import weighted_median
@@ -37,10 +38,15 @@ def make_rows(kind, n=60, p=12, seed=0):
     return X
 
 
+def node_weights(graph):
+    """Return the weights between all nodes."""
+    return (graph.upper + graph.upper.T).toarray()
+
+
 def row_weights(graph):
     """Return the weights between all rows."""
     counts = graph.counts[graph.node]
-    weights = graph.weights.toarray()[np.ix_(graph.node, graph.node)] / np.outer(counts, counts)
+    weights = node_weights(graph)[np.ix_(graph.node, graph.node)] / np.outer(counts, counts)
     same = (graph.node[:, None] == graph.node) & ~np.eye(len(counts), dtype=bool)
     each = graph.within[graph.node] / np.maximum(counts * (counts - 1), 1)
     return np.where(same, each[:, None], weights)
@@ -69,8 +75,7 @@ def test_graph_against_the_slow_version(kind, symmetry, options):
     for form in forms(X):
         graph = neighbour_graph(form, GraphOptions(k, symmetry, shift=False, **options))
         assert_allclose(row_weights(graph), expected, rtol=1e-9, atol=1e-12)
-        assert_allclose(graph.weights.toarray(), graph.weights.T.toarray(), rtol=1e-12)
-        assert not graph.weights.diagonal().any()
+        assert_array_equal(graph.upper.toarray(), np.triu(graph.upper.toarray(), k=1))
 
 
 def test_union_is_that_of_the_papers_when_nothing_ties():
@@ -80,7 +85,7 @@ def test_union_is_that_of_the_papers_when_nothing_ties():
     near = np.zeros((60, 60))
     near[np.arange(60)[:, None], np.argsort(d2, axis=1)[:, :7]] = 1
     graph = neighbour_graph(X, GraphOptions(7, "union", "binary"))
-    assert_array_equal(graph.weights.toarray(), np.maximum(near, near.T))
+    assert_array_equal(node_weights(graph), np.maximum(near, near.T))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -94,9 +99,9 @@ def test_all_other_rows_are_neighbours_at_most(kind, k):
 def test_few_rows(n):
     X = np.arange(2.0 * n).reshape(n, 2)
     graph = neighbour_graph(X, GraphOptions())
-    assert graph.weights.nnz == {1: 0, 2: 2, 3: 6}[n]
+    assert len(graph.weights) == {1: 0, 2: 1, 3: 3}[n]
     same = neighbour_graph(np.ones((n, 2)), GraphOptions())
-    assert same.weights.nnz == 0
+    assert len(same.weights) == 0
     assert_allclose(same.within, [n * (n - 1)])
 
 
@@ -113,6 +118,35 @@ def test_sums_against_loops(kind):
             assert_allclose(sums.difference[j], slow.difference(S, f), rtol=1e-9, atol=1e-11)
             assert_allclose(sums.variance[j], variance, rtol=1e-9, atol=1e-11)
             assert_allclose(sums.mean[j], slow.weighted_mean(S, f), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("p", [3, 16, 40])
+def test_sums_with_and_without_kernels(kind, p, monkeypatch):
+    X = np.tile(make_rows(kind), 4)[:, :p]
+    X[:, ::3] += 1e3
+    graph = neighbour_graph(X, GraphOptions(5))
+    unit = 2.0 ** np.arange(p)
+    for dtype in (np.float32, np.float64):
+        forms = [np.asarray(X, dtype=dtype, order=order) for order in "CF"]
+        with_kernels = [edge_sums(form, graph, unit) for form in forms]
+        assert_array_equal(*with_kernels)
+        with monkeypatch.context() as patch:
+            patch.setattr(kernels, "AVAILABLE", False)
+            without = edge_sums(forms[0], graph, unit)
+        assert_allclose(with_kernels[0], without, rtol=1e-11, atol=1e-25)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_a_large_offset_loses_no_digits(make):
+    X = np.random.default_rng(0).normal(size=(60, 5)) + 1e8
+    graph = neighbour_graph(X, GraphOptions(5))
+    S, D = node_weights(graph), graph.degrees
+    scores = LaplacianScore(n_neighbors=5).fit(make(X)).scores_
+    for f, score in zip((X - 1e8).T, scores, strict=True):
+        centred = f - D @ f / D.sum()
+        difference = (S * (f[:, None] - f) ** 2).sum() / 2
+        assert_allclose(-score, difference / (D @ centred**2), rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -137,6 +171,28 @@ def test_rows_on_few_nodes_with_degree_do_not_cancel():
     S[:3, :3] = 1.0
     scores = [LaplacianScore(graph=S).fit(form).scores_ for form in forms(X)]
     assert_allclose(*scores, rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_distinct_rows(dtype):
+    X = np.random.default_rng(0).integers(0, 2, size=(60, 40)).astype(dtype)
+    X[50:] = X[10:20]  # the same rows
+    X[20:30] = X[:10]
+    X[20:30, 1] = 2  # rows that differ in one column
+    X[55, X[55] == 0] = -0.0
+    expected = np.array([np.flatnonzero((row == X).all(axis=1))[0] for row in X])
+    for form in forms(X):
+        rows, node = distinct_rows(form)
+        assert_array_equal(rows[node], expected)
+        assert_array_equal(np.diff(rows) > 0, True)
+
+
+def test_too_many_ties_are_an_error(monkeypatch):
+    monkeypatch.setattr(neighbours, "MOST_EDGES", 1000)
+    with pytest.raises(ValueError, match=r"Too many of the 60 rows are equally near.*of the 5 "):
+        LaplacianScore(n_neighbors=5).fit(np.eye(60))
+    assert len(neighbour_graph(np.eye(60), GraphOptions(59)).weights) == 60 * 59 / 2
+    LaplacianScore(n_neighbors=5).fit(make_rows("normal"))
 
 
 @pytest.mark.parametrize("name", ["colon", "basehock"])
@@ -167,6 +223,21 @@ def test_an_outlier_does_not_make_ties():
         row_weights(neighbour_graph(X, GraphOptions(5, weights="binary"))),
         slow.graph(X, 5, weights="binary"),
     )
+
+
+@pytest.mark.filterwarnings("ignore::semisift.GraphWarning")
+@pytest.mark.parametrize("k", [4, 59])
+@pytest.mark.parametrize(
+    "options", [{"weights": "binary"}, {"heat_scale": "raw"}, {"heat_scale": "median"}]
+)
+def test_an_outlier_among_repeated_rows(options, k):
+    """What ends the search of a row is how many rows its neighbours stand for."""
+    X = make_rows("whole numbers")
+    X[0, 0], X[1, 0] = 1e20, 1e16
+    expected = slow.graph(X, k, "mean", **options)
+    for form in forms(X):
+        graph = neighbour_graph(form, GraphOptions(k, "mean", shift=False, **options))
+        assert_allclose(row_weights(graph), expected, rtol=1e-9, atol=1e-12)
 
 
 def test_problem_keeps_its_graphs():
@@ -222,8 +293,8 @@ def test_few_effective_edges_are_a_warning():
 def test_effective_edges_of_equal_weights_are_the_edges():
     X = make_rows("normal")
     graph = neighbour_graph(X, GraphOptions(5, "union", "binary"))
-    assert_allclose(graph.effective_edges, graph.weights.nnz / 2)
-    assert_allclose(graph.n_edges, graph.weights.nnz / 2)
+    assert_allclose(graph.effective_edges, len(graph.weights))
+    assert_allclose(graph.n_edges, len(graph.weights))
     doubled = neighbour_graph(np.ones((6, 2)), GraphOptions(5))
     assert_allclose(doubled.effective_edges, 15)
 
@@ -339,7 +410,7 @@ def test_two_far_groups_lose_no_digits(offset, make):
     X[:40] += offset
     scores = LaplacianScore(n_neighbors=5, weights="binary").fit(make(X)).scores_
     graph = neighbour_graph(X, GraphOptions(n_neighbors=5, weights="binary"))
-    S, D = graph.weights.toarray(), graph.degrees
+    S, D = node_weights(graph), graph.degrees
     for f, score in zip(X[graph.rows].T, scores, strict=True):
         centred = f - D @ f / D.sum()
         difference = (S * (f[:, None] - f) ** 2).sum() / 2

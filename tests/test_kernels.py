@@ -20,9 +20,28 @@ N_MEMBERS = 12
 
 
 def test_kernels_are_compiled():
-    for name in ("columns", "grow", "importance", "masks", "plan", "votes"):
+    for name in ("columns", "edges", "grow", "importance", "masks", "neighbours", "plan", "votes"):
         module = __import__(f"semisift.kernels.{name}", fromlist=["__file__"])
         assert module.__file__.endswith((".so", ".pyd"))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 9, 16, 37])
+def test_extremes(n, dtype):
+    X = np.random.default_rng(n).normal(size=(n, 6)).astype(dtype)
+    X[X < -0.5] = 0
+    for form in (np.asfortranarray, csc_array):
+        low, high = kernels.columns.extremes(kernels.columns.Columns(form(X)))
+        assert_array_equal(low, X.min(axis=0))
+        assert_array_equal(high, X.max(axis=0))
+        for row in range(n):
+            for value in (np.nan, np.inf, -np.inf):
+                Y = X.copy()
+                Y[row, 2] = value
+                low, high = kernels.columns.extremes(kernels.columns.Columns(form(Y)))
+                expected = np.arange(6) != 2
+                assert_array_equal(np.isfinite(low), expected)
+                assert_array_equal(np.isfinite(high), expected)
 
 
 def make_rows(seed, *, n=70, p=9, n_classes=3, kind="normal", per_class=6):

@@ -11,7 +11,7 @@ from scipy.sparse import csc_array, issparse
 from sklearn import get_config
 
 from semisift._labels import Labels, Pairs, pairs_from_labels, parse_labels, parse_pairs
-from semisift.math.columns import spans
+from semisift.math.columns import extremes, spans
 from semisift.math.given_graph import given_graph
 from semisift.math.graph import Graph, GraphOptions, neighbour_graph
 
@@ -217,8 +217,8 @@ def _clean_dense(X: NDArray[Any], names: NDArray[Any] | None) -> NDArray[np.floa
         clean = np.asarray(X, dtype=_float_type(X.dtype), order="F").view()
     clean.flags.writeable = False
     if not get_config()["assume_finite"]:
-        with np.errstate(over="ignore", invalid="ignore"):
-            suspects = np.flatnonzero(~np.isfinite(clean.sum(axis=0, dtype=np.float64)))
+        with np.errstate(invalid="ignore"):
+            suspects = np.flatnonzero(~np.isfinite(extremes(clean)).all(axis=0))
         _refuse_non_finite(((int(j), clean[:, j]) for j in suspects), clean.dtype, names)
     return clean
 

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift import kernels
-from semisift.ensembles._subspaces import Deal, Setting, deal_members
+from semisift.ensembles._subspaces import Deal, Setting, deal_members, listed_member
 from semisift.math.blocks import dense_columns
 from semisift.math.cls import Parts, cls_parts, combine
-from semisift.math.cls_weights import Constraints, Weights
+from semisift.math.cls_weights import Weights
+from semisift.math.constraints import Constraints
 from semisift.math.som import FEWEST_ROWS, batch_som
 from semisift.math.threads import one_blas_thread
 
@@ -50,6 +51,13 @@ def score_members(members: tuple[int, int], setting: Setting) -> MemberScores:
     MemberScores
     """
     deal = deal_members(members, setting)
+    if setting.constraints.labels is None:
+        return _score_dealt(deal, setting)
+    alone = [_score_dealt(*listed_member(i, deal, setting)) for i in range(len(deal.features))]
+    return MemberScores(*(np.concatenate(part) for part in zip(*alone, strict=True)))
+
+
+def _score_dealt(deal: Deal, setting: Setting) -> MemberScores:
     if setting.compress == "som" and len(setting.unlabelled) > FEWEST_ROWS:
         with one_blas_thread():
             done = [_compressed(i, deal, setting) for i in range(len(deal.features))]
@@ -71,7 +79,7 @@ def run_kernel(
     X: Any, unit: NDArray[np.float64], deal: Deal, setting: Setting
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the sums and totals of some members."""
-    rows, must_link, cannot_link = setting.constraints
+    rows, must_link, cannot_link, _ = setting.constraints
     return kernels.neighbours.cls_parts(
         kernels.columns.Columns(X),
         (np.frexp(unit)[1] - 1).astype(np.int32),
@@ -138,9 +146,13 @@ def _parts(
 def weigh_members(n_members: int, setting: Setting) -> list[Weights]:
     """Return what ties the rows of the first members, to tell whether the heat fits the data."""
     deal = deal_members((0, n_members), setting)
-    return [
-        _parts_and_weights(*_own(i, deal, setting), i, deal, setting)[1] for i in range(n_members)
-    ]
+    if setting.constraints.labels is None:
+        return [_weights(i, deal, setting) for i in range(n_members)]
+    return [_weights(0, *listed_member(i, deal, setting)) for i in range(n_members)]
+
+
+def _weights(i: int, deal: Deal, setting: Setting) -> Weights:
+    return _parts_and_weights(*_own(i, deal, setting), i, deal, setting)[1]
 
 
 def _parts_and_weights(
@@ -151,7 +163,7 @@ def _parts_and_weights(
     setting: Setting,
 ) -> tuple[Parts, Weights]:
     """Work on a member's rows; what counts several times is there several times."""
-    _, must_link, cannot_link = setting.constraints
+    _, must_link, cannot_link, _ = setting.constraints
     if len(deal.pair_counts):
         must_counts, cannot_counts = np.split(deal.pair_counts[i], [len(must_link)])
         must_link = np.repeat(must_link, must_counts, axis=0)
@@ -175,12 +187,19 @@ def repeat_rows(
 ) -> tuple[NDArray[np.float64], NDArray[np.integer], NDArray[np.integer]]:
     """Return rows as often as they count, with their pairs; copies of a row must link."""
     origin = np.repeat(np.arange(len(held)), copies)
-    kind = np.zeros((len(held),) * 2, dtype=np.int8)
-    kind[tuple(must_link.T)] = 1
-    kind[tuple(cannot_link.T)] = 2
-    kind = np.maximum(kind, kind.T)
-    np.fill_diagonal(kind, 1)
-    first, second = np.triu_indices(len(origin), k=1)
-    kinds = kind[origin[first], origin[second]]
-    pairs = np.column_stack([first, second])
-    return held[origin], pairs[kinds == 1], pairs[kinds == 2]
+    rows = np.flatnonzero(copies > 1)
+    own = _repeat_pairs(np.column_stack([rows, rows]), copies)
+    must_link = _repeat_pairs(must_link, copies)
+    must_link = np.concatenate([must_link, own[own[:, 0] < own[:, 1]]])
+    return held[origin], must_link, _repeat_pairs(cannot_link, copies)
+
+
+def _repeat_pairs(pairs: NDArray[np.integer], copies: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return every copy of the first row of a pair with every copy of the second."""
+    first, second = pairs.T
+    n_each = copies[first] * copies[second]
+    pair = np.repeat(np.arange(len(pairs)), n_each)
+    number = np.arange(len(pair)) - np.repeat(np.cumsum(n_each) - n_each, n_each)
+    starts = np.cumsum(copies) - copies
+    one, other = np.divmod(number, copies[second][pair])
+    return np.column_stack([starts[first][pair] + one, starts[second][pair] + other])

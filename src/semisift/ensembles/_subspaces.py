@@ -3,9 +3,9 @@
 Member i owns the random streams (seed, i), so its draws depend on nobody else's.
 """
 
-import warnings
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,15 +13,21 @@ from numpy.typing import NDArray
 
 from semisift import kernels
 from semisift._problem import Problem
+from semisift._warnings import warn
 from semisift.ensembles._shared import features_to_draw
 from semisift.exceptions import KernelsMissingWarning
 from semisift.math import plan as numpy_plan
-from semisift.math.cls_weights import Constraints, Options
+from semisift.math.blocks import MOST_SQUARED
+from semisift.math.cls_weights import Options
 from semisift.math.constrained import list_constraints, scaled, weight_options
+from semisift.math.constraints import Constraints
 from semisift.math.streams import Purpose, stream_words
 
 # Without the kernels: from 5 times on many rows to 12 (four of the sets of benchmarks/enscls.py).
 TIMES_SLOWER = 10
+
+# A member lists the pairs of at most so many labelled rows.
+MOST_LABELLED = MOST_SQUARED
 
 NO_COUNTS = np.empty((0, 0), dtype=np.int32)
 
@@ -133,6 +139,10 @@ def deal_members(members: tuple[int, int], setting: Setting) -> Deal:
             copies = drawn
         else:
             pair_counts = drawn
+    labels = setting.constraints.labels
+    if labels is not None:
+        for i, member in enumerate(range(start, stop)):
+            _leave_some_out(copies[i], labels.codes >= 0, member, setting)
     rows = setting.unlabelled
     most = setting.most_unlabelled
     if most is None or len(rows) <= most:
@@ -145,13 +155,41 @@ def deal_members(members: tuple[int, int], setting: Setting) -> Deal:
     return Deal(features, copies, pair_counts, some)
 
 
+def _leave_some_out(
+    copies: NDArray[np.int32], is_labelled: NDArray[np.bool_], member: int, setting: Setting
+) -> None:
+    """Leave the same share of each stratum out of a bag that has too many labelled rows."""
+    n = len(copies)
+    # the bootstrap has used the words before
+    words = stream_words(setting.seed, member, Purpose.LABELLED_BAG, np.arange(n, 2 * n))
+    is_drawn = (copies > 0) & is_labelled
+    order = np.empty(n)
+    for start, stop in pairwise(setting.strata.tolist()):
+        drawn = start + np.flatnonzero(is_drawn[start:stop])
+        order[drawn[np.argsort(words[drawn])]] = np.arange(len(drawn)) / max(1, len(drawn))
+    drawn = np.flatnonzero(is_drawn)
+    copies[drawn[np.lexsort((words[drawn], order[drawn]))[MOST_LABELLED:]]] = 0
+
+
+def listed_member(i: int, deal: Deal, setting: Setting) -> tuple[Deal, Setting]:
+    """Return what one member is dealt, with a list of the pairs of its own labelled rows."""
+    drawn = np.flatnonzero(deal.copies[i])
+    own = i if len(deal.unlabelled) > 1 else 0
+    alone = Deal(
+        deal.features[i : i + 1],
+        np.ascontiguousarray(deal.copies[i : i + 1, drawn]),
+        NO_COUNTS,
+        deal.unlabelled[own : own + 1],
+    )
+    return alone, replace(setting, constraints=setting.constraints.listed(drawn))
+
+
 @cache  # one warning a process, whatever the filters
 def _warn_kernels_missing() -> None:
-    warnings.warn(
+    warn(
         f"The compiled kernels of semisift are missing ({kernels.MISSING_BECAUSE}), and numpy "
         f"serves instead: about {TIMES_SLOWER} times slower. To get the kernels, install a C "
         "compiler and then semisift again: "
         "pip install --force-reinstall --no-deps --no-binary semisift semisift",
         KernelsMissingWarning,
-        stacklevel=7,  # where fit was called
     )

@@ -77,8 +77,9 @@ class EnsCLS(PairRanker):
         and the pairs multiplied by this number: else many unlabelled rows drown a few labelled
         ones.
     bootstrap : {"plain", "stratified"} or None, default="plain"
-        Draw the labelled rows with replacement, each class by itself, or take all. Where there are
-        pairs and no label, the pairs are drawn instead, must-links and cannot-links separately.
+        Draw the labelled rows with replacement, each class by itself, or take all; a member then
+        keeps at most 2,000 of them, drawn at random. Where there are pairs and no label, the pairs
+        are drawn instead, must-links and cannot-links separately.
     max_unlabelled : int or None, default=2000
         Each member works on so many unlabelled rows, drawn at random, where there are more.
         Not with ``compress="som"``.
@@ -213,9 +214,8 @@ class EnsCLS(PairRanker):
         return len(Committee(n_members, self.n_jobs).ranges())
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
+        warn_of_no_cannot_link(problem, type(self).__name__)
         setting, is_printed = make_setting(self, problem), self.variant == "paper"
-        if not len(setting.constraints.cannot_link):
-            warn_of_no_cannot_link(type(self).__name__)
         n_members = count_members(self.n_members, problem.n_features)
         with Committee(n_members, self.n_jobs) as committee:
             committee.limit_threads()

@@ -1,7 +1,6 @@
 """The parameters of the neighbour graph that several filters share."""
 
 import inspect
-import warnings
 from numbers import Integral, Real
 from textwrap import indent
 from typing import Any, ClassVar, Literal, TypeVar
@@ -11,6 +10,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
+from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.math.graph import Graph, GraphOptions
 from semisift.math.pairs import count_pairs
@@ -115,11 +115,10 @@ class GraphRanker(FeatureRanker):
         n_labelled = len(problem.labels.labelled)
         what = "no label" if not n_labelled else "labels of one class only"
         what = "no cannot-link pair" if n_must_link and n_labelled == 0 else what
-        warnings.warn(
+        warn(
             f"{type(self).__name__} has {what}: it ranks by {instead}. Label rows of at least two "
             "classes.",
             FallbackWarning,
-            stacklevel=6,
         )
         return True
 

@@ -18,7 +18,6 @@ the score is LS. A factor of 0 makes the product 0 whatever the other says; `off
 both factors to order such columns, and is 0 in the paper.
 """
 
-import warnings
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -28,6 +27,7 @@ from sklearn.utils._param_validation import Interval
 
 from semisift._base import PairRanker
 from semisift._problem import Problem
+from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.filters._graph_options import GraphRanker, documented
 from semisift.math.class_moments import units
@@ -116,11 +116,10 @@ class C4(GraphRanker, PairRanker):
             return -laplacian
         must_link, cannot_link = pair_sums_in_units(problem)
         if not count_pairs(problem)[0]:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} has no must-link pair: it compares the cannot-link pairs "
                 "with the variance over all rows instead. Label a second row of a class.",
                 FallbackWarning,
-                stacklevel=5,
             )
             must_link = (problem.spread / units(problem)) ** 2
         constraint = ratio(must_link, cannot_link)

@@ -11,9 +11,9 @@ semi-supervised feature selection by an ensemble approach.
               + sum over unlabelled i of D_i (f_i - mean)^2)          over ordered pairs
 
 Direction: the paper ranks low values first, so ``scores_`` is minus its value. Cost: O(n_U^2 p) for
-the neighbours of n_U unlabelled rows, O(n_U k p + n_L^2 p) for the scores of all columns, and
-memory for some n_L x n_L matrices; with
-``compress="som"`` linear in n_U from 10,000 rows on, and n_U^1.5 below.
+the neighbours of n_U unlabelled rows, O(n_U k p + n_L^2 p) for the scores of all columns; with
+``compress="som"`` linear in n_U from 10,000 rows on, and n_U^1.5 below. Up to 2,000 labelled rows
+there are matrices of all their pairs; of more rows, pairs are never held all at once.
 
 What is a reading: the printed denominator sums over partners of cannot-links only, so that no
 unlabelled row could ever count; as the same page says that CLS contains the Laplacian score, which
@@ -160,9 +160,8 @@ class CLS(PairRanker):
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         name, is_printed = type(self).__name__, self.variant == "paper"
+        warn_of_no_cannot_link(problem, name)
         constraints, unlabelled = list_constraints(problem)
-        if not len(constraints.cannot_link):
-            warn_of_no_cannot_link(name)
         X, unit = scaled(problem, None if is_printed else self.feature_scaling)
         if self.compress == "som" and len(unlabelled) > FEWEST_ROWS:
             held = X[constraints.rows]

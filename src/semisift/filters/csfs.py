@@ -37,12 +37,13 @@ from semisift._problem import Problem
 from semisift.filters._graph_options import GraphRanker
 from semisift.math.blocks import blocks, dense_columns
 from semisift.math.class_moments import column_moments, units
-from semisift.math.cls import quadratic_sums
-from semisift.math.cls_weights import Constraints, gram_matrix, pair_distances, pair_matrix
 from semisift.math.coherence import coherent_pairs
 from semisift.math.constrained import list_constraints, warn_of_no_cannot_link
+from semisift.math.constraints import Constraints
 from semisift.math.edge_sums import edge_sums
-from semisift.math.graph import Graph, column_factors
+from semisift.math.gram import Gram
+from semisift.math.graph import Graph, column_factors, edges_of
+from semisift.math.listed_pairs import pair_matrix, quadratic_sums
 from semisift.math.scores import ratio
 from semisift.math.threads import one_blas_thread
 
@@ -58,8 +59,8 @@ class CSFS(GraphRanker, PairRanker):
         How many columns to select: a number, or a share in (0, 1]. None selects half.
     selection : {"half", "strict", "all"}, default="half"
         Which pairs are kept: the half of each kind that contradicts the other least, and the best
-        of each class or two classes; those that contradict none, or the half if there are none; or
-        all.
+        of each class or two classes, where both rows are labelled (a given pair tells no class);
+        those that contradict none, or the half if there are none; or all.
     mean : {"D", "plain"}, default="D"
         The mean that the variance is taken from: of all rows, or weighted by D.
     n_neighbors : int, default=10
@@ -154,17 +155,16 @@ class CSFS(GraphRanker, PairRanker):
         self.mean = mean
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
+        warn_of_no_cannot_link(problem, type(self).__name__)
         constraints, _ = list_constraints(problem, MOST_PAIRS)
-        if not len(constraints.cannot_link):
-            warn_of_no_cannot_link(type(self).__name__)
         return self._score_with(problem, constraints)
 
     @one_blas_thread()
     def _score_with(self, problem: Problem, constraints: Constraints) -> NDArray[np.float64]:
         X, unit = problem.X, units(problem)
         held = X[constraints.rows]
-        factors, length = column_factors(X, self.feature_scaling)
-        gram = gram_matrix(held, factors)
+        factors, _ = column_factors(X, self.feature_scaling)
+        gram = Gram(held, factors)
         constraints = self._keep(problem, constraints, gram)
         self.n_kept_ = len(constraints.must_link), len(constraints.cannot_link)
 
@@ -173,40 +173,36 @@ class CSFS(GraphRanker, PairRanker):
         own[constraints.rows] = np.arange(len(constraints.rows))
         graph, owner = self._graph(problem).split(own)
         nodes = graph.node[constraints.rows]
-        changed = graph.weights + self._changes(graph, nodes, constraints, gram, length)
-        numerator = edge_sums(X, Graph(changed, graph.rows, graph.node, graph.within), unit)
+        changed = edges_of(graph.upper + self._changes(graph, nodes, constraints, gram))
+        numerator = edge_sums(X, Graph(*changed, graph.rows, graph.node, graph.within), unit)
 
         # degrees alone, of the unlabelled rows
         rest = np.flatnonzero(owner < 0)
-        alone = csr_array((len(rest), len(rest)))
         at = np.arange(len(rest))
-        spread = edge_sums(X[graph.rows[rest]], Graph(alone, at, at, graph.degrees[rest]), unit)
+        alone = Graph(at[:0], at[:0], np.empty(0), at, at, graph.degrees[rest])
+        spread = edge_sums(X[graph.rows[rest]], alone, unit)
         volume = graph.degrees[rest].sum()
         degrees = graph.degrees[nodes]
         mean, _ = column_moments(X, unit)
         cannot_link = constraints.cannot_link
-        pairs = pair_matrix(cannot_link, np.ones(len(cannot_link)), len(nodes))
-        pairs *= degrees[:, None] + degrees
+        pairs = pair_matrix(cannot_link, degrees[cannot_link].sum(axis=1), len(nodes))
         apart, held_mean = np.zeros((2, problem.n_features))
         for columns in blocks(problem.n_features, max(1, len(nodes))):
             block = dense_columns(held, columns) / unit[columns]
             held_mean[columns] = degrees @ block
-            apart[columns] = quadratic_sums(pairs, block - mean[columns])
+            apart[columns] = quadratic_sums(pairs, block, mean[columns])
         if self.mean == "D":
             mean = (volume * spread.mean + held_mean) / (volume + degrees.sum())
         variance = spread.variance + volume * (spread.mean - mean) ** 2
         return 0.0 - ratio(2 * numerator.difference, apart + variance)
 
-    def _keep(
-        self, problem: Problem, constraints: Constraints, gram: NDArray[np.float64]
-    ) -> Constraints:
+    def _keep(self, problem: Problem, constraints: Constraints, gram: Gram) -> Constraints:
         """Return the constraints with the pairs that are kept."""
         if self.selection == "all":
             return constraints
-        rows, must_link, cannot_link = constraints
-        codes = problem.labels.codes[rows]
+        rows, must_link, cannot_link, _ = constraints
         keep_must, keep_cannot = coherent_pairs(
-            gram, must_link, cannot_link, self.selection, codes if (codes >= 0).all() else None
+            gram, must_link, cannot_link, self.selection, problem.labels.codes[rows]
         )
         return Constraints(rows, must_link[keep_must], cannot_link[keep_cannot])
 
@@ -215,20 +211,17 @@ class CSFS(GraphRanker, PairRanker):
         graph: Graph,
         nodes: NDArray[np.integer],
         constraints: Constraints,
-        gram: NDArray[np.float64],
-        length: float,
+        gram: Gram,
     ) -> csr_array:
-        """Return N as a matrix on the nodes of the graph."""
+        """Return N on the nodes of the graph, above the diagonal."""
         must, cannot = constraints.must_link, constraints.cannot_link
-        tied = graph.weights[nodes][:, nodes].toarray()
-        tied_must, tied_cannot = tied[tuple(must.T)], tied[tuple(cannot.T)]
+        tied_must, tied_cannot = (_entries(graph.upper, nodes[pairs]) for pairs in (must, cannot))
 
         def squared_weights(pairs: NDArray[np.integer]) -> NDArray[np.float64]:
             if graph.heat is None:
                 return np.ones(len(pairs))
-            # twice, since the square of the unit may leave the range of floats
             with np.errstate(all="ignore"):
-                exponent = pair_distances(gram, pairs) * length / graph.heat * length
+                exponent = gram.distances(pairs) / graph.heat
                 return np.exp(-2 * np.nan_to_num(exponent, nan=0.0))
 
         change_must = np.where(tied_must > 0, 0.0, squared_weights(must))
@@ -236,9 +229,13 @@ class CSFS(GraphRanker, PairRanker):
         if self.variant == "recalled":
             change_must = np.where(tied_must > 0, -tied_must, change_must)
             change_cannot = np.where(tied_cannot > 0, squared_weights(cannot), 0.0)
-        first, second = nodes[np.concatenate([must, cannot])].T
+        pairs = np.sort(nodes[np.concatenate([must, cannot])], axis=1)
         change = np.concatenate([change_must, change_cannot])
-        return (
-            coo_array((change, (first, second)), shape=graph.weights.shape).tocsr()
-            + coo_array((change, (second, first)), shape=graph.weights.shape).tocsr()
-        )
+        return coo_array((change, tuple(pairs.T)), shape=graph.upper.shape).tocsr()
+
+
+def _entries(matrix: csr_array, places: NDArray[np.integer]) -> NDArray[np.float64]:
+    """Return the entries at pairs of places of a matrix that holds them above the diagonal."""
+    if not len(places):  # scipy returns something sparse
+        return np.empty(0)
+    return np.asarray(matrix[tuple(np.sort(places, axis=1).T)]).ravel()

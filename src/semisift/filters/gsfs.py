@@ -19,7 +19,6 @@ the classification information gain degree removes redundant columns. Without la
 the Laplacian score ranks.
 """
 
-import warnings
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -30,6 +29,7 @@ from sklearn.utils._param_validation import Interval
 
 from semisift._base import rank
 from semisift._problem import Problem
+from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.filters._graph_options import GraphRanker, documented
 from semisift.math.information import (
@@ -143,12 +143,11 @@ class GSFS(GraphRanker):
             self.n_kept_ = 0
             return in_order([], -self.s_laplacian_)
         if len(problem.labels.labelled) < ENOUGH_LABELS:
-            warnings.warn(
+            warn(
                 f"GSFS has {len(problem.labels.labelled)} labelled rows: with fewer than "
                 f"{ENOUGH_LABELS} it is mostly chance which columns it finds redundant. Set "
                 "min_gain=-1 to keep all.",
                 FallbackWarning,
-                stacklevel=5,
             )
         graph = self._graph(problem)
         self.s_laplacian_ = label_aware_score(problem, graph, self.same_class_weight)

@@ -18,7 +18,6 @@ be linked and none is a neighbour, the sum over the differently labelled rows ra
 differently labelled rows, minus the Laplacian score.
 """
 
-import warnings
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -28,6 +27,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._base import PairRanker
 from semisift._problem import Problem
+from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.filters._graph_options import GraphRanker, documented
 from semisift.math.class_moments import units
@@ -125,12 +125,11 @@ class LSDF(GraphRanker, PairRanker):
         undecided = undecided_edges(problem, graph)
         near = edge_sums(problem.X, undecided, unit).difference
         if not count_pairs(problem)[0] and not undecided.degrees.any():
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} has no must-link pair and no unlabelled neighbours: it "
                 "ranks by the differences of cannot-link pairs alone, which depend on the unit of "
                 "a column. Label a second row of a class, or scale the columns.",
                 FallbackWarning,
-                stacklevel=5,
             )
             return pair_sums(problem)[1]
         return ratio(self._between(problem), self.must_link_weight * must_link + near)
@@ -138,13 +137,12 @@ class LSDF(GraphRanker, PairRanker):
     def _between(self, problem: Problem) -> NDArray[np.float64]:
         if self.between == "near":
             edges = cannot_link_edges(problem, self._graph(problem))
-            if edges.weights.nnz:
+            if edges.weights.any():
                 return edge_sums(problem.X, edges, units(problem)).difference
-            warnings.warn(
+            warn(
                 "No differently labelled rows are neighbours: LSDF compares all of them, as with "
                 "between='all'. Set a larger n_neighbors to compare near ones.",
                 FallbackWarning,
-                stacklevel=6,
             )
         return pair_sums_in_units(problem)[1]
 

@@ -2,6 +2,7 @@
 
 try:
     import semisift.kernels.columns
+    import semisift.kernels.edges
     import semisift.kernels.grow
     import semisift.kernels.importance
     import semisift.kernels.neighbours

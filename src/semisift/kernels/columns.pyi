@@ -1,6 +1,11 @@
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 class Columns:
     X: Any
     n_features: int
     def __init__(self, X: Any) -> None: ...
+
+def extremes(X: Columns) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...

@@ -5,6 +5,9 @@ from scipy import sparse
 
 from libc.stdint cimport int32_t, int64_t
 
+cdef extern from "extremes.h" nogil:
+    void column_extremes(const columns_t *columns, int64_t column, double *low, double *high)
+
 
 cdef class Columns:
     """A Fortran-ordered array or a CSC matrix of float32 or float64, kept alive while it is read."""
@@ -40,3 +43,14 @@ cdef class Columns:
 
     def __reduce__(self):
         return Columns, (self.X,)
+
+
+def extremes(Columns X):
+    """Return the least and the largest value of each column; NaN if one of them is not finite."""
+    low, high = np.empty(X.n_features), np.empty(X.n_features)
+    cdef double[::1] lows = low, highs = high
+    cdef Py_ssize_t j
+    with nogil:
+        for j in range(X.n_features):
+            column_extremes(&X.c, j, &lows[j], &highs[j])
+    return low, high

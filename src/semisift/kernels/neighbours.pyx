@@ -166,8 +166,9 @@ cdef void gather(Work *w, const columns_t *X, const int32_t *features, const int
                      copies, &whole)
         largest = max(fabs(w.low[c]), fabs(w.high[c]))
         whole_length += largest * largest
-    # four times the longest row bounds all that a distance is added up from
-    g.exact = whole and 4.0 * whole_length < 16777216.0
+    # four times the longest row bounds all that a distance is added up from; in the largest unit it
+    # must stay in the range of float32, from 2^-126 to 2^127
+    g.exact = whole and 4.0 * whole_length < 16777216.0 and -50 < w.top < 60
 
 
 cdef void merge(Work *w) noexcept nogil:

@@ -1,4 +1,4 @@
-"""Columns a block at a time."""
+"""Columns a block at a time, and when there are too many rows for a matrix of all their pairs."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +9,14 @@ from scipy.sparse import issparse
 
 # A block of columns holds about this many values, 8 MB as float64.
 BLOCK_VALUES = 1 << 20
+
+# Of more rows than this, no matrix of all pairs is held: here it has 32 MB.
+MOST_SQUARED = 2000
+
+
+def too_many_to_square(n_rows: int) -> bool:
+    """Return whether a matrix of all pairs of so many rows is too large."""
+    return n_rows > MOST_SQUARED
 
 
 def blocks(n_columns: int, values_per_column: int, most: int | None = None) -> Iterator[slice]:

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from semisift.math.blocks import blocks, dense_columns
 from semisift.math.class_moments import column_moments
-from semisift.math.cls_weights import Constraints, Options, Weights, weigh
-from semisift.math.edge_sums import CANCELS, edge_sums
+from semisift.math.cls_weights import Options, Weights, weigh
+from semisift.math.constraints import Constraints
+from semisift.math.edge_sums import edge_sums
 from semisift.math.scores import ratio
 from semisift.math.threads import one_blas_thread
 
@@ -68,28 +69,31 @@ def cls_parts(
     -------
     Parts, Weights
     """
-    mean, squares = column_moments(X, unit)
-    weights = weigh(X, unlabelled, constraints, options, squares, unit)
+    moments = column_moments(X, unit)
+    weights = weigh(X, unlabelled, constraints, options, moments, unit)
     graph, degrees = weights.graph, weights.degrees
     around = edge_sums(X[unlabelled], graph, unit)
     volume = float(graph.degrees.sum())
+    must_link, cannot_link = weights.must_link, weights.pairs.cannot_link_sums(degrees)
 
-    sums = np.zeros((4, X.shape[1]))
-    sums[0] = 2 * around.difference
-    held_mean = np.zeros(X.shape[1])
-    cannot = weights.cannot * (degrees[:, None] + degrees)
-    held = X[constraints.rows]
-    for columns in blocks(X.shape[1], max(1, len(degrees))):
-        block = dense_columns(held, columns) / unit[columns]
-        held_mean[columns] = degrees @ block
-        block -= mean[columns]
-        sums[1, columns] = 2 * quadratic_sums(weights.must, block)
-        sums[2, columns] = quadratic_sums(cannot, block)
+    mean = moments[0]
     if options.mean == "D" and volume + degrees.sum() > 0:
+        held_mean = _weighted_sums(X[constraints.rows], degrees, unit)
         mean = (volume * around.mean + held_mean) / (volume + degrees.sum())
-    sums[3] = around.variance + volume * (around.mean - mean) ** 2
-    totals = [volume, weights.must.sum(), cannot.sum() / 2, weights.cannot.sum() / 2]
-    return Parts(sums, np.array([*totals, weights.largest])), weights
+    variance = around.variance + volume * (around.mean - mean) ** 2
+    sums = [2 * around.difference, 2 * must_link.sums, cannot_link.sums, variance]
+    totals = [volume, must_link.total, cannot_link.total, cannot_link.number, weights.largest]
+    return Parts(np.array(sums), np.array(totals)), weights
+
+
+def _weighted_sums(
+    X: Any, weights: NDArray[np.float64], unit: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Add up the rows, each as often as its weight says, in the unit of each column."""
+    sums = np.zeros(X.shape[1])
+    for columns in blocks(X.shape[1], max(1, X.shape[0])):
+        sums[columns] = weights @ (dense_columns(X, columns) / unit[columns])
+    return sums
 
 
 def combine(
@@ -119,27 +123,3 @@ def combine(
         neighbours * each_row + balance * must * each_must,
         variance * each_row + balance * cannot * each_cannot,
     )
-
-
-def quadratic_sums(weights: NDArray[np.float64], block: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Add up the weighted squared differences over unordered pairs of rows, for each column.
-
-    Parameters
-    ----------
-    weights : float array of shape (n, n)
-        Symmetric.
-    block : float array of shape (n, width)
-        Better centred.
-
-    Returns
-    -------
-    float array of shape (width,)
-    """
-    squares = weights.sum(axis=1) @ block**2
-    sums = squares - (block * (weights @ block)).sum(axis=0)
-    lost = np.flatnonzero(sums < CANCELS * squares)
-    if len(lost):  # the difference of two sums of that size: taken pair by pair
-        first, second = np.nonzero(np.triu(weights))
-        apart = block[first][:, lost] - block[second][:, lost]
-        sums[lost] = weights[first, second] @ apart**2
-    return sums

@@ -9,12 +9,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from semisift.math.blocks import blocks, dense_columns
+from semisift.math.class_pairs import ClassPairs
+from semisift.math.constraints import Constraints
 from semisift.math.distinct import distinct_rows
 from semisift.math.graph import Graph, column_factors, symmetrise
-from semisift.math.heat import weighted_median
+from semisift.math.heat import effective_edges, weighted_median
+from semisift.math.listed_pairs import ListedPairs, Tied
 from semisift.math.neighbours import Edges, Rows, nearest
 
 
@@ -44,26 +45,6 @@ class Options:
     mean: Literal["plain", "D"] = "plain"
 
 
-class Constraints(NamedTuple):
-    """Rows that are labelled or in pairs, and their pairs.
-
-    Attributes
-    ----------
-    rows : int array of shape (n_constrained,)
-    must_link, cannot_link : int arrays of shape (k, 2)
-        Places in `rows`; a pair may be there several times.
-    """
-
-    rows: NDArray[np.integer]
-    must_link: NDArray[np.integer]
-    cannot_link: NDArray[np.integer]
-
-    def ordered(self, order: NDArray[np.integer]) -> "Constraints":
-        """Return the same constraints with the rows in another order."""
-        place = np.argsort(order).astype(np.int32)
-        return Constraints(self.rows[order], place[self.must_link], place[self.cannot_link])
-
-
 class Weights(NamedTuple):
     """What ties rows to each other.
 
@@ -71,10 +52,10 @@ class Weights(NamedTuple):
     ----------
     graph : Graph
         Of the unlabelled rows.
-    must : float array of shape (n_constrained, n_constrained)
-        Weights of must-links, symmetric.
-    cannot : float array of shape (n_constrained, n_constrained)
-        How often each cannot-link is there, symmetric.
+    pairs : ListedPairs or ClassPairs
+        Of the constrained rows.
+    must_link : Tied
+        Sums over the must-links.
     degrees : float array of shape (n_constrained,)
         Sum of the weights of must-links and of the self-loop at each constrained row.
     largest : float
@@ -86,8 +67,8 @@ class Weights(NamedTuple):
     """
 
     graph: Graph
-    must: NDArray[np.float64]
-    cannot: NDArray[np.float64]
+    pairs: ListedPairs | ClassPairs
+    must_link: Tied
     degrees: NDArray[np.float64]
     largest: float
     vanished: bool
@@ -99,7 +80,7 @@ def weigh(
     unlabelled: NDArray[np.integer],
     constraints: Constraints,
     options: Options,
-    squares: NDArray[np.float64],
+    moments: tuple[NDArray[np.float64], NDArray[np.float64]],
     unit: NDArray[np.float64],
 ) -> Weights:
     """Find the neighbours of unlabelled rows and weigh all edges.
@@ -110,52 +91,63 @@ def weigh(
     unlabelled : int array
     constraints : Constraints
     options : Options
-    squares, unit : float arrays of shape (p,)
-        Sum of squares of each column around its mean, in its unit.
+    moments : tuple of two float arrays of shape (p,)
+        Mean of each column and sum of squares around it, in its unit.
+    unit : float array of shape (p,)
 
     Returns
     -------
     Weights
     """
     factors, length = column_factors(X, None)
+    mean, squares = moments
     with np.errstate(under="ignore"):
         mean_d2 = 2 * float(np.sum(squares * (unit * factors) ** 2)) / max(1, X.shape[0] - 1)
-    rows, must_link, cannot_link = constraints
     edges, first, node, within = _neighbours(X[unlabelled], options, factors)
-    must_d2 = pair_distances(gram_matrix(X[rows], factors), must_link)
+    pairs = _pairs(X, constraints, factors, unit, mean)
+    least, least_apart = pairs.least_distances()
 
     lowest = 0.0
     if options.shift and not within.any():
-        lowest = min(edges.d2.min(initial=np.inf), must_d2.min(initial=np.inf))
+        lowest = min(edges.d2.min(initial=np.inf), least)
     scale = _heat_scale(edges, mean_d2, length, options)
 
     def heat(d2: NDArray[np.float64]) -> NDArray[np.float64]:
         if options.weights == "binary":
-            return np.ones(len(d2))
+            return np.ones_like(d2)
         with np.errstate(all="ignore"):
             return np.where(d2 > lowest, np.exp((lowest - d2) / scale), 1.0)
 
-    edge_heat, must_heat = heat(edges.d2), heat(must_d2)
-    largest = max(edge_heat.max(initial=0.0), must_heat.max(initial=0.0), float(within.any()))
-    starts = np.concatenate([[0], np.cumsum(np.bincount(edges.first, minlength=len(first)))])
-    plain, graph = (
-        Graph(csr_array((data, edges.second, starts), shape=(len(first),) * 2), first, node, within)
-        for data in (edges.share, edges.share * edge_heat)
-    )
-    must = pair_matrix(must_link, must_heat, len(rows))
-    cannot = pair_matrix(cannot_link, np.ones(len(cannot_link)), len(rows))
-    degrees = must.sum(axis=1)
+    edge_heat, must_link = heat(edges.d2), pairs.must_link_sums(heat)
+    largest = max(edge_heat.max(initial=0.0), must_link.largest, float(within.any()))
+    ends = edges.first, edges.second
+    graph = Graph(*ends, edges.share * edge_heat, first, node, within)
+    degrees = must_link.degrees
     if options.self_loops:
-        degrees += largest if largest > 0 else 1.0
-    apart = np.concatenate([edges.d2, must_d2])
-    apart = apart[apart > 0]  # identical rows are tied as ever, and do not differ
+        degrees = degrees + (largest if largest > 0 else 1.0)
+    # identical rows are tied as ever, and do not differ
+    apart = edges.d2.min(initial=least_apart, where=edges.d2 > 0)
     with np.errstate(all="ignore"):
         vanished = bool(
-            options.weights == "heat" and len(apart) and np.exp(-apart.min() / scale) == 0
+            options.weights == "heat" and apart < np.inf and np.exp(-apart / scale) == 0
         )
-    enough = min(float(len(unlabelled)), plain.effective_edges / 2)
+    all_edges = effective_edges(*ends, edges.share, within, graph.counts)
+    enough = min(float(len(unlabelled)), all_edges / 2)
     few = None if vanished or graph.effective_edges >= enough else graph.effective_edges
-    return Weights(graph, must, cannot, degrees, largest, vanished, few)
+    return Weights(graph, pairs, must_link, degrees, largest, vanished, few)
+
+
+def _pairs(
+    X: Any,
+    constraints: Constraints,
+    factors: NDArray[np.float64],
+    unit: NDArray[np.float64],
+    centre: NDArray[np.float64],
+) -> ListedPairs | ClassPairs:
+    held = X[constraints.rows]
+    if constraints.labels is None:
+        return ListedPairs(held, constraints, factors, unit, centre)
+    return ClassPairs(held, constraints, factors, unit, centre, constraints.labels)
 
 
 def _neighbours(
@@ -174,26 +166,6 @@ def _neighbours(
     return symmetrise(edges, len(first), options.graph), first, node, within
 
 
-def gram_matrix(X: Any, factors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the dot products of the rows around their mean, columns multiplied by `factors`."""
-    gram = np.zeros((X.shape[0],) * 2)
-    for columns in blocks(X.shape[1], max(1, X.shape[0])):
-        block = dense_columns(X, columns) * factors[columns]
-        if len(block):
-            block -= block.mean(axis=0)
-        gram += block @ block.T
-    return gram
-
-
-def pair_distances(gram: NDArray[np.float64], pairs: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Return the squared distances of pairs of rows."""
-    i, j = pairs.T
-    lengths = gram[i, i] + gram[j, j]
-    d2 = lengths - 2 * gram[i, j]
-    d2[d2 <= 1e-14 * lengths] = 0.0  # identical rows
-    return d2
-
-
 def _heat_scale(edges: Edges, mean_d2: float, length: float, options: Options) -> float:
     if options.heat_scale == "raw":
         with np.errstate(over="ignore", divide="ignore", under="ignore"):
@@ -202,12 +174,3 @@ def _heat_scale(edges: Edges, mean_d2: float, length: float, options: Options) -
     if options.heat_scale == "median":
         scale = weighted_median(edges.d2, edges.share) or mean_d2
     return options.heat_constant * (scale if scale > 0 else 1.0)
-
-
-def pair_matrix(
-    pairs: NDArray[np.integer], weights: NDArray[np.float64], n: int
-) -> NDArray[np.float64]:
-    """Return the weights of pairs as a symmetric matrix; a pair may be there several times."""
-    matrix = np.zeros((n, n))
-    np.add.at(matrix, tuple(pairs.T), weights)
-    return matrix + matrix.T

@@ -6,10 +6,11 @@ kinds pull in contradictory ways as far as they overlap when one is projected on
 other; they are coherent if neither projection overlaps.
 
 All dot products come from the Gram matrix of the rows, so that after O(n_L^2 p) a must-link and a
-cannot-link are compared in O(1).
+cannot-link are compared in O(1). It may be a `semisift.math.gram.Gram`, of which, with very many
+rows, only the part at hand is ever there.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +23,13 @@ BLOCK_VALUES = 1 << 20
 
 
 def overlaps(
-    gram: NDArray[np.float64], pairs: NDArray[np.integer], others: NDArray[np.integer]
+    gram: Any, pairs: NDArray[np.integer], others: NDArray[np.integer]
 ) -> NDArray[np.float64]:
     """Return which share of each of the `others` the projection of each pair covers.
 
     Parameters
     ----------
-    gram : float array of shape (n, n)
+    gram : float array of shape (n, n), or Gram
         Dot products of all rows.
     pairs, others : int arrays of shape (k, 2) and (l, 2)
 
@@ -37,27 +38,41 @@ def overlaps(
     float array of shape (k, l)
         In [0, 1]; 0 for a segment without length.
     """
-    (a0, a1), (b0, b1) = pairs.T[:, :, None], others.T
-    length2 = gram[b0, b0] + gram[b1, b1] - 2 * gram[b0, b1]
+    return _covered(_products(gram, pairs, others), gram, others)
 
-    def along(a: NDArray[np.integer]) -> NDArray[np.float64]:
-        dot = gram[a, b1] - gram[a, b0] - gram[b0, b1] + gram[b0, b0]
+
+def _products(
+    gram: Any, pairs: NDArray[np.integer], others: NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """Return the dot products of both rows of each pair with both of each other, (k, 2, l, 2)."""
+    return np.asarray(gram[pairs.reshape(-1, 1), others.ravel()]).reshape(len(pairs), 2, -1, 2)
+
+
+def _covered(
+    products: NDArray[np.float64], gram: Any, others: NDArray[np.integer]
+) -> NDArray[np.float64]:
+    b0, b1 = others.T
+    own, across = gram[b0, b0], gram[b0, b1]
+    length2 = own + gram[b1, b1] - 2 * across
+
+    def along(side: int) -> NDArray[np.float64]:
+        dot = products[:, side, :, 1] - products[:, side, :, 0] - across + own
         return np.divide(dot, length2, out=np.zeros_like(dot), where=length2 > 0)
 
-    start, stop = along(a0), along(a1)
+    start, stop = along(0), along(1)
     low, high = np.minimum(start, stop), np.maximum(start, stop)
     share = np.minimum(high, 1.0) - np.maximum(low, 0.0)
     return np.where((share > NEGLIGIBLE) & (length2 > 0), share, 0.0)
 
 
 def incoherence(
-    gram: NDArray[np.float64], must_link: NDArray[np.integer], cannot_link: NDArray[np.integer]
+    gram: Any, must_link: NDArray[np.integer], cannot_link: NDArray[np.integer]
 ) -> NDArray[np.float64]:
     """Return the larger overlap of each must-link with each cannot-link.
 
     Parameters
     ----------
-    gram : float array of shape (n, n)
+    gram : float array of shape (n, n), or Gram
     must_link, cannot_link : int arrays of shape (k, 2) and (l, 2)
 
     Returns
@@ -65,14 +80,14 @@ def incoherence(
     float array of shape (k, l)
         In [0, 1]; 0 means coherent.
     """
+    products = _products(gram, must_link, cannot_link)
     return np.maximum(
-        overlaps(gram, must_link, cannot_link), overlaps(gram, cannot_link, must_link).T
+        _covered(products, gram, cannot_link),
+        _covered(products.transpose(2, 3, 0, 1), gram, must_link).T,
     )
 
 
-def coherence(
-    gram: NDArray[np.float64], must_link: NDArray[np.integer], cannot_link: NDArray[np.integer]
-) -> float:
+def coherence(gram: Any, must_link: NDArray[np.integer], cannot_link: NDArray[np.integer]) -> float:
     """Return the share of coherent couples of a must-link and a cannot-link; NaN without any.
 
     Examples
@@ -88,7 +103,7 @@ def coherence(
 
 
 def coherent_pairs(
-    gram: NDArray[np.float64],
+    gram: Any,
     must_link: NDArray[np.integer],
     cannot_link: NDArray[np.integer],
     selection: Literal["half", "strict"] = "half",
@@ -98,14 +113,14 @@ def coherent_pairs(
 
     Parameters
     ----------
-    gram : float array of shape (n, n)
+    gram : float array of shape (n, n), or Gram
     must_link, cannot_link : int arrays of shape (k, 2) and (l, 2)
     selection : {"half", "strict"}
         The half of each kind that overlaps least, on average, with the other kind; or the pairs
         that are coherent with all of the other kind, and the half where there are none.
     groups : int array of shape (n,), optional
-        Classes of the rows: one must-link of each class and one cannot-link of each two classes
-        are kept, where there are any.
+        Classes of the rows, -1 for none: one must-link of each class and one cannot-link of each
+        two classes are kept, where there are any. Pairs with a row of no class are of no group.
 
     Returns
     -------
@@ -139,5 +154,5 @@ def _lower_half(
         _, kind = np.unique(kinds, axis=0, return_inverse=True)
         best = np.full(kind.max() + 1, np.inf)
         np.minimum.at(best, kind.ravel(), scores)
-        keep |= scores <= best[kind.ravel()] + slack
+        keep |= (kinds[:, 0] >= 0) & (scores <= best[kind.ravel()] + slack)
     return keep

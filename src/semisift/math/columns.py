@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from semisift.math.blocks import dense_columns
+from semisift import kernels
 
 # A sparse column that is filled more than this is worked on as a dense one: a dense product is then
 # faster (measured on text and on single cells: the best share lies between 1/8 and 1/32).
@@ -34,52 +34,44 @@ def filled_columns(X: Any) -> NDArray[np.bool_]:
 
 
 def dense_blocks(
-    X: Any,
-    columns: NDArray[np.int64],
-    rows: NDArray[np.int64] | None,
-    n_values: int,
-    *,
-    any_order: bool = False,
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-    """Yield some columns as dense float64 blocks that may be overwritten.
+    X: Any, columns: NDArray[np.int64], n_values: int
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.floating]]]:
+    """Yield some columns as dense blocks, which may be parts of `X` itself.
 
     Parameters
     ----------
     X : array or csc_array of shape (n, p)
     columns : int array
         Which columns, ascending.
-    rows : int array or None
-        Which rows; None means all.
     n_values : int
         Largest size of a block, but at least one column is in it.
-    any_order : bool
-        Whether blocks are better Fortran-ordered, as X is, if C order is not needed.
 
     Yields
     ------
     columns : int array
         The columns of the block.
-    block : C-ordered array of shape (n_rows, width), unless `any_order`
+    block : array of shape (n, width)
     """
-    height = X.shape[0] if rows is None else len(rows)
-    width = max(1, n_values // max(1, height))
+    width = max(1, n_values // max(1, X.shape[0]))
     for start in range(0, len(columns), width):
         part = columns[start : start + width]
         # a slice is a view, a list of columns a copy
         run = slice(part[0], part[-1] + 1) if part[-1] - part[0] + 1 == len(part) else part
-        if any_order:  # the same one for dense and sparse: products have the same bits then
-            values = X[:, run].toarray(order="F") if issparse(X) else X[:, run]
-            block = np.array(values, dtype=np.float64, order="F")
-        else:
-            block = dense_columns(X, run)
-        yield part, block if rows is None else block[rows]
+        yield part, X[:, run].toarray(order="F") if issparse(X) else X[:, run]
+
+
+def extremes(X: Any) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Return the least and the largest value of each column; not finite if another one is not."""
+    if kernels.AVAILABLE:
+        columns = X if issparse(X) else np.asfortranarray(X)
+        return kernels.columns.extremes(kernels.columns.Columns(columns))
+    low, high = X.min(axis=0), X.max(axis=0)
+    return (low.toarray().ravel(), high.toarray().ravel()) if issparse(X) else (low, high)
 
 
 def spans(X: Any) -> NDArray[np.float64]:
     """Return the difference between the largest and the smallest value of each column."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    if issparse(X):
-        low, high = low.toarray().ravel(), high.toarray().ravel()
+    low, high = extremes(X)
     with np.errstate(over="ignore"):
         span = np.asarray(high, dtype=np.float64) - np.asarray(low, dtype=np.float64)
     return np.minimum(span, np.finfo(np.float64).max)

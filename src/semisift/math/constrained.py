@@ -1,16 +1,19 @@
 """What a problem gives to the constrained Laplacian score: its constrained rows and their pairs."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._labels import Labels
+from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning, GraphWarning
+from semisift.math.blocks import too_many_to_square
 from semisift.math.class_moments import units
-from semisift.math.cls_weights import Constraints, Options
+from semisift.math.cls_weights import Options
 from semisift.math.columns import spans
-from semisift.math.pairs import some_pairs
+from semisift.math.constraints import Constraints
+from semisift.math.pairs import count_pairs, some_pairs, unlabelled_pairs
 
 # The weights as printed: a constant of 0.1 on raw squared distances.
 PRINTED = Options(graph="union", heat_scale="raw", heat_constant=0.1, shift=False, self_loops=False)
@@ -48,6 +51,7 @@ def list_constraints(
     problem : Problem
     most : int, optional
         A random part of the pairs that follow from the labels, where there are more of a kind.
+        Without it these pairs are not listed where there are very many labelled rows.
 
     Returns
     -------
@@ -59,13 +63,19 @@ def list_constraints(
     if problem.given_pairs is not None:
         free[problem.given_pairs.must_link] = False
         free[problem.given_pairs.cannot_link] = False
-    place = np.cumsum(~free) - 1
-    pairs = problem.pairs if most is None else some_pairs(problem, most)
-    rows = np.flatnonzero(~free).astype(np.int32)
+    rows, place = np.flatnonzero(~free).astype(np.int32), np.cumsum(~free) - 1
+    labels = None
+    if most is not None:
+        pairs = some_pairs(problem, most)
+    elif too_many_to_square(len(problem.labels.labelled)):
+        pairs = unlabelled_pairs(problem)
+        labels = Labels(problem.labels.codes[rows], problem.labels.classes)
+    else:
+        pairs = problem.pairs
     must, cannot = (
         place[kind].astype(np.int32).reshape(-1, 2) for kind in (pairs.must_link, pairs.cannot_link)
     )
-    return Constraints(rows, must, cannot), np.flatnonzero(free).astype(np.int32)
+    return Constraints(rows, must, cannot, labels), np.flatnonzero(free).astype(np.int32)
 
 
 def scaled(problem: Any, feature_scaling: str | None) -> tuple[Any, NDArray[np.float64]]:
@@ -86,14 +96,15 @@ def scaled(problem: Any, feature_scaling: str | None) -> tuple[Any, NDArray[np.f
     return X * factors, np.ones(X.shape[1]) / 8
 
 
-def warn_of_no_cannot_link(name: str) -> None:
-    """Say that the supervised part of the score is missing."""
-    warnings.warn(
+def warn_of_no_cannot_link(problem: Any, name: str) -> None:
+    """Say so where the supervised part of the score is missing."""
+    if count_pairs(problem)[1]:
+        return
+    warn(
         f"{name} has no cannot-link pair: it compares the differences between neighbours and in "
         "must-link pairs with the variance alone. Label rows of a second class, or give a "
         "cannot-link pair.",
         FallbackWarning,
-        stacklevel=6,
     )
 
 
@@ -109,4 +120,4 @@ def refuse_vanished(name: str, is_printed: bool, few_edges: float | None = None)
         )
     else:
         raise ValueError(f"Every weight of {name} vanished. {CURE}")
-    warnings.warn(text, GraphWarning, stacklevel=6)
+    warn(text, GraphWarning)

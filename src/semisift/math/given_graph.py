@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array, issparse, triu
 from sklearn.base import clone
 
 from semisift.math.columns import column_factors
-from semisift.math.graph import Graph, GraphOptions, symmetrise, weighted_graph
+from semisift.math.graph import Graph, GraphOptions, edges_of, symmetrise, weighted_graph
 from semisift.math.neighbours import Edges
 
 
@@ -56,7 +56,7 @@ def graph_of_weights(given: Any, n_rows: int) -> Graph:
     weights = ((weights + weights.T) / 2).tocsr()
     within = weights.diagonal()
     nodes = np.arange(n_rows)
-    return Graph(_without_diagonal(weights), nodes, nodes, within)
+    return Graph(*edges_of(triu(weights, k=1)), nodes, nodes, within)
 
 
 def mean_squared_distance(X: Any) -> float:

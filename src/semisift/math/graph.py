@@ -1,31 +1,20 @@
 """Neighbour graphs on rows, and the sums over their edges for all columns at once."""
 
-import contextlib
-import sys
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import sklearn
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, triu
 
+from semisift._warnings import warn
 from semisift.exceptions import GraphWarning
 from semisift.math.columns import column_factors
 from semisift.math.distinct import distinct_rows
 from semisift.math.heat import cure, effective_edges, heat_scale
 from semisift.math.neighbours import Edges, Rows, nearest
 from semisift.math.threads import one_blas_thread
-
-# Frames that are not the user's: of semisift, of scikit-learn, and of contexts around them.
-OF_THE_LIBRARY = (
-    str(Path(__file__).parents[1]),
-    str(Path(sklearn.__file__).parent),
-    contextlib.__file__,
-)
 
 
 @dataclass(frozen=True)
@@ -67,8 +56,11 @@ class Graph:
 
     Attributes
     ----------
-    weights : csr_array of shape (n_nodes, n_nodes)
-        Symmetric, with a zero diagonal. The weight between two nodes is the sum over their rows.
+    first, second : int arrays of shape (n_edges,)
+        The nodes of each edge, which is there once: the first is before the second. Edges are in
+        the order of their first nodes.
+    weights : float array of shape (n_edges,)
+        The sum over the rows of the two nodes.
     rows : int array of shape (n_nodes,)
         A row of the matrix for each node.
     node : int array of shape (n_rows,)
@@ -77,13 +69,15 @@ class Graph:
         Twice the weight of the edges among the rows of a node: it counts for degrees alone, since
         such rows do not differ.
     heat : float or None
-        Squared distance at which a weight falls to 1/e, after `feature_scaling`; None where
-        weights do not come from distances.
+        Squared distance at which a weight falls to 1/e, in the unit that `column_factors` measures
+        in; None where weights do not come from distances.
     lowest : float
         Squared distance at which a weight is 1, in `heat`: not 0 if the weights were shifted.
     """
 
-    weights: csr_array
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    weights: NDArray[np.float64]
     rows: NDArray[np.int64]
     node: NDArray[np.int64]
     within: NDArray[np.float64]
@@ -91,14 +85,22 @@ class Graph:
     lowest: float = 0.0
 
     @cached_property
-    def between(self) -> NDArray[np.float64]:
-        """Sum of the weights between each node and the others."""
-        return np.asarray(self.weights.sum(axis=1)).ravel()
+    def starts(self) -> NDArray[np.int64]:
+        """Where the edges of each node start, with the end as last entry."""
+        return np.searchsorted(self.first, np.arange(len(self.rows) + 1))
 
     @cached_property
     def upper(self) -> csr_array:
-        """The weights above the diagonal: each edge once."""
-        return triu(self.weights, k=1, format="csr")
+        """The weights as a matrix, above its diagonal."""
+        n = len(self.rows)
+        return csr_array((self.weights, self.second, self.starts), shape=(n, n))
+
+    @cached_property
+    def between(self) -> NDArray[np.float64]:
+        """Sum of the weights between each node and the others."""
+        ends = np.concatenate([self.first, self.second])
+        sums = np.bincount(ends, np.tile(self.weights, 2), len(self.rows))
+        return np.asarray(sums, dtype=np.float64)
 
     @cached_property
     def degrees(self) -> NDArray[np.float64]:
@@ -118,7 +120,7 @@ class Graph:
     @cached_property
     def effective_edges(self) -> float:
         """How many edges of equal weight would be as spread out: ``(sum w)^2 / sum w^2``."""
-        return effective_edges(self.weights, self.within, self.counts)
+        return effective_edges(self.first, self.second, self.weights, self.within, self.counts)
 
     def split(self, groups: NDArray[np.integer]) -> tuple["Graph", NDArray[np.integer]]:
         """Split nodes so that the rows of each belong to one group.
@@ -142,7 +144,7 @@ class Graph:
             (counts / self.counts[parent], parent, np.arange(len(parts) + 1)),
             shape=(len(parts), len(self.rows)),
         )
-        weights = (share @ self.weights @ share.T).tocsr()
+        upper = (share @ self.upper @ share.T).tocsr()  # the parts are in the order of the nodes
         # each of the pairs of rows of one node has the same part of what is within it
         pairs = self.counts * (self.counts - 1.0)
         each = np.divide(self.within, pairs, out=np.zeros(len(pairs)), where=pairs > 0)
@@ -157,12 +159,19 @@ class Graph:
             sides = csr_array(
                 (counts[torn] * each[parent[torn]], (torn, parent[torn])), shape=same.shape
             )
-            between = (sides @ same.T).multiply(counts[None, :]).tocsr()
-            between.setdiag(0.0)
-            between.eliminate_zeros()
-            weights = weights + between
-        graph = Graph(weights.tocsr(), first, node, within, self.heat, self.lowest)
+            between = (sides @ same.T).multiply(counts[None, :])
+            upper = upper + triu(between, k=1, format="csr")
+        graph = Graph(*edges_of(upper), first, node, within, self.heat, self.lowest)
         return graph, parts[:, 1]
+
+
+def edges_of(
+    upper: Any,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the nodes and weights of the edges of a graph from a matrix without a lower half."""
+    upper = upper.tocsr()
+    first = np.repeat(np.arange(upper.shape[0]), np.diff(upper.indptr))
+    return first, upper.indices.astype(np.int64), upper.data
 
 
 @one_blas_thread()
@@ -194,24 +203,23 @@ def neighbour_graph(
 
 
 def symmetrise(edges: Edges, n_nodes: int, symmetry: str) -> Edges:
-    """Return every edge in both directions, with the mean or the larger share of the two.
+    """Return each edge once, with the mean or the larger of the shares of its two directions.
 
-    The edges are in the order of their nodes.
+    The first node of an edge is before the second, and the edges are in the order of their nodes.
     """
-    there, back = (edges.first, edges.second), (edges.second, edges.first)
-    key = np.concatenate([first * n_nodes + second for first, second in (there, back)])
-    order = np.argsort(key, kind="stable")
+    ends = edges.first, edges.second
+    key = np.minimum(*ends) * n_nodes + np.maximum(*ends)
+    order = np.argsort(key)
     key = key[order]
-    starts = np.flatnonzero(np.diff(key, prepend=-1))
-    if not len(starts):
+    if not len(key):
         return edges
-    share = np.tile(edges.share, 2)[order]
+    starts = np.append(0, 1 + np.flatnonzero(key[1:] != key[:-1]))
     if symmetry == "mean":
-        share = np.add.reduceat(share, starts) / 2
+        share = np.add.reduceat(edges.share[order], starts) / 2
     else:
-        share = np.maximum.reduceat(share, starts)
+        share = np.maximum.reduceat(edges.share[order], starts)
     # the two directions of an edge may differ in the last digit
-    d2 = np.minimum.reduceat(np.tile(edges.d2, 2)[order], starts)
+    d2 = np.minimum.reduceat(edges.d2[order], starts)
     first, second = np.divmod(key[starts], n_nodes)
     return Edges(first, second, d2, share)
 
@@ -226,20 +234,12 @@ def weighted_graph(
     options: GraphOptions,
 ) -> Graph:
     """Make a graph of symmetric edges; `unit` is the length in which distances are measured."""
-    counts = np.bincount(node, minlength=len(rows))
-    n_nodes = len(rows)
-    starts = np.concatenate([[0], np.cumsum(np.bincount(edges.first, minlength=n_nodes))])
-
-    def matrix(values: NDArray[np.float64]) -> csr_array:
-        return csr_array((values, edges.second, starts), shape=(n_nodes, n_nodes))
-
-    plain = matrix(edges.share)
+    ends = edges.first, edges.second
     if options.weights == "binary" or not len(edges.d2):
-        return Graph(plain, rows, node, within)
-    scale = options.heat_constant * heat_scale(edges, mean_d2, unit, options.heat_scale)
+        return Graph(*ends, edges.share, rows, node, within)
+    heat = options.heat_constant * heat_scale(edges, mean_d2, unit, options.heat_scale)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        exponent = np.where(edges.d2 > 0, edges.d2 / scale, 0.0)
-        heat = float(np.float64(unit) * scale * unit)
+        exponent = np.where(edges.d2 > 0, edges.d2 / heat, 0.0)
     if np.exp(-exponent.min()) == 0.0:
         raise ValueError(
             "Every weight of the neighbour graph vanished: the smallest squared distance between "
@@ -249,22 +249,13 @@ def weighted_graph(
     lowest = 0.0
     if options.shift and not within.any():
         lowest = float(exponent.min())
-    graph = Graph(matrix(edges.share * np.exp(lowest - exponent)), rows, node, within, heat, lowest)
-    enough = min(float(len(node)), effective_edges(plain, within, counts) / 2)
-    if graph.effective_edges < enough:
-        warnings.warn(
+    weights = edges.share * np.exp(lowest - exponent)
+    graph = Graph(*ends, weights, rows, node, within, heat, lowest)
+    plain = effective_edges(*ends, edges.share, within, graph.counts)
+    if graph.effective_edges < min(len(node), plain / 2):
+        warn(
             f"The neighbour graph of {len(node)} rows rests on few edges: its heat weights are as "
             f"uneven as if there were {graph.effective_edges:.3g} edges. {cure(options)}",
             GraphWarning,
-            stacklevel=_frames_to_the_caller(),
         )
     return graph
-
-
-def _frames_to_the_caller() -> int:
-    """Return how far up the line stands that called fit, from the function that calls this."""
-    frame: Any = sys._getframe(1)
-    level = 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(OF_THE_LIBRARY):
-        frame, level = frame.f_back, level + 1
-    return level

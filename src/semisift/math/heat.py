@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from semisift.math.neighbours import Edges
 
@@ -32,12 +31,15 @@ def weighted_median(values: NDArray[np.float64], weights: NDArray[np.float64]) -
 
 
 def effective_edges(
-    weights: csr_array, within: NDArray[np.float64], counts: NDArray[np.int64]
+    first: NDArray[np.integer],
+    second: NDArray[np.integer],
+    weights: NDArray[np.float64],
+    within: NDArray[np.float64],
+    counts: NDArray[np.int64],
 ) -> float:
     """Return ``(sum w)^2 / sum w^2`` over the pairs of rows; an edge of two nodes is many pairs."""
-    total = weights.sum() + within.sum()
-    origin = np.repeat(np.arange(len(counts)), np.diff(weights.indptr))
-    squares = float((weights.data**2 / (counts[origin] * counts[weights.indices])).sum())
+    total = 2 * weights.sum() + within.sum()
+    squares = 2 * float((weights**2 / (counts[first] * counts[second])).sum())
     several = counts > 1
     squares += float((within[several] ** 2 / (counts * (counts - 1.0))[several]).sum())
     return float(total**2 / (2 * squares)) if squares > 0 else 0.0

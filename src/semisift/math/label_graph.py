@@ -1,10 +1,10 @@
 """What labels and given pairs change in a neighbour graph."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from semisift.math.class_moments import units
 from semisift.math.columns import power_of_two
@@ -30,7 +30,7 @@ def by_relation(problem: Any, graph: Graph) -> tuple[Graph, NDArray[np.int8], ND
         The same graph on finer nodes: identical rows with different labels are apart, and so are
         the rows of given pairs.
     relation : int array
-        For each entry of its weights: 1 for a must-link, -1 for a cannot-link, 0 if unknown.
+        For each edge: 1 for a must-link, -1 for a cannot-link, 0 if unknown.
     labelled : bool array
         Which of its nodes are labelled, so that their rows must be linked.
     """
@@ -43,8 +43,7 @@ def by_relation(problem: Any, graph: Graph) -> tuple[Graph, NDArray[np.int8], ND
     graph, _ = graph.split(groups)
     code = codes[graph.rows]
     n_nodes = len(code)
-    first = np.repeat(np.arange(n_nodes), np.diff(graph.weights.indptr))
-    second = graph.weights.indices.astype(np.int64)
+    first, second = graph.first, graph.second
     both = (code[first] >= 0) & (code[second] >= 0)
     relation = np.where(code[first] == code[second], MUST_LINK, CANNOT_LINK) * both
     if extra is not None:
@@ -56,11 +55,14 @@ def by_relation(problem: Any, graph: Graph) -> tuple[Graph, NDArray[np.int8], ND
 
 
 def keep_edges(graph: Graph, kept: NDArray[np.bool_], within: NDArray[np.float64]) -> Graph:
-    """Return a graph with some entries of the weights, and with new weights within nodes."""
-    data = np.where(kept, graph.weights.data, 0.0)
-    weights = csr_array((data, graph.weights.indices, graph.weights.indptr), graph.weights.shape)
-    weights.eliminate_zeros()
-    return Graph(weights, graph.rows, graph.node, within, graph.heat, graph.lowest)
+    """Return a graph with some of the edges, and with new weights within nodes."""
+    return replace(
+        graph,
+        first=graph.first[kept],
+        second=graph.second[kept],
+        weights=graph.weights[kept],
+        within=within,
+    )
 
 
 def undecided_edges(problem: Any, graph: Graph) -> Graph:
@@ -124,7 +126,7 @@ def label_aware_score(
     code = problem.labels.codes[graph.rows]
     others = np.where(code >= 0, np.append(problem.labels.counts, 1)[code] - 1, 0)
     within = graph.within + same_class_weight * graph.counts * others
-    graph = Graph(graph.weights, graph.rows, graph.node, within)
+    graph = replace(graph, within=within)
     sums = edge_sums(problem.X, graph, units(problem))
     must_link, _ = pair_sums_in_units(problem)
     difference = sums.difference + same_class_weight * must_link

@@ -19,24 +19,34 @@ from semisift.math.columns import dense_blocks, filled_columns
 # Squared distances are computed for so many pairs of rows at once, 64 MB.
 BLOCK_VALUES = 1 << 23
 
-# Of these the neighbours are sought for so many at once, 2 MB: they are read several times.
+# What is read several times is worked on in parts of so many values, 2 MB.
 CACHED_VALUES = 1 << 18
+
+# Columns are multiplied so many at once at least, where there is room: each product is added to
+# the others.
+FEWEST_COLUMNS = 1024
 
 # Dense columns of up to so many values are converted once, 256 MB, and not for each block of rows.
 HELD_VALUES = 1 << 25
+
+# So many edges take 6 GB: more are an error, unless they were asked for.
+MOST_EDGES = 50_000_000
 
 # Squared distances that differ by less than this share of the squared lengths involved are equal:
 # a matrix product leaves about 1e-15 of them, 3e-14 with 20,000 columns.
 TIE = 1e-12
 
 # Where squared lengths exceed squared distances by more than this, as they do of rows far from the
-# centre, distances are computed again from differences.
+# centre, distances are computed again from differences: those that decide who is a neighbour, ...
 FAR = 1e3
+
+# ... and any other of which most digits are lost, as of all rows where one value is huge.
+LOST = 1e9
 
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """Directed edges between nodes.
+    """Edges between nodes: directed, until `semisift.math.graph.symmetrise` joins the directions.
 
     Attributes
     ----------
@@ -79,31 +89,27 @@ class Rows:
         factors: NDArray[np.float64],
     ) -> None:
         self.X, self.counts, self.factors = X, counts, factors
-        self.rows = None if len(rows) == X.shape[0] else rows
+        self.rows = slice(None) if len(rows) == X.shape[0] else rows
         filled = filled_columns(X)
         self.dense = np.flatnonzero(filled & (factors > 0))
         self.sparse = None
         centre2 = 0.0
-        n_rows = counts.sum()
+        n, n_rows = len(rows), counts.sum()
         if issparse(X) and not filled.all():
             rest = np.flatnonzero(~filled & (factors > 0))
-            part = X[:, rest].tocsr()
-            part = (part if self.rows is None else part[rows]).astype(np.float64)
+            part = X[:, rest].tocsr()[self.rows].astype(np.float64)
             part.data *= factors[rest][part.indices]
-            self.sparse = part
+            self.sparse, self.transposed = part, part.T.tocsr()
             centre2 = float(((counts @ part / n_rows) ** 2).sum())
         self.held: list[NDArray[np.float64]] | None = None
-        if len(rows) * len(self.dense) <= HELD_VALUES:
-            self.held = list(self._blocks())
-        self.lengths = np.zeros(len(rows))
-        for block in self._blocks():
-            self.lengths += np.einsum("ij,ij->i", block, block)
-        if self.sparse is not None:
-            self.lengths += np.bincount(
-                np.repeat(np.arange(len(rows)), np.diff(self.sparse.indptr)),
-                self.sparse.data**2,
-                len(rows),
-            )
+        self.products: NDArray[np.float64] | None = None
+        if n * n <= BLOCK_VALUES:
+            self.products = self._products(0, n)
+            self.lengths = self.products.diagonal()
+        else:
+            if n * len(self.dense) <= HELD_VALUES:
+                self.held = list(self._blocks())
+            self.lengths = self._lengths()
         #: mean squared distance over all pairs of rows, those of one node included
         self.mean_d2 = 2 * max(0.0, counts @ self.lengths - n_rows * centre2) / max(1, n_rows - 1)
 
@@ -111,12 +117,23 @@ class Rows:
         if self.held is not None:
             yield from self.held
             return
-        columns_at_once = dense_blocks(self.X, self.dense, self.rows, BLOCK_VALUES, any_order=True)
-        for columns, block in columns_at_once:
+        size = min(BLOCK_VALUES, max(CACHED_VALUES, FEWEST_COLUMNS * len(self.counts)))
+        for columns, values in dense_blocks(self.X, self.dense, size):
+            # the same order for dense and sparse: products have the same bits then
+            block = np.array(values[self.rows], dtype=np.float64, order="F")
             if (self.factors[columns] != 1).any():
                 block *= self.factors[columns]
             block -= self.counts @ block / self.counts.sum()
             yield block
+
+    def _lengths(self) -> NDArray[np.float64]:
+        """Return the squared length of each row."""
+        lengths = np.zeros(len(self.counts))
+        for block in self._blocks():
+            lengths += np.einsum("ij,ij->i", block, block)
+        if self.sparse is not None:
+            lengths += self.sparse.power(2).sum(axis=1)
+        return lengths
 
     def squared_distances(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
         """Yield blocks of squared distances with the first row of each.
@@ -124,39 +141,37 @@ class Rows:
         A row's distance to itself is infinite.
         """
         n = len(self.lengths)
-        transposed = None if self.sparse is None else self.sparse.T.tocsr()
         height, low = (max(1, size // max(1, n)) for size in (BLOCK_VALUES, CACHED_VALUES))
         for start in range(0, n, height):
             stop = min(start + height, n)
-            product = self._products(start, stop, transposed)
+            products = self._products(start, stop) if self.products is None else self.products
             for first in range(start, stop, low):
                 last = min(first + low, stop)
-                d2 = product[first - start : last - start]
-                d2 *= -2.0
+                d2 = -2.0 * products[first - start : last - start]
                 d2 += self.lengths
                 d2 += self.lengths[first:last, None]
                 np.maximum(d2, 0.0, out=d2)
                 d2[np.arange(last - first), np.arange(first, last)] = np.inf
                 yield first, d2
 
-    def _products(self, start: int, stop: int, transposed: Any) -> NDArray[np.float64]:
+    def _products(self, start: int, stop: int) -> NDArray[np.float64]:
         """Return the inner products of some rows with all rows."""
-        product = None
+        products = None
         for block in self._blocks():
             part = block[start:stop] @ block.T
-            product = part if product is None else np.add(product, part, out=product)
+            products = part if products is None else np.add(products, part, out=products)
         if self.sparse is not None:
-            part = (self.sparse[start:stop] @ transposed).toarray()
-            product = part if product is None else np.add(product, part, out=product)
-        return np.zeros((stop - start, len(self.lengths))) if product is None else product
+            part = (self.sparse[start:stop] @ self.transposed).toarray()
+            products = part if products is None else np.add(products, part, out=products)
+        return np.zeros((stop - start, len(self.counts))) if products is None else products
 
     def from_differences(
         self, first: NDArray[np.int64], second: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the squared distances of some pairs of rows, slowly and to the last digits."""
         d2 = np.zeros(len(first))
-        for columns, block in dense_blocks(self.X, self.dense, self.rows, BLOCK_VALUES):
-            block *= self.factors[columns]
+        for columns, values in dense_blocks(self.X, self.dense, BLOCK_VALUES):
+            block = np.ascontiguousarray(values[self.rows]) * self.factors[columns]
             for part in blocks(len(first), block.shape[1]):
                 d2[part] += ((block[first[part]] - block[second[part]]) ** 2).sum(axis=1)
         if self.sparse is not None:
@@ -181,7 +196,18 @@ def nearest(rows: Rows, k: int) -> Edges:
     Edges
     """
     places = np.maximum(k - (rows.counts - 1), 0)
-    parts = [_block_of_edges(d2, start, rows, places) for start, d2 in rows.squared_distances()]
+    parts, n_edges = [], 0
+    most = max(MOST_EDGES, 2 * k * len(places))
+    for start, d2 in rows.squared_distances():
+        parts.append(_block_of_edges(d2, start, rows, places))
+        n_edges += len(parts[-1][0])
+        if n_edges > most:
+            raise ValueError(
+                f"Too many of the {rows.counts.sum()} rows are equally near: rows at the same "
+                f"distance share the last of the {k} places among the neighbours of a row, which "
+                f"makes more than {most} edges. Use fewer rows, or columns that tell more of "
+                "them apart."
+            )
     return Edges(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
@@ -201,19 +227,16 @@ def _block_of_edges(
     at = np.flatnonzero(d2 <= (bound + tie)[:, None])
     row, column = np.divmod(at, n)
     distance = d2.ravel()[at]
-    if (far := lengths > FAR * bound).any():
-        again = far[row]
-        distance[again] = rows.from_differences(row[again] + start, column[again])
-        tie[far] = 0.0
-        np.maximum.at(tie, row[again], TIE * distance[again])
-    order = np.lexsort((distance, row))
-    row, column, distance = row[order], column[order], distance[order]
-    # the distance at which the places of each row run out
     mass = counts[column].astype(np.float64)
-    starts = np.searchsorted(row, np.arange(n_rows))
-    until = np.cumsum(mass)
-    until -= (until - mass)[starts][row]
-    last = distance[starts + np.bincount(row, until < wanted[row], n_rows).astype(np.int64)]
+    # where each node is one row, the last place is filled by the last of the nearest
+    last = bound if counts.max() == 1 else _last_distance(row, distance, mass, wanted)
+    far = lengths > FAR * last
+    again = far[row] & (distance <= (last + tie)[row])
+    again |= lengths[row] + rows.lengths[column] > LOST * distance
+    if again.any():
+        distance[again] = rows.from_differences(row[again] + start, column[again])
+        last = _last_distance(row, distance, mass, wanted)
+        tie[far] = TIE * last[far]
     nearer = distance < (last - tie)[row]
     tied = ~nearer & (distance <= (last + tie)[row])
     shared = np.bincount(row, mass * tied, n_rows)
@@ -222,3 +245,18 @@ def _block_of_edges(
     used = share > 0
     origin = row[used] + start
     return origin, column[used], distance[used], share[used] * counts[origin]
+
+
+def _last_distance(
+    row: NDArray[np.int64],
+    distance: NDArray[np.float64],
+    mass: NDArray[np.float64],
+    wanted: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Return the distance at which the places of each row run out."""
+    order = np.lexsort((distance, row))
+    row, distance, mass = row[order], distance[order], mass[order]
+    starts = np.searchsorted(row, np.arange(len(wanted)))
+    until = np.cumsum(mass)
+    until -= (until - mass)[starts][row]
+    return distance[starts + np.bincount(row, until < wanted[row], len(wanted)).astype(np.int64)]

@@ -1,6 +1,5 @@
 """Sums of squared differences over must-link and cannot-link pairs, for all columns at once."""
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from semisift._labels import Pairs
+from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.math.blocks import blocks, dense_columns
 from semisift.math.class_moments import class_moments, units
@@ -67,7 +67,7 @@ def pair_sums_in_units(problem: Any) -> tuple[NDArray[np.float64], NDArray[np.fl
 
 
 def unlabelled_pairs(problem: Any) -> Pairs:
-    """Return the given pairs that do not follow from the labels.
+    """Return the given pairs that do not follow from the labels; none where none were given.
 
     Parameters
     ----------
@@ -78,6 +78,8 @@ def unlabelled_pairs(problem: Any) -> Pairs:
     Pairs
     """
     given = problem.given_pairs
+    if given is None:
+        return Pairs(*np.empty((2, 0, 2), dtype=np.int32))
     is_labelled = problem.labels.codes >= 0
     return Pairs(
         *(pairs[~is_labelled[pairs].all(axis=1)] for pairs in (given.must_link, given.cannot_link))
@@ -98,10 +100,8 @@ def count_pairs(problem: Any) -> tuple[int, int]:
     counts = problem.labels.counts
     must = int((counts * (counts - 1)).sum()) // 2
     cannot = int(counts.sum()) * (int(counts.sum()) - 1) // 2 - must
-    if problem.given_pairs is not None:
-        extra = unlabelled_pairs(problem)
-        must, cannot = must + len(extra.must_link), cannot + len(extra.cannot_link)
-    return must, cannot
+    extra = unlabelled_pairs(problem)
+    return must + len(extra.must_link), cannot + len(extra.cannot_link)
 
 
 def check_kinds(problem: Any, name: str) -> tuple[bool, bool]:
@@ -119,20 +119,18 @@ def check_kinds(problem: Any, name: str) -> tuple[bool, bool]:
     """
     n_must, n_cannot = count_pairs(problem)
     if not n_must:
-        warnings.warn(
+        warn(
             f"{name} has no must-link pair: it ranks by the differences of cannot-link pairs "
             "alone, which depend on the unit of a column. Label a second row of a class, give a "
             "must-link pair, or scale the columns.",
             FallbackWarning,
-            stacklevel=6,
         )
     elif not n_cannot:
-        warnings.warn(
+        warn(
             f"{name} has no cannot-link pair: it compares the differences of must-link pairs with "
             "the variance over all rows instead. Give a cannot-link pair, or label rows of a "
             "second class.",
             FallbackWarning,
-            stacklevel=6,
         )
     return n_must > 0, n_cannot > 0
 
@@ -213,10 +211,9 @@ def some_pairs(problem: Any, most: int) -> Pairs:
         one = np.searchsorted(passed, number, side="right")
         other = first_partner[one] + number - (passed - n_partners)[one]
         kinds.append(np.sort(np.column_stack([rows[one], rows[other]]), axis=1))
-    if problem.given_pairs is not None:
-        extra = unlabelled_pairs(problem)
-        kinds = [
-            np.concatenate(both)
-            for both in zip(kinds, (extra.must_link, extra.cannot_link), strict=True)
-        ]
+    extra = unlabelled_pairs(problem)
+    kinds = [
+        np.concatenate(both)
+        for both in zip(kinds, (extra.must_link, extra.cannot_link), strict=True)
+    ]
     return Pairs(*(np.unique(pairs, axis=0) for pairs in kinds))
