@@ -1,0 +1,246 @@
+"""How much the features that a method picks depend on the rows it happened to see.
+
+All measures but Jaccard's and the overlap of rankings are corrected for chance: of p features, sets
+of k share k^2 / p by luck. With M sets, the share h_f of them that hold feature f, and their mean
+size k:
+
+    Kuncheva:  (r - k^2 / p) / (k - k^2 / p)                          sets of equal size, r in both
+    Nogueira:  1 - mean_f[M / (M - 1) h_f (1 - h_f)] / [k / p (1 - k / p)]       sets of any size
+
+Both are 1 for equal sets and about 0 for random ones; for sets of equal size Nogueira's measure is
+the mean of Kuncheva's over all pairs. Sets are arrays of feature indices; the cost grows with their
+sizes and p, not with M p.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+# Half the width of a 95 % interval, in standard errors.
+WIDTH = float(ndtri(0.975))
+
+
+@dataclass(frozen=True)
+class Stability:
+    """A stability with its 95 % confidence interval.
+
+    Attributes
+    ----------
+    value : float
+    low, high : float
+        `high` is cut at 1, the largest stability there is.
+    n : int
+        How many sets it stands on.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+def kuncheva(a: ArrayLike, b: ArrayLike, p: int) -> float:
+    """Return the consistency of two sets of equal size.
+
+    Parameters
+    ----------
+    a, b : int arrays of shape (k,)
+        Indices of features.
+    p : int
+        How many features there are.
+
+    Returns
+    -------
+    float
+        Above -1, at most 1; NaN for sets of no and of all features.
+
+    References
+    ----------
+    L. I. Kuncheva (2007). A stability index for feature selection. Artificial Intelligence and
+    Applications (AIA).
+
+    Examples
+    --------
+    >>> round(kuncheva([0, 1, 2], [0, 1, 3], 10), 6)
+    0.52381
+    """
+    return mean_kuncheva([a, b], p)
+
+
+def mean_kuncheva(sets: Sequence[ArrayLike], p: int) -> float:
+    """Return the mean consistency of all pairs of sets of equal size.
+
+    Parameters
+    ----------
+    sets : sequence of int arrays of shape (k,)
+        Indices of features.
+    p : int
+        How many features there are.
+
+    Returns
+    -------
+    float
+        NaN for fewer than two sets and for sets of no and of all features.
+
+    References
+    ----------
+    L. I. Kuncheva (2007). A stability index for feature selection. Artificial Intelligence and
+    Applications (AIA).
+
+    Examples
+    --------
+    >>> round(mean_kuncheva([[0, 1, 2], [0, 1, 3], [0, 4, 5]], 10), 6)
+    0.206349
+    """
+    checked = _checked(sets, p)
+    sizes = sorted({len(features) for features in checked})
+    if len(sizes) > 1:
+        raise ValueError(
+            f"Kuncheva's measure needs sets of equal size, received sizes from {sizes[0]} to "
+            f"{sizes[-1]}; nogueira takes any."
+        )
+    n = len(checked)
+    if n < 2 or sizes[0] in (0, p):
+        return math.nan
+    k = sizes[0]
+    held = np.bincount(np.concatenate(checked), minlength=p)
+    shared = float((held * (held - 1)).sum()) / (n * (n - 1))
+    return (shared - k**2 / p) / (k - k**2 / p)
+
+
+def nogueira(sets: Sequence[ArrayLike], p: int) -> Stability:
+    """Return the stability of sets of any size, with its confidence interval.
+
+    The interval is the asymptotic one of the paper; with few sets (below about 30) take it as a
+    hint.
+
+    Parameters
+    ----------
+    sets : sequence of int arrays
+        Indices of features.
+    p : int
+        How many features there are.
+
+    Returns
+    -------
+    Stability
+        NaN for fewer than two sets, and where all sets are empty or hold every feature.
+
+    References
+    ----------
+    S. Nogueira, K. Sechidis, G. Brown (2018). On the stability of feature selection algorithms.
+    Journal of Machine Learning Research 18(174).
+
+    Examples
+    --------
+    >>> result = nogueira([[0, 1, 2], [0, 1, 3], [0, 1, 2], [0, 1]], 10)
+    >>> round(result.value, 4), round(result.low, 4), round(result.high, 4), result.n
+    (0.7074, 0.6068, 0.808, 4)
+    """
+    checked = _checked(sets, p)
+    n = len(checked)
+    sizes = np.array([len(features) for features in checked], dtype=np.float64)
+    size = float(sizes.sum()) / max(n, 1)
+    if n < 2 or size in (0, p):
+        return Stability(math.nan, math.nan, math.nan, n)
+    features = np.concatenate(checked)
+    share = np.bincount(features, minlength=p) / n
+    spread = size / p * (1 - size / p)
+    value = 1 - float((share * (1 - share)).mean()) * n / (n - 1) / spread
+    member = np.repeat(np.arange(n), sizes.astype(np.int64))
+    with_others = np.bincount(member, share[features], minlength=n) / p
+    by_chance = sizes * size / p**2
+    own = with_others - by_chance + value / 2 * (2 * by_chance - (sizes + size) / p + 1)
+    error = 2 / n * math.sqrt((((own - own.mean()) / spread) ** 2).sum())
+    return Stability(value, value - WIDTH * error, min(1.0, value + WIDTH * error), n)
+
+
+def jaccard(a: ArrayLike, b: ArrayLike) -> float:
+    """Return how many features of either set are in both, as a share; not corrected for chance.
+
+    Parameters
+    ----------
+    a, b : int arrays
+        Indices of features.
+
+    Returns
+    -------
+    float
+        From 0 to 1; NaN for two empty sets.
+
+    Examples
+    --------
+    >>> jaccard([0, 1, 2], [0, 1, 3])
+    0.5
+    """
+    first, second = _checked([a, b])
+    shared = len(np.intersect1d(first, second, assume_unique=True))
+    either = len(first) + len(second) - shared
+    return shared / either if either else math.nan
+
+
+def rank_overlap(first: ArrayLike, second: ArrayLike, depth: int) -> float:
+    """Return the average overlap of two rankings over the depths 1, ..., `depth`.
+
+    At each depth d it is the share of the best d of one that are among the best d of the other.
+    What stands high is in more of these shares, so it counts more.
+
+    Parameters
+    ----------
+    first, second : int arrays
+        Indices of features from the best on, at least `depth` of them.
+    depth : int
+
+    Returns
+    -------
+    float
+        1 for the same order, 0 where the best share nothing.
+
+    References
+    ----------
+    R. Fagin, R. Kumar, D. Sivakumar (2003). Comparing top k lists. SIAM Journal on Discrete
+    Mathematics 17(1).
+
+    Examples
+    --------
+    >>> rank_overlap([4, 2, 7], [2, 4, 9], 2), rank_overlap([4, 2, 7], [4, 9, 2], 2)
+    (0.5, 0.75)
+    """
+    one, other = _checked([first, second])
+    if not 1 <= depth <= min(len(one), len(other)):
+        raise ValueError(
+            f"depth must lie between 1 and the length of the shorter ranking, received {depth} for "
+            f"{len(one)} and {len(other)} features."
+        )
+    _, place, place_of_other = np.intersect1d(
+        one[:depth], other[:depth], assume_unique=True, return_indices=True
+    )
+    # A feature is shared from the deeper of its two places on.
+    shared = np.cumsum(np.bincount(np.maximum(place, place_of_other), minlength=depth))
+    return float((shared / np.arange(1, depth + 1)).mean())
+
+
+def _checked(sets: Sequence[ArrayLike], p: int | None = None) -> list[NDArray[np.int64]]:
+    """Return sets as arrays; what is no feature, or is in a set twice, is an error."""
+    arrays = [np.asarray(features) for features in sets]
+    for i, features in enumerate(arrays):
+        if features.ndim != 1 or (features.size and features.dtype.kind not in "iu"):
+            raise ValueError(
+                f"A set must be indices of features in one axis, but set {i} has {features.dtype} "
+                f"values of shape {features.shape}."
+            )
+        if not features.size:
+            continue
+        low, high = features.min(), features.max()
+        if low < 0 or (p is not None and high >= p):
+            bound = "on" if p is None else f"to {p - 1}"
+            raise ValueError(
+                f"Features are numbered from 0 {bound}, but set {i} has {low if low < 0 else high}."
+            )
+        if len(np.unique(features)) < len(features):
+            raise ValueError(f"A set must hold a feature once, but set {i} repeats one.")
+    return [features.astype(np.int64) for features in arrays]
