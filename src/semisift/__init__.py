@@ -14,12 +14,16 @@ if TYPE_CHECKING:
     from semisift.ensembles.forest import ForestImportance
     from semisift.ensembles.sefr import SEFR
     from semisift.ensembles.ssfi import SSFI
+    from semisift.evaluation.compare import compare
+    from semisift.evaluation.protocol import PROTOCOLS, Protocol
+    from semisift.evaluation.results import Results
     from semisift.exceptions import (
         FallbackWarning,
         GraphWarning,
         KernelsMissingWarning,
         NothingUnlabelledWarning,
         TableError,
+        WorkerLostError,
     )
     from semisift.filters.c4 import C4
     from semisift.filters.cls import CLS
@@ -49,6 +53,7 @@ __all__ = [
     "LSDF",
     "METHODS",
     "MRMR",
+    "PROTOCOLS",
     "SEFR",
     "SLS",
     "SSFI",
@@ -65,15 +70,23 @@ __all__ = [
     "LabelledOnly",
     "LaplacianScore",
     "NothingUnlabelledWarning",
+    "Protocol",
+    "Results",
     "SSelect",
     "SemiFisherScore",
     "TableError",
     "VarianceScore",
+    "WorkerLostError",
     "__version__",
+    "compare",
     "read_table",
 ]
 
 _HOMES = {
+    "PROTOCOLS": "semisift.evaluation.protocol",
+    "Protocol": "semisift.evaluation.protocol",
+    "Results": "semisift.evaluation.results",
+    "compare": "semisift.evaluation.compare",
     "CLS": "semisift.filters.cls",
     "CSFS": "semisift.filters.csfs",
     "EnsCLS": "semisift.ensembles.enscls",
@@ -101,6 +114,7 @@ _HOMES = {
     "LabelledOnly": "semisift.learners.labelled_only",
     "NothingUnlabelledWarning": "semisift.exceptions",
     "TableError": "semisift.exceptions",
+    "WorkerLostError": "semisift.exceptions",
     "read_table": "semisift.tables",
 }
 

@@ -1,5 +1,6 @@
 """Numbers, lists and names as people read them: on the page, on the terminal, in messages."""
 
+import ast
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -18,10 +19,21 @@ def visible(name: Any) -> str:
     >>> visible("two" + chr(10) + "lines"), visible(""), visible(3)
     ('two␊lines', '(no name)', '3')
     """
-    text = "".join(map(_visible_character, str(name)))
+    text = printable(name)
     if len(text) > LONGEST_NAME:
         text = f"{text[:LONGEST_NAME]}… ({len(text):,} characters)"
     return text if text.strip() else "(no name)"
+
+
+def printable(text: Any) -> str:
+    """Return a text of any length in which every character can be seen; see `visible`.
+
+    Examples
+    --------
+    >>> printable("two" + chr(10) + "lines")
+    'two␊lines'
+    """
+    return "".join(map(_visible_character, str(text)))
 
 
 def _visible_character(character: str) -> str:
@@ -142,3 +154,20 @@ def setting(value: Any) -> str:
         return type(value).__name__
     text = visible(" ".join(text.split()))
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+
+
+def python_value(text: str) -> Any:
+    """Read a value as Python does; what is no Python value stays text.
+
+    Examples
+    --------
+    >>> python_value("3"), python_value("none"), python_value("paper")
+    (3, None, 'paper')
+    """
+    words = {"true": True, "false": False, "none": None, "null": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text

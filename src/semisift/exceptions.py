@@ -6,6 +6,7 @@ __all__ = [
     "KernelsMissingWarning",
     "NothingUnlabelledWarning",
     "TableError",
+    "WorkerLostError",
 ]
 
 
@@ -30,3 +31,7 @@ class TableError(ValueError):
 
     The message names the file, the place, the rule and the way out.
     """
+
+
+class WorkerLostError(RuntimeError):
+    """A process that made runs of a comparison died; what it had finished is kept."""

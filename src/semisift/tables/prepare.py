@@ -16,7 +16,7 @@ from semisift.tables.labels import LabelChoice, find_labels, hide_labels, text_o
 from semisift.tables.missing import settle_missing
 from semisift.tables.numbers import read_numbers
 from semisift.tables.pairs import PairFiles, read_pairs
-from semisift.tables.table import Table, find_column
+from semisift.tables.table import MISSING, Table, find_column
 
 Missing = Literal["error", "median", "drop-columns", "drop-rows"]
 Categorical = Literal["error", "onehot", "ordinal"]
@@ -38,6 +38,8 @@ class Choices:
         Decides which labels are kept.
     id : str or None
         Column that names the rows: not a feature.
+    group : str or None
+        Column that says which rows belong together (patients, batches): not a feature.
     drop : tuple of str
         Further columns that are not features.
     missing : {"error", "median", "drop-columns", "drop-rows"}
@@ -56,6 +58,7 @@ class Choices:
     labels_per_class: int | None = None
     seed: int = 0
     id: str | None = None
+    group: str | None = None
     drop: tuple[str, ...] = ()
     missing: Missing = "error"
     categorical: Categorical = "error"
@@ -102,6 +105,8 @@ class Dataset:
         Columns of the table that hold labels and row names.
     must_link, cannot_link : int array of shape (k, 2), or None
         Pairs of rows of `X`, counted from 0; None where no file was named.
+    groups : object array of shape (n_rows,), or None
+        Names of the groups of rows; None where no column was named.
     """
 
     X: Any
@@ -117,6 +122,7 @@ class Dataset:
     beside: frozenset[str] = frozenset()
     must_link: NDArray[np.int64] | None = None
     cannot_link: NDArray[np.int64] | None = None
+    groups: NDArray[Any] | None = None
 
     @property
     def is_spread(self) -> bool:
@@ -149,7 +155,8 @@ def prepare(table: Table, choices: Choices | None = None) -> Dataset:
     choices = choices or Choices()
     row_names, id_column = _row_names(table, choices.id)
     labels = find_labels(table, choices.label, row_names)
-    beside = labels.columns | ({id_column} if id_column is not None else set())
+    groups, group_column = _groups(table, choices.group)
+    beside = labels.columns | {name for name in (id_column, group_column) if name is not None}
     dropped = set()
     if not table.transposed or not table.is_frame:  # else they were columns of the file
         dropped = {find_column(table, wanted, "--drop") for wanted in choices.drop}
@@ -186,6 +193,7 @@ def prepare(table: Table, choices: Choices | None = None) -> Dataset:
         beside=frozenset(beside & set(table.names)),
         must_link=pairs.must_link,
         cannot_link=pairs.cannot_link,
+        groups=None if groups is None else groups[rows],
     )
 
 
@@ -221,3 +229,18 @@ def _row_names(table: Table, wanted: str | None) -> tuple[list[str] | None, str 
             f"{table.place(row)}. The names of rows (--id {wanted}) must differ."
         )
     return names, column
+
+
+def _groups(table: Table, wanted: str | None) -> tuple[NDArray[Any] | None, str | None]:
+    """Return the groups of the rows, and the column of the table that holds them."""
+    if wanted is None:
+        return None, None
+    column = find_column(table, wanted, "--group")
+    groups = np.array(text_of(table, column).to_list(), dtype=object)
+    without = np.flatnonzero(np.isin(groups, MISSING))
+    if len(without):
+        raise TableError(
+            f"{table.path}: {table.place(int(without[0]))}: no group is given (--group {wanted}), "
+            f"and {len(without)} of {len(groups)} rows have none. Each row must belong to one."
+        )
+    return groups, column

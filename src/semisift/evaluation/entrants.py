@@ -1,0 +1,167 @@
+"""Entrants: what takes part in a comparison, and the order of features that it gives.
+
+An entrant is a registered method, a baseline, or any object with ``fit(X, y)`` that has
+``scores_`` or ``feature_importances_`` afterwards. It is given all training rows, unlabelled ones
+with -1. scikit-learn's own estimators would take -1 for a class, so they are given the labelled
+rows alone.
+"""
+
+import inspect
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from semisift._base import FeatureRanker, rank
+from semisift._labels import UNLABELLED
+from semisift._words import setting
+from semisift.evaluation.baselines import BASELINES
+from semisift.evaluation.specs import make, parse, set_seeds
+from semisift.registry import METHODS
+
+
+@dataclass(frozen=True, eq=False)
+class Entrant:
+    """What takes part in a comparison.
+
+    Attributes
+    ----------
+    label : str
+        Its name in tables and pictures.
+    estimator : object
+        Never fitted itself: each run fits a clone.
+    """
+
+    label: str
+    estimator: Any
+
+    @property
+    def sees_all_labels(self) -> bool:
+        """Whether it is shown the hidden labels of the training rows: a bound, not a method."""
+        return bool(getattr(self.estimator, "sees_all_labels", False))
+
+    @property
+    def sees_unlabelled_rows(self) -> bool:
+        """Whether it is given unlabelled rows, too."""
+        module = type(self.estimator).__module__
+        return not module.startswith("sklearn.") or module.startswith("sklearn.semi_supervised.")
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Its class and parameters as JSON holds them, the same in every process."""
+        settings = {}
+        if hasattr(self.estimator, "get_params"):
+            settings = self.estimator.get_params(deep=False)
+        return {
+            "class": type(self.estimator).__qualname__,
+            **{name: _plain(value) for name, value in settings.items()},
+        }
+
+    def order(self, X: Any, y: NDArray[np.int64], seed: int, n_top: int) -> NDArray[np.int64]:
+        """Fit a clone and return the features, the best first.
+
+        All its random states are set to `seed`, and `n_features_to_select` to `n_top`.
+
+        Parameters
+        ----------
+        X : array or csr_array of shape (n, p)
+        y : int array of shape (n,)
+            Codes of the classes, -1 for unlabelled rows.
+        seed : int
+        n_top : int
+            How many features will be judged.
+        """
+        ranker = clone(self.estimator, safe=False)
+        set_seeds(ranker, seed)
+        if "n_features_to_select" in self.parameters:
+            ranker.set_params(n_features_to_select=min(n_top, X.shape[1]))
+        if not self.sees_unlabelled_rows:
+            rows = np.flatnonzero(y != UNLABELLED)
+            X, y = X[rows], y[rows]
+        ranker.fit(X, y)
+        if UNLABELLED in y and np.any(np.asarray(getattr(ranker, "classes_", ())) == UNLABELLED):
+            raise ValueError(
+                f"{type(ranker).__name__} took -1, which marks unlabelled rows, for a class. Let "
+                "its fit leave them out."
+            )
+        return np.argsort(_ranking(ranker, X.shape[1], seed))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str | int | None) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return setting(value)
+
+
+def _ranking(ranker: Any, n_features: int, seed: int) -> NDArray[np.int64]:
+    if isinstance(ranker, FeatureRanker):
+        return ranker.ranking_
+    for name in ("scores_", "feature_importances_"):
+        if hasattr(ranker, name):
+            scores = np.asarray(getattr(ranker, name), dtype=np.float64)
+            if scores.shape != (n_features,):
+                raise ValueError(
+                    f"{name} of {type(ranker).__name__} must have one value for each of "
+                    f"{n_features} features: got the shape {scores.shape}."
+                )
+            return rank(scores, seed)
+    raise ValueError(
+        f"{type(ranker).__name__} has neither scores_ nor feature_importances_ after fit, so it "
+        "ranks nothing."
+    )
+
+
+def find_entrants(methods: Any) -> list[Entrant]:
+    """Return what takes part.
+
+    Parameters
+    ----------
+    methods : list of str, objects and pairs, or mapping of str to object
+        Names with parameters (``"ssfi:variant=paper"``, ``"random"``, ``"package.module.Class"``),
+        objects with ``fit``, or pairs of a label and an object.
+
+    Returns
+    -------
+    list of Entrant
+        With labels that differ.
+    """
+    if isinstance(methods, str):
+        methods = methods.split(",")
+    if hasattr(methods, "fit") or not isinstance(methods, Iterable):
+        raise ValueError(f"methods must be a list, or map labels to methods: got {methods!r}.")
+    items = methods.items() if isinstance(methods, Mapping) else methods
+    entrants = [_entrant(item) for item in items]
+    labels = [entrant.label for entrant in entrants]
+    twice = sorted({label for label in labels if labels.count(label) > 1})
+    if twice:
+        raise ValueError(
+            f"methods must have different names: {', '.join(twice)} came twice. Pairs of a label "
+            "and a method give them other names."
+        )
+    if not entrants:
+        raise ValueError("methods must name at least one method.")
+    return entrants
+
+
+def _entrant(item: Any) -> Entrant:
+    if isinstance(item, tuple) and len(item) != 2:
+        raise ValueError(f"methods: a pair has a label and a method: got {item!r}.")
+    if isinstance(item, tuple):
+        label, method = item
+    else:
+        label, method = item.strip() if isinstance(item, str) else type(item).__name__, item
+    estimator = _by_name(method.strip()) if isinstance(method, str) else method
+    if inspect.isclass(estimator) or not callable(getattr(estimator, "fit", None)):
+        raise ValueError(f"methods: {method!r} must be a name or an object with fit(X, y).")
+    return Entrant(str(label), estimator)
+
+
+def _by_name(spec: str) -> Any:
+    name, _ = parse(spec, "method")
+    if name in METHODS:
+        return make(spec, {name: METHODS[name].cls}, "method")
+    return make(spec, BASELINES, "method", [*METHODS, *BASELINES])

@@ -1,0 +1,207 @@
+"""Records: what a comparison has made so far, and the figures in it."""
+
+import os
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift.evaluation.protocol import Protocol
+from semisift.evaluation.runs import MEASURED, Key, Record, key_of
+from semisift.evaluation.scores import Scores
+from semisift.evaluation.store import Store
+
+# What a run took, and which warnings were heard, are no numbers of the comparison.
+VOLATILE = ("measured", "warnings")
+
+
+class Records:
+    """The records of a comparison, and the figures in them.
+
+    Parameters
+    ----------
+    about : dict
+        What was compared and how, as a store keeps it.
+    records : list of dict
+    folder : Path, optional
+        Of the store.
+
+    Attributes
+    ----------
+    datasets, methods : list of str
+    levels : list of float or None
+        Of the sweep, ``[None]`` without one.
+    protocol : Protocol
+    """
+
+    def __init__(
+        self, about: dict[str, Any], records: list[Record], folder: Path | None = None
+    ) -> None:
+        self.about = about
+        self.folder = folder
+        self.protocol = Protocol.from_dict(about["protocol"])
+        self.datasets: list[str] = list(about["datasets"])
+        self.methods: list[str] = list(about["methods"])
+        sweep = about["sweep"]
+        self.levels: list[float | None] = [None] if sweep is None else list(sweep["levels"])
+        known = {*self._keys()}
+        self._by_key = {key_of(record): record for record in records if key_of(record) in known}
+
+    def _keys(self) -> list[Key]:
+        return [
+            Key(dataset, method, run, level)
+            for dataset in self.datasets
+            for level in self.levels
+            for run in range(self.protocol.n_runs)
+            for method in self.methods
+        ]
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Self:
+        """Read a store, of a comparison that is finished or not."""
+        store = Store(Path(folder))
+        return cls(store.about(), list(store.records()), store.folder)
+
+    @property
+    def records(self) -> list[Record]:
+        """The records, in the order of data sets, levels, runs and methods."""
+        return [self._by_key[key] for key in self._keys() if key in self._by_key]
+
+    def same_numbers(self, other: "Records") -> bool:
+        """Tell whether another comparison has the same records, whatever they took to make."""
+        mine, others = (
+            {
+                key: {name: part for name, part in record.items() if name not in VOLATILE}
+                for key, record in results._by_key.items()
+            }
+            for results in (self, other)
+        )
+        return mine == others
+
+    # --- what is there and what is not ---
+
+    @cached_property
+    def too_slow(self) -> dict[tuple[str, str], float]:
+        """Seconds of one run, where a method was left out on a data set because of them."""
+        limit = self.about.get("max_seconds")
+        slow = {}
+        for record in self.records:
+            seconds = record["measured"]["seconds"]
+            if limit is not None and seconds is not None and seconds > limit:
+                slow[record["dataset"], record["method"]] = seconds
+        return slow
+
+    @property
+    def failures(self) -> list[Record]:
+        """Records of entrants that failed."""
+        return [record for record in self.records if record["status"] == "failed"]
+
+    @property
+    def n_missing(self) -> int:
+        """How many records are still to be made."""
+        return sum(
+            key not in self._by_key
+            for key in self._keys()
+            if (key.dataset, key.method) not in self.too_slow
+        )
+
+    # --- figures ---
+
+    def scores(
+        self,
+        *,
+        judge: str | None = None,
+        metric: str | None = None,
+        level: float | None = None,
+        size: int | None = None,
+    ) -> Scores:
+        """Return what each method reached in each run.
+
+        Parameters
+        ----------
+        judge, metric : str, default=None
+            None is the first one of the protocol.
+        level : float, default=None
+            Of a sweep; None is its first one.
+        size : int, default=None
+            Number of features; None is the mean over all sizes, as the papers' tables have it.
+
+        Returns
+        -------
+        Scores
+        """
+        judge = one_of("judge", judge, self.protocol.judges)
+        metric = one_of("metric", metric, self.protocol.metrics)
+        level = self._level(level)
+        if size is not None and size not in self.protocol.sizes:
+            raise ValueError(f"size must be one of {self.protocol.sizes}: got {size}.")
+
+        def figure(record: Record) -> float:
+            slow = (record["dataset"], record["method"]) in self.too_slow
+            if record["status"] == "failed" or slow:
+                return np.nan
+            return self._figure(record["curves"][judge][metric], size)
+
+        return self._each_record(figure, level)
+
+    def _level(self, level: float | None) -> float | None:
+        if level is not None and level not in self.levels:
+            raise ValueError(f"level must be one of {self.levels}: got {level}.")
+        return self.levels[0] if level is None else level
+
+    def _each_record(self, figure: Callable[[Record], float], level: float | None) -> Scores:
+        values = np.full((len(self.datasets), self.protocol.n_runs, len(self.methods)), np.nan)
+        for (i, dataset), (j, method) in product(enumerate(self.datasets), enumerate(self.methods)):
+            for run in range(self.protocol.n_runs):
+                record = self._by_key.get(Key(dataset, method, run, level))
+                if record is not None:
+                    values[i, run, j] = figure(record)
+        return Scores(self.datasets, self.methods, values)
+
+    def _figure(self, curve: list[float | None], size: int | None) -> float:
+        if size is not None:
+            curve = [curve[self.protocol.sizes.index(size)]]
+        known = [value for value in curve if value is not None]
+        return float(np.mean(known)) if known else np.nan
+
+    def curves(
+        self,
+        *,
+        judge: str | None = None,
+        metric: str | None = None,
+        level: float | None = None,
+    ) -> NDArray[np.float64]:
+        """Return the figures at each size, of shape (n_datasets, n_runs, n_methods, n_sizes)."""
+        return np.stack(
+            [
+                self.scores(judge=judge, metric=metric, level=level, size=size).values
+                for size in self.protocol.sizes
+            ],
+            axis=-1,
+        )
+
+    def measured(self, name: str) -> Scores:
+        """Return ``"seconds"``, ``"judge_seconds"`` or ``"peak_mb"`` of each run.
+
+        At the first level of a sweep; also of runs that failed or took too long.
+        """
+        one_of("name", name, MEASURED)
+
+        def figure(record: Record) -> float:
+            found = record["measured"][name]
+            return np.nan if found is None else float(found)
+
+        return self._each_record(figure, self.levels[0])
+
+
+def one_of(name: str, value: str | None, known: Sequence[str]) -> str:
+    """Return a value that must be known, the first known one for None."""
+    if value is None:
+        return known[0]
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}: got {value!r}.")
+    return value

@@ -1,0 +1,159 @@
+"""Reproductions: what of a target can be made again with the data and methods that there are."""
+
+from collections.abc import Container
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from semisift.evaluation.baselines import BASELINES
+from semisift.evaluation.datasets import ComparisonData
+from semisift.evaluation.entrants import find_entrants
+from semisift.evaluation.judges import JUDGES
+from semisift.evaluation.paper_sets import READABLE, PaperSet, load
+from semisift.evaluation.specs import make, parse
+from semisift.evaluation.targets import Target
+from semisift.registry import METHODS
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What of a target can be made again here.
+
+    Attributes
+    ----------
+    target : Target
+        With the judges that there are.
+    sets : list of ComparisonData
+    files : dict of str to Path
+    methods : list of (str, object)
+        Labels and what `compare` takes.
+    missing_sets : dict of str to PaperSet
+    missing_methods, missing_judges : list of str
+    differences : dict of str to str
+        Where data sets differ from the paper's description.
+    """
+
+    target: Target
+    sets: list[ComparisonData]
+    files: dict[str, Path]
+    methods: list[tuple[str, Any]]
+    missing_sets: dict[str, PaperSet] = field(default_factory=dict)
+    missing_methods: list[str] = field(default_factory=list)
+    missing_judges: list[str] = field(default_factory=list)
+    differences: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What a store keeps of it: the published numbers beside which ours stand."""
+        tables = {judge: self.target.values(judge) for judge in self.target.protocol.judges}
+        return {
+            "target": self.target.name,
+            "published": {
+                "source": self.target.title,
+                "table": tables[self.target.protocol.judges[0]],
+                "tables": tables,
+                "sentences": list(self.target.published.sentences),
+            },
+            "files": {name: path.name for name, path in self.files.items()},
+            "missing": {
+                "datasets": list(self.missing_sets),
+                "methods": self.missing_methods,
+                "judges": self.missing_judges,
+            },
+        }
+
+
+def prepare(
+    target: Target, folder: Path, methods: str | None = None, n_runs: int | None = None
+) -> Reproduction:
+    """Find data and methods of a target.
+
+    Parameters
+    ----------
+    target : Target
+    folder : Path
+        With the data sets.
+    methods : str, optional
+        Names separated by commas: these alone, or, each with a plus sign, these too.
+    n_runs : int, optional
+        None is that of the paper.
+
+    Returns
+    -------
+    Reproduction
+    """
+    judges = tuple(judge for judge in target.protocol.judges if _is_known(judge, JUDGES))
+    missing_judges = [judge for judge in target.protocol.judges if judge not in judges]
+    protocol = replace(target.protocol, judges=judges, n_runs=n_runs or target.protocol.n_runs)
+    target = replace(target, protocol=protocol)
+    wanted = choose_methods(target.specs, methods)
+    # a name that is not the target's own is the user's, and has to be right
+    there = [spec for spec in wanted if spec not in target.specs or is_registered(spec)]
+    if not there:
+        raise ValueError(f"none of the methods is there yet: {', '.join(wanted)}.")
+    files = _find_files(target, folder)
+    sets = [load(name, path, target.sets[name].overrides) for name, path in files.items()]
+    differences = {data.name: target.sets[data.name].differences(data) for data in sets}
+    return Reproduction(
+        target,
+        sets,
+        files,
+        [(spec, make_method(spec)) for spec in there],
+        {name: kind for name, kind in target.sets.items() if name not in files},
+        [spec for spec in wanted if spec not in there],
+        missing_judges,
+        {name: text for name, text in differences.items() if text},
+    )
+
+
+def _find_files(target: Target, folder: Path) -> dict[str, Path]:
+    files = {name: kind.find(folder) for name, kind in target.sets.items()}
+    found = {name: path for name, path in files.items() if path is not None}
+    if not found:
+        stems = ", ".join(kind.stems[0] for kind in target.sets.values())
+        raise ValueError(
+            f"{folder} has none of the data sets of {target.name}. Their files are called {stems}, "
+            f"as {', '.join(READABLE)}; docs/data.md says where they are published."
+        )
+    return found
+
+
+def choose_methods(own: list[str], text: str | None) -> list[str]:
+    """Return the methods that are wanted.
+
+    Examples
+    --------
+    >>> choose_methods(["ssfi", "random"], "+lsdf"), choose_methods(["ssfi", "random"], "ssfi")
+    (['ssfi', 'random', 'lsdf'], ['ssfi'])
+    """
+    names = [name.strip() for name in (text or "").split(",") if name.strip()]
+    only = [name for name in names if not name.startswith("+")]
+    added = [name[1:].strip() for name in names if name.startswith("+")]
+    return list(dict.fromkeys([*(only or own), *added]))
+
+
+def is_registered(spec: str) -> bool:
+    """Tell whether there is such a method yet."""
+    return _is_known(spec, {**METHODS, **BASELINES})
+
+
+def _is_known(spec: str, known: Container[str]) -> bool:
+    name, _ = parse(spec, "method")
+    return name in known or "." in name
+
+
+def make_method(spec: str) -> Any:
+    """Return what `compare` takes; ``estimator=tree`` is the judge of that name.
+
+    Examples
+    --------
+    >>> make_method("ssfi:estimator=nb")
+    SSFI(estimator=GaussianNB())
+    """
+    name, parameters = parse(spec, "method")
+    learner = parameters.pop("estimator", None)
+    plain = ":".join([name, *(f"{key}={value}" for key, value in parameters.items())])
+    method = find_entrants([plain])[0].estimator
+    return (
+        method if learner is None else method.set_params(estimator=make(learner, JUDGES, "learner"))
+    )

@@ -1,0 +1,229 @@
+"""Results: the records of a comparison, and what they say."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift.evaluation import pairwise, selections, statistics, wins
+from semisift.evaluation.display import Display
+from semisift.evaluation.frames import long_frame, wide_frame
+from semisift.evaluation.records import Records, one_of
+from semisift.evaluation.runs import Key, most_kept
+from semisift.evaluation.scores import Scores
+
+if TYPE_CHECKING:
+    import polars
+
+
+class Results(Records, Display):
+    """The records of a comparison, and what they say.
+
+    Parameters
+    ----------
+    about : dict
+        What was compared and how, as a store keeps it.
+    records : list of dict
+    folder : Path, optional
+        Of the store.
+
+    Attributes
+    ----------
+    datasets, methods : list of str
+    levels : list of float or None
+        Of the sweep, ``[None]`` without one.
+    protocol : Protocol
+    """
+
+    def to_polars(self) -> "polars.DataFrame":
+        """Return all figures as a long table: a row for each record, judge, metric and size."""
+        return long_frame(self.records, self.protocol.sizes)
+
+    def table(self, **choice: Any) -> "polars.DataFrame":
+        """Return the mean of each method on each data set; `choice` is as for `scores`."""
+        return wide_frame(self.scores(**choice))
+
+    # --- statistics ---
+
+    def _complete(self, methods: list[str] | None = None, **choice: Any) -> Scores:
+        """Return the figures of methods on the data sets on which all have all their runs."""
+        scores = self.scores(**choice)
+        found = (scores if methods is None else scores.of(methods)).complete()
+        for method in methods or []:
+            if method not in found.methods:
+                raise ValueError(f"method {method!r} has no figures.")
+        if not found.datasets:
+            raise ValueError(
+                "there is no data set on which each method has a figure in all "
+                f"{self.protocol.n_runs} runs: {self.n_missing} records are missing, "
+                f"{len(self.failures)} failed, and {len(self.too_slow)} methods took too long on a "
+                "data set."
+            )
+        self._check_paired(found.datasets)
+        return found
+
+    def _check_paired(self, datasets: list[str]) -> None:
+        """Refuse figures of different splits: all tests take those of a run as pairs."""
+        splits: dict[tuple[str, int, float | None], int] = {}
+        for record in self.records:
+            dataset, run = record["dataset"], record["run"]
+            same = splits.setdefault((dataset, run, record["level"]), record["split"])
+            if dataset in datasets and record["split"] != same:
+                raise ValueError(
+                    f"data set {dataset!r}, run {run}: methods were given different splits, perhaps"
+                    " by different versions of numpy. Make the comparison anew."
+                )
+
+    def mean_ranks(self, **choice: Any) -> dict[str, float]:
+        """Return the mean rank of each method over the data sets that are complete."""
+        scores = self._complete(**choice)
+        ranks = statistics.ranks(scores.means).mean(axis=0)
+        return dict(zip(scores.methods, ranks.tolist(), strict=True))
+
+    def friedman(self, **choice: Any) -> statistics.Friedman:
+        """Test whether all methods are equally good, over the data sets that are complete."""
+        return statistics.friedman(self._complete(**choice).means)
+
+    def nemenyi(self, alpha: float = 0.05, **choice: Any) -> statistics.Nemenyi:
+        """Tell which methods differ, by the critical difference of their mean ranks."""
+        return statistics.nemenyi(self._complete(**choice).means, alpha)
+
+    def wilcoxon(self, first: str, second: str, **choice: Any) -> pairwise.Wilcoxon:
+        """Compare two methods over the data sets on which both are complete."""
+        for method in (first, second):
+            one_of("method", method, self.methods)
+        return pairwise.wilcoxon(*self._complete([first, second], **choice).means.T)
+
+    def win_tie_loss(
+        self, alpha: float = 0.1, *, corrected: bool = True, **choice: Any
+    ) -> NDArray[np.int64]:
+        """Count data sets on which a method is better than another by a paired t-test of runs.
+
+        Parameters
+        ----------
+        alpha : float, default=0.1
+        corrected : bool, default=True
+            Allow for splits that share rows (Nadeau and Bengio); False is the test of the papers.
+        **choice
+            As for `scores`.
+
+        Returns
+        -------
+        int array of shape (n_methods, n_methods, 3)
+            Wins, ties and losses of the first against the second. The methods and data sets are
+            those of ``scores(**choice).complete()``.
+        """
+        scores = self._complete(**choice)
+        shares = None
+        if corrected:
+            level = choice.get("level")
+            shares = [self.test_share(dataset, level) for dataset in scores.datasets]
+        return wins.win_tie_loss(scores.values, alpha, shares)
+
+    def test_share(self, dataset: str, level: float | None = None) -> float:
+        """Return the number of test rows for one training row, on average over the runs."""
+        level = self._level(level)
+        shares = [
+            record["n_test"] / record["n_train"]
+            for record in self.records
+            if (record["dataset"], record["level"]) == (dataset, level)
+        ]
+        return float(np.mean(shares)) if shares else np.nan
+
+    # --- rankings ---
+
+    def tops(
+        self, dataset: str, method: str, size: int | None = None, level: float | None = None
+    ) -> dict[int, NDArray[np.int64]]:
+        """Return the best features of each run, the best first.
+
+        Parameters
+        ----------
+        dataset, method : str
+        size : int, default=None
+            How many; None is as many as are judged. A record keeps 50 at least.
+        level : float, default=None
+            Of a sweep; None is its first one.
+
+        Returns
+        -------
+        dict
+            The number of a run -> features; all of them where there are fewer.
+        """
+        one_of("dataset", dataset, self.datasets)
+        one_of("method", method, self.methods)
+        size, most = self.protocol.n_top if size is None else size, most_kept(self.protocol)
+        if not 1 <= size <= most:
+            raise ValueError(f"size must be from 1 to {most}, which records keep: got {size}.")
+        level, found = self._level(level), {}
+        for run in range(self.protocol.n_runs):
+            record = self._by_key.get(Key(dataset, method, run, level))
+            if record is not None and record["status"] == "done":
+                found[run] = np.array(record["top"][:size], dtype=np.int64)
+        return found
+
+    def stability(self, size: int | None = None, level: float | None = None) -> NDArray[np.float64]:
+        """Return how alike the selections of different runs are (Nogueira et al. 2018).
+
+        Parameters
+        ----------
+        size, level
+            As for `tops`.
+
+        Returns
+        -------
+        float array of shape (n_datasets, n_methods)
+            1 where they are the same, about 0 where they agree by chance alone.
+        """
+        return self._each_cell(
+            lambda dataset, method, n_features: selections.between_runs(
+                self.tops(dataset, method, size, level), n_features
+            )
+        )
+
+    def agreement(self, level: float, size: int | None = None) -> NDArray[np.float64]:
+        """Return how alike the selections at a level are to those at the first level, run by run.
+
+        Returns
+        -------
+        float array of shape (n_datasets, n_methods)
+            Mean of Kuncheva's index.
+        """
+        return self._each_cell(
+            lambda dataset, method, n_features: selections.between_levels(
+                self.tops(dataset, method, size),
+                self.tops(dataset, method, size, level),
+                n_features,
+            )
+        )
+
+    def _each_cell(self, value: Callable[[str, str, int], float]) -> NDArray[np.float64]:
+        features = [self.about["datasets"][dataset]["n_features"] for dataset in self.datasets]
+        return np.array(
+            [
+                [value(dataset, method, n_features) for method in self.methods]
+                for dataset, n_features in zip(self.datasets, features, strict=True)
+            ]
+        )
+
+    def similarity(self, size: int | None = None) -> NDArray[np.float64]:
+        """Return how alike the rankings of two methods are, over data sets and runs.
+
+        At the first level of a sweep.
+
+        Returns
+        -------
+        float array of shape (n_methods, n_methods)
+            Mean overlap of the best 1, 2, ... features, from 0 to 1.
+        """
+        return selections.between_methods(
+            [
+                {
+                    (dataset, run): top
+                    for dataset in self.datasets
+                    for run, top in self.tops(dataset, method, size).items()
+                }
+                for method in self.methods
+            ]
+        )

@@ -1,0 +1,101 @@
+"""Names with parameters, as ``knn:n_neighbors=3`` and ``package.module.Class:depth=2``."""
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from semisift._words import python_value
+
+
+def parse(spec: str, what: str) -> tuple[str, dict[str, Any]]:
+    """Split a name from its parameters.
+
+    Parameters
+    ----------
+    spec : str
+    what : str
+        What it names, for messages.
+
+    Returns
+    -------
+    name : str
+    parameters : dict
+        Values as Python reads them; what is no Python value is a string.
+
+    Examples
+    --------
+    >>> parse("ssfi:variant=paper:n_members=50", "method")
+    ('ssfi', {'variant': 'paper', 'n_members': 50})
+    """
+    name, *parts = spec.split(":")
+    parameters = {}
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if not equals or not key.strip():
+            raise ValueError(
+                f"{what} {spec!r}: {part!r} must be NAME=VALUE, as in ssfi:variant=paper."
+            )
+        if key.strip() in parameters:
+            raise ValueError(f"{what} {spec!r}: {key.strip()} is given twice.")
+        parameters[key.strip()] = python_value(value.strip())
+    return name.strip(), parameters
+
+
+def make(
+    spec: str,
+    known: Mapping[str, Callable[..., Any]],
+    what: str,
+    names: Iterable[str] | None = None,
+) -> Any:
+    """Make what a name with parameters stands for.
+
+    Parameters
+    ----------
+    spec : str
+        A key of `known` or the dotted path of a class, with parameters.
+    known : mapping of str to callable
+    what : str
+        What it names, for messages.
+    names : iterable of str, optional
+        All names that there are, for messages; None is those of `known`.
+
+    Returns
+    -------
+    object
+    """
+    name, parameters = parse(spec, what)
+    maker = known[name] if name in known else _by_path(name, names or known, what)
+    try:
+        return maker(**parameters)
+    except TypeError as error:
+        raise ValueError(f"{what} {spec!r}: {error}.{_accepted(maker)}") from error
+
+
+def _accepted(maker: Callable[..., Any]) -> str:
+    try:
+        return f" Parameters are {', '.join(inspect.signature(maker).parameters)}."
+    except (TypeError, ValueError):  # no function, or one that does not tell
+        return ""
+
+
+def _by_path(name: str, known: Iterable[str], what: str) -> Callable[..., Any]:
+    module, _, attribute = name.rpartition(".")
+    if not module:
+        raise ValueError(
+            f"there is no {what} {name!r}. There are {', '.join(known)}; for one of your own, give "
+            "the path of its class: package.module.Class."
+        )
+    try:
+        found: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise ValueError(f"{what} {name!r} cannot be imported: {error}.") from error
+    return found
+
+
+def set_seeds(estimator: Any, seed: int) -> None:
+    """Set the random states of an estimator, also nested ones."""
+    settings = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    names = [name for name in settings if name.rpartition("__")[2] == "random_state"]
+    if names:
+        estimator.set_params(**dict.fromkeys(names, seed))

@@ -1,0 +1,207 @@
+"""The store: one file for each record, so that a comparison survives whatever stops it.
+
+    DIR/comparison.json     what is compared and how
+    DIR/records/*/*.json    one record for each data set, method, level and run
+
+A record is written to a draft that takes its name when it is whole, so a reader never sees half of
+one, and two processes that make the same record write the same numbers.
+"""
+
+import hashlib
+import json
+import math
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from semisift._files import STALE_AFTER, drafts
+from semisift.evaluation.runs import Key, Record, key_of
+
+# Of the files of a store. A change that an older semisift could misread raises it.
+FORMAT = 1
+
+ABOUT = "comparison.json"
+
+PARTS_OF_ABOUT = {"protocol", "sweep", "datasets", "methods"}
+PARTS_OF_RECORD = {"dataset", "method", "run", "level", "status", "top", "curves", "measured"}
+
+DRAFT = ".draft"
+
+
+class Store:
+    """A folder of records.
+
+    Parameters
+    ----------
+    folder : Path
+        Made where it does not exist.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = Path(folder)
+
+    @property
+    def exists(self) -> bool:
+        """Whether a comparison was begun here."""
+        return (self.folder / ABOUT).is_file()
+
+    def check(self, resume: bool) -> None:
+        """Refuse a folder that cannot hold a new comparison, or a resumed one."""
+        if self.exists and not resume:
+            raise ValueError(
+                f"{self.folder} holds a comparison already. Resume it (resume=True, or --resume on "
+                "the command line), or name another folder."
+            )
+        if self.folder.exists() and not self.folder.is_dir():
+            raise ValueError(f"{self.folder} is a file. A comparison needs a folder of its own.")
+        if self.folder.is_dir() and not self.exists and self._holds_anything():
+            raise ValueError(
+                f"{self.folder} is not empty and holds no comparison. Name a new folder."
+            )
+
+    def begin(self, about: dict[str, Any]) -> None:
+        """Write what is compared and how."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._remove_stale_drafts()
+        with drafts([self.folder / ABOUT]) as (draft,):
+            draft.write_text(_to_json({"format": FORMAT, **about}, indent=1), encoding="utf-8")
+
+    def _holds_anything(self) -> bool:
+        # a process that was killed may have left a hidden draft of the first file
+        return any(not path.name.startswith(".") for path in self.folder.iterdir())
+
+    def _remove_stale_drafts(self) -> None:
+        for draft in self.folder.glob(f"records/*/*/.*{DRAFT}"):
+            with suppress(FileNotFoundError):  # another process has just put it in place
+                if time.time() - draft.stat().st_mtime > STALE_AFTER:
+                    draft.unlink()
+
+    def about(self) -> dict[str, Any]:
+        """Read what is compared and how, or say why it cannot be read."""
+        path = self.folder / ABOUT
+        if not path.is_file():
+            raise ValueError(f"{self.folder} holds no comparison: there is no {ABOUT}.")
+        return _read(path, PARTS_OF_ABOUT, "Restore it, or name another folder")
+
+    @contextmanager
+    def claimed(self) -> Iterator[bool]:
+        """Tell whether no other process on this machine works on the comparison.
+
+        The system gives the claim back when the process ends, however it ends.
+        """
+        with (self.folder / ".lock").open("w") as lock:
+            try:
+                import fcntl
+
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                alone = True
+            except ImportError:  # Windows
+                alone = True
+            except OSError:
+                alone = False
+            yield alone
+
+    def path(self, key: Key) -> Path:
+        """Return the file of a record."""
+        level = "" if key.level is None else f"{float(key.level)!r}-"
+        name = f"{level}{key.run:04d}.json"
+        return self.folder / "records" / _safe(key.dataset) / _safe(key.method) / name
+
+    def has(self, key: Key) -> bool:
+        """Whether there is such a record."""
+        return self.path(key).is_file()
+
+    def write(self, record: Record) -> None:
+        """Write a record, whole or not at all."""
+        path = self.path(key_of(record))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # a draft of its own in the folder: `drafts` would make a folder for each of thousands
+        handle, draft = tempfile.mkstemp(prefix=".", suffix=DRAFT, dir=path.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(_to_json({"format": FORMAT, **record}))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(draft, path)
+        except BaseException:
+            Path(draft).unlink(missing_ok=True)
+            raise
+
+    def read(self, key: Key) -> Record:
+        """Read a record."""
+        return _read_record(self.path(key))
+
+    def records(self) -> Iterator[Record]:
+        """Read all records, in the order of their names."""
+        for path in sorted((self.folder / "records").glob("*/*/*.json")):
+            yield _read_record(path)
+
+
+def check_format(content: Any, path: Path) -> None:
+    """Refuse files of another version of the store, and what is no file of a store."""
+    found = content.get("format") if isinstance(content, dict) else None
+    if not isinstance(found, int) or isinstance(found, bool):
+        raise ValueError(f"{path} is not a file of a comparison: it names no format.")
+    if found == FORMAT:
+        return
+    age = "a newer" if found > FORMAT else "an older"
+    cure = "Update semisift" if found > FORMAT else "Read it with that version"
+    raise ValueError(
+        f"{path} was written by {age} version of semisift, in format {found}; this one reads "
+        f"format {FORMAT}. {cure}, or make the comparison anew in another folder."
+    )
+
+
+def _read_record(path: Path) -> Record:
+    cure = "Delete it, and resume the comparison to make it again"
+    return _read(path, PARTS_OF_RECORD, cure)
+
+
+def _read(path: Path, parts: set[str], cure: str) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is damaged: {error}. {cure}.") from error
+    check_format(content, path)
+    if missing := sorted(parts - content.keys()):
+        raise ValueError(f"{path} is damaged: there is no {', '.join(missing)}. {cure}.")
+    del content["format"]
+    return content
+
+
+def _to_json(content: Any, indent: int | None = None) -> str:
+    return json.dumps(plain(content), allow_nan=False, indent=indent)
+
+
+def plain(content: Any) -> Any:
+    """Return what reading it back from the store would give.
+
+    Examples
+    --------
+    >>> plain({"sizes": (1, 2), "value": float("nan"), "most": float("inf")})
+    {'sizes': [1, 2], 'value': None, 'most': 'inf'}
+    """
+    if isinstance(content, dict):
+        return {str(key): plain(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [plain(value) for value in content]
+    if isinstance(content, float) and not math.isfinite(content):
+        return None if math.isnan(content) else str(content)
+    return content
+
+
+def _safe(name: str) -> str:
+    """Return a folder name that any system takes and that differs where names differ.
+
+    Examples
+    --------
+    >>> _safe("ssfi:variant=paper")
+    'ssfi%3Avariant%3Dpaper-d66f34b7'
+    """
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{quote(name, safe='', errors='replace')[:60]}-{digest}"
