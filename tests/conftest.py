@@ -66,3 +66,11 @@ def load_dataset(data_dir) -> Callable:
             return csr_array(parts, shape=tuple(file["shape"])), y
 
     return load
+
+
+@pytest.fixture(scope="session")
+def comparison():
+    """Return the results of a small real comparison."""
+    from .shown_comparisons import compare_for_real
+
+    return compare_for_real()

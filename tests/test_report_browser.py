@@ -1,9 +1,6 @@
 """The report in a real browser: opened from the disk, used by mouse and by keyboard."""
 
 import base64
-import json
-import shutil
-from contextlib import contextmanager
 from itertools import pairwise
 
 import numpy as np
@@ -13,31 +10,23 @@ import pytest
 from semisift import SSFI
 from semisift.report import ranking_of, write_report
 
+from .browsing import (
+    By,
+    Keys,
+    background,
+    browser,
+    contrast,
+    emulate,
+    messages,
+    needs_browser,
+    requests_of,
+    resize,
+    text_sizes,
+    wait,
+)
 from .conftest import make_data
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-from selenium.webdriver.chrome.service import Service  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
-from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
-
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(
-    not (BROWSER and DRIVER), reason="needs chromium and chromedriver on the PATH"
-)
-
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-]
+pytestmark = needs_browser
 EVIL = "<script>window.stolen = true</script>"
 
 
@@ -65,21 +54,6 @@ def report(tmp_path_factory):
     return path
 
 
-@contextmanager
-def browser(profile):
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for flag in [*FLAGS, f"--user-data-dir={profile}"]:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    try:
-        driver.set_page_load_timeout(60)
-        yield driver
-    finally:
-        driver.quit()
-
-
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory):
     with browser(tmp_path_factory.mktemp("profile")) as driver:
@@ -93,17 +67,6 @@ def page(chromium, report):
     chromium.get(report.as_uri())
     chromium.execute_script("localStorage.clear(); delete document.documentElement.dataset.theme;")
     return chromium
-
-
-def resize(driver, width, height):
-    driver.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
-    )
-
-
-def wait(driver, condition):
-    return WebDriverWait(driver, 20).until(lambda _: condition())
 
 
 def column(driver, number):
@@ -122,26 +85,8 @@ def head(driver, name):
     raise AssertionError(f"no column {name!r}")
 
 
-def background(driver):
-    return driver.execute_script("return getComputedStyle(document.body).backgroundColor")
-
-
-def messages(driver):
-    return [entry for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
-
-
 def test_no_error_and_no_request(chromium, report):
-    chromium.get("about:blank")
-    chromium.get_log("performance")
-    chromium.get_log("browser")
-    chromium.get(report.as_uri())
-    events = [json.loads(entry["message"])["message"] for entry in chromium.get_log("performance")]
-    addresses = {
-        event["params"]["request"]["url"]
-        for event in events
-        if event["method"] == "Network.requestWillBeSent"
-    }
-    assert addresses == {report.as_uri()}
+    assert requests_of(chromium, report.as_uri()) == {report.as_uri()}
     assert chromium.execute_script("return performance.getEntriesByType('resource').length") == 0
     assert messages(chromium) == []
 
@@ -257,43 +202,18 @@ def test_themes(page):
 
 def test_the_theme_of_the_system_and_print(page):
     light = background(page)
-
-    def emulate(media, scheme):
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
-        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
-
     try:
-        emulate("screen", "dark")
+        emulate(page, "screen", "dark")
         wait(page, lambda: background(page) != light)
         assert contrast(page) >= 4.5
-        emulate("print", "dark")
+        emulate(page, "print", "dark")
         wait(page, lambda: background(page) == light)
         assert not page.find_element(By.ID, "theme").is_displayed()
         assert not page.find_element(By.ID, "search").is_displayed()
         rows = page.find_elements(By.CSS_SELECTOR, "#features tbody tr")[:60]
         assert sum(row.is_displayed() for row in rows) == 50
     finally:
-        emulate("", "light")
-
-
-def contrast(driver):
-    """Return the least contrast of quiet and ordinary text, and of links, with the ground."""
-    script = """
-        const style = (element) => getComputedStyle(element);
-        const names = ["p.quiet", "body", "nav a", "figcaption", "svg text"];
-        return [style(document.body).backgroundColor, ...names.map((name) => {
-            const element = document.querySelector(name);
-            return element.closest("svg") ? style(element).fill : style(element).color;
-        })];
-    """
-    ground, *inks = [luminance(colour) for colour in driver.execute_script(script)]
-    return min((max(ink, ground) + 0.05) / (min(ink, ground) + 0.05) for ink in inks)
-
-
-def luminance(colour):
-    channels = np.array([int(part) for part in colour[4:-1].split(",")]) / 255
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    return float(linear @ [0.2126, 0.7152, 0.0722])
+        emulate(page, "", "light")
 
 
 def test_contrast_of_the_light_theme(page):
@@ -305,13 +225,7 @@ def test_nothing_sticks_out_sideways(page, width):
     resize(page, width, 740)
     wait(page, lambda: page.execute_script("return innerWidth") == width)
     assert page.execute_script("return document.documentElement.scrollWidth") <= width
-    sizes = page.execute_script(
-        "return [...document.querySelectorAll('svg.picture text')]"
-        ".filter((text) => text.checkVisibility()).map((text) => {"
-        "  const scale = text.getScreenCTM();"
-        "  return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(scale.a, scale.b);"
-        "})"
-    )
+    sizes = text_sizes(page)
     assert len(sizes) > 50
     assert min(sizes) > 8  # pixels
 

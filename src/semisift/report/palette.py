@@ -1,7 +1,7 @@
 """Colours and marks: placeholders for the page, which has themes, and plain ones for Python."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -47,6 +47,13 @@ PLAIN = Palette(
         "#555f6b",
     ),
 )
+
+
+def for_user() -> Palette:
+    """Return plain colours, but for writing those of the user's style: its ground may be dark."""
+    from matplotlib import rcParams
+
+    return replace(PLAIN, ink=rcParams["text.color"], muted=rcParams["axes.labelcolor"])
 
 
 def marker(place: int | None) -> str:

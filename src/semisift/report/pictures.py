@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 from markupsafe import Markup
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from semisift._words import count, figure, listed, visible
 from semisift.report.curve import Curve
-from semisift.report.palette import Palette
 from semisift.report.plots import draw_scores
 from semisift.report.ranking import Ranking
 from semisift.report.row_plots import draw_boxes, draw_map, lanes
@@ -24,16 +22,11 @@ from semisift.report.rows import (
     project,
     values_of,
 )
-from semisift.report.svg import PLACEHOLDERS, Names, new_figure, themed, to_svg
+from semisift.report.svg import THEMED, Names, new_axes, new_figure, themed, to_svg
 
 MOST_BOXES = 12
 MOST_PROJECTED = 20
 MOST_CLASSES_SAID = 4
-
-THEMED = Palette(
-    **{name: colour for name, colour in PLACEHOLDERS.items() if not name.startswith("class")},
-    classes=tuple(colour for name, colour in PLACEHOLDERS.items() if name.startswith("class")),
-)
 
 
 @dataclass(frozen=True)
@@ -71,7 +64,7 @@ def _scores(
     names = Names()
     with themed():
         sheet = new_figure(width, height)
-        ax = _axes(sheet, width, height, left=52, right=6, top=20, bottom=40)
+        ax = new_axes(sheet, width, height, left=52, right=6, top=20, bottom=40)
         draw_scores(ax, curve, THEMED, names, n_names)
         return to_svg(sheet, slug, names, f"{label or slug}-words")
 
@@ -80,14 +73,6 @@ def small_picture_of_scores(curve: Curve, slug: str) -> Picture:
     """Draw the scores small, for a notebook."""
     svg = _scores(curve, slug, 420, 240, n_names=0)
     return Picture(slug, "Scores by rank", curve.words, svg)
-
-
-def _axes(sheet: Any, width: int, height: int, **margin: int) -> Axes:
-    left, bottom = margin["left"] / width, margin["bottom"] / height
-    size = 1 - left - margin["right"] / width, 1 - bottom - margin["top"] / height
-    ax: Axes = sheet.add_axes((left, bottom, *size))
-    ax.patch.set_visible(False)
-    return ax
 
 
 def pictures_of_rows(ranking: Ranking, rows: Rows, X: Any, n_selected: int) -> RowPictures:
@@ -122,7 +107,7 @@ def picture_of_boxes(
     height = round(30 + 15 * (max(lanes(groups)) + 1.4))
     with themed():
         sheet = new_figure(300, height)
-        ax = _axes(sheet, 300, height, left=92, right=10, top=4, bottom=26)
+        ax = new_axes(sheet, 300, height, left=92, right=10, top=4, bottom=26)
         draw_boxes(ax, values, groups, THEMED, names)
         svg = to_svg(sheet, slug, names, f"{slug}-title {slug}-words")
     return Picture(slug, name, _say_medians(values, groups), svg)
@@ -158,7 +143,7 @@ def picture_of_rows(
     names = Names()
     with themed():
         sheet = new_figure(420, 360)
-        ax = _axes(sheet, 420, 360, left=46, right=8, top=8, bottom=40)
+        ax = new_axes(sheet, 420, 360, left=46, right=8, top=8, bottom=40)
         draw_map(ax, projection, groups, THEMED)
         svg = to_svg(sheet, "map", names, "map-words")
     return Picture("map", "Rows on two directions", _say_map(projection, rows, groups), svg)

@@ -2,17 +2,15 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
-from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator
 from numpy.typing import NDArray
 
 from semisift._words import shorten
 from semisift.report.curve import Curve, follow
-from semisift.report.palette import PLAIN, Palette, WriteName, bare
+from semisift.report.palette import Palette, WriteName, bare, for_user
 from semisift.report.ranking import Ranking
 
 LINE_HEIGHT = 14.0
@@ -53,9 +51,7 @@ def plot_scores(
         _, ax = pyplot.subplots()
     part = ranking if top is None else _head(ranking, top)
     selected = len(part) if n_selected is None else n_selected
-    # the colours of writing are those of the user's style, which may have a dark ground
-    palette = replace(PLAIN, ink=rcParams["text.color"], muted=rcParams["axes.labelcolor"])
-    draw_scores(ax, follow(part, selected, n_names), palette, shorten, n_names)
+    draw_scores(ax, follow(part, selected, n_names), for_user(), shorten, n_names)
     return ax
 
 
@@ -118,7 +114,7 @@ def draw_scores(
     _name_points(ax, curve, n_names, heights, palette, write)
 
 
-def _size(ax: Axes) -> tuple[float, float]:
+def size_in_points(ax: Axes) -> tuple[float, float]:
     """Return width and height of the axes in points."""
     box = ax.get_window_extent()
     dpi = ax.get_figure(root=True).dpi  # type: ignore[union-attr]
@@ -127,7 +123,7 @@ def _size(ax: Axes) -> tuple[float, float]:
 
 def _set_heights(ax: Axes, curve: Curve, n_names: int) -> tuple[int, list[float]]:
     """Set the limits of the scores and place the names above the curve; return how many fit."""
-    width, height = _size(ax)
+    width, height = size_in_points(ax)
     best, worst = float(curve.scores[0]), float(curve.scores[-1])
     low = 0.0 if 0 <= worst < best / 2 else worst
     span = (best - low) or abs(best) or 1.0
@@ -174,7 +170,7 @@ def _name_points(
 ) -> None:
     if not n_names:
         return
-    width, _ = _size(ax)
+    width, _ = size_in_points(ax)
     left, right = ax.get_xlim()
     start = width * _along(ax, int(curve.ranks[n_names - 1])) + 20
     mark = width * _along(ax, curve.n_selected + 0.5)

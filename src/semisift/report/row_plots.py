@@ -76,25 +76,33 @@ def _draw_lane(
     own = group.kind == "labelled"
     drawn: list[float] = []
     if len(values) > FEW_POINTS:
-        low, first, middle, third, high = np.percentile(values, WHISKERS)
-        drawn += [low, high]
-        ax.plot([low, first], [y, y], color=colour, lw=1)
-        ax.plot([third, high], [y, y], color=colour, lw=1)
-        look: dict[str, Any] = {"fc": "none"} if own else {"fc": "none", "hatch": "//"}
-        ax.add_patch(
-            Rectangle((first, y - 0.36), third - first, 0.72, ec=colour, lw=1, zorder=2, **look)
-        )
-        if own:
-            ax.add_patch(
-                Rectangle((first, y - 0.36), third - first, 0.72, fc=colour, alpha=0.3, lw=0)
-            )
-        ax.plot([middle, middle], [y - 0.36, y + 0.36], color=colour, lw=2.6, zorder=3)
+        drawn += draw_box(ax, values, y, colour, filled=own)
     if len(values) <= FEW_POINTS or (own and len(values) <= MANY_POINTS):
-        # spread by the golden ratio: even, and the same in every run
-        spread = (np.arange(len(values)) * 0.618 % 1 - 0.5) * (0.5 if len(values) > 1 else 0)
-        ax.plot(values, y + spread, ls="none", zorder=4, clip_on=False, **_mark(group, palette, 5))
+        mark = _mark(group, palette, 5)
+        ax.plot(values, y + spread(len(values)), ls="none", zorder=4, clip_on=False, **mark)
         drawn += [values.min(), values.max()]
     return drawn
+
+
+def draw_box(
+    ax: Axes, values: NDArray[np.float64], y: float, colour: str, *, filled: bool
+) -> list[float]:
+    """Draw a box with whiskers, filled or hatched; return the ends of the whiskers."""
+    low, first, middle, third, high = np.percentile(values, WHISKERS).tolist()
+    ax.plot([low, first], [y, y], color=colour, lw=1)
+    ax.plot([third, high], [y, y], color=colour, lw=1)
+    place: Any = ((first, y - 0.36), third - first, 0.72)
+    hatch = None if filled else "//"
+    ax.add_patch(Rectangle(*place, ec=colour, lw=1, zorder=2, fc="none", hatch=hatch))
+    if filled:
+        ax.add_patch(Rectangle(*place, fc=colour, alpha=0.3, lw=0))
+    ax.plot([middle, middle], [y - 0.36, y + 0.36], color=colour, lw=2.6, zorder=3)
+    return [low, high]
+
+
+def spread(n_points: int) -> NDArray[np.floating]:
+    """Spread points across a lane by the golden ratio: evenly, and the same in every run."""
+    return (np.arange(n_points) * 0.618 % 1 - 0.5) * (0.5 if n_points > 1 else 0)
 
 
 def _mark(group: Group, palette: Palette, size: float) -> dict[str, Any]:

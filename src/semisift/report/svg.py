@@ -8,19 +8,26 @@ name is read as mathematics, lacks a glyph or escapes its element.
 import io
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from xml.etree import ElementTree
 
 from markupsafe import Markup
 from matplotlib import style
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from semisift._words import shorten
+from semisift.report.palette import PLAIN, Palette
 
 COLOURS = ("ink", "muted", "line", "accent", "paper", *(f"class-{k}" for k in range(1, 9)))
 PLACEHOLDERS = {name: f"#fe00{number:02x}" for number, name in enumerate(COLOURS, 1)}
 _NAMES = {placeholder: f"var(--{name})" for name, placeholder in PLACEHOLDERS.items()}
+THEMED = Palette(
+    **{name: colour for name, colour in PLACEHOLDERS.items() if not name.startswith("class")},
+    classes=tuple(colour for name, colour in PLACEHOLDERS.items() if name.startswith("class")),
+)
 
 # Whatever style the user has set, the page looks the same.
 STYLE: list[Any] = [
@@ -56,6 +63,25 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
+def new_axes(sheet: Figure, width: float, height: float, **margin: float) -> Axes:
+    """Return axes with margins (`left`, `right`, `top`, `bottom`) in units of the SVG."""
+    left, bottom = margin["left"] / width, margin["bottom"] / height
+    size = 1 - left - margin["right"] / width, 1 - bottom - margin["top"] / height
+    ax = sheet.add_axes((left, bottom, *size))
+    ax.patch.set_visible(False)
+    return ax
+
+
+@contextmanager
+def tagged(ax: Axes, **data: int) -> Iterator[None]:
+    """Tag what is drawn meanwhile: ``method=3`` becomes the attribute ``data-method="3"``."""
+    before = {*ax.get_children()}
+    yield
+    for artist in ax.get_children():
+        if artist not in before:
+            artist.set_gid(";".join(f"{name}={value}" for name, value in data.items()))
+
+
 def themed() -> Any:
     """Return the context in which figures of the page are drawn."""
     return style.context(STYLE)
@@ -77,6 +103,54 @@ def to_svg(figure: Figure, prefix: str, names: Names, label: str) -> Markup:
     -------
     markupsafe.Markup
     """
+    root = _tree(figure, prefix, names)
+    root.attrib = {
+        "viewBox": root.attrib["viewBox"],
+        "role": "img",
+        "aria-labelledby": label,
+        "class": "picture",
+    }
+    return Markup(ElementTree.tostring(root, encoding="unicode"))
+
+
+def to_svg_file(figure: Figure, names: Names, title: str) -> str:
+    """Write a figure as the text of a file of its own, in plain colours on white.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    names : Names
+    title : str
+
+    Returns
+    -------
+    str
+    """
+    root = _tree(figure, "p", names)
+    _, _, width, height = root.attrib["viewBox"].split()
+    root.attrib = {
+        "xmlns": "http://www.w3.org/2000/svg",
+        "viewBox": root.attrib["viewBox"],
+        "width": width,
+        "height": height,
+        "role": "img",
+        "font-family": "Helvetica, Arial, sans-serif",
+        "stroke-linejoin": "round",
+    }
+    ground = ElementTree.Element("rect", {"width": width, "height": height, "fill": PLAIN.paper})
+    root.insert(0, ground)
+    ElementTree.SubElement(root, "title").text = title
+    root[:] = [root[-1], *root[:-1]]
+    text = ElementTree.tostring(root, encoding="unicode")
+    return re.sub(r'="var\(--([a-z0-9-]+)\)"', lambda match: f'="{_plain(match[1])}"', text)
+
+
+def _plain(name: str) -> str:
+    kind, _, number = name.partition("-")
+    return PLAIN.classes[int(number) - 1] if kind == "class" else str(getattr(PLAIN, kind))
+
+
+def _tree(figure: Figure, prefix: str, names: Names) -> ElementTree.Element:
     stream = io.StringIO()
     figure.savefig(stream, format="svg", metadata={"Date": None})
     root = ElementTree.fromstring(stream.getvalue())
@@ -86,19 +160,14 @@ def to_svg(figure: Figure, prefix: str, names: Names, label: str) -> Markup:
     for node in list(root.iter()):
         _plain_attributes(node)
         _write_name(node, names)
+        _write_tags(node)
     for node in root.iter("pattern"):
         _plain_hatch(node)
     for node in root.iter("g"):
         _lift_style_of_marks(node)
     _rename_ids(root, prefix)
-    root.attrib = {
-        "viewBox": root.attrib["viewBox"],
-        "role": "img",
-        "aria-labelledby": label,
-        "class": "picture",
-    }
     _flatten(root)
-    return Markup(ElementTree.tostring(root, encoding="unicode"))
+    return root
 
 
 def _remove(node: ElementTree.Element, tags: set[str]) -> None:
@@ -146,6 +215,13 @@ def _write_name(node: ElementTree.Element, names: Names) -> None:
         node.text = None
         title = ElementTree.SubElement(node, "title")
         title.text, title.tail = full, shown
+
+
+def _write_tags(node: ElementTree.Element) -> None:
+    for tag in node.attrib.get("id", "").split(";"):
+        name, equals, value = tag.partition("=")
+        if equals:
+            node.set(f"data-{name}", value)
 
 
 def _plain_hatch(pattern: ElementTree.Element) -> None:

@@ -1,0 +1,287 @@
+"""The critical-difference diagram: mean ranks on an axis, and bars over those that do not differ.
+
+The best stands on the right, as in the EnsCLS paper. Every method has a line of its own for its
+name, so names cannot overlap, however close their ranks are.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from semisift._words import shorten
+from semisift.evaluation.results import Results
+from semisift.evaluation.statistics import Nemenyi
+from semisift.report.comparison.canvas import on_axes
+from semisift.report.comparison.labels import LINE_HEIGHT, font_size, n_letters, say, width_of
+from semisift.report.comparison.view import LEVEL_OF_RANKS, LONGEST_SAID, view_of
+from semisift.report.palette import Palette, WriteName
+from semisift.report.plots import size_in_points
+from semisift.report.svg import tagged
+
+# All heights are in font sizes.
+HEAD = 4.6
+BAR = 0.62
+NUMBER = 3.5
+GAP = 0.7
+WIDEST_MARGIN = 0.34
+WIDEST_MARGIN_OF_NARROW = 0.42
+NARROW = 450.0
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """What the diagram shows.
+
+    Attributes
+    ----------
+    names : list of str
+    places : list of int
+        Of these methods among all.
+    test : Nemenyi
+    alpha : float
+    """
+
+    names: list[str]
+    places: list[int]
+    test: Nemenyi
+    alpha: float
+
+
+def plot_cd(
+    results: Results, ax: Axes | None = None, *, alpha: float = LEVEL_OF_RANKS, **choice: Any
+) -> Axes:
+    """Draw mean ranks, the best on the right, with the critical difference of Nemenyi's test.
+
+    Methods under one bar do not differ at the level `alpha`.
+
+    Parameters
+    ----------
+    results : Results
+    ax : matplotlib.axes.Axes, optional
+        Else a new figure of pyplot that has room for all methods. Writing shrinks where the axes
+        are small.
+    alpha : float, default=0.05
+        0.1 is that of the EnsCLS paper.
+    **choice
+        As for `Results.scores`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    References
+    ----------
+    J. Demsar (2006). Statistical comparisons of classifiers over multiple data sets. Journal of
+    Machine Learning Research 7.
+    """
+    view = view_of(results, **choice)
+    test = view.nemenyi(alpha)
+    if test is None:
+        raise ValueError(view.obstacle)
+    ranks = Ranks([view.methods[place] for place in view.places], view.places, test, alpha)
+    height = natural_height(ranks, font_size()) / 72
+    return on_axes(
+        ax, lambda ax, palette, write: draw_cd(ax, ranks, palette, write), (7.0, height + 0.2)
+    )
+
+
+def natural_height(ranks: Ranks, size: float) -> float:
+    """Return the height in points at a font size."""
+    n_rows = math.ceil(len(ranks.names) / 2)
+    n_bars = max(stack_bars(ranks.test), default=-1) + 1
+    return size * (HEAD + BAR * (n_bars + 1) + LINE_HEIGHT * n_rows)
+
+
+def stack_bars(test: Nemenyi) -> list[int]:
+    """Return the line of each bar: the first one on which it meets no bar before it.
+
+    Examples
+    --------
+    >>> from semisift.evaluation.statistics import nemenyi
+    >>> scores = [[5, 4, 3, 2, 1.0]] * 9
+    >>> nemenyi(scores).groups, stack_bars(nemenyi(scores))
+    (((0, 1, 2), (1, 2, 3), (2, 3, 4)), [0, 1, 2])
+    """
+    reach = _padding(test)
+    ends: list[float] = []
+    lines = []
+    for group in test.groups:
+        ranks = test.mean_ranks[list(group)]
+        free = [line for line, end in enumerate(ends) if end < ranks.min() - 2 * reach]
+        line = free[0] if free else len(ends)
+        ends[line : line + 1] = [ranks.max() + reach]
+        lines.append(line)
+    return lines
+
+
+def _padding(test: Nemenyi) -> float:
+    """Return by how much a bar sticks out, in ranks."""
+    return 0.012 * (len(test.mean_ranks) - 1)
+
+
+def draw_cd(ax: Axes, ranks: Ranks, palette: Palette, write: WriteName) -> None:
+    """Draw the diagram in coordinates that are points of the axes."""
+    width, height = size_in_points(ax)
+    size = font_size() * min(1.0, height / natural_height(ranks, font_size()))
+    ax.set_xlim(0, width)
+    ax.set_ylim(0, height)
+    ax.set_axis_off()
+    right, left = _sides(ranks.test)
+    margins = [_margin(ranks, members, width, size) for members in (left, right)]
+    first, last = shown_ranks(ranks.test)
+    scale = (width - sum(margins)) / (last - first)
+
+    def across(rank: Any) -> Any:
+        return margins[0] + (last - rank) * scale
+
+    y = height - HEAD * size
+    _draw_axis(ax, across, (first, last), scale, y, size, palette)
+    _draw_ruler(ax, ranks, across, y + 2.4 * size, size, palette)
+    _draw_bars(ax, ranks.test, across, y - BAR * size, size, palette)
+    n_bars = max(stack_bars(ranks.test), default=-1) + 1
+    top = y - (BAR * (n_bars + 1) + LINE_HEIGHT / 2) * size
+    for side, members, margin in ((-1, left, margins[0]), (1, right, margins[1])):
+        edge = (margin if side < 0 else width - margin) + side * GAP * size
+        room = margin - (NUMBER + GAP + 0.4) * size
+        for row, member in enumerate(members):
+            x, height = across(ranks.test.mean_ranks[member]), top - row * LINE_HEIGHT * size
+            with tagged(ax, method=ranks.places[member]):
+                line = [x, x, edge], [y, height, height]
+                ax.plot(*line, color=palette.muted, lw=0.7, zorder=2, clip_on=False)
+                ax.plot([x], [y], "o", ms=0.36 * size, mfc=palette.ink, mew=0, zorder=4)
+                _write_name(ax, ranks, member, (edge, height), side, room, size, palette, write)
+
+
+def _sides(test: Nemenyi) -> tuple[list[int], list[int]]:
+    """Return the better half, for the right, and the other, each from the end inwards."""
+    order = np.argsort(test.mean_ranks, kind="stable").tolist()
+    half = math.ceil(len(order) / 2)
+    return order[:half], order[half:][::-1]
+
+
+def _margin(ranks: Ranks, members: Sequence[int], width: float, size: float) -> float:
+    share = WIDEST_MARGIN_OF_NARROW if width < NARROW else WIDEST_MARGIN
+    longest = max(width_of(ranks.names[member], size) for member in members)
+    return min(share * width, longest + (NUMBER + GAP + 0.6) * size)
+
+
+def shown_ranks(test: Nemenyi) -> tuple[int, int]:
+    """Return the ends of the axis: whole ranks around all methods, a critical difference apart.
+
+    Examples
+    --------
+    >>> from semisift.evaluation.statistics import nemenyi
+    >>> shown_ranks(nemenyi([[3, 2, 1.0]] * 9))
+    (1, 3)
+    >>> shown_ranks(nemenyi([[1, 2, 3.0], [3, 2, 1.0]] * 9))
+    (2, 3)
+    """
+    first, last = math.floor(test.mean_ranks.min()), math.ceil(test.mean_ranks.max())
+    wanted = first + max(1, math.ceil(test.critical_difference))
+    last = min(max(last, wanted), len(test.mean_ranks))
+    return max(1, min(first, last - wanted + first)), last
+
+
+def _draw_axis(
+    ax: Axes,
+    across: Any,
+    ends: tuple[int, int],
+    scale: float,
+    y: float,
+    size: float,
+    palette: Palette,
+) -> None:
+    ax.plot(across(np.array(ends)), [y, y], color=palette.ink, lw=1, clip_on=False)
+    first, last = ends
+    step = next(step for step in (1, 2, 5, 10, 20, 50) if step * scale > 2 * size or step == 50)
+    ticks = {first, last, *(tick for tick in range(first, last) if tick % step == 0)}
+    # a tick beside an end would touch its number
+    ticks -= {t for t in ticks - {first, last} if min(t - first, last - t) < step / 2}
+    for tick in sorted(ticks):
+        x = across(tick)
+        ax.plot([x, x], [y, y + 0.4 * size], color=palette.ink, lw=1, clip_on=False)
+        look = {"ha": "center", "va": "bottom", "color": palette.muted, "size": 0.9 * size}
+        say(ax, str(tick), (x, y + 0.55 * size), **look)
+
+
+def _draw_ruler(
+    ax: Axes, ranks: Ranks, across: Any, y: float, size: float, palette: Palette
+) -> None:
+    limit = ranks.test.critical_difference
+    first, last = shown_ranks(ranks.test)
+    words = f"CD = {limit:.3g} at level {ranks.alpha:g}"
+    whole = limit <= last - first
+    left, right = across(last), across(last - limit if whole else first)
+    look: dict[str, Any] = {
+        "color": palette.ink,
+        "lw": 1.4,
+        "clip_on": False,
+        "solid_capstyle": "butt",
+    }
+    ax.plot([left, right], [y, y], ls="-" if whole else (0, (3, 2)), **look)
+    for x in [left, right] if whole else [left]:
+        ax.plot([x, x], [y - 0.3 * size, y + 0.3 * size], **look)
+    words += "" if whole else ", longer than the axis"
+    style = {"ha": "left", "va": "bottom", "color": palette.ink, "size": size}
+    say(ax, words, (left, y + 0.55 * size), **style)
+
+
+def _draw_bars(
+    ax: Axes, test: Nemenyi, across: Any, y: float, size: float, palette: Palette
+) -> None:
+    reach = _padding(test)
+    for group, line in zip(test.groups, stack_bars(test), strict=True):
+        ranks = test.mean_ranks[list(group)]
+        ends = across(np.array([ranks.min() - reach, ranks.max() + reach]))
+        height = y - line * BAR * size
+        look: dict[str, Any] = {"lw": 0.3 * size, "solid_capstyle": "butt", "clip_on": False}
+        ax.plot(ends, [height, height], color=palette.accent, zorder=3, **look)
+
+
+def _write_name(
+    ax: Axes,
+    ranks: Ranks,
+    member: int,
+    place: tuple[float, float],
+    side: int,
+    room: float,
+    size: float,
+    palette: Palette,
+    write: WriteName,
+) -> None:
+    """Write a mean rank and a name beside the axis, outwards from a place."""
+    x, y = place
+    look = {"ha": "left" if side > 0 else "right", "va": "center_baseline", "size": size}
+    rank, name = ranks.test.mean_ranks[member], ranks.names[member]
+    inner = x + side * 0.3 * size
+    say(ax, f"{rank:.2f}", (inner, y), color=palette.muted, **look)
+    shown = write(name, n_letters(name, room, size))
+    say(ax, shown, (inner + side * NUMBER * size, y), color=palette.ink, **look)
+
+
+def ranks_in_words(ranks: Ranks) -> str:
+    """Say what the diagram shows."""
+    order = np.argsort(ranks.test.mean_ranks, kind="stable")
+    named = [
+        f"{shorten(ranks.names[j], LONGEST_SAID)} {ranks.test.mean_ranks[j]:.2f}" for j in order
+    ]
+    return "Mean ranks, the best first: " + "; ".join(named) + f". {_bars_in_words(ranks)}"
+
+
+def _bars_in_words(ranks: Ranks) -> str:
+    groups: Sequence[Sequence[int]] = ranks.test.groups
+    if not groups:
+        return "All methods differ from each other."
+    if len(groups) == 1 and len(groups[0]) == len(ranks.names):
+        return "No two methods differ by more than the critical difference: one bar joins them all."
+    return "A bar joins methods whose mean ranks differ by no more than the critical difference."
+
+
+def order_of(mean_ranks: NDArray[np.float64]) -> list[int]:
+    """Return the places of methods that have a mean rank, the best first."""
+    return [int(j) for j in np.argsort(mean_ranks, kind="stable") if np.isfinite(mean_ranks[j])]

@@ -1,0 +1,231 @@
+"""The pictures of a comparison as sketches, for the page and for files, with words for each."""
+
+import math
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from semisift._words import count, figure, visible
+from semisift.report.comparison.canvas import Sketch
+from semisift.report.comparison.curves import (
+    LANE,
+    MOST_BANDS,
+    draw_curves,
+    draw_runs,
+    list_by_figure,
+)
+from semisift.report.comparison.diagram import Ranks, draw_cd, natural_height, ranks_in_words
+from semisift.report.comparison.measures import mean_stability, typical_seconds
+from semisift.report.comparison.similarity import draw_similarity
+from semisift.report.comparison.sweep import MEASURES, SweepView, draw_sweep
+from semisift.report.comparison.trade_offs import draw_stability, draw_time
+from semisift.report.comparison.view import LEVEL_OF_RANKS, View
+from semisift.report.palette import Palette, WriteName
+from semisift.report.svg import STYLE
+
+FONT_SIZE: float = STYLE[1]["font.size"]
+LIST_WIDTH = 190.0
+SMALL = ((440.0, 290.0), (54.0, 8.0, 8.0, 40.0))
+
+
+def curve_sketch(view: View, i: int, slug: str, *, listed: bool) -> Sketch:
+    """Return the curves of a data set; `listed` adds the list of methods to the picture."""
+    places = range(len(view.methods))
+
+    def draw(ax: Axes, palette: Palette, write: WriteName) -> None:
+        # the page hides and shows bands, a file has them where they can be told apart
+        draw_curves(ax, view, i, places, palette, bands=not listed or len(places) <= MOST_BANDS)
+        if listed:
+            means = view.curves[i].mean(axis=-1)
+            list_by_figure(ax, means, places, view.methods, palette, write)
+
+    size, margins = SMALL
+    if listed:
+        height = max(300.0, 14.0 * len(places) + 60)
+        size, margins = ((460 + LIST_WIDTH, height), (58.0, LIST_WIDTH, 8.0, 40.0))
+    return Sketch(slug, view.datasets[i], curves_in_words(view, i), size, margins, draw)
+
+
+def curves_in_words(view: View, i: int) -> str:
+    """Say which method does best with few and with many features."""
+    sizes = view.results.protocol.sizes
+    said = []
+    for size in dict.fromkeys([min(sizes), max(sizes)]):
+        runs = view.curves[i][:, :, sizes.index(size)]
+        n = np.isfinite(runs).sum(axis=0)
+        means = np.where(np.isfinite(runs), runs, 0).sum(axis=0) / np.where(n, n, np.nan)
+        means = np.where(view.is_bound, np.nan, means)
+        if np.isfinite(means).any():
+            best = int(np.nanargmax(means))
+            said.append(
+                f"With {count(size, 'feature')} {view.said[best]} does best: {means[best]:.3f}."
+            )
+    return " ".join(said) or "There are no figures."
+
+
+def box_sketch(view: View, i: int, slug: str) -> Sketch:
+    """Return the spread of the figures of a data set over runs."""
+    places = range(len(view.methods))
+
+    def draw(ax: Axes, palette: Palette, write: WriteName) -> None:
+        draw_runs(ax, view, i, places, palette, write)
+
+    height = LANE * len(places) + 48
+    values = view.scores.values[i]
+    ranges = [
+        f"{name} {values[is_there, j].min():.3f} to {values[is_there, j].max():.3f}"
+        for j, name in enumerate(view.said)
+        if (is_there := np.isfinite(values[:, j])).any()
+    ]
+    words = f"Least and largest of the runs: {'; '.join(ranges)}." if ranges else "No figures."
+    return Sketch(slug, view.datasets[i], words, (360.0, height), (108.0, 12.0, 4.0, 40.0), draw)
+
+
+def ranks_of(view: View, alpha: float = LEVEL_OF_RANKS) -> Ranks | None:
+    """Return what the diagram of mean ranks shows; None where there is none."""
+    test = view.nemenyi(alpha)
+    if test is None:
+        return None
+    return Ranks([view.methods[place] for place in view.places], view.places, test, alpha)
+
+
+def diagram_sketch(ranks: Ranks, slug: str, width: float) -> Sketch:
+    """Return the critical-difference diagram."""
+
+    def draw(ax: Axes, palette: Palette, write: WriteName) -> None:
+        draw_cd(ax, ranks, palette, write)
+
+    height = math.ceil(natural_height(ranks, FONT_SIZE)) + 8
+    words = ranks_in_words(ranks)
+    return Sketch(slug, "Mean ranks", words, (width, height), (2.0, 2.0, 2.0, 2.0), draw)
+
+
+def stability_sketch(view: View, slug: str, width: float) -> Sketch:
+    """Return stability against the figures."""
+
+    def draw(ax: Axes, palette: Palette, write: WriteName) -> None:
+        draw_stability(ax, view, palette, write)
+
+    words = _best_in_words(view, mean_stability(view), "Most stable: {} ({})")
+    title = f"Stability and {view.metric_name}"
+    return Sketch(slug, title, words, (width, 320.0), (58.0, 12.0, 16.0, 40.0), draw)
+
+
+def time_sketch(view: View, slug: str, width: float) -> Sketch:
+    """Return seconds against the figures."""
+
+    def draw(ax: Axes, palette: Palette, write: WriteName) -> None:
+        draw_time(ax, view, palette, write)
+
+    words = _best_in_words(view, -typical_seconds(view), "Fastest: {} ({} seconds)")
+    title = f"Time and {view.metric_name}"
+    return Sketch(slug, title, words, (width, 320.0), (58.0, 12.0, 16.0, 40.0), draw)
+
+
+def _best_in_words(view: View, values: NDArray[np.float64], first: str) -> str:
+    """Say which method has the largest value, and which one the best mean."""
+    there = np.isfinite(values) & np.isfinite(view.overall)
+    if not there.any():
+        return "There are no means over complete data sets to draw."
+    top = int(np.where(there, values, -np.inf).argmax())
+    best = int(np.where(there, view.overall, -np.inf).argmax())
+    return (
+        f"{first.format(view.said[top], figure(abs(values[top])))}. Best mean {view.metric_name}: "
+        f"{view.said[best]} ({view.overall[best]:.3f})."
+    )
+
+
+def similarity_sketch(view: View, slug: str) -> Sketch:
+    """Return how alike rankings are, for files; the page has a table of shades."""
+    values = view.results.similarity()
+    side = 30.0 * max(len(view.methods), 4)
+
+    def draw(ax: Axes, palette: Palette, write: WriteName) -> None:
+        draw_similarity(ax, values, view.methods, palette, write)
+
+    words = "The darker, the more alike the rankings of two methods are."
+    return Sketch(
+        slug, "Overlap of rankings", words, (side + 130, side + 130), (122.0, 8.0, 122.0, 8.0), draw
+    )
+
+
+def sweep_sketch(
+    sweep: SweepView, measure: str, dataset: int | None, slug: str, *, listed: bool
+) -> Sketch:
+    """Return a measure against the levels, for a data set or on average."""
+    places = range(len(sweep.view.methods))
+
+    def draw(ax: Axes, palette: Palette, write: WriteName) -> None:
+        draw_sweep(ax, sweep, measure, dataset, places, palette)
+        if listed:
+            means = sweep.values(measure, dataset).mean(axis=-1)
+            list_by_figure(ax, means, places, sweep.view.methods, palette, write)
+
+    where = "mean over data sets" if dataset is None else visible(sweep.results.datasets[dataset])
+    title = f"{sweep.name(measure)}, {where}"
+    size, margins = SMALL
+    if listed:
+        height = max(300.0, 14.0 * len(places) + 60)
+        size, margins = ((460 + LIST_WIDTH, height), (58.0, LIST_WIDTH, 8.0, 40.0))
+    words = sweep_in_words(sweep, measure, dataset)
+    return Sketch(slug, title, words, size, margins, draw)
+
+
+def sweep_in_words(sweep: SweepView, measure: str, dataset: int | None) -> str:
+    """Say from where to where each method goes."""
+    values = sweep.values(measure, dataset).mean(axis=0)
+    ends = [
+        f"{name} {values[j, 0]:.3f} to {values[j, -1]:.3f}"
+        for j, name in enumerate(sweep.view.said)
+        if np.isfinite(values[j, [0, -1]]).all()
+    ]
+    if not ends:
+        return "There are no values at both ends of the sweep."
+    first, last = sweep.levels[0], sweep.levels[-1]
+    return f"From level {first:g} to level {last:g}: {'; '.join(ends)}."
+
+
+def all_sketches(view: View) -> list[Sketch]:
+    """Return every picture for a paper."""
+    sketches = []
+    if (ranks := ranks_of(view)) is not None:
+        sketches.append(diagram_sketch(ranks, "ranks", 640.0))
+    for i in range(len(view.datasets)):
+        sketches.append(curve_sketch(view, i, f"curves-{i + 1}", listed=True))
+        sketches.append(box_sketch(view, i, f"boxes-{i + 1}"))
+    sketches += trade_off_sketches(view)
+    sketches.append(similarity_sketch(view, "similarity"))
+    return sketches + sweep_sketches(view)
+
+
+def trade_off_sketches(view: View) -> list[Sketch]:
+    """Return stability and time against the figures."""
+    return [stability_sketch(view, "stability", 560.0), time_sketch(view, "time", 560.0)]
+
+
+def sweep_sketches(view: View) -> list[Sketch]:
+    """Return the means of a sweep by each measure; none without a sweep."""
+    if view.results.about["sweep"] is None:
+        return []
+    sweep = SweepView(view)
+    return [
+        sweep_sketch(sweep, measure, None, f"sweep-{measure}", listed=True) for measure in MEASURES
+    ]
+
+
+def file_name(sketch: Sketch) -> str:
+    """Return the name of the file of a sketch: those of data sets are told by their names.
+
+    Examples
+    --------
+    >>> slug = "curves-1"
+    >>> sketch = Sketch(slug, "a/b", "", (1, 1), (0, 0, 0, 0), lambda ax, palette, write: None)
+    >>> file_name(sketch)
+    'curves-1-a-b'
+    """
+    kind, _, number = sketch.slug.rpartition("-")
+    if kind not in ("curves", "boxes"):
+        return sketch.slug
+    plain = [letter if letter.isascii() and letter.isalnum() else "-" for letter in sketch.title]
+    return f"{kind}-{number}-{''.join(plain)[:40].strip('-')}".rstrip("-")

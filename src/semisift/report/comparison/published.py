@@ -1,0 +1,133 @@
+"""Published numbers beside ours: above them, within two standard errors, or below."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from semisift._words import count, listed, printable, visible
+from semisift.report.comparison.tables import Cell, Line, Table, number
+from semisift.report.comparison.view import View
+
+WIDTH = 2.0
+WORDS = ("above", "within two standard errors", "below")
+UNKNOWN = "no standard error"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A published number and ours.
+
+    Attributes
+    ----------
+    dataset, method : int
+        Places.
+    published, ours, error : float
+    word : str
+        How ours stands to the published one: one of `WORDS`, or `UNKNOWN`.
+    """
+
+    dataset: int
+    method: int
+    published: float
+    ours: float
+    error: float
+    word: str
+
+
+@dataclass(frozen=True)
+class Published:
+    """What was published, beside ours.
+
+    Attributes
+    ----------
+    source : str
+    pairs : list of Pair
+    sentences : list of str
+        What we found in words, and what whoever noted the numbers wants said.
+    """
+
+    source: str
+    pairs: list[Pair]
+    sentences: list[str]
+
+
+def published_beside(view: View) -> Published | None:
+    """Return the published numbers of the notes beside ours; None where there are none."""
+    notes = view.results.about.get("notes") or {}
+    content = notes.get("published") if isinstance(notes, Mapping) else None
+    if not isinstance(content, Mapping) or not isinstance(content.get("table"), Mapping):
+        return None
+    pairs, others = [], []
+    for dataset, row in content["table"].items():
+        for method, value in row.items() if isinstance(row, Mapping) else ():
+            number = _number(value)
+            if number is None:
+                continue
+            if dataset in view.results.datasets and method in view.results.methods:
+                i = view.results.datasets.index(dataset)
+                j = view.results.methods.index(method)
+                pairs.append(_pair(view, i, j, number))
+            else:
+                others.append(f"{visible(method)} on {visible(dataset)} ({number:.3f})")
+    sentences = [_counts(pairs)] if pairs else []
+    if others:
+        sentences.append(f"Published, but not part of this comparison: {listed(others)}.")
+    sentences += [printable(sentence) for sentence in content.get("sentences") or ()]
+    return Published(printable(content.get("source") or "no source given"), pairs, sentences)
+
+
+def _number(value: Any) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and math.isfinite(value) else None
+
+
+def _pair(view: View, i: int, j: int, published: float) -> Pair:
+    ours, error = float(view.scores.means[i, j]), float(view.scores.errors[i, j])
+    return Pair(i, j, published, ours, error, stand(ours, error, published))
+
+
+def stand(ours: float, error: float, published: float) -> str:
+    """Say how our number stands to a published one.
+
+    Examples
+    --------
+    >>> stand(0.75, 0.01, 0.70), stand(0.75, 0.03, 0.70), stand(0.60, 0.03, 0.70)
+    ('above', 'within two standard errors', 'below')
+    """
+    if math.isnan(ours):
+        return "no figure"
+    if math.isnan(error):
+        return UNKNOWN
+    # equal to the printed digits is not above or below
+    if abs(ours - published) <= WIDTH * error + 1e-9:
+        return WORDS[1]
+    return WORDS[0] if ours > published else WORDS[2]
+
+
+def _counts(pairs: list[Pair]) -> str:
+    found = Counter(pair.word for pair in pairs)
+    parts = [f"{found[word]} {word}" for word in [*WORDS, UNKNOWN, "no figure"] if found[word]]
+    numbers = count(len(pairs), "published number")
+    mean = math.fsum(pair.ours - pair.published for pair in pairs) / len(pairs)
+    words = f"Of {numbers}, ours are: {listed(parts)}."
+    return words if math.isnan(mean) else f"{words} The mean difference is {mean:+.3f}."
+
+
+def published_table(view: View, beside: Published) -> Table:
+    """Return a line for each published number."""
+    lines = []
+    for pair in beside.pairs:
+        aside = "" if math.isnan(pair.error) else f"± {pair.error:.3f}"
+        ours = number(pair.ours)
+        cells = [
+            Cell(view.methods[pair.method]),
+            number(pair.published),
+            Cell(ours.text, ours.value, aside=aside),
+            Cell(pair.word),
+        ]
+        lines.append(Line(view.datasets[pair.dataset], cells, pair.dataset, pair.method))
+    columns = ["method", "published", "ours", "ours is"]
+    nothing: list[int | None] = [None] * len(columns)
+    return Table("published-of", "Published numbers", "data set", columns, nothing, lines)

@@ -1,0 +1,120 @@
+"""The main table in Markdown and in LaTeX."""
+
+import re
+from typing import Any
+
+from semisift.evaluation.results import Results
+from semisift.report.comparison.tables import Cell, Line, Table, main_table
+from semisift.report.comparison.view import view_of
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+}
+
+
+def to_markdown(results: Results, **choice: Any) -> str:
+    """Return the main table in Markdown: means, the best ones bold, and mean ranks.
+
+    Parameters
+    ----------
+    results : Results
+    **choice
+        Judge, metric, level and size, as for `Results.scores`.
+
+    Returns
+    -------
+    str
+    """
+    return markdown_of(main_table(view_of(results, **choice)))
+
+
+def to_latex(results: Results, **choice: Any) -> str:
+    """Return the main table in LaTeX with the rules of booktabs; `choice` is as for `to_markdown`.
+
+    Returns
+    -------
+    str
+        A ``tabular``.
+    """
+    table = main_table(view_of(results, **choice))
+    head = [table.corner, *table.columns]
+    lines = [
+        r"\begin{tabular}{l" + "r" * len(table.columns) + "}",
+        r"\toprule",
+        _latex_line([escape_latex(name) for name in head]),
+        r"\midrule",
+        *(_latex_cells(line) for line in table.lines),
+        r"\midrule",
+        *(_latex_cells(line) for line in table.footer),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def markdown_of(table: Table) -> str:
+    """Return a table in Markdown."""
+    head = [table.corner, *table.columns]
+    lines = [
+        _markdown_line([escape_markdown(name) for name in head]),
+        _markdown_line(["---", *("---:" if kind == "number" else "---" for kind in table.kinds)]),
+        *(_markdown_cells(line) for line in [*table.lines, *table.footer]),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_cells(line: Line) -> str:
+    return _markdown_line([escape_markdown(line.name), *map(_markdown_cell, line.cells)])
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = escape_markdown(cell.text)
+    text = f"**{text}**" if cell.strong else text
+    return f"{text} {cell.aside}" if cell.aside else text
+
+
+def _markdown_line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _latex_cells(line: Line) -> str:
+    return _latex_line([escape_latex(line.name), *map(_latex_cell, line.cells)])
+
+
+def _latex_cell(cell: Cell) -> str:
+    text = rf"\textbf{{{cell.text}}}" if cell.strong else cell.text
+    aside = cell.aside.replace("±", r"$\pm$")
+    return f"{text} {aside}" if aside else text
+
+
+def _latex_line(cells: list[str]) -> str:
+    return f"{' & '.join(cells)} \\\\"
+
+
+def escape_markdown(text: str) -> str:
+    r"""Return text that Markdown shows as it is.
+
+    Examples
+    --------
+    >>> print(escape_markdown("a_b | <i>"))
+    a\_b \| &lt;i&gt;
+    """
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*_{}\[\]|~$])", r"\\\1", text)
+
+
+def escape_latex(text: str) -> str:
+    r"""Return text that LaTeX shows as it is.
+
+    Examples
+    --------
+    >>> print(escape_latex("a_b & 5 %"))
+    a\_b \& 5 \%
+    """
+    return "".join(_LATEX.get(letter, letter) for letter in text)

@@ -1,0 +1,226 @@
+"""A view of a comparison: one judge, one metric and one level, with what follows from them.
+
+Where something cannot be computed, it is None, and `obstacle` says why.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from semisift._words import count, listed, shorten, visible
+from semisift.evaluation import pairwise, statistics
+from semisift.evaluation.baselines import BASELINES
+from semisift.evaluation.results import Results
+from semisift.evaluation.scores import Scores
+from semisift.evaluation.wins import win_tie_loss
+
+METRICS = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "macro_f1": "macro F1",
+    "auc": "area under the ROC curve",
+}
+
+LONGEST_SAID = 40
+LEVEL_OF_RANKS = 0.05
+LEVEL_OF_WINS = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """One judge and one metric at one level; the parameters are those of `Results.scores`."""
+
+    results: Results
+    judge: str
+    metric: str
+    level: float | None = None
+    size: int | None = None
+
+    @cached_property
+    def scores(self) -> Scores:
+        """What each method reached in each run."""
+        return self.results.scores(
+            judge=self.judge, metric=self.metric, level=self.level, size=self.size
+        )
+
+    @cached_property
+    def complete(self) -> Scores:
+        """The data sets on which all methods that have figures have all of them."""
+        return self.scores.complete()
+
+    @cached_property
+    def curves(self) -> NDArray[np.float64]:
+        """Figures at each size, of shape (n_datasets, n_runs, n_methods, n_sizes)."""
+        return self.results.curves(judge=self.judge, metric=self.metric, level=self.level)
+
+    @property
+    def methods(self) -> list[str]:
+        """Names as they are shown."""
+        return [visible(name) for name in self.results.methods]
+
+    @property
+    def datasets(self) -> list[str]:
+        """Names as they are shown."""
+        return [visible(name) for name in self.results.datasets]
+
+    @property
+    def said(self) -> list[str]:
+        """Names of methods as sentences have them: not too long."""
+        return [shorten(name, LONGEST_SAID) for name in self.methods]
+
+    @property
+    def metric_name(self) -> str:
+        """The metric in words."""
+        return METRICS.get(self.metric, self.metric)
+
+    @cached_property
+    def is_bound(self) -> NDArray[np.bool_]:
+        """Which methods are shown the labels that others are not."""
+        return np.array([sees_all_labels(name) for name in self.results.methods], dtype=bool)
+
+    @property
+    def places(self) -> list[int]:
+        """Places of the methods of `complete` among all methods."""
+        return [self.scores.methods.index(name) for name in self.complete.methods]
+
+    @property
+    def n_complete(self) -> int:
+        """How many data sets all methods finished."""
+        return len(self.complete.datasets)
+
+    @cached_property
+    def best(self) -> NDArray[np.bool_]:
+        """Which method is the best on a data set, of those that see no hidden labels."""
+        means = np.where(self.is_bound, np.nan, self.scores.means)
+        highest = np.max(means, axis=1, initial=-np.inf, where=np.isfinite(means), keepdims=True)
+        return np.isfinite(means) & (means >= highest - statistics.EQUAL)
+
+    @cached_property
+    def mean_ranks(self) -> NDArray[np.float64]:
+        """Mean rank of each method over the complete data sets, of shape (n_methods,)."""
+        found = np.full(len(self.results.methods), np.nan)
+        if self.complete.values.size:
+            found[self.places] = statistics.ranks(self.complete.means).mean(axis=0)
+        return found
+
+    @property
+    def overall(self) -> NDArray[np.float64]:
+        """Mean figure of each method over the complete data sets, of shape (n_methods,)."""
+        found = np.full(len(self.results.methods), np.nan)
+        if self.complete.values.size:
+            found[self.places] = self.complete.means.mean(axis=0)
+        return found
+
+    @cached_property
+    def obstacle(self) -> str:
+        """Why there are no tests over data sets; empty where there are."""
+        n_methods = int(np.isfinite(self.scores.values).any(axis=(0, 1)).sum())
+        if not n_methods:
+            return "There are no figures yet, so there is nothing to test."
+        if n_methods < 2:
+            return "One method alone has figures, so there is nothing to compare it with."
+        if self.n_complete < 2:
+            sets = count(self.n_complete, "such data set") if self.n_complete else "none"
+            return (
+                "Ranks are tested over data sets, of which it takes at least two on which every "
+                f"method has all its runs; there is {sets}."
+            )
+        return ""
+
+    @cached_property
+    def friedman(self) -> statistics.Friedman | None:
+        """Friedman's test over the complete data sets."""
+        return None if self.obstacle else statistics.friedman(self.complete.means)
+
+    def nemenyi(self, alpha: float = LEVEL_OF_RANKS) -> statistics.Nemenyi | None:
+        """Nemenyi's test over the complete data sets."""
+        return None if self.obstacle else statistics.nemenyi(self.complete.means, alpha)
+
+    @cached_property
+    def wilcoxon(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """p-values of the signed ranks of each pair of complete methods, plain and adjusted."""
+        return None if self.obstacle else pairwise.pairwise_wilcoxon(self.complete.means)
+
+    def wins(self, *, corrected: bool) -> NDArray[np.int64] | None:
+        """Wins, ties and losses of the complete methods; None where there are none to count."""
+        values = self.complete.values
+        if not values.size or values.shape[1] < 2 or values.shape[2] < 2:
+            return None
+        shares = [self.results.test_share(dataset) for dataset in self.complete.datasets]
+        return win_tie_loss(values, LEVEL_OF_WINS, shares if corrected else None)
+
+    @cached_property
+    def left_out(self) -> list[str]:
+        """Say which data sets and methods stand outside of ranks and tests, and why."""
+        there = np.isfinite(self.scores.values)
+        said = []
+        silent = np.flatnonzero(~there.any(axis=(0, 1)))
+        if len(silent) and len(silent) < len(self.methods):
+            names = listed([self.said[j] for j in silent])
+            said.append(f"Without any figure, and so without ranks: {names}.")
+        for i in np.flatnonzero(~there[:, :, self.places].all(axis=(1, 2))):
+            lacking = [j for j in self.places if not there[i, :, j].all()]
+            if lacking:
+                dataset = shorten(self.datasets[i], LONGEST_SAID)
+                names = listed([self.said[j] for j in lacking])
+                said.append(
+                    f"{dataset} does not count for ranks and tests, as runs of {names} are missing "
+                    "there."
+                )
+        return said
+
+
+def view_of(results: Results, **choice: Any) -> View:
+    """Return a view; what is not chosen is the first one of the comparison."""
+    known = {
+        "judge": results.protocol.judges[0],
+        "metric": results.protocol.metrics[0],
+        "level": results.levels[0],
+    }
+    chosen = {name: value for name, value in choice.items() if value is not None}
+    view = View(results, **{**known, **chosen})
+    _ = view.scores  # refuses what the comparison does not have
+    return view
+
+
+def views_of(results: Results) -> list[View]:
+    """Return a view for each judge and metric, at the first level."""
+    pairs = product(results.protocol.judges, results.protocol.metrics)
+    return [View(results, judge, metric, results.levels[0]) for judge, metric in pairs]
+
+
+def sees_all_labels(label: str) -> bool:
+    """Tell whether an entrant of that name is shown the hidden labels.
+
+    Examples
+    --------
+    >>> sees_all_labels("all-labels"), sees_all_labels("fisher")
+    (True, False)
+    """
+    baseline = BASELINES.get(label.partition(":")[0].strip())
+    return bool(getattr(baseline, "sees_all_labels", False))
+
+
+def interval(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return means over the first axis and half the width of their 95 % t intervals.
+
+    Values that are NaN do not count; with fewer than two there is no interval.
+
+    Examples
+    --------
+    >>> mean, half = interval(np.array([[0.5, 0.7], [0.7, np.nan]]))
+    >>> mean.tolist(), [round(width, 3) for width in half.tolist()]
+    ([0.6, 0.7], [1.271, nan])
+    """
+    there = np.isfinite(values)
+    n = there.sum(axis=0)
+    mean = np.where(there, values, 0).sum(axis=0) / np.where(n, n, np.nan)
+    squares = np.where(there, values - mean, 0) ** 2
+    degrees = np.where(n > 1, n - 1, np.nan)
+    error = np.sqrt(squares.sum(axis=0) / degrees / n.clip(1))
+    return mean, error * stats.t.ppf(0.975, degrees)
