@@ -12,12 +12,24 @@ import click
 # name -> (where the command lives, what ``semisift --help`` says of it). The help text stands here
 # because asking the command for it would import numpy and scikit-learn.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "compare": (
+        "semisift.cli.compare:compare",
+        "Compare methods on labelled tables, and keep every record.",
+    ),
     "demo": (
         "semisift.cli.demo:demo",
         "Find real measurements hidden among shuffled copies, from a few labels.",
     ),
     "methods": ("semisift.cli.methods:methods", "List the methods, with citation and cost."),
     "rank": ("semisift.cli.rank:rank", "Rank the features of a table, best first."),
+    "report": (
+        "semisift.cli.report:report",
+        "Draw the report of a comparison from its records.",
+    ),
+    "reproduce": (
+        "semisift.cli.reproduce:reproduce",
+        "Make a table or figure of a paper again, beside the published numbers.",
+    ),
     "select": (
         "semisift.cli.select:select",
         "Rank the features of a table and write a table with the best of them.",

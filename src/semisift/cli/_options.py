@@ -1,11 +1,12 @@
 """Options that several commands share, and what they mean."""
 
-import ast
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
+
+from semisift._words import python_value
 
 Command = Callable[..., Any]
 
@@ -17,12 +18,13 @@ OWN_OPTIONS = {
     "n_jobs": "--n-jobs",
 }
 
-TABLE_OPTIONS = [
-    click.option(
-        "--label",
-        metavar="COLUMN",
-        help="Column with the labels, by name or by number (the first is 1, the last -1).",
-    ),
+LABEL = click.option(
+    "--label",
+    metavar="COLUMN",
+    help="Column with the labels, by name or by number (the first is 1, the last -1).",
+)
+
+FILES_BESIDE = [
     click.option(
         "--labels",
         metavar="FILE",
@@ -41,6 +43,9 @@ TABLE_OPTIONS = [
         metavar="FILE",
         help="Pairs of rows that belong to different classes, in the same form.",
     ),
+]
+
+COLUMN_OPTIONS = [
     click.option(
         "--id", "id_", metavar="COLUMN", help="Column with the names of the rows; not a feature."
     ),
@@ -57,13 +62,17 @@ TABLE_OPTIONS = [
         help="Label that means: nobody has looked at this row. Empty cells, NA and ? mean it "
         "anyway. May be repeated.",
     ),
-    click.option(
-        "--labels-per-class",
-        type=click.IntRange(min=1),
-        metavar="K",
-        help="Hide all but K labels of each class: a trial on labelled data. The hidden labels "
-        "judge those that the method gives.",
-    ),
+]
+
+LABELS_PER_CLASS = click.option(
+    "--labels-per-class",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Hide all but K labels of each class: a trial on labelled data. The hidden labels "
+    "judge those that the method gives.",
+)
+
+READING_OPTIONS = [
     click.option(
         "--missing",
         type=click.Choice(["error", "median", "drop-columns", "drop-rows"]),
@@ -122,6 +131,13 @@ TABLE_OPTIONS = [
     click.option("--decimal-comma", is_flag=True, help="Numbers are written 1,5 instead of 1.5."),
 ]
 
+TABLE_OPTIONS = [LABEL, *FILES_BESIDE, *COLUMN_OPTIONS, LABELS_PER_CLASS, *READING_OPTIONS]
+
+# Those that make sense for several labelled tables at once.
+DATASET_OPTIONS = [LABEL, *COLUMN_OPTIONS, *READING_OPTIONS]
+
+QUIET = click.option("--quiet", "-q", is_flag=True, help="Print errors and warnings only.")
+
 METHOD_OPTIONS = [
     click.option(
         "--method",
@@ -176,7 +192,7 @@ OUTPUT_OPTIONS = [
     ),
     click.option("--report", metavar="FILE", help="Write a page to show: one HTML file."),
     click.option("--title", metavar="TEXT", help="Title of the report."),
-    click.option("--quiet", "-q", is_flag=True, help="Print errors and warnings only."),
+    QUIET,
 ]
 
 
@@ -242,15 +258,5 @@ def parse_parameters(given: tuple[str, ...], cls: type) -> dict[str, Any]:
                 f"{cls.__name__} has no parameter {name!r}. It has {', '.join(known)}.",
                 param_hint="--param",
             )
-        parameters[name] = _value(value.strip())
+        parameters[name] = python_value(value.strip())
     return parameters
-
-
-def _value(text: str) -> Any:
-    words = {"true": True, "false": False, "none": None, "null": None}
-    if text.lower() in words:
-        return words[text.lower()]
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return text

@@ -1,7 +1,6 @@
 """What a command writes and prints."""
 
 import json
-import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from semisift._files import PREFIX
 from semisift._words import count, visible
 from semisift.cli._result import Request, Result, agreement_with_hidden, provenance
+from semisift.cli._targets import Targets
 from semisift.tables import find_format
 
 if TYPE_CHECKING:
@@ -42,42 +41,16 @@ def check(request: Request) -> dict[str, Path]:
         Those of `OUTPUTS` that were asked for.
     """
     read = (request.table, request.labels, request.must_link, request.cannot_link)
-    inputs = {Path(name).resolve() for name in read if name}
-    seen: dict[Path, str] = {}
+    targets = Targets([name for name in read if name])
     outputs = {}
     for name, (option, endings) in OUTPUTS.items():
         given = getattr(request, name)
         if given is None or (name == "ranking" and given == "-"):
             continue
-        path = Path(given)
-        problem = None
-        if path.resolve() in inputs:
-            problem = "is a file that is read. Give the result another name."
-        elif path.resolve() in seen:
-            problem = f"is also given for {seen[path.resolve()]}. Give them different names."
-        elif not path.resolve().parent.is_dir():
-            problem = f"the folder {path.parent} does not exist. Create it first."
-        elif not _is_writable(path.resolve().parent):
-            problem = f"the folder {path.parent} cannot be written to. Choose another."
-        elif path.is_dir():
-            problem = "is a folder that exists already. Give another name, or remove it."
-        elif endings is not None and not path.name.lower().endswith(endings):
-            problem = f"the name must end in {' or '.join(endings)}."
-        elif endings is None:
-            problem = _form_differs(request, path)
-        if problem:
+        outputs[name] = targets.add(given, option, endings or ())
+        if endings is None and (problem := _form_differs(request, outputs[name])):
             raise click.BadParameter(f"{given}: {problem}", param_hint=option)
-        seen[path.resolve()] = option
-        outputs[name] = path
     return outputs
-
-
-def _is_writable(folder: Path) -> bool:
-    try:
-        Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder)).rmdir()
-    except OSError:
-        return False
-    return True
 
 
 def _form_differs(request: Request, path: Path) -> str | None:

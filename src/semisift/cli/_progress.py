@@ -83,10 +83,21 @@ class Step:
             if self._bar is not None:
                 self._bar.stop()
 
+    def advance(self, text: str, n_left: int) -> None:
+        """Hear that one more part is done, how many are left, and what to say now."""
+        self.text, self.done = text, self.done + 1
+        self.total = self.done + n_left
+        self._update()
+
     def _update(self) -> None:
         with self._lock:
             if self._bar is not None:
-                self._bar.update(self._bar.task_ids[0], total=self.total, completed=self.done)
+                self._bar.update(
+                    self._bar.task_ids[0],
+                    description=self.text,
+                    total=self.total,
+                    completed=self.done,
+                )
 
     # what scikit-learn asks of a callback
 

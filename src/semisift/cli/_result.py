@@ -2,53 +2,30 @@
 
 import platform
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from semisift import __version__
+from semisift.cli._tables import TableRequest
 from semisift.registry import Method
-from semisift.tables import (
-    Choices,
-    Dataset,
-    LabelChoice,
-    PairFiles,
-    ReadOptions,
-    Table,
-    checksum,
-)
+from semisift.tables import Choices, Dataset, PairFiles, Table, checksum
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
     from semisift.report import Ranking
 
 
-@dataclass(frozen=True)
-class Request:
+@dataclass(frozen=True, kw_only=True)
+class Request(TableRequest):
     """What the user asked for: a field for each option, by its name."""
 
     table: str
-    label: str | None
     labels: str | None
     must_link: str | None
     cannot_link: str | None
-    id_: str | None
-    drop: tuple[str, ...]
-    unlabelled: tuple[str, ...]
     labels_per_class: int | None
-    missing: Any
-    na: tuple[str, ...]
-    categorical: Any
-    category: tuple[str, ...]
-    transpose: bool
-    format_: str | None
-    matrix: str | None
-    append_unlabelled: bool
-    separator: str | None
-    encoding: str
-    header: bool | None
-    decimal_comma: bool
     method: str
     param: tuple[str, ...]
     redundancy: float | None
@@ -63,37 +40,16 @@ class Request:
     reduced: str | None = None
 
     @property
-    def read_options(self) -> ReadOptions:
-        """How to read the file."""
-        return ReadOptions(
-            transpose=self.transpose,
-            matrix=self.matrix,
-            separator="\t" if self.separator in ("tab", "\\t") else self.separator,
-            encoding=self.encoding,
-            header=self.header,
-            decimal_comma=self.decimal_comma,
-            append_unlabelled=self.append_unlabelled,
-            drop=self.drop,
-        )
-
-    @property
     def has_pairs(self) -> bool:
         """Whether pairs of rows were given."""
         return self.must_link is not None or self.cannot_link is not None
 
-    def choices(self, labels_table: Table | None) -> Choices:
+    def choices(self, labels_table: Table | None = None) -> Choices:
         """What was decided about the table."""
-        return Choices(
-            label=LabelChoice(self.label, labels_table, self.unlabelled, self.id_),
+        return replace(
+            super().choices(labels_table),
             labels_per_class=self.labels_per_class,
             seed=self.seed,
-            id=self.id_,
-            drop=self.drop,
-            missing=self.missing,
-            categorical=self.categorical,
-            categories=self.category,
-            missing_values=self.na,
-            decimal_comma=self.decimal_comma,
             pairs=PairFiles(self.must_link, self.cannot_link),
         )
 

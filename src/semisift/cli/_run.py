@@ -10,14 +10,15 @@ import click
 
 from semisift._files import drafts
 from semisift._warnings import warn
-from semisift._words import count, examples
+from semisift._words import count
 from semisift.cli import _outputs
 from semisift.cli._options import parse_parameters
 from semisift.cli._progress import Steps
 from semisift.cli._result import Request, Result
+from semisift.cli._tables import labels_are_not_named
 from semisift.exceptions import NothingUnlabelledWarning, TableError
 from semisift.registry import METHODS, Method
-from semisift.tables import FORMATS, Dataset, Table, prepare, read, write
+from semisift.tables import Dataset, Table, prepare, read, write
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -31,10 +32,7 @@ def run(request: Request) -> None:
     method = find_method(request.method)
     outputs = _outputs.check(request)
     _check_takes_pairs(request, method)
-    if request.separator is not None and len(request.read_options.separator or "") != 1:
-        raise click.BadParameter("must be a single character, or tab.", param_hint="--separator")
-    if request.format_ is not None and request.format_ not in FORMATS:
-        raise click.BadParameter(f"must be one of {', '.join(FORMATS)}.", param_hint="--format")
+    request.check_reading()
     steps = Steps(request.quiet)
     with steps.step(f"Reading {Path(request.table).name}"):
         table = read(request.table, request.read_options, request.format_)
@@ -96,11 +94,8 @@ def _check_labels_are_named(request: Request, table: Table, method: Method) -> N
         return
     if request.has_pairs:
         return
-    columns = [*table.rows.columns, *table.names]
-    raise TableError(
-        f"{table.path}: {method.name} needs labels. Say with --label which column holds them (the "
-        f"columns are {examples(columns)}), or give them in a file of their own "
-        "with --labels."
+    raise labels_are_not_named(
+        table, method.name, ", or give them in a file of their own with --labels"
     )
 
 

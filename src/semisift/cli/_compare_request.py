@@ -1,0 +1,222 @@
+"""What ``semisift compare`` was asked for, now and when the comparison was begun."""
+
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from semisift._words import quoted
+from semisift.cli._tables import TableRequest
+from semisift.evaluation.judges import check_judges
+from semisift.evaluation.protocol import PROTOCOLS, Protocol
+from semisift.evaluation.store import Store
+from semisift.tables import FORMATS, Choices, Table
+
+# Options of one call alone, which a resumed comparison does not take over.
+NOT_KEPT = ("out", "files", "resume", "retry_failed", "quiet")
+
+# Options that the numbers do not depend on.
+CHANGE_NOTHING = (*NOT_KEPT, "n_jobs", "backend", "scheduler", "report", "no_report")
+
+# Options that change what the preset of the same protocol says, and its settings.
+SETTINGS = {
+    "runs": "n_runs",
+    "labels_per_class": "labels_per_class",
+    "train_size": "train_size",
+    "judge": "judges",
+    "train_on": "train_on",
+    "metric": "metrics",
+    "seed": "seed",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(TableRequest):
+    """What the user asked for: a field for each option, by its name.
+
+    `files` are the paths of the data sets, by their names.
+    """
+
+    files: dict[str, str]
+    out: str
+    methods: tuple[str, ...]
+    protocol: str
+    sweep: str | None
+    group: str | None
+    runs: int | None
+    labels_per_class: int | None
+    train_size: float | None
+    sizes: str | None
+    judge: tuple[str, ...]
+    train_on: Any
+    scaling: Any
+    metric: tuple[str, ...]
+    seed: int | None
+    resume: bool
+    retry_failed: bool
+    max_seconds: float | None
+    n_jobs: int | None
+    backend: str
+    scheduler: str | None
+    report: str | None
+    no_report: bool
+    quiet: bool
+
+    @property
+    def entrants(self) -> list[str]:
+        """Names of the methods with their parameters, each of them once."""
+        every = [name.strip() for part in self.methods for name in part.split(",")]
+        return list(dict.fromkeys(name for name in every if name))
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What the store keeps: how to do it again, and what resuming it needs to know."""
+        options = {name: value for name, value in asdict(self).items() if name not in NOT_KEPT}
+        if self.report is not None:
+            options["report"] = os.path.abspath(self.report)
+        files = {name: os.path.abspath(path) for name, path in self.files.items()}
+        return {"command": command_line(self), "options": options, "files": files}
+
+    def choices(self, labels_table: Table | None = None) -> Choices:
+        """What was decided about the tables."""
+        return replace(super().choices(labels_table), group=self.group)
+
+
+def dataset_name(path: Path) -> str:
+    """Return the name of a file without the ending that tells its format.
+
+    Examples
+    --------
+    >>> dataset_name(Path("data/wine.csv.gz")), dataset_name(Path("cells.v2.h5ad"))
+    ('wine', 'cells.v2')
+    """
+    name = path.resolve().name
+    endings = [ending for form in FORMATS.values() for ending in form.endings]
+    for ending in sorted(endings, key=len, reverse=True):
+        if name.lower().endswith(ending) and len(name) > len(ending):
+            return name[: -len(ending)]
+    return name if path.is_dir() else path.stem
+
+
+def by_name(files: tuple[str, ...]) -> dict[str, str]:
+    """Return files by the names of their data sets, which must differ."""
+    found: dict[str, str] = {}
+    for path in files:
+        name = dataset_name(Path(path))
+        if name in found and Path(found[name]).resolve() != Path(path).resolve():
+            raise click.BadParameter(
+                f"{found[name]} and {path} would both be called {quoted(name)}. Rename one of "
+                "them: data sets go by the names of their files without the ending.",
+                param_hint="FILES",
+            )
+        found[name] = path
+    return found
+
+
+def find_request(options: dict[str, Any], given: set[str]) -> Request:
+    """Return what is asked for; a resumed comparison knows what is not said again.
+
+    Parameters
+    ----------
+    options : dict
+        Of the command, by name.
+    given : set of str
+        Those that the user gave.
+    """
+    store = Store(Path(options["out"]))
+    files = by_name(options["files"])
+    if not options["resume"] or not store.exists:
+        return Request(**{**options, "files": files})
+    kept = store.about().get("notes", {})
+    known = {field.name for field in fields(Request)}
+    before = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in kept.get("options", {}).items()
+        if name in known
+    }
+    if "backend" in given:  # the address of the other one is of no use
+        before["scheduler"] = None
+    if "report" in given:
+        before["no_report"] = False
+    now = {name: value for name, value in options.items() if name in given or name not in before}
+    merged = {**before, **now, "files": {**kept.get("files", {}), **files}}
+    merged["methods"] = (*before.get("methods", ()), *options["methods"])
+    return Request(**merged)
+
+
+def command_line(request: Request) -> str:
+    """Return the command that makes the same records, without the folders of this machine."""
+    from semisift.cli.compare import compare
+
+    ctx = click.Context(compare)
+    files = [shlex.quote(Path(path).name) for path in request.files.values()]
+    lines = [" ".join(["semisift compare", *files])]
+    for option in compare.params:
+        value = getattr(request, str(option.name))
+        if option.name in CHANGE_NOTHING or value in (None, ()) or value == option.get_default(ctx):
+            continue
+        for each in value if isinstance(value, tuple) else [value]:
+            name = (option.secondary_opts if each is False else option.opts)[0]
+            lines.append(name if isinstance(each, bool) else f"{name} {shlex.quote(str(each))}")
+    return " \\\n  ".join([*lines, "--out DIR"])
+
+
+def find_protocol(request: Request) -> Protocol:
+    """Return the protocol with the changes that were asked for."""
+    if request.protocol not in PROTOCOLS:
+        raise click.BadParameter(
+            f"there is no protocol {request.protocol!r}. There are {', '.join(PROTOCOLS)}.",
+            param_hint="--protocol",
+        )
+    preset = PROTOCOLS[request.protocol]
+    given = {option: getattr(request, option) for option in SETTINGS}
+    changes = {SETTINGS[name]: value for name, value in given.items() if value not in (None, ())}
+    if request.labels_per_class is not None:
+        changes |= {"n_labelled": None, "labelled_share": None}
+    if request.train_size is not None:
+        changes["n_unlabelled"] = None
+    if request.scaling is not None:
+        changes["scaling"] = None if request.scaling == "none" else request.scaling
+    with blaming("--sizes"):
+        if request.sizes is not None:
+            changes["sizes"] = parse_sizes(request.sizes)
+            replace(preset, sizes=changes["sizes"])
+    with blaming("--judge"):
+        check_judges(request.judge)
+    protocol = replace(preset, **changes)
+    if replace(protocol, n_runs=preset.n_runs, seed=preset.seed) != preset:
+        protocol = replace(protocol, name=f"{preset.name}, changed")
+    return protocol
+
+
+def parse_sizes(text: str) -> tuple[int, ...]:
+    """Read numbers and ranges of numbers.
+
+    Examples
+    --------
+    >>> parse_sizes("1-3,10")
+    (1, 2, 3, 10)
+    """
+    sizes: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
+        if match is None:
+            raise ValueError(f"must be numbers and ranges, as 1-10 or 5,10,20: got {text!r}.")
+        first, last = match.groups(default=match[1])
+        sizes.extend(range(int(first), int(last) + 1))
+    return tuple(sizes)
+
+
+@contextmanager
+def blaming(option: str) -> Iterator[None]:
+    """Name the option that holds what cannot be used."""
+    try:
+        yield
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=option) from error

@@ -1,0 +1,148 @@
+"""From files to records, a report and standings: what ``semisift compare`` does."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+import joblib
+
+from semisift._words import count, visible
+from semisift.cli._compare_request import Request, blaming, find_protocol
+from semisift.cli._progress import Step, Steps
+from semisift.cli._standings import show
+from semisift.cli._tables import labels_are_not_named
+from semisift.cli._targets import Targets
+from semisift.evaluation.compare import compare
+from semisift.evaluation.datasets import ComparisonData
+from semisift.evaluation.entrants import find_entrants
+from semisift.evaluation.runs import Record
+from semisift.evaluation.store import Store
+from semisift.evaluation.sweeps import Sweep
+from semisift.tables import prepare, read
+
+REPORT = "report.html"
+
+SECONDS_TO_CONNECT = 10
+
+
+def run(request: Request) -> bool:
+    """Compare, write the report and show how the methods stand.
+
+    Returns
+    -------
+    bool
+        Whether every run failed.
+    """
+    _check(request)
+    report = _find_report(request)
+    protocol = find_protocol(request)
+    with blaming("--methods"):
+        _let_classes_be_found_here()
+        find_entrants(request.entrants)
+    with blaming("--sweep"):
+        sweep = None if request.sweep is None else Sweep.parse(request.sweep)
+    steps = Steps(request.quiet)
+    sets = [_read(request, name, path, steps) for name, path in request.files.items()]
+    with _backend(request), steps.step("Comparing") as step:
+        results = compare(
+            request.entrants,
+            sets,
+            protocol,
+            sweep=sweep,
+            out=request.out,
+            resume=request.resume,
+            retry_failed=request.retry_failed,
+            max_seconds=request.max_seconds,
+            n_jobs=request.n_jobs,
+            on_record=lambda record, n_left: _tell(step, record, n_left),
+            notes=request.notes,
+        )
+    if report is not None:
+        with steps.step("Writing the report"):
+            results.report(report)
+    if not request.quiet:
+        show(results, report)
+    return bool(results.records) and len(results.failures) == len(results.records)
+
+
+def _check(request: Request) -> None:
+    """Refuse what cannot be meant, before any file is read."""
+    if not request.files:
+        also = ""
+        if request.resume:
+            also = f" {request.out} holds no comparison that names them."
+        raise click.UsageError(f"FILES are missing: name the tables to compare on.{also}")
+    if not request.entrants:
+        raise click.UsageError("--methods is missing: name what to compare, as ssfi,fisher,random.")
+    if (request.backend == "dask") != (request.scheduler is not None):
+        raise click.BadParameter(
+            "the address of a Dask scheduler and --backend dask go together.",
+            param_hint="--scheduler",
+        )
+    if request.n_jobs == 0:
+        raise click.BadParameter("must be a number of runs, or -1.", param_hint="--n-jobs")
+    request.check_reading()
+    Store(Path(request.out)).check(request.resume)
+
+
+def _find_report(request: Request) -> Path | None:
+    if request.no_report:
+        return None
+    if request.report is None:
+        return Path(request.out) / REPORT
+    return Targets(request.files.values()).add(request.report, "--report", (".html", ".htm"))
+
+
+def _let_classes_be_found_here() -> None:
+    """Let ``module.Class`` name a file of the current folder, as ``python -m`` does."""
+    if not {"", os.getcwd()} & set(sys.path):
+        sys.path.append(os.getcwd())
+
+
+def _read(request: Request, name: str, path: str, steps: Steps) -> ComparisonData:
+    with steps.step(f"Reading {Path(path).name}"):
+        table = read(path, request.read_options, request.format_)
+        if request.label is None and table.label is None:
+            raise labels_are_not_named(table, "a comparison")
+        dataset = prepare(table, request.choices())
+        data = ComparisonData.build(name, dataset.X, dataset.y, dataset.groups)
+    if not request.quiet:
+        n_rows, n_features = data.X.shape
+        click.echo(
+            f"{visible(name)}: {count(n_rows, 'row')}, {count(n_features, 'feature')}, "
+            f"{count(len(data.classes), 'class', 'classes')}"
+        )
+        for note in dataset.notes:
+            click.echo(f"  Note: {note}")
+    return data
+
+
+def _tell(step: Step, record: Record, n_left: int) -> None:
+    done = step.done + 1
+    step.advance(f"Record {done:,} of {done + n_left:,}: {visible(record['dataset'])}", n_left)
+
+
+@contextmanager
+def _backend(request: Request) -> Iterator[None]:
+    """Let the runs be made by whom the user chose."""
+    if request.backend != "dask":
+        with joblib.parallel_config(backend=request.backend, n_jobs=1):
+            yield
+        return
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise click.ClickException(
+            '--backend dask needs distributed: pip install "semisift[dask]"'
+        ) from error
+    try:
+        client = Client(request.scheduler, timeout=SECONDS_TO_CONNECT)
+    except (OSError, ValueError) as error:
+        raise click.ClickException(
+            f"--scheduler {request.scheduler}: no Dask scheduler answers there ({error})."
+        ) from error
+    with client, joblib.parallel_config(backend="dask", client=client):
+        yield

@@ -1,0 +1,198 @@
+"""What ``semisift reproduce`` prints: the published numbers beside ours."""
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.table import Table
+from rich.text import Text
+
+from semisift._words import count, listed
+from semisift.evaluation.beside import (
+    N_ERRORS,
+    Cell,
+    Wins,
+    cell,
+    mean_ranks,
+    paper_scores,
+    published_wins,
+    signed_ranks,
+    wins,
+)
+from semisift.evaluation.published import ENSCLS_COUNTS, ENSCLS_CRITICAL_DIFFERENCE
+from semisift.evaluation.results import Results
+from semisift.evaluation.targets import FORMS, Target
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# Of the sizes of a curve those that fit on a line.
+SOME_SIZES = (1, 2, 3, 5, 7, 10, 15, 20)
+
+TESTS = {"signed-ranks": signed_ranks, "mean-ranks": mean_ranks}
+
+
+def show(console: "Console", target: Target, results: Results) -> None:
+    """Print the published numbers and ours, and what the paper concludes."""
+    views = {"table": _table, "curves": _curves, "wins": _wins, "ranks": _ranks}
+    views[target.view](console, target, results)
+    for sentence in target.published.sentences:
+        console.print(f"The paper says: {sentence}")
+    for (dataset, method), seconds in results.too_slow.items():
+        console.print(f"Left out: {method} on {dataset}, which took {seconds:.0f} s for one run.")
+    failures = {(each["method"], each["dataset"], each["error"]) for each in results.failures}
+    for method, dataset, error in sorted(failures):
+        console.print(f"Failed: {method} on {dataset}: {error}")
+
+
+# --- a table of accuracies ------------------------------------------------------------------------
+
+
+def _table(console: "Console", target: Target, results: Results) -> None:
+    for judge in results.protocol.judges:
+        _accuracies(console, target, results, judge)
+    console.print(
+        "± is one standard error over the runs. Within: the published number is no more than "
+        f"{N_ERRORS} of them away; above and below: ours is, on that side.\n"
+    )
+    _others(console, target, results)
+    if target.test is not None:
+        _tests(console, target, results, target.test)
+
+
+def _accuracies(console: "Console", target: Target, results: Results, judge: str) -> None:
+    scores = results.scores(judge=judge)
+    learner = f" ({judge})" if len(target.protocol.judges) > 1 else ""
+    table = Table(title=f"{target.published.place}: {target.published.what}{learner}")
+    for heading in ("data set", "method", "published", *FORMS.values()):
+        table.add_column(heading)
+    words = {form: Counter[str]() for form in FORMS}
+    for dataset in results.datasets:
+        for i, column in enumerate(target.columns):
+            value = target.published.value(judge, dataset, column.name)
+            texts = []
+            for form in FORMS:
+                each = cell(results, scores, dataset, column.spec(form, judge), value)
+                words[form][each.word] += 1
+                texts.append(_text(each))
+            shown = "" if value is None else f"{value:.3f}"
+            last = i == len(target.columns) - 1
+            table.add_row("" if i else dataset, column.name, shown, *texts, end_section=last)
+    console.print(table)
+    for form, counted in words.items():
+        if total := counted.total() - counted[""]:
+            parts = [f"{counted[word]} {word}" for word in ("above", "within", "below")]
+            console.print(f"{FORMS[form].capitalize()}: of {count(total, 'cell')} {listed(parts)}.")
+
+
+def _text(each: Cell) -> str:
+    if np.isnan(each.mean):
+        return each.why_not
+    error = "" if np.isnan(each.error) else f"±{each.error:.3f}"
+    return f"{each.mean:.3f}{error} {each.word}".rstrip()
+
+
+def _others(console: "Console", target: Target, results: Results) -> None:
+    """Print the methods that are not the paper's."""
+    judges = results.protocol.judges
+    own = {spec for column in target.columns for judge in judges for spec in column.specs(judge)}
+    others = [method for method in results.methods if method not in own]
+    if not others:
+        return
+    scores = results.scores()
+    table = Table(title=f"Other methods on the same splits, judged by {judges[0]}")
+    table.add_column("data set")
+    for method in others:
+        table.add_column(method)
+    for dataset in results.datasets:
+        cells = [cell(results, scores, dataset, method, None) for method in others]
+        table.add_row(dataset, *map(_text, cells))
+    console.print(table)
+
+
+# --- the papers' tests ----------------------------------------------------------------------------
+
+
+def _tests(console: "Console", target: Target, results: Results, test: str) -> None:
+    """Print what a test says of the published numbers and of ours."""
+    values = target.published.values[results.protocol.judges[0]].values()
+    cases: list[tuple[str, Any, list[str]]] = [
+        ("Published", list(values), list(target.published.methods))
+    ]
+    for form, name in FORMS.items():
+        scores = paper_scores(target, results, form)
+        cases.append((f"Ours, {name}", scores.means, scores.methods))
+    for heading, means, methods in cases:
+        console.print(f"{heading}:")
+        lines = ["There are too few data sets and methods for the test."]
+        if min(np.shape(means)) > 1:
+            lines = TESTS[test](means, methods)
+        for line in lines:
+            console.print(f"  {line}")
+
+
+def _ranks(console: "Console", target: Target, results: Results) -> None:
+    console.print(f"{target.published.place}: {target.published.what}")
+    _tests(console, target, results, "mean-ranks")
+    console.print(f"The critical difference is printed as {ENSCLS_CRITICAL_DIFFERENCE}.")
+
+
+def _wins(console: "Console", target: Target, results: Results) -> None:
+    console.print(_wins_table("Published, on 9 data sets", published_wins(ENSCLS_COUNTS)))
+    for form, name in FORMS.items():
+        scores = paper_scores(target, results, form)
+        n_sets = count(len(scores.datasets), "data set")
+        if not scores.datasets or results.protocol.n_runs < 2:
+            runs = count(results.protocol.n_runs, "run")
+            console.print(f"Ours, {name}: no test with {runs} on {n_sets}.")
+            continue
+        shares = [results.test_share(dataset) for dataset in scores.datasets]
+        for heading, used in (("", None), ("; corrected t-test", shares)):
+            counted = wins(scores, used)
+            console.print(_wins_table(f"Ours, {name}, on {n_sets}{heading}", counted))
+    console.print(
+        "Wins/ties/losses of the row against the column, by a paired t-test of the runs at 0.1. "
+        "Bold and *: the row is better by a sign test at 0.1. The corrected t-test allows for "
+        "splits that share rows (Nadeau and Bengio), which the paper does not."
+    )
+
+
+def _wins_table(title: str, counted: Wins) -> Table:
+    table = Table(title=title)
+    table.add_column("")
+    for method in counted.methods:
+        table.add_column(method)
+    is_better = counted.is_better
+    for i, method in enumerate(counted.methods):
+        row = [
+            Text("-")
+            if i == j
+            else Text(
+                "/".join(map(str, counted.counts[i, j])) + "*" * bool(is_better[i, j]),
+                style="bold" if is_better[i, j] else "",
+            )
+            for j in range(len(counted.methods))
+        ]
+        table.add_row(method, *row)
+    return table
+
+
+# --- curves ---------------------------------------------------------------------------------------
+
+
+def _curves(console: "Console", target: Target, results: Results) -> None:
+    sizes = [size for size in results.protocol.sizes if size in SOME_SIZES]
+    places = [results.protocol.sizes.index(size) for size in sizes]
+    curves = results.curves()
+    for i, dataset in enumerate(results.datasets):
+        table = Table(title=f"{dataset}: accuracy with the best 1, 2, ... features")
+        table.add_column("method")
+        for size in sizes:
+            table.add_column(str(size), justify="right")
+        for j, method in enumerate(results.methods):
+            runs = curves[i, :, j][:, places]
+            runs = runs[np.isfinite(runs).any(axis=1)]
+            means = [f"{mean:.3f}" for mean in runs.mean(axis=0)] if len(runs) else []
+            table.add_row(method, *means)
+        console.print(table)
+    console.print("report.html draws the whole curves. The paper's are a picture without numbers.")

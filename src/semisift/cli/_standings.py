@@ -1,0 +1,132 @@
+"""How the methods of a comparison stand, on a terminal."""
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from semisift._words import count, figure, listed, visible
+from semisift.evaluation.results import Results
+from semisift.evaluation.sweeps import SWEEPS
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+LONGEST_ERROR = 300
+
+
+def show(results: Results, report: Path | None) -> None:
+    """Print a table of the methods, what went wrong, and where all is."""
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False)
+    console.print(standings(results))
+    for line in [*failures(results), *left_out(results), *remarks(results)]:
+        console.print(line)
+    if results.folder is not None:
+        console.print(f"Records: {results.folder}")
+    if report is not None:
+        console.print(f"Report: {report}")
+
+
+def standings(results: Results) -> "Table":
+    """Return a table with a row for each method, the best mean rank first."""
+    from rich.table import Table
+    from rich.text import Text
+
+    judge, metric = results.protocol.judges[0], results.protocol.metrics[0]
+    table = Table(
+        title=f"{count(len(results.datasets), 'data set')}, "
+        f"{count(results.protocol.n_runs, 'run')}: {metric} of {judge}"
+    )
+    table.add_column("method", overflow="fold")
+    table.add_column("mean rank", justify="right")
+    for level in results.levels:
+        heading = metric if level is None else f"{results.about['sweep']['kind']}={level:g}"
+        table.add_column(heading, justify="right")
+    table.add_column("median seconds", justify="right")
+    table.add_column("failed", justify="right")
+    ranks = mean_ranks(results)
+    means = [_means(results, level) for level in results.levels]
+    seconds = _median_seconds(results)
+    failed = Counter(record["method"] for record in results.failures)
+    for method in sorted(results.methods, key=lambda method: ranks.get(method, np.inf)):
+        rank = f"{ranks[method]:.2f}" if method in ranks else "-"
+        figures = [of_level[method] for of_level in means]
+        time = "-" if np.isnan(seconds[method]) else figure(seconds[method])
+        table.add_row(Text(visible(method)), rank, *figures, time, str(failed[method] or "-"))
+    return table
+
+
+def mean_ranks(results: Results) -> dict[str, float]:
+    """Return the mean ranks, or none where no data set is complete."""
+    complete = results.scores().complete()
+    return results.mean_ranks() if complete.datasets and complete.methods else {}
+
+
+def _means(results: Results, level: float | None) -> dict[str, str]:
+    """Write the mean over data sets of each method, and of how many, where some are missing."""
+    scores = results.scores(level=level)
+    found = {}
+    for method, means in zip(scores.methods, scores.means.T, strict=True):
+        known = means[np.isfinite(means)]
+        if not len(known):
+            found[method] = "-"
+        elif len(known) < len(means):
+            found[method] = f"{known.mean():.4f} ({len(known)} of {len(means)})"
+        else:
+            found[method] = f"{known.mean():.4f}"
+    return found
+
+
+def _median_seconds(results: Results) -> dict[str, float]:
+    found = {}
+    seconds = results.measured("seconds")
+    for method, values in zip(seconds.methods, np.moveaxis(seconds.values, 2, 0), strict=True):
+        known = values[np.isfinite(values)]
+        found[method] = float(np.median(known)) if len(known) else np.nan
+    return found
+
+
+def failures(results: Results) -> list[str]:
+    """Say which methods failed where, how often and why."""
+    counted = Counter(
+        (record["method"], record["dataset"], record["error"]) for record in results.failures
+    )
+    return [
+        f"{visible(method)} failed on {visible(dataset)} in {count(number, 'run')}: "
+        f"{visible(error[:LONGEST_ERROR])}"
+        for (method, dataset, error), number in counted.items()
+    ]
+
+
+def left_out(results: Results) -> list[str]:
+    """Say which methods were left out where, because they were too slow."""
+    return [
+        f"{visible(method)} was left out on {visible(dataset)}: a run took {figure(seconds)} s, "
+        f"and the limit is {figure(results.about['max_seconds'])} s."
+        for (dataset, method), seconds in results.too_slow.items()
+    ]
+
+
+def remarks(results: Results) -> list[str]:
+    """Say what the figures of the table stand on, where that is not all there is."""
+    found = []
+    n_complete = len(results.scores().complete().datasets)
+    if 0 < n_complete < len(results.datasets):
+        found.append(
+            f"Ranks are over the {n_complete} of {len(results.datasets)} data sets on which every "
+            "method has all its runs."
+        )
+    if results.levels[0] is not None:
+        sweep = results.about["sweep"]["kind"]
+        found.append(
+            f"Ranks and seconds are at the first level, {results.levels[0]:g} ({SWEEPS[sweep]})."
+        )
+    if results.n_missing:
+        found.append(f"{count(results.n_missing, 'record')} are missing: resume the comparison.")
+    if len(results.protocol.judges) > 1 or len(results.protocol.metrics) > 1:
+        others = [*results.protocol.judges[1:], *results.protocol.metrics[1:]]
+        found.append(f"The records and the report have more: {listed(others)}.")
+    return found

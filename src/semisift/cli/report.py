@@ -1,0 +1,84 @@
+"""``semisift report``: pages, tables and pictures from the records of a comparison."""
+
+import click
+
+from semisift.cli._options import QUIET, InSections, with_options
+
+OUTPUTS = [
+    click.option("--out", metavar="FILE", help="Write the page there.  [default: DIR/report.html]"),
+    click.option("--title", metavar="TEXT", help="Title of the page."),
+    click.option("--markdown", metavar="FILE", help="Write the main table in Markdown as well."),
+    click.option("--latex", metavar="FILE", help="Write the main table in LaTeX as well."),
+    click.option("--figures", metavar="DIR", help="Write the pictures as files into a folder."),
+    click.option(
+        "--figure-format",
+        type=click.Choice(["svg", "pdf"]),
+        default="svg",
+        show_default=True,
+        help="Of these files.",
+    ),
+    QUIET,
+]
+
+EXAMPLES = """\b
+Examples:
+  semisift report runs
+  semisift report runs --out page.html --title "Ten methods on gene expression"
+  semisift report runs --latex table.tex --figures figures --figure-format pdf
+"""
+
+
+@click.command(cls=InSections, epilog=EXAMPLES)
+@click.argument("folder", metavar="DIR")
+@with_options(Results=OUTPUTS)
+def report(
+    folder: str,
+    out: str | None,
+    title: str | None,
+    markdown: str | None,
+    latex: str | None,
+    figures: str | None,
+    figure_format: str,
+    quiet: bool,
+) -> None:
+    """Draw the report of a comparison from its records.
+
+    DIR is the folder that `semisift compare` wrote, of a comparison that is finished or not.
+    """
+    from pathlib import Path
+
+    from semisift._files import drafts
+    from semisift.cli._compare_run import REPORT
+    from semisift.cli._standings import show
+    from semisift.cli._targets import Targets
+    from semisift.evaluation.results import Results
+    from semisift.report.comparison import (
+        to_latex,
+        to_markdown,
+        write_comparison,
+        write_figures,
+    )
+
+    results = Results.load(folder)
+    targets = Targets()
+    page = targets.add(out or str(Path(folder) / REPORT), "--out", (".html", ".htm"))
+    tables = {
+        targets.add(given, option, endings): make
+        for given, option, endings, make in (
+            (markdown, "--markdown", (".md", ".markdown"), to_markdown),
+            (latex, "--latex", (".tex",), to_latex),
+        )
+        if given is not None
+    }
+    if figures is not None and Path(figures).exists() and not Path(figures).is_dir():
+        raise click.BadParameter(f"{figures} is a file.", param_hint="--figures")
+    write_comparison(results, page, title=title)
+    with drafts(list(tables)) as paths:
+        for path, make in zip(paths, tables.values(), strict=True):
+            path.write_text(make(results), encoding="utf-8")
+    if figures is not None:
+        write_figures(results, figures, figure_format)
+    if not quiet:
+        show(results, page)
+        for written in (*tables, *([figures] if figures else [])):
+            click.echo(f"Written: {written}")
