@@ -11,14 +11,13 @@ import joblib
 
 from semisift._words import count, visible
 from semisift.cli._compare_request import Request, blaming, find_protocol
-from semisift.cli._progress import Step, Steps
+from semisift.cli._progress import Steps
 from semisift.cli._standings import show
 from semisift.cli._tables import labels_are_not_named
 from semisift.cli._targets import Targets
 from semisift.evaluation.compare import compare
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import find_entrants
-from semisift.evaluation.runs import Record
 from semisift.evaluation.store import Store
 from semisift.evaluation.sweeps import Sweep
 from semisift.tables import prepare, read
@@ -57,7 +56,7 @@ def run(request: Request) -> bool:
             retry_failed=request.retry_failed,
             max_seconds=request.max_seconds,
             n_jobs=request.n_jobs,
-            on_record=lambda record, n_left: _tell(step, record, n_left),
+            on_record=step.hear,
             notes=request.notes,
         )
     if report is not None:
@@ -118,11 +117,6 @@ def _read(request: Request, name: str, path: str, steps: Steps) -> ComparisonDat
         for note in dataset.notes:
             click.echo(f"  Note: {note}")
     return data
-
-
-def _tell(step: Step, record: Record, n_left: int) -> None:
-    done = step.done + 1
-    step.advance(f"Record {done:,} of {done + n_left:,}: {visible(record['dataset'])}", n_left)
 
 
 @contextmanager

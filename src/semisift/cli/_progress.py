@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from semisift._words import visible
+
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
@@ -83,10 +85,11 @@ class Step:
             if self._bar is not None:
                 self._bar.stop()
 
-    def advance(self, text: str, n_left: int) -> None:
-        """Hear that one more part is done, how many are left, and what to say now."""
-        self.text, self.done = text, self.done + 1
+    def hear(self, record: dict[str, Any], n_left: int) -> None:
+        """Hear that a comparison has one more record, and how many are left."""
+        self.done += 1
         self.total = self.done + n_left
+        self.text = f"Record {self.done:,} of {self.total:,}: {visible(record['dataset'])}"
         self._update()
 
     def _update(self) -> None:

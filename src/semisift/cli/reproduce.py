@@ -1,13 +1,12 @@
 """``semisift reproduce``: a table or figure of a paper, made again on the same protocol."""
 
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from semisift.cli._progress import Step, Steps
+from semisift.cli._progress import Steps
 from semisift.evaluation.targets import TARGETS
 
 if TYPE_CHECKING:
@@ -128,28 +127,23 @@ def _run(plan: "Reproduction", steps: Steps, options: dict[str, Any]) -> "Result
             resume=options["resume"],
             max_seconds=options["max_seconds"],
             n_jobs=options["n_jobs"],
-            on_record=_counter(step),
+            on_record=step.hear,
             notes={**plan.notes, "command": _command(plan.target.name, options)},
         )
 
 
-def _counter(step: Step) -> Callable[[dict[str, Any], int], None]:
-    """Return what moves the bar when a record is made."""
-
-    def on_record(record: dict[str, Any], n_left: int) -> None:
-        step.done += 1
-        step.total = step.done + n_left
-        step._update()
-
-    return on_record
-
-
 def _command(target: str, options: dict[str, Any]) -> str:
-    """Return the line that makes the same comparison."""
+    """Return the line that makes the same comparison, without the reader's folders."""
     words = ["semisift", "reproduce", target]
-    for name in ("data", "out", "runs", "methods", "max_seconds"):
+    for name in ("data", "out"):
+        words += [f"--{name}", Path(options[name]).resolve().name]
+    for name in ("runs", "methods", "max_seconds"):
         if options[name] is not None:
-            words += [f"--{name.replace('_', '-')}", str(options[name])]
+            value = options[name]
+            words += [
+                f"--{name.replace('_', '-')}",
+                f"{value:g}" if isinstance(value, float) else str(value),
+            ]
     return shlex.join(words)
 
 

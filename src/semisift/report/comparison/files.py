@@ -136,4 +136,8 @@ def _list(sentences: list[str]) -> str:
 
 def _published(view: View, beside: Published) -> list[str]:
     table = [markdown_of(published_table(view, beside)).rstrip()] if beside.pairs else []
-    return [f"Source: {escape_markdown(beside.source)}.", *table, _list(beside.sentences)]
+    return [
+        f"Source: {escape_markdown(beside.source.rstrip('.'))}.",
+        *table,
+        _list(beside.sentences),
+    ]
