@@ -111,9 +111,7 @@ def test_published_numbers(comparison):
     assert words["fisher"] == "above"
     assert words["random"] == "below"
     assert len(beside.pairs) == 3
-    assert beside.sentences[1] == (
-        "Published, but not part of this comparison: sefr on breast cancer (0.500)."
-    )
+    assert beside.sentences[1] == ("Published, but not part of this comparison, methods: sefr.")
 
 
 @pytest.mark.parametrize(

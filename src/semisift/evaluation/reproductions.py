@@ -52,7 +52,9 @@ class Reproduction:
                 "source": self.target.title,
                 "table": tables[self.target.protocol.judges[0]],
                 "tables": tables,
-                "sentences": list(self.target.published.sentences),
+                "sentences": [
+                    f"The paper says: {said}" for said in self.target.published.sentences
+                ],
             },
             "files": {name: path.name for name, path in self.files.items()},
             "missing": {

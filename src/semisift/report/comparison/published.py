@@ -59,21 +59,28 @@ def published_beside(view: View) -> Published | None:
     content = notes.get("published") if isinstance(notes, Mapping) else None
     if not isinstance(content, Mapping) or not isinstance(content.get("table"), Mapping):
         return None
-    pairs, others = [], []
+    pairs: list[Pair] = []
+    datasets: dict[str, None] = {}  # as sets that keep their order
+    methods: dict[str, None] = {}
     for dataset, row in content["table"].items():
         for method, value in row.items() if isinstance(row, Mapping) else ():
             number = _number(value)
             if number is None:
                 continue
-            if dataset in view.results.datasets and method in view.results.methods:
+            if dataset not in view.results.datasets:
+                datasets[visible(dataset)] = None
+            elif method not in view.results.methods:
+                methods[visible(method)] = None
+            else:
                 i = view.results.datasets.index(dataset)
                 j = view.results.methods.index(method)
                 pairs.append(_pair(view, i, j, number))
-            else:
-                others.append(f"{visible(method)} on {visible(dataset)} ({number:.3f})")
     sentences = [_counts(pairs)] if pairs else []
-    if others:
-        sentences.append(f"Published, but not part of this comparison: {listed(others)}.")
+    for what, names in (("data sets", datasets), ("methods", methods)):
+        if names:
+            sentences.append(
+                f"Published, but not part of this comparison, {what}: {listed([*names])}."
+            )
     sentences += [printable(sentence) for sentence in content.get("sentences") or ()]
     return Published(printable(content.get("source") or "no source given"), pairs, sentences)
 
