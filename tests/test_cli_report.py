@@ -1,5 +1,6 @@
 """``semisift report``, and the report that ``semisift compare`` writes at its end."""
 
+import re
 import shutil
 
 import pytest
@@ -65,6 +66,14 @@ def test_pictures_as_files(runs, form, begins):
         assert picture.read_bytes().startswith(begins)
 
 
+def test_a_summary_stands_with_its_pictures_in_a_folder(runs):
+    call("report", "runs", "--summary", "short")
+    text = (runs.parent / "short" / "README.md").read_text(encoding="utf-8")
+    pictures = re.findall(r"\]\((.+\.svg)\)", text)
+    assert pictures
+    assert all((runs.parent / "short" / name).is_file() for name in pictures)
+
+
 def test_an_unfinished_comparison_has_a_report_too(runs):
     for path in list(runs.glob("records/*/*/0001.json")):
         path.unlink()
@@ -91,6 +100,7 @@ def test_quiet_prints_nothing(runs):
         (["runs", "--markdown", "table.txt"], 2, "must end in .md"),
         (["runs", "--latex", "none/table.tex"], 2, "the folder none does not exist"),
         (["runs", "--figures", "runs/comparison.json"], 2, "comparison.json is a file"),
+        (["runs", "--summary", "runs/comparison.json"], 2, "comparison.json is a file"),
         (["runs", "--figure-format", "png"], 2, "--figure-format"),
     ],
 )

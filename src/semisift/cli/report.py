@@ -17,6 +17,11 @@ OUTPUTS = [
         show_default=True,
         help="Of these files.",
     ),
+    click.option(
+        "--summary",
+        metavar="DIR",
+        help="Write a short page in Markdown, README.md, with its pictures into a folder.",
+    ),
     QUIET,
 ]
 
@@ -39,6 +44,7 @@ def report(
     latex: str | None,
     figures: str | None,
     figure_format: str,
+    summary: str | None,
     quiet: bool,
 ) -> None:
     """Draw the report of a comparison from its records.
@@ -57,6 +63,7 @@ def report(
         to_markdown,
         write_comparison,
         write_figures,
+        write_summary,
     )
 
     results = Results.load(folder)
@@ -70,15 +77,19 @@ def report(
         )
         if given is not None
     }
-    if figures is not None and Path(figures).exists() and not Path(figures).is_dir():
-        raise click.BadParameter(f"{figures} is a file.", param_hint="--figures")
+    folders = {"--figures": figures, "--summary": summary}
+    for option, given in folders.items():
+        if given is not None and Path(given).exists() and not Path(given).is_dir():
+            raise click.BadParameter(f"{given} is a file.", param_hint=option)
     write_comparison(results, page, title=title)
     with drafts(list(tables)) as paths:
         for path, make in zip(paths, tables.values(), strict=True):
             path.write_text(make(results), encoding="utf-8")
     if figures is not None:
         write_figures(results, figures, figure_format)
+    if summary is not None:
+        write_summary(results, summary)
     if not quiet:
         show(results, page)
-        for written in (*tables, *([figures] if figures else [])):
+        for written in (*tables, *filter(None, folders.values())):
             click.echo(f"Written: {written}")
