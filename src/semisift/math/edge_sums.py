@@ -20,6 +20,9 @@ from semisift.math.threads import one_blas_thread
 # Dense columns are worked on in blocks of so many values, 8 MB.
 BLOCK_VALUES = 1 << 20
 
+# Without kernels, differences over so many edges and columns are taken at once, 1 MB.
+CACHED_VALUES = 1 << 17
+
 # What a sparse product may take: about 200 MB.
 PRODUCT_VALUES = 1 << 24
 
@@ -105,7 +108,7 @@ def _dense_sums(
         mean = degrees @ values / degrees.sum()
         values -= mean
         difference = np.zeros(len(mean))
-        for part in blocks(len(graph.weights), len(mean)):
+        for part in blocks(len(graph.weights), len(mean), CACHED_VALUES):
             apart = values[graph.first[part]] - values[graph.second[part]]
             difference += graph.weights[part] @ apart**2
         return np.stack([difference, degrees @ values**2, mean])

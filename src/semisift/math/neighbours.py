@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dger
 from scipy.sparse import issparse
 
 from semisift.math.blocks import blocks
@@ -117,14 +118,16 @@ class Rows:
         if self.held is not None:
             yield from self.held
             return
+        ones = np.ones(len(self.counts))
         size = min(BLOCK_VALUES, max(CACHED_VALUES, FEWEST_COLUMNS * len(self.counts)))
         for columns, values in dense_blocks(self.X, self.dense, size):
             # the same order for dense and sparse: products have the same bits then
             block = np.array(values[self.rows], dtype=np.float64, order="F")
             if (self.factors[columns] != 1).any():
                 block *= self.factors[columns]
-            block -= self.counts @ block / self.counts.sum()
-            yield block
+            mean = self.counts @ block / self.counts.sum()
+            # block -= mean, in less than half the time where there are few rows
+            yield dger(-1.0, ones, mean, a=block, overwrite_a=1)
 
     def _lengths(self) -> NDArray[np.float64]:
         """Return the squared length of each row."""
