@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from semisift import kernels
+
 
 class Data(NamedTuple):
     X: np.ndarray
@@ -35,6 +37,16 @@ def make_data(n_rows=60, n_features=8, n_classes=2, per_class=6, seed=0):
 @pytest.fixture
 def data():
     return make_data()
+
+
+@pytest.fixture(params=["kernel", "numpy"])
+def nnge_path(request, monkeypatch):
+    """Run a test of NNge on the kernel and on what serves without it."""
+    if request.param == "kernel" and not kernels.AVAILABLE:
+        pytest.skip("the kernels are not built")
+    if request.param == "numpy":
+        monkeypatch.setattr(kernels, "AVAILABLE", False)
+        monkeypatch.setattr("semisift.learners.nnge._warn_kernels_missing", lambda: None)
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,19 @@ N_MEMBERS = 12
 
 
 def test_kernels_are_compiled():
-    for name in ("columns", "edges", "grow", "importance", "masks", "neighbours", "plan", "votes"):
+    for name in (
+        "columns",
+        "dual",
+        "edges",
+        "grow",
+        "heaps",
+        "importance",
+        "masks",
+        "neighbours",
+        "nnge",
+        "plan",
+        "votes",
+    ):
         module = __import__(f"semisift.kernels.{name}", fromlist=["__file__"])
         assert module.__file__.endswith((".so", ".pyd"))
 

@@ -14,6 +14,7 @@ from semisift._committee.estimators import EstimatorBlock, EstimatorSetting
 from semisift._problem import Problem
 from semisift._warnings import warn
 from semisift.exceptions import KernelsMissingWarning
+from semisift.kernels import describe_missing
 from semisift.math.masks import row_mask, unmask
 
 __all__ = [
@@ -235,10 +236,4 @@ def new_blocks(committee: Committee, setting: Setting) -> list[Block]:
 
 @cache  # one warning a process, whatever the filters
 def _warn_kernels_missing() -> None:
-    warn(
-        f"The compiled kernels of semisift are missing ({kernels.MISSING_BECAUSE}), and "
-        "scikit-learn's trees serve instead: "
-        f"about {TIMES_SLOWER} times slower. To get the kernels, install a C compiler and then "
-        "semisift again: pip install --force-reinstall --no-deps --no-binary semisift semisift",
-        KernelsMissingWarning,
-    )
+    warn(describe_missing("scikit-learn's trees serve", TIMES_SLOWER), KernelsMissingWarning)

@@ -16,6 +16,7 @@ from semisift._problem import Problem
 from semisift._warnings import warn
 from semisift.ensembles._shared import features_to_draw
 from semisift.exceptions import KernelsMissingWarning
+from semisift.kernels import describe_missing
 from semisift.math import plan as numpy_plan
 from semisift.math.blocks import MOST_SQUARED
 from semisift.math.cls_weights import Options
@@ -186,10 +187,4 @@ def listed_member(i: int, deal: Deal, setting: Setting) -> tuple[Deal, Setting]:
 
 @cache  # one warning a process, whatever the filters
 def _warn_kernels_missing() -> None:
-    warn(
-        f"The compiled kernels of semisift are missing ({kernels.MISSING_BECAUSE}), and numpy "
-        f"serves instead: about {TIMES_SLOWER} times slower. To get the kernels, install a C "
-        "compiler and then semisift again: "
-        "pip install --force-reinstall --no-deps --no-binary semisift semisift",
-        KernelsMissingWarning,
-    )
+    warn(describe_missing("numpy serves", TIMES_SLOWER), KernelsMissingWarning)

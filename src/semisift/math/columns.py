@@ -84,13 +84,14 @@ def power_of_two(values: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 def column_factors(
-    X: Any, feature_scaling: str | None, span: NDArray[np.float64] | None = None
+    X: Any, feature_scaling: str | None, width: NDArray[np.float64] | None = None
 ) -> tuple[NDArray[np.float64], float]:
     """Return what columns are multiplied by to measure distances, and the unit of the distances.
 
-    Constant columns get 0. The unit is a power of two: with it no distance overflows.
+    Constant columns get 0. The unit is a power of two: with it no distance overflows. Scaling
+    divides by `width`, the difference between the extremes if it is not given.
     """
-    span = spans(X) if span is None else span
+    span = spans(X) if width is None else width
     if feature_scaling is None:
         largest = span.max(initial=0.0)
         unit = 1.0 if SAFE[0] < largest < SAFE[1] else float(power_of_two(largest))

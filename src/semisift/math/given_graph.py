@@ -12,7 +12,9 @@ from semisift.math.graph import Graph, GraphOptions, edges_of, symmetrise, weigh
 from semisift.math.neighbours import Edges
 
 
-def given_graph(given: Any, X: Any, options: GraphOptions) -> Graph:
+def given_graph(
+    given: Any, X: Any, options: GraphOptions, width: NDArray[np.float64] | None = None
+) -> Graph:
     """Make a graph from what the user gave for the parameter `graph`.
 
     Parameters
@@ -23,6 +25,8 @@ def given_graph(given: Any, X: Any, options: GraphOptions) -> Graph:
     X : array or csc_array of shape (n, p)
     options : GraphOptions
         Of a matrix of distances, all but the number of neighbours; of weights, nothing.
+    width : float array of shape (p,), optional
+        What scaling divides each column by.
 
     Returns
     -------
@@ -31,7 +35,7 @@ def given_graph(given: Any, X: Any, options: GraphOptions) -> Graph:
     if not hasattr(given, "fit_transform"):
         return graph_of_weights(given, X.shape[0])
     transformer = clone(given, safe=False)
-    factors, _ = column_factors(X, options.feature_scaling)
+    factors, _ = column_factors(X, options.feature_scaling, width)
     if options.feature_scaling is not None:
         X = X.multiply(factors[None, :]).tocsr() if issparse(X) else X * factors
     found = transformer.fit_transform(X.tocsr() if issparse(X) else X)

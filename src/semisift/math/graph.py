@@ -29,9 +29,10 @@ class GraphOptions:
         An edge has the mean, or the larger, of the shares that its two ends give it.
     weights : {"heat", "binary"}
         ``exp(-d2 / (heat_constant * scale))``, or 1.
-    feature_scaling : {None, "minmax"}
+    feature_scaling : {None, "minmax", "standard"}
         ``"minmax"`` measures distances after each column was scaled to [0, 1], as the mean of the
-        squared differences over the columns.
+        squared differences over the columns; ``"standard"`` after it was divided by its standard
+        deviation.
     heat_scale : {"mean", "median", "raw"}
         The scale: the mean squared distance between two rows, the median over the edges between
         different rows, or 1.
@@ -44,7 +45,7 @@ class GraphOptions:
     n_neighbors: int = 10
     symmetry: Literal["mean", "union"] = "mean"
     weights: Literal["heat", "binary"] = "heat"
-    feature_scaling: Literal["minmax"] | None = None
+    feature_scaling: Literal["minmax", "standard"] | None = None
     heat_scale: Literal["mean", "median", "raw"] = "mean"
     heat_constant: float = 1.0
     shift: bool = True
@@ -176,7 +177,7 @@ def edges_of(
 
 @one_blas_thread()
 def neighbour_graph(
-    X: Any, options: GraphOptions, span: NDArray[np.float64] | None = None
+    X: Any, options: GraphOptions, width: NDArray[np.float64] | None = None
 ) -> Graph:
     """Make the graph of the nearest neighbours of each row.
 
@@ -184,8 +185,9 @@ def neighbour_graph(
     ----------
     X : array or csc_array of shape (n, p)
     options : GraphOptions
-    span : float array of shape (p,), optional
-        Difference between the extremes of each column, where it is known.
+    width : float array of shape (p,), optional
+        What scaling divides each column by: the difference between its extremes, if it is not
+        given.
 
     Returns
     -------
@@ -193,7 +195,7 @@ def neighbour_graph(
     """
     rows, node = distinct_rows(X)
     counts = np.bincount(node, minlength=len(rows))
-    factors, unit = column_factors(X, options.feature_scaling, span)
+    factors, unit = column_factors(X, options.feature_scaling, width)
     measured = Rows(X, rows, counts, factors)
     k = min(options.n_neighbors, len(node) - 1)
     edges = symmetrise(nearest(measured, k), len(rows), options.symmetry)

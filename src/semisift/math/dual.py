@@ -1,0 +1,62 @@
+"""Dual variables of a support vector machine: kernels/dual.pyx in numpy."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+FLAT = 1e-12
+
+
+def solve(
+    gram: NDArray[np.float64],
+    target: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    dual: NDArray[np.float64],
+    gradient: NDArray[np.float64],
+    tol: float,
+    max_iter: int,
+) -> int:
+    """Minimise ``dual' gram dual / 2 - target' dual`` between bounds, the sum kept as it is.
+
+    Parameters
+    ----------
+    gram : float array of shape (n, n)
+    target, low, high : float arrays of shape (n,)
+    dual : float array of shape (n,)
+        Where to start, within the bounds; overwritten.
+    gradient : float array of shape (n,)
+        ``gram @ dual - target``; kept up to date.
+    tol : float
+        How far apart the gradients of a variable that can shrink and one that can grow may be, as
+        a share of the largest entry of ``gram @ dual`` or `target`.
+    max_iter : int
+        Number of steps to stop at.
+
+    Returns
+    -------
+    int
+        Number of steps.
+    """
+    scale = max(np.abs(gradient + target).max(), np.abs(target).max())
+    diagonal = gram.diagonal()
+    for step_number in range(max_iter):
+        i = int(np.argmin(np.where(dual < high, gradient, np.inf)))
+        apart = np.where(dual > low, gradient - gradient[i], -np.inf)
+        if not (dual[i] < high[i] and apart.max() > tol * scale):
+            return step_number
+        both = diagonal[i] + diagonal
+        curvature = np.maximum(both - 2 * gram[i], FLAT * both)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            j = int(np.argmax(np.where(apart > 0, apart**2 / curvature, -1.0)))
+            step = apart[j] / curvature[j]
+        room = high[i] - dual[i], dual[j] - low[j]
+        if step >= min(room):
+            step = min(room)
+            grown, shrunk = min(high[i], dual[i] + step), max(low[j], dual[j] - step)
+            dual[i] = high[i] if room[0] <= room[1] else grown
+            dual[j] = shrunk if room[0] <= room[1] else low[j]
+        else:
+            dual[i] += step
+            dual[j] -= step
+        gradient += step * (gram[i] - gram[j])
+    return max_iter
