@@ -36,7 +36,7 @@ def needing(*labels_needed):
     return [name for name in METHODS if METHODS[name].cls.labels_needed in labels_needed]
 
 
-DETERMINISTIC = [name for name in METHODS if "n_members" not in parameters_of(name)]
+DETERMINISTIC = [name for name in METHODS if not {"n_members", "n_samplings"} & parameters_of(name)]
 PARALLEL = [name for name in METHODS if "n_jobs" in parameters_of(name)]
 
 every = pytest.mark.parametrize("name", METHODS)

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
+    from semisift.embedded.fs_manifold import FSManifold
+    from semisift.embedded.s3vm_fs import S3VMFS
+    from semisift.embedded.s3vm_rfe import S3VMRFE
     from semisift.ensembles.bagging_constraint import BaggingConstraintScore
     from semisift.ensembles.enscls import EnsCLS
     from semisift.ensembles.forest import ForestImportance
@@ -39,9 +42,14 @@ if TYPE_CHECKING:
     from semisift.filters.sselect import SSelect
     from semisift.filters.variance import VarianceScore
     from semisift.learners.labelled_only import LabelledOnly
+    from semisift.learners.mixed_nb import MixedNB
+    from semisift.learners.nnge import NNge
     from semisift.math.approximate import ApproximateNeighbors
     from semisift.registry import METHODS
     from semisift.tables import read_table
+    from semisift.wrappers.en_semifs import ENSemiFS
+    from semisift.wrappers.fw_semifs import FWSemiFS
+    from semisift.wrappers.sequential_forward import SequentialForward
 
     __version__: str
 
@@ -54,13 +62,18 @@ __all__ = [
     "METHODS",
     "MRMR",
     "PROTOCOLS",
+    "S3VMFS",
+    "S3VMRFE",
     "SEFR",
     "SLS",
     "SSFI",
     "ApproximateNeighbors",
     "BaggingConstraintScore",
     "ConstraintScore",
+    "ENSemiFS",
     "EnsCLS",
+    "FSManifold",
+    "FWSemiFS",
     "FallbackWarning",
     "FeatureRanker",
     "FisherScore",
@@ -69,11 +82,14 @@ __all__ = [
     "KernelsMissingWarning",
     "LabelledOnly",
     "LaplacianScore",
+    "MixedNB",
+    "NNge",
     "NothingUnlabelledWarning",
     "Protocol",
     "Results",
     "SSelect",
     "SemiFisherScore",
+    "SequentialForward",
     "TableError",
     "VarianceScore",
     "WorkerLostError",
@@ -112,10 +128,18 @@ _HOMES = {
     "ForestImportance": "semisift.ensembles.forest",
     "KernelsMissingWarning": "semisift.exceptions",
     "LabelledOnly": "semisift.learners.labelled_only",
+    "NNge": "semisift.learners.nnge",
+    "MixedNB": "semisift.learners.mixed_nb",
+    "SequentialForward": "semisift.wrappers.sequential_forward",
+    "FWSemiFS": "semisift.wrappers.fw_semifs",
+    "ENSemiFS": "semisift.wrappers.en_semifs",
     "NothingUnlabelledWarning": "semisift.exceptions",
     "TableError": "semisift.exceptions",
     "WorkerLostError": "semisift.exceptions",
     "read_table": "semisift.tables",
+    "FSManifold": "semisift.embedded.fs_manifold",
+    "S3VMFS": "semisift.embedded.s3vm_fs",
+    "S3VMRFE": "semisift.embedded.s3vm_rfe",
 }
 
 

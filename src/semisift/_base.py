@@ -118,19 +118,20 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         self._check_labels(problem)
         task = self._init_callback_context(max_subtasks=self._n_tasks(problem))
         task.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        self._set_ranking(problem, self._score(problem))
+        task.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={})
+        return self
 
-        scores = np.array(self._score(problem), dtype=np.float64)
-        scores[problem.constant] = np.nan
-        self.scores_ = scores
-        self.ranking_ = rank(scores, problem.seed, self._tie_key(problem))
+    def _set_ranking(self, problem: Problem, scores: NDArray[np.floating]) -> None:
+        """Set what every ranker has after a fit, from the scores of the columns."""
+        self.scores_ = np.array(scores, dtype=np.float64)
+        self.scores_[problem.constant] = np.nan
+        self.ranking_ = rank(self.scores_, problem.seed, self._tie_key(problem))
         self._put_copies_last(problem)
         if problem.labels.n_classes:
             self.classes_ = problem.labels.classes
         else:
             self.__dict__.pop("classes_", None)  # of an earlier fit
-
-        task.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={})
-        return self
 
     @abstractmethod
     def _score(self, problem: Problem) -> NDArray[np.floating]:

@@ -20,6 +20,9 @@ BLOCK_VALUES = 1 << 20
 
 MOST_COLUMNS_NAMED = 5
 
+# Separates the draw of unlabelled rows from the draws a method makes with the same seed.
+ROW_STREAM = 0x726F77
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -97,12 +100,25 @@ class Problem:
             np.unique(np.concatenate([cannot, self.given_pairs.cannot_link]), axis=0),
         )
 
-    def labelled_part(self) -> "Problem":
-        """Return the problem without its unlabelled rows."""
-        rows = self.labels.labelled
+    def part(self, rows: NDArray[np.integer]) -> "Problem":
+        """Return the problem of some rows, ascending, which have all the classes among them."""
+        if len(rows) == self.n_rows:
+            return self
         X = _clean_sparse(self.X[rows], None) if self.is_sparse else np.asfortranarray(self.X[rows])
         labels = Labels(self.labels.codes[rows], self.labels.classes)
         return Problem(X, labels, self.seed, self.feature_names)
+
+    def labelled_part(self) -> "Problem":
+        """Return the problem without its unlabelled rows."""
+        return self.part(self.labels.labelled)
+
+    def some_rows(self, max_unlabelled: int | None) -> NDArray[np.int64]:
+        """Return all labelled rows and at most so many unlabelled ones, drawn by the seed."""
+        rows = self.labels.unlabelled
+        if max_unlabelled is None or len(rows) <= max_unlabelled:
+            return np.arange(self.n_rows)
+        drawn = np.random.default_rng([self.seed, ROW_STREAM]).permutation(rows)[:max_unlabelled]
+        return np.sort(np.concatenate([self.labels.labelled, drawn])).astype(np.int64)
 
     @property
     def n_rows(self) -> int:
@@ -162,10 +178,11 @@ class Problem:
         """
         key = options, id(given)
         if key not in self._graphs:
+            width = self.spread if options.feature_scaling == "standard" else self.spans
             graph = (
-                neighbour_graph(self.X, options, self.spans)
+                neighbour_graph(self.X, options, width)
                 if given is None
-                else given_graph(given, self.X, options)
+                else given_graph(given, self.X, options, width)
             )
             # what was given is kept, or another object might get its number
             self._graphs[key] = given, graph

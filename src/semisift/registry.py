@@ -373,5 +373,118 @@ METHODS: dict[str, Method] = {
                 "separate the classes together."
             ),
         ),
+        Method(
+            name="sffs",
+            path="semisift.wrappers.sequential_forward:SequentialForward",
+            family="wrappers",
+            citation=(
+                "Ren, Qiu, Fan, Cheng, Yu (2008). Forward semi-supervised feature selection. "
+                "PAKDD. Its supervised baseline."
+            ),
+            cost="picks * columns * trials of the classifier on the labelled rows",
+            source="reading",
+            meaning=(
+                "Features are picked one by one: each time the one with which a classifier, by "
+                "default naive Bayes, is right about most of the labelled rows that it was not "
+                "fitted on. The score is the place in this order, counted from the end, and not a "
+                "measure; features that were not picked follow in the order of how well the "
+                "classifier does with each alone. With few labelled rows many features do equally "
+                "well, and the order says little beyond the first ones."
+            ),
+        ),
+        Method(
+            name="fw-semifs",
+            path="semisift.wrappers.fw_semifs:FWSemiFS",
+            family="wrappers",
+            citation=(
+                "Ren, Qiu, Fan, Cheng, Yu (2008). Forward semi-supervised feature selection. PAKDD."
+            ),
+            cost="picks * samplings * steps * columns * trials of the classifier",
+            source="formula",
+            meaning=(
+                "A classifier predicts the unlabelled rows from the features picked so far; then "
+                "features are picked on many random samples of these rows together with the "
+                "labelled ones, and the one that comes up most often is added. The score is the "
+                "place in this order, counted from the end, and not a measure. Where the first "
+                "predictions are mistaken, the features that are added confirm the mistake."
+            ),
+        ),
+        Method(
+            name="en-semifs",
+            path="semisift.wrappers.en_semifs:ENSemiFS",
+            family="wrappers",
+            citation=(
+                "Han, Park, Lee (2011). Confident wrapper-type semi-supervised feature selection "
+                "using an ensemble classifier. AIMSEC. Written after its abstract; the original "
+                "was not available."
+            ),
+            cost="picks * columns * trials of the classifier",
+            source="reading",
+            meaning=(
+                "Several copies of a classifier vote on the unlabelled rows; the rows on which "
+                "they agree join the labelled ones, and the feature that helps the classifier most "
+                "beside those picked before is added. The score is the place in this order, "
+                "counted from the end, and not a measure. Copies that agree may all be mistaken, "
+                "as they have seen the same few labels."
+            ),
+        ),
+        Method(
+            name="fs-manifold",
+            path="semisift.embedded.fs_manifold:FSManifold",
+            family="embedded",
+            citation=(
+                "Xu, King, Lyu, Jin (2010). Discriminative semi-supervised feature selection via "
+                "manifold regularization. IEEE Transactions on Neural Networks 21(7). Written "
+                "after its abstract; the original was not available."
+            ),
+            cost="steps * (rows^2 * columns with a weight + rows^3)",
+            source="reading",
+            meaning=(
+                "Linear machines part the labelled classes with a wide margin and give "
+                "neighbouring rows similar values, and the features share a fixed sum of weights "
+                "that the machines may use. The score is the weight of the feature: 1 at most, 0 "
+                "for features that the machines do without. A feature with weight 0 may still be "
+                "related to the classes, if others say the same; and the weights depend on how "
+                "many features were asked for."
+            ),
+        ),
+        Method(
+            name="s3vm-rfe",
+            path="semisift.embedded.s3vm_rfe:S3VMRFE",
+            family="embedded",
+            citation=(
+                "Ang, Haron, Hamed (2015). Semi-supervised SVM-based feature selection for cancer "
+                "classification using microarray gene expression data. IEA/AIE. Written after a "
+                "survey's listing; the original was not available."
+            ),
+            cost="columns * (labelled rows^2 + unlabelled rows^2)",
+            source="reading",
+            meaning=(
+                "Features are eliminated one by one: each time the one that matters least to a "
+                "machine that parts the labelled classes and to one that parts the unlabelled rows "
+                "from zero. The score is the place in this order, so that the last feature left "
+                "has the highest, and not a measure. Features with high values in most unlabelled "
+                "rows stay long, whether or not they tell the classes apart."
+            ),
+        ),
+        Method(
+            name="s3vm-fs",
+            path="semisift.embedded.s3vm_fs:S3VMFS",
+            family="embedded",
+            citation=(
+                "Ang, Haron, Hamed (2015). Semi-supervised SVM-based feature selection for cancer "
+                "classification using microarray gene expression data. IEA/AIE. Written after a "
+                "survey's account; the original was not available."
+            ),
+            cost="as s3vm-rfe for the columns that are eliminated",
+            source="reading",
+            meaning=(
+                "As S3VM-RFE, features are eliminated that matter least to a machine that parts "
+                "the labelled classes and to one that parts the unlabelled rows from zero, but "
+                "only until as many are left as were asked for. The score is the place in this "
+                "order, and of the features that are left the place by their weights in the two "
+                "machines; it is not a measure."
+            ),
+        ),
     ]
 }

@@ -33,8 +33,8 @@ from scipy.sparse import coo_array, csr_array
 from sklearn.utils._param_validation import StrOptions
 
 from semisift._base import PairRanker
+from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
-from semisift.filters._graph_options import GraphRanker
 from semisift.math.blocks import blocks, dense_columns
 from semisift.math.class_moments import column_moments, units
 from semisift.math.coherence import coherent_pairs

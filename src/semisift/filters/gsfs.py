@@ -28,10 +28,10 @@ from scipy.stats import rankdata
 from sklearn.utils._param_validation import Interval
 
 from semisift._base import rank
+from semisift._graph_ranker import GraphRanker, documented
 from semisift._problem import Problem
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
-from semisift.filters._graph_options import GraphRanker, documented
 from semisift.math.information import (
     Binned,
     bin_columns,

@@ -17,8 +17,8 @@ distance of the rows, as the paper leaves it to the user. There are no self-loop
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._graph_ranker import GraphRanker, documented
 from semisift._problem import Problem
-from semisift.filters._graph_options import GraphRanker, documented
 from semisift.math.label_graph import laplacian_score
 
 

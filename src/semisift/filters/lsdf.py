@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._base import PairRanker
+from semisift._graph_ranker import GraphRanker, documented
 from semisift._problem import Problem
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
-from semisift.filters._graph_options import GraphRanker, documented
 from semisift.math.class_moments import units
 from semisift.math.edge_sums import edge_sums
 from semisift.math.label_graph import cannot_link_edges, laplacian_score, undecided_edges

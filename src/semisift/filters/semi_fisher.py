@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from semisift._graph_ranker import GraphRanker, documented
 from semisift._problem import Problem
-from semisift.filters._graph_options import GraphRanker, documented
 from semisift.math.class_moments import class_moments, column_moments, units
 from semisift.math.edge_sums import edge_sums
 from semisift.math.scores import ratio

@@ -18,8 +18,8 @@ the Laplacian score as the criterion. Without labels of two classes it is the La
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._graph_ranker import GraphRanker, documented
 from semisift._problem import Problem
-from semisift.filters._graph_options import GraphRanker, documented
 from semisift.math.label_graph import label_aware_score, laplacian_score
 
 

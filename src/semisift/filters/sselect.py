@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from semisift._graph_ranker import GraphRanker, documented
 from semisift._problem import Problem
-from semisift.filters._graph_options import GraphRanker, documented
 from semisift.math.blocks import blocks, dense_columns
 from semisift.math.edge_sums import NO_VARIANCE, edge_sums
 from semisift.math.label_graph import laplacian_score, span_units

@@ -1,6 +1,7 @@
-"""The parameters of the neighbour graph that several filters share."""
+"""GraphRanker: the parameters of the neighbour graph that several rankers share."""
 
 import inspect
+import re
 from numbers import Integral, Real
 from textwrap import indent
 from typing import Any, ClassVar, Literal, TypeVar
@@ -47,7 +48,7 @@ random_state : int or RandomState instance, default=None
 
 
 class GraphRanker(FeatureRanker):
-    """Base class of the filters on a neighbour graph."""
+    """Base class of the rankers on a neighbour graph."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
@@ -73,7 +74,7 @@ class GraphRanker(FeatureRanker):
         variant: Literal["default", "paper"] = "default",
         graph: Any = "mean",
         weights: Literal["heat", "binary"] = "heat",
-        feature_scaling: Literal["minmax"] | None = None,
+        feature_scaling: Literal["minmax", "standard"] | None = None,
         heat_scale: Literal["mean", "median", "raw"] = "mean",
         heat_constant: float = 1.0,
         redundancy_threshold: float | None = None,
@@ -124,9 +125,18 @@ class GraphRanker(FeatureRanker):
 
 
 def documented(cls: Ranker) -> Ranker:
-    """Write the shared parameters where the docstring of a class says ``(graph parameters)``."""
+    """Write the shared parameters where the docstring of a class says ``(graph parameters)``.
+
+    Those that the class does not have, or tells about itself, are left out.
+    """
     if cls.__doc__:  # absent under python -OO
-        weights = inspect.signature(cls).parameters["weights"].default
-        text = PARAMETERS.replace("{weights}", f'"{weights}"')
+        known = inspect.signature(cls).parameters
+        entries = re.split(r"\n(?=\w)", PARAMETERS)
+        names = [entry.partition(" :")[0] for entry in entries]
+        text = "\n".join(
+            entry
+            for name, entry in zip(names, entries, strict=True)
+            if name in known and f"    {name} :" not in cls.__doc__
+        ).replace("{weights}", f'"{known["weights"].default}"')
         cls.__doc__ = cls.__doc__.replace("    (graph parameters)", indent(text, "    "))
     return cls

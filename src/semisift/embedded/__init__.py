@@ -1,0 +1,1 @@
+"""Methods that select while they train a model."""

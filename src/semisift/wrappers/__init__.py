@@ -1,0 +1,1 @@
+"""Methods that search for the columns with which a classifier does best."""

@@ -1,0 +1,231 @@
+"""ForwardRanker: what the wrappers share around their search."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.utils._param_validation import HasMethods, StrOptions
+
+from semisift._base import FeatureRanker
+from semisift._committee.permutation import Member
+from semisift._problem import Problem
+from semisift._warnings import warn
+from semisift.exceptions import FallbackWarning
+from semisift.math.blocks import dense_columns
+from semisift.math.columns import column_factors
+from semisift.math.threads import one_blas_thread, one_openmp_thread
+from semisift.wrappers._choose import choose_judge
+from semisift.wrappers._judges import Judge
+from semisift.wrappers._learner import Learner
+from semisift.wrappers._search import Search, first_step_order
+from semisift.wrappers._trials import Trials
+
+
+@dataclass
+class Found:
+    """What a search has found so far, enough to go on from.
+
+    Attributes
+    ----------
+    fingerprint : str
+        Of the data.
+    picks : list of int
+        The columns picked, in order.
+    accuracies : list of float
+        With each pick of a search on the labelled rows.
+    first : float array of shape (p,)
+        Orders all columns as the first step judged them, the best highest.
+    """
+
+    fingerprint: str
+    picks: list[int] = field(default_factory=list)
+    accuracies: list[float] = field(default_factory=list)
+    first: NDArray[np.float64] | None = None
+
+    def scores(self, n_features: int) -> NDArray[np.float64]:
+        """Return p, p - 1, ... for the picks, and ranks by the first step for the others."""
+        rest = np.ones(n_features, dtype=bool)
+        rest[self.picks] = False
+        scores = np.zeros(n_features)
+        if self.first is not None:
+            scores[rest] = rankdata(self.first[rest])
+        scores[self.picks] = n_features - np.arange(len(self.picks))
+        return scores
+
+
+class ForwardRanker(FeatureRanker):
+    """Base class of the rankers that pick columns one by one around a classifier.
+
+    Subclasses implement ``_picks(problem, found)``. If a fit is interrupted, what it has found so
+    far is ranked as if no more had been asked for.
+    """
+
+    labels_needed = "two_classes"
+    most_unasked: ClassVar[int] = 100  # picks where nobody asked for a number
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FeatureRanker._parameter_constraints,
+        "estimator": [None, HasMethods(["fit", "predict"])],
+        "feature_scaling": [None, StrOptions({"minmax"})],
+        "warm_start": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | None = None,
+        estimator: Any = None,
+        feature_scaling: Literal["minmax"] | None = None,
+        warm_start: bool = False,
+        redundancy_threshold: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            redundancy_threshold=redundancy_threshold,
+            random_state=random_state,
+        )
+        self.estimator = estimator
+        self.feature_scaling = feature_scaling
+        self.warm_start = warm_start
+
+    @abstractmethod
+    def _picks(self, problem: Problem, found: Found) -> Iterator[int]:
+        """Yield the next column again and again; each is in ``found.picks`` before the next."""
+
+    def _score(self, problem: Problem) -> NDArray[np.float64]:
+        found = self._begin(problem)
+        n_picks = self._n_picks(problem)
+        del found.picks[n_picks:], found.accuracies[n_picks:]
+        self._found = found
+        picks = self._picks(self._scaled(problem), found)
+        try:
+            for _ in self._progress(range(n_picks - len(found.picks)), "pick"):
+                pick = next(picks, None)
+                if pick is not None:
+                    found.picks.append(pick)
+        except KeyboardInterrupt:
+            if found.picks:
+                self._set_found(found)
+                self._set_ranking(problem, found.scores(problem.n_features))
+            raise
+        self._set_found(found)
+        return found.scores(problem.n_features)
+
+    def _scaled(self, problem: Problem) -> Problem:
+        """Return the problem as the classifier is to see it.
+
+        Columns are divided by their range and not shifted, which would fill sparse ones.
+        """
+        if self.feature_scaling is None:
+            return problem
+        span = np.where(problem.constant, 1.0, problem.spans)
+        X = problem.X
+        if problem.is_sparse:
+            X = X.astype(np.float64)
+            X.data /= np.repeat(span, np.diff(X.indptr))
+        else:
+            X = np.asfortranarray(X / span)
+        return replace(problem, X=X)
+
+    def _set_found(self, found: Found) -> None:
+        """Set the attributes that tell what was found."""
+        self.picked_ = np.array(found.picks, dtype=np.int64)
+
+    def _n_picks(self, problem: Problem) -> int:
+        wanted = self._count_to_select(problem.n_features)
+        if self.n_features_to_select is None:
+            wanted = min(wanted, self.most_unasked)
+        return min(wanted, int((~problem.constant).sum()))
+
+    def _n_tasks(self, problem: Problem) -> int:
+        n_found = len(self._found.picks) if self.warm_start and hasattr(self, "_found") else 0
+        return max(0, self._n_picks(problem) - n_found)
+
+    def _begin(self, problem: Problem) -> Found:
+        """Return what an earlier fit found, where that is asked for, else that nothing is."""
+        fingerprint = _fingerprint(problem)
+        earlier = getattr(self, "_found", None)
+        if not self.warm_start or earlier is None:
+            return Found(fingerprint)
+        if earlier.fingerprint != fingerprint:
+            raise ValueError(
+                "warm_start=True goes on from the picks of the last fit, so X, y and random_state "
+                "must be those of that fit; they are not. Set warm_start=False to start afresh."
+            )
+        return earlier
+
+    def _learner(self, problem: Problem) -> Learner:
+        return Learner(self.estimator, problem.n_features, problem.seed)
+
+    def _labelled_search(
+        self, problem: Problem, learner: Learner, cv: Any = None, **options: Any
+    ) -> Search:
+        """Return a search on the labelled rows."""
+        labels = problem.labels
+        trials = Trials.build(problem, labels.codes, [labels.labelled], cv)
+        if not trials.splits:
+            warn(
+                "y has a single labelled row of each class, so that none can be held out to judge "
+                f"columns by: {type(self).__name__} picks those that tell most about the classes "
+                "by themselves.",
+                FallbackWarning,
+            )
+        return Search(choose_judge(learner, trials), ~problem.constant, problem.seed, **options)
+
+
+def advance(search: Search, found: Found) -> int:
+    """Pick one more column by a search on the labelled rows, and note how it was judged."""
+    verdict = search.step()
+    pick = int(search.picks[0, -1])
+    if found.first is None:
+        found.first = first_step_order(search, verdict)
+    found.accuracies.append(float(verdict.accuracy[0, np.searchsorted(search.columns, pick)]))
+    return pick
+
+
+def predict(
+    problem: Problem, learner: Learner, picks: list[int], train: NDArray[np.integer]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Fit on labelled rows in the columns picked, and predict the unlabelled rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    learner : Learner
+    picks : list of int
+    train : int array
+        Labelled rows, which may be repeated.
+
+    Returns
+    -------
+    predicted : int array of shape (n_unlabelled,)
+        Codes of classes.
+    probability : float array of shape (n_unlabelled,)
+        That of the predicted class; 1 for a classifier without probabilities.
+    """
+    labels, columns = problem.labels, np.array(picks)
+    X = dense_columns(problem.X, columns)
+    X /= column_factors(problem.X, None, problem.spans)[1]
+    with np.errstate(all="ignore"), one_blas_thread(), one_openmp_thread():
+        fitted = learner.fit(X[train], labels.codes[train].astype(np.int64), columns)
+        return Member(0, columns, fitted).judge(X[labels.unlabelled], labels.n_classes)
+
+
+def one_step(problem: Problem, judge: Judge, picks: list[int]) -> int:
+    """Return the column that a forward search from the picks would add."""
+    search = Search(judge, ~problem.constant, problem.seed, picks=picks)
+    search.step()
+    return int(search.picks[0, -1])
+
+
+def _fingerprint(problem: Problem) -> str:
+    X, labels = problem.X, problem.labels
+    values = (X.data, X.indices, X.indptr) if problem.is_sparse else X
+    found: str = joblib.hash([values, X.shape, labels.codes, labels.classes.tolist(), problem.seed])
+    return found

@@ -1,0 +1,130 @@
+"""Decision trees judged for all columns at once, by the compiled kernels.
+
+The trees are those of scikit-learn's DecisionTreeClassifier, read in single precision as there. But
+between equally good splits scikit-learn draws a column, where here the one that was picked first is
+taken and a new column last.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift import kernels
+from semisift.math.blocks import blocks
+from semisift.math.columns import power_of_two
+from semisift.wrappers._judges import Columns, Judge
+from semisift.wrappers._trials import Trials, Verdict, log_probability
+
+# Up to so many rows, the rank of a value within its column fits into a byte.
+MOST_BYTE_RANKS = 256
+
+
+class TreeJudge(Judge):
+    """Judges columns by decision trees, many at once.
+
+    Parameters
+    ----------
+    trials : Trials
+    max_depth : int or None
+    """
+
+    def __init__(self, trials: Trials, max_depth: int | None) -> None:
+        super().__init__(trials)
+        self.max_depth = max_depth
+        low, high = trials.X.min(axis=0), trials.X.max(axis=0)
+        if not isinstance(low, np.ndarray):
+            low, high = low.toarray().ravel(), high.toarray().ravel()
+        # a power of two for each column, which changes no split, keeps single precision in range
+        self.scale = 1.0 / power_of_two(np.maximum(-low, high))
+        X = _scaled(trials.X, self.scale)
+        self.columns = kernels.columns.Columns(X)
+        self.ranks = None
+        if isinstance(X, np.ndarray) and len(X) <= MOST_BYTE_RANKS:
+            self.ranks = kernels.grow.rank_columns(X)
+        self.weights = np.zeros((len(trials.splits), len(trials.codes)), dtype=np.int32)
+        for weights, split in zip(self.weights, trials.splits, strict=True):
+            weights[split.train] = 1
+
+    def judge(self, picks: Columns, columns: Columns, sure: bool) -> Verdict:
+        """Judge each of `columns` as the next one after the picks."""
+        trials = self.trials
+        accuracy, confidence = np.zeros((2, len(trials.samples), len(columns)))
+        if not trials.splits:
+            return Verdict(accuracy, confidence)
+        for block in blocks(len(columns), 2 * self.weights.size + 20 * len(trials.held_out)):
+            trees = self._grow(picks, columns[block])
+            leaves = self._find_leaves(trees, picks, columns[block])
+            truth = trials.truth[:, None]
+            right = trees.leaf[leaves] == truth
+            verdict = trials.tally(right, log_probability(_share(trees, leaves, truth, right)))
+            accuracy[:, block], confidence[:, block] = verdict
+        return Verdict(accuracy, confidence)
+
+    def _grow(self, picks: Columns, columns: Columns) -> "kernels.grow.Trees":
+        """Grow a tree for each split and, within it, each column."""
+        trials, n_columns = self.trials, len(columns)
+        subspaces = np.empty((len(trials.splits), n_columns, picks.shape[1] + 1), dtype=np.int32)
+        subspaces[:, :, :-1] = picks[trials.sample_of_split][:, None]
+        subspaces[:, :, -1] = columns
+        n_members = len(trials.splits) * n_columns
+        none = np.empty((n_members, 0), dtype=np.int32)
+        return kernels.grow.grow(
+            self.columns,
+            trials.codes.astype(np.int32),
+            trials.n_classes,
+            np.arange(len(trials.codes), dtype=np.int32),
+            np.repeat(self.weights, n_columns, axis=0),
+            none,
+            none,
+            subspaces.reshape(n_members, -1),
+            codes=self.ranks,
+            max_depth=self.max_depth,
+        )
+
+    def _find_leaves(
+        self, trees: "kernels.grow.Trees", picks: Columns, columns: Columns
+    ) -> NDArray[np.int64]:
+        """Return the leaf that each held-out row falls into, of shape (n_held_out, n_columns)."""
+        trials = self.trials
+        own = np.concatenate([columns, np.setdiff1d(picks, columns)])
+        values = (trials.take(own) * (trials.unit * self.scale[own])).astype(np.float32)
+        place = np.empty(trials.n_features, dtype=np.int64)
+        place[own] = np.arange(len(own))
+        tree = trials.split_of_held_out[:, None] * len(columns) + np.arange(len(columns))
+        root = trees.offsets[tree].astype(np.int64).ravel()
+        rows = np.repeat(trials.held_out, len(columns))
+        node = root.copy()
+        inner = np.flatnonzero(trees.feature[node] >= 0)
+        while len(inner):
+            here = node[inner]
+            x = values[rows[inner], place[trees.feature[here]]]
+            node[inner] = root[inner] + trees.left[here] + (x > trees.threshold[here])
+            inner = inner[trees.feature[node[inner]] >= 0]
+        return node.reshape(tree.shape)
+
+
+def _share(
+    trees: "kernels.grow.Trees",
+    leaves: NDArray[np.int64],
+    truth: NDArray[np.int64],
+    right: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Return the share of the true class among the training rows of a leaf."""
+    share = right.astype(np.float64)
+    impure = trees.impure[leaves]
+    mixed = impure >= 0
+    if mixed.any():
+        counts = trees.counts[impure[mixed]]
+        own = counts[np.arange(len(counts)), np.broadcast_to(truth, leaves.shape)[mixed]]
+        share[mixed] = own / counts.sum(axis=1)
+    return share
+
+
+def _scaled(X: Any, scale: NDArray[np.float64]) -> Any:
+    """Return X in single precision, each column multiplied by its scale."""
+    if isinstance(X, np.ndarray):
+        return np.asfortranarray((X * scale).astype(np.float32))
+    scaled = X.copy()
+    scaled.data = (X.data * np.repeat(scale, np.diff(X.indptr))).astype(np.float32)
+    return scaled

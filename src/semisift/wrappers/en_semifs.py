@@ -1,0 +1,220 @@
+"""EN-SemiFS: forward search on labelled rows and those unlabelled rows that an ensemble agrees on.
+
+Y. Han, K. Park, Y.-K. Lee (2011). Confident wrapper-type semi-supervised feature selection using an
+ensemble classifier. International Conference on Artificial Intelligence, Management Science and
+Electronic Commerce (AIMSEC).
+
+    pick n_start columns by SFFS on the labelled rows L
+    until there are enough:
+        fit an ensemble on bootstraps of L with the picks, and let it vote on the unlabelled rows
+        C = the rows on which at least a share `threshold` of the members agree
+        add the column that one step of SFFS from the picks adds on L and C together
+
+Direction: higher is better. Cost: p trials of the classifier for each column, against
+n_samplings * n_step * p of FW-SemiFS.
+
+All but the idea is a reading: of the paper no more than the abstract was available. It says that an
+ensemble judges how sure the predicted labels are, and that combinations of columns are judged, not
+how often single ones are picked. The members are bagged copies of the classifier; C keeps the ratio
+of the classes in L, as far as every class that is predicted at all keeps a row.
+"""
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from semisift._problem import Problem
+from semisift.math.streams import Purpose, draw_below
+from semisift.wrappers._choose import choose_judge
+from semisift.wrappers._forward import ForwardRanker, Found, advance, one_step, predict
+from semisift.wrappers._learner import Learner
+from semisift.wrappers._trials import Trials
+
+# Separates the order of rows with as many votes from the other draws of the same seed.
+ROW_STREAM = 0x726F
+
+
+class ENSemiFS(ForwardRanker):
+    """Pick columns by a classifier on labelled rows and rows that an ensemble is sure about.
+
+    The first columns are those of `SequentialForward`. Then, for each further column, bagged copies
+    of the classifier vote on the unlabelled rows, and the rows on which they agree join the
+    labelled ones to judge which column to add.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=None
+        How many columns to pick and to select: a number, or a share in (0, 1]. None selects half,
+        of which at most 100 are picked one by one; the others follow as the first step judged them.
+    estimator : classifier, default=None
+        Any scikit-learn classifier; None is naive Bayes, `GaussianNB()`. See `SequentialForward`
+        for those that are fast.
+    feature_scaling : {None, "minmax"}, default=None
+        "minmax" divides each column by its range over all rows before the classifier sees it, which
+        matters to nearest neighbours.
+    n_start : int, default=5
+        Columns that are picked on the labelled rows alone.
+    n_members : int, default=10
+        Members of the ensemble, each fitted on a bootstrap of the labelled rows.
+    threshold : float, default=0.8
+        Share of the members that have to agree on a row for it to be used. Above 1, none do.
+    min_per_class : int, default=1
+        Rows of each predicted class that are used in any case: those with the most votes.
+    warm_start : bool, default=False
+        Go on from the picks of the last fit, interrupted or not, with the same X, y and
+        random_state; other parameters should not have changed either.
+    redundancy_threshold : float, default=None
+        Rank columns whose absolute correlation with a better one exceeds it behind all others.
+    random_state : int or RandomState instance, default=None
+        Seed of the bootstraps, of the order of ties, and of random states that the estimator leaves
+        open. None is a fixed seed.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        p, p - 1, ... for the picks in their order; the others are ranked as the first step judged
+        them, from 1 for the worst. NaN for constant columns.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+    picked_ : ndarray of shape (n_picks,)
+        The columns picked, in order. If `fit` is interrupted, those picked until then; the scores
+        and the ranking are then theirs.
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows.
+
+    References
+    ----------
+    Y. Han, K. Park, Y.-K. Lee (2011). Confident wrapper-type semi-supervised feature selection
+    using an ensemble classifier. AIMSEC.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from semisift import ENSemiFS
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> few_labels = y.where(y.groupby(y).cumcount() < 5, -1)
+    >>> ranker = ENSemiFS(n_features_to_select=3, n_start=2).fit(X, few_labels)
+    >>> X.columns[ranker.picked_].tolist()
+    ['od280/od315_of_diluted_wines', 'malic_acid', 'hue']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ForwardRanker._parameter_constraints,
+        "n_start": [Interval(Integral, 1, None, closed="left")],
+        "n_members": [Interval(Integral, 1, None, closed="left")],
+        "threshold": [Interval(Real, 0, None, closed="left")],
+        "min_per_class": [Interval(Integral, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | None = None,
+        estimator: Any = None,
+        feature_scaling: Literal["minmax"] | None = None,
+        n_start: int = 5,
+        n_members: int = 10,
+        threshold: float = 0.8,
+        min_per_class: int = 1,
+        warm_start: bool = False,
+        redundancy_threshold: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            estimator=estimator,
+            feature_scaling=feature_scaling,
+            warm_start=warm_start,
+            redundancy_threshold=redundancy_threshold,
+            random_state=random_state,
+        )
+        self.n_start = n_start
+        self.n_members = n_members
+        self.threshold = threshold
+        self.min_per_class = min_per_class
+
+    def _picks(self, problem: Problem, found: Found) -> Iterator[int]:
+        learner = self._learner(problem)
+        labels = problem.labels
+        labelled = self._labelled_search(problem, learner, picks=found.picks)
+        while len(found.picks) < self.n_start or not len(labels.unlabelled):
+            yield advance(labelled, found)
+        while True:
+            votes = self._vote(problem, learner, found.picks)
+            sure = choose_sure(
+                votes,
+                labels.counts,
+                self.threshold * self.n_members,
+                self.min_per_class,
+                np.random.default_rng([problem.seed, ROW_STREAM, len(found.picks)]),
+            )
+            codes = labels.codes.copy()
+            codes[labels.unlabelled] = votes.argmax(axis=1)
+            rows = np.concatenate([labels.labelled, labels.unlabelled[sure]])
+            judge = choose_judge(learner, Trials.build(problem, codes, [rows]))
+            yield one_step(problem, judge, found.picks)
+
+    def _vote(self, problem: Problem, learner: Learner, picks: list[int]) -> NDArray[np.int64]:
+        """Return the votes of the members on the unlabelled rows, by class."""
+        labels = problem.labels
+        votes = np.zeros((len(labels.unlabelled), labels.n_classes), dtype=np.int64)
+        draws = np.arange(len(labels.labelled))
+        for member in range(self.n_members):
+            number = len(picks) * self.n_members + member
+            bag = draw_below(problem.seed, number, Purpose.LABELLED_BAG, draws, len(draws))
+            predicted, _ = predict(problem, learner, picks, labels.labelled[bag])
+            votes[np.arange(len(votes)), predicted] += 1
+        return votes
+
+
+def choose_sure(
+    votes: NDArray[np.int64],
+    class_counts: NDArray[np.int64],
+    enough: float,
+    min_per_class: int,
+    rng: np.random.Generator,
+) -> NDArray[np.int64]:
+    """Return rows that an ensemble is sure about, in the ratio of the labelled classes.
+
+    Parameters
+    ----------
+    votes : int array of shape (n, n_classes)
+    class_counts : int array of shape (n_classes,)
+        Labelled rows of each class.
+    enough : float
+        Votes that make a row sure.
+    min_per_class : int
+        Rows of each predicted class that are chosen in any case.
+    rng : numpy Generator
+        Orders rows with as many votes.
+
+    Returns
+    -------
+    int array
+        Ascending.
+
+    Examples
+    --------
+    >>> votes = np.array([[9, 1], [10, 0], [8, 2], [4, 6]])
+    >>> choose_sure(votes, np.array([3, 3]), 8, 1, np.random.default_rng(0))
+    array([1, 3])
+    """
+    predicted, most = votes.argmax(axis=1), votes.max(axis=1)
+    order = np.lexsort((rng.permutation(len(votes)), -most))
+    rows_of = [order[predicted[order] == code] for code in range(len(class_counts))]
+    # enough up to rounding: 0.8 * 10 members may be a little more than 8
+    n_sure = [
+        max(int((most[rows] >= enough - 1e-9).sum()), min(min_per_class, len(rows)))
+        for rows in rows_of
+    ]
+    share = class_counts / class_counts.sum()
+    most_in_ratio = min((n / s for n, s in zip(n_sure, share, strict=True) if n), default=0.0)
+    chosen = [
+        rows[: min(n, max(min_per_class, int(most_in_ratio * s + 1e-9)))]
+        for rows, n, s in zip(rows_of, n_sure, share, strict=True)
+    ]
+    return np.sort(np.concatenate(chosen))

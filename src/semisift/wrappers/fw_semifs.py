@@ -1,0 +1,280 @@
+"""FW-SemiFS: forward search on labelled rows and on unlabelled rows with predicted labels.
+
+J. Ren, Z. Qiu, W. Fan, H. Cheng, P. S. Yu (2008). Forward semi-supervised feature selection. PAKDD,
+figure 1, with the paper's names for the parameters in brackets:
+
+    pick n_start [startfn] columns by SFFS on the labelled rows L
+    until there are enough [sizeFS]:
+        fit the classifier on L with the picks, and predict the unlabelled rows U
+        n_samplings [samplingTimes] times:
+            draw a share sampling_rate [samplingRate] of U, join it, as predicted, to L,
+            and pick n_step [fnstep] columns by SFFS, from none
+        add the column that is in most of these groups and not picked yet
+
+Direction: higher is better. Cost: n_samplings * n_step * p trials of the classifier for each column
+after the first n_start; naive Bayes, nearest neighbours and decision trees try all columns at once.
+
+What is a reading: what SFFS measures and how it decides between equals (see `SequentialForward`);
+between columns in as many groups, the earlier mean place within them, then the mutual information
+with the labels, then chance; where all groups lie within the picks, as the printed loop would then
+go on for ever, one step of SFFS from the picks on L and all of U as predicted, so that every round
+adds a column and [maxIterations] is not needed; and where the classifier predicts a single class
+for the second time in a row, a step of SFFS on L.
+"""
+
+from collections.abc import Iterator, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from semisift._problem import Problem
+from semisift.wrappers._choose import choose_judge
+from semisift.wrappers._forward import ForwardRanker, Found, advance, one_step, predict
+from semisift.wrappers._learner import Learner
+from semisift.wrappers._search import Search
+from semisift.wrappers._trials import Trials
+
+# Separates the draws of unlabelled rows from the others of the same seed.
+DRAW_STREAM = 0x6477
+
+
+class FWSemiFS(ForwardRanker):
+    """Pick columns that a classifier picks most often on labelled and predicted rows together.
+
+    The first columns are those of `SequentialForward`. Then, for each further column, the
+    classifier predicts the unlabelled rows from the picks, and columns are picked anew on many
+    random samples of these rows together with the labelled ones; the column that comes up most
+    often is added.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=None
+        How many columns to pick and to select: a number, or a share in (0, 1]. None selects half,
+        of which at most 10, as in the paper, are picked one by one; the others follow as the first
+        step judged them.
+    estimator : classifier, default=None
+        Any scikit-learn classifier; None is naive Bayes, `GaussianNB()`, the first of the paper's.
+        See `SequentialForward` for those that are fast.
+    feature_scaling : {None, "minmax"}, default=None
+        "minmax" divides each column by its range over all rows before the classifier sees it, which
+        matters to nearest neighbours.
+    n_start : int, default=5
+        Columns that are picked on the labelled rows alone.
+    n_step : int, default=6
+        Columns that are picked on each sample.
+    n_samplings : int, default=10
+        Samples that are drawn for each column.
+    sampling_rate : float, default=0.5
+        Share of the unlabelled rows in each sample.
+    sampling : {"random", "confidence"}, default="random"
+        Draw unlabelled rows with equal chances, or, as the authors planned, prefer those that the
+        classifier is sure about: with chances in proportion to how far the probability of the
+        predicted class lies above that of a guess.
+    warm_start : bool, default=False
+        Go on from the picks of the last fit, interrupted or not, with the same X, y and
+        random_state; other parameters should not have changed either.
+    redundancy_threshold : float, default=None
+        Rank columns whose absolute correlation with a better one exceeds it behind all others.
+    random_state : int or RandomState instance, default=None
+        Seed of the samples, of the order of ties, and of random states that the estimator leaves
+        open. None is a fixed seed.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        p, p - 1, ... for the picks in their order; the others are ranked as the first step judged
+        them, from 1 for the worst. NaN for constant columns.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+    picked_ : ndarray of shape (n_picks,)
+        The columns picked, in order. If `fit` is interrupted, those picked until then; the scores
+        and the ranking are then theirs.
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows.
+
+    References
+    ----------
+    J. Ren, Z. Qiu, W. Fan, H. Cheng, P. S. Yu (2008). Forward semi-supervised feature selection.
+    Pacific-Asia Conference on Knowledge Discovery and Data Mining (PAKDD).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from semisift import FWSemiFS
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> few_labels = y.where(y.groupby(y).cumcount() < 5, -1)
+    >>> ranker = FWSemiFS(n_features_to_select=3, n_start=2).fit(X, few_labels)
+    >>> X.columns[ranker.picked_].tolist()
+    ['od280/od315_of_diluted_wines', 'malic_acid', 'ash']
+    """
+
+    most_unasked = 10
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ForwardRanker._parameter_constraints,
+        "n_start": [Interval(Integral, 1, None, closed="left")],
+        "n_step": [Interval(Integral, 1, None, closed="left")],
+        "n_samplings": [Interval(Integral, 1, None, closed="left")],
+        "sampling_rate": [Interval(Real, 0, 1, closed="both")],
+        "sampling": [StrOptions({"random", "confidence"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | None = None,
+        estimator: Any = None,
+        feature_scaling: Literal["minmax"] | None = None,
+        n_start: int = 5,
+        n_step: int = 6,
+        n_samplings: int = 10,
+        sampling_rate: float = 0.5,
+        sampling: Literal["random", "confidence"] = "random",
+        warm_start: bool = False,
+        redundancy_threshold: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            estimator=estimator,
+            feature_scaling=feature_scaling,
+            warm_start=warm_start,
+            redundancy_threshold=redundancy_threshold,
+            random_state=random_state,
+        )
+        self.n_start = n_start
+        self.n_step = n_step
+        self.n_samplings = n_samplings
+        self.sampling_rate = sampling_rate
+        self.sampling = sampling
+
+    def _picks(self, problem: Problem, found: Found) -> Iterator[int]:
+        learner = self._learner(problem)
+        if self.sampling == "confidence" and not hasattr(learner.estimator, "predict_proba"):
+            raise ValueError(
+                "sampling='confidence' needs an estimator with predict_proba: got "
+                f"{learner.estimator!r}."
+            )
+        labels = problem.labels
+        labelled = self._labelled_search(problem, learner, picks=found.picks)
+        while len(found.picks) < self.n_start or not len(labels.unlabelled):
+            yield advance(labelled, found)
+        while True:
+            predicted, probability = predict(problem, learner, found.picks, labels.labelled)
+            if self._collapsed_twice(problem, learner, found.picks, predicted):
+                yield one_step(problem, labelled.judge, found.picks)
+                continue
+            codes = labels.codes.copy()
+            codes[labels.unlabelled] = predicted
+            samples = self._draw(problem, probability, len(found.picks))
+            search = self._search(problem, learner, codes, samples)
+            for _ in range(min(self.n_step, len(search.columns))):
+                search.step()
+            relevance = labelled.judge.trials.relevance(0)
+            pick = most_frequent(search.picks, found.picks, relevance, labelled.chance)
+            if pick is None:
+                every = self._search(problem, learner, codes, [np.arange(problem.n_rows)])
+                pick = one_step(problem, every.judge, found.picks)
+            yield pick
+
+    def _search(
+        self,
+        problem: Problem,
+        learner: Learner,
+        codes: NDArray[np.integer],
+        samples: list[NDArray[np.integer]],
+    ) -> Search:
+        judge = choose_judge(learner, Trials.build(problem, codes, samples))
+        return Search(judge, ~problem.constant, problem.seed)
+
+    def _draw(
+        self, problem: Problem, probability: NDArray[np.float64], number: int
+    ) -> list[NDArray[np.integer]]:
+        """Draw samples of the unlabelled rows, and join them to the labelled ones."""
+        labels = problem.labels
+        n_rows = len(labels.unlabelled)
+        n_drawn = round(self.sampling_rate * n_rows)
+        weights = np.ones(n_rows)
+        if self.sampling == "confidence":
+            weights = np.maximum(probability - 1 / labels.n_classes, 0.0)
+        # all samples are the same where none or all of the rows are drawn
+        n_samples = self.n_samplings if 0 < n_drawn < n_rows else 1
+        rng = np.random.default_rng([problem.seed, DRAW_STREAM, number])
+        drawn = [draw_weighted(rng, weights, n_drawn) for _ in range(n_samples)]
+        return [np.concatenate([labels.labelled, labels.unlabelled[rows]]) for rows in drawn]
+
+    def _collapsed_twice(
+        self,
+        problem: Problem,
+        learner: Learner,
+        picks: list[int],
+        predicted: NDArray[np.int64],
+    ) -> bool:
+        """Whether a single class is predicted, now and before the last pick."""
+        if len(picks) <= self.n_start or (predicted != predicted[0]).any():
+            return False
+        before, _ = predict(problem, learner, picks[:-1], problem.labels.labelled)
+        return bool((before == before[0]).all())
+
+
+def draw_weighted(
+    rng: np.random.Generator, weights: NDArray[np.float64], size: int
+) -> NDArray[np.int64]:
+    """Draw rows without replacement, one after the other, with chances in proportion to weights.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+    weights : float array
+        Not negative; rows with 0 are drawn last, with equal chances.
+    size : int
+
+    Returns
+    -------
+    int array of shape (size,)
+        Ascending.
+    """
+    waiting, last = rng.exponential(size=(2, len(weights)))
+    time = np.divide(waiting, weights, out=np.full(len(weights), np.inf), where=weights > 0)
+    return np.sort(np.lexsort((last, time))[:size])
+
+
+def most_frequent(
+    groups: NDArray[np.integer],
+    picks: Sequence[int],
+    relevance: NDArray[np.float64],
+    chance: NDArray[np.integer],
+) -> int | None:
+    """Return the column that is in most groups and not among the picks.
+
+    Parameters
+    ----------
+    groups : int array of shape (n_groups, n_columns)
+        The columns of each group, in the order in which they were picked.
+    picks : sequence of int
+    relevance : float array of shape (p,)
+        Decides, after the mean place in the groups, between columns in as many groups.
+    chance : int array of shape (p,)
+        Decides then; the lowest wins.
+
+    Returns
+    -------
+    int or None
+        None where all groups lie within the picks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> groups = np.array([[1, 2, 3], [1, 2, 4], [2, 4, 5]])
+    >>> most_frequent(groups, [2], np.zeros(6), np.arange(6))
+    1
+    """
+    counts = np.bincount(groups.ravel(), minlength=len(relevance))
+    places = np.broadcast_to(np.arange(groups.shape[1]), groups.shape)
+    mean_place = np.bincount(groups.ravel(), places.ravel(), len(relevance)) / np.maximum(counts, 1)
+    counts[list(picks)] = 0
+    order = np.lexsort((chance, -relevance, mean_place, -counts))
+    return int(order[0]) if counts[order[0]] else None
