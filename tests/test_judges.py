@@ -294,7 +294,7 @@ def test_known_judges():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("forest", "there is no judge 'forest'. There are tree, svm, knn, nb;"),
+        ("forest", "there is no judge 'forest'. There are tree, svm, knn, nb, nnge;"),
         ("knn:k=3", "judge 'knn:k=3': .*unexpected keyword.*Parameters are n_neighbors, "),
         ("svm:c=3", "judge 'svm:c=3': .*unexpected keyword.*Parameters are C, "),
         ("sklearn.tree.Nope", "judge 'sklearn.tree.Nope' cannot be imported"),
@@ -315,3 +315,11 @@ def test_a_judge_that_fails_is_named():
     with pytest.raises(RuntimeError, match="out of order") as caught:
         judged(replace(SSFI, judges=("tests.test_judges.Broken",)))
     assert caught.value.__notes__ == ["(judge 'tests.test_judges.Broken' with 1 feature)"]
+
+
+def test_all_features():
+    protocol = replace(SSFI, judges=("knn", "nnge"), sizes=(1, 5))
+    curves = judge(ORDER, X, Y, split_of(protocol), protocol, seed=5, all_features=True)
+    whole = judged(replace(protocol, sizes=(X.shape[1],)), order=np.arange(X.shape[1]))
+    for name in protocol.judges:
+        assert curves[name]["accuracy"] == whole[name]["accuracy"] * 2

@@ -27,7 +27,7 @@ from semisift.evaluation.targets import TARGETS
 from semisift.evaluation.wins import win_tie_loss
 
 # Methods of the papers that need not be there yet.
-TO_COME = {"fw-semifs", "sffs", "co-training", "rasco", "rel-rasco", "prob-mrmr"}
+TO_COME = {"co-training", "rasco", "rel-rasco", "prob-mrmr"}
 
 
 # --- the published numbers give the published conclusions -----------------------------------------

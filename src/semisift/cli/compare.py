@@ -23,7 +23,8 @@ COMPARISON_OPTIONS = [
         multiple=True,
         metavar="NAMES",
         help="What takes part, between commas: names that `semisift methods` lists, with "
-        "parameters after colons (enscls:variant=paper); random and all-labels, to compare with; "
+        "parameters after colons (enscls:variant=paper); random, all-labels and "
+        "all-features, to compare with; "
         "a class of your own (package.module.Class).",
     ),
     click.option(
@@ -65,7 +66,7 @@ PROTOCOL_OPTIONS = [
         "--judge",
         multiple=True,
         metavar="NAME",
-        help="Classifier that judges them: tree, svm, knn, nb, with parameters after colons "
+        help="Classifier that judges them: tree, svm, knn, nb, nnge, with parameters after colons "
         "(knn:n_neighbors=3), or a class of your own. May be repeated.",
     ),
     click.option(

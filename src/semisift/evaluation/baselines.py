@@ -1,4 +1,4 @@
-"""Baselines of a comparison: what any method must beat, and what the labels are worth at most.
+"""Baselines of a comparison: what any method must beat, what all labels or all features give.
 
 They are no methods, so they are not in the registry. The F-score of the labelled rows is one: it is
 ``fisher``, which ranks as the F-test of the analysis of variance does.
@@ -46,4 +46,18 @@ class AllLabels(FisherScore):
             super()._check_labels(problem)
 
 
-BASELINES: dict[str, Any] = {"random": RandomRanking, "all-labels": AllLabels}
+class AllFeatures(RandomRanking):
+    """No selection: judges are given all features, whatever number is asked for.
+
+    It ranks nothing; where an order is asked for all the same, as for stability, it is a random
+    one.
+    """
+
+    keeps_all_features = True
+
+
+BASELINES: dict[str, Any] = {
+    "random": RandomRanking,
+    "all-labels": AllLabels,
+    "all-features": AllFeatures,
+}

@@ -45,6 +45,11 @@ class Entrant:
         return bool(getattr(self.estimator, "sees_all_labels", False))
 
     @property
+    def keeps_all_features(self) -> bool:
+        """Whether it is judged with all features instead of the best ones."""
+        return bool(getattr(self.estimator, "keeps_all_features", False))
+
+    @property
     def sees_unlabelled_rows(self) -> bool:
         """Whether it is given unlabelled rows, too."""
         module = type(self.estimator).__module__

@@ -19,12 +19,14 @@ from semisift._words import count
 from semisift.evaluation.protocol import Protocol
 from semisift.evaluation.specs import make, set_seeds
 from semisift.evaluation.splits import Split
+from semisift.learners.nnge import NNge
 
 JUDGES: dict[str, Callable[..., ClassifierMixin]] = {
     "tree": DecisionTreeClassifier,
     "svm": partial(SVC, kernel="linear"),
     "knn": KNeighborsClassifier,
     "nb": GaussianNB,
+    "nnge": NNge,
 }
 
 SCALERS = {"standard": StandardScaler, "minmax": MinMaxScaler}
@@ -39,6 +41,7 @@ def judge(
     split: Split,
     protocol: Protocol,
     seed: int,
+    all_features: bool = False,
 ) -> Curves:
     """Return how well each judge does with the best features, by each metric.
 
@@ -53,6 +56,8 @@ def judge(
     protocol : Protocol
     seed : int
         Of judges that draw.
+    all_features : bool
+        Give the judges all features, whatever the size.
 
     Returns
     -------
@@ -63,7 +68,7 @@ def judge(
     learns = split.train if protocol.train_on == "all" else split.train[split.is_labelled]
     learns = learns[y[learns] >= 0]
     # columns first: rows of all columns would be copied for the sake of a few
-    best = X[:, order[: protocol.n_top]]
+    best = X if all_features else X[:, order[: protocol.n_top]]
     best = np.asarray(best.toarray() if issparse(best) else best, dtype=np.float64)
     learn, test = best[learns], best[split.test]
     if protocol.scaling is not None:
@@ -73,7 +78,7 @@ def judge(
     for name in protocol.judges:
         curve = curves[name] = {metric: [] for metric in protocol.metrics}
         classifier = make_judge(name, seed, len(learns))
-        for size in protocol.sizes:
+        for size in [best.shape[1]] if all_features else protocol.sizes:
             values: dict[str, float | None] = dict.fromkeys(protocol.metrics)
             if size <= best.shape[1]:
                 try:
@@ -83,7 +88,7 @@ def judge(
                     error.add_note(f"(judge {name!r} with {count(size, 'feature')})")
                     raise
             for metric, value in values.items():
-                curve[metric].append(value)
+                curve[metric] += [value] * (len(protocol.sizes) if all_features else 1)
     return curves
 
 

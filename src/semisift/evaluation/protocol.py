@@ -177,7 +177,7 @@ PROTOCOLS: dict[str, Protocol] = {
             n_labelled=6,
             n_unlabelled=100,
             sizes=tuple(range(5, 21)),
-            judges=("nb", "knn"),
+            judges=("nb", "nnge", "knn"),
             train_on="labelled",
             scaling="minmax",
         ),

@@ -126,7 +126,8 @@ def run_once(
                 order = entrant.order(X, y, seed, protocol.n_top)
             record["top"] = order[: most_kept(protocol)].tolist()
             with _measuring(measured, "judge_seconds"):
-                record["curves"] = judge(order, data.X, data.y, split, protocol, seed)
+                whole = entrant.keeps_all_features
+                record["curves"] = judge(order, data.X, data.y, split, protocol, seed, whole)
         except (Exception, SystemExit) as error:  # some libraries call exit()
             message = "".join(traceback.format_exception_only(error)).strip()
             record |= {"status": "failed", "error": message[:LONGEST_ERROR]}

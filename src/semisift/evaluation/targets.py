@@ -128,12 +128,11 @@ _ENSCLS_COLUMNS = (
     Column("SSFI", "ssfi:variant=paper", "ssfi"),
 )
 
-# Full is no selection at all, so that nothing stands for it in a comparison of rankings.
 _FW_SEMIFS_COLUMNS = (
-    Column("Full"),
-    Column("SFFS", "sffs:estimator={judge}"),
+    Column("Full", "all-features"),
+    Column("SFFS", "sffs:estimator={judge}:feature_scaling=minmax"),
     Column("SLS", "sls:variant=paper", "sls"),
-    Column("SemiFS", "fw-semifs:estimator={judge}"),
+    Column("SemiFS", "fw-semifs:estimator={judge}:feature_scaling=minmax"),
 )
 
 # CoTrain-B is what co-training starts from.
@@ -147,7 +146,7 @@ _REL_RASCO_COLUMNS = (
 
 _SSFI = PROTOCOLS["ssfi"]
 _ENSCLS = PROTOCOLS["enscls"]
-_FW_SEMIFS = replace(PROTOCOLS["fw-semifs"], judges=published.FW_SEMIFS_LEARNERS)
+_FW_SEMIFS = PROTOCOLS["fw-semifs"]
 
 TARGETS: dict[str, Target] = {
     target.name: target
