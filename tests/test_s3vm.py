@@ -316,7 +316,7 @@ def test_a_fit_starts_over_unless_it_can_be_gone_on_with():
     X, y = rows("normal", 9)
     ranker = S3VMRFE(warm_start=True).fit(X, y)
     assert_array_equal(ranker.fit(-X, y).ranking_, S3VMRFE().fit(-X, y).ranking_)  # was complete
-    for warm_start, given in ((False, X), (True, X[:, :8])):
+    for warm_start, given in ((False, X), (True, X[:, :8]), (True, X)):
         ranker = S3VMRFE(warm_start=warm_start).set_callbacks(Stop(3, KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
             ranker.fit(-X, y)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, issparse
@@ -158,6 +159,15 @@ class Problem:
             spread[block] = measure(self.X[:, block])
         spread[self.constant] = 0.0
         return spread
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of the values, labels and seed, to tell whether two problems are the same."""
+        X = self.X
+        values = (X.data, X.indices, X.indptr) if self.is_sparse else X
+        classes = self.labels.classes.tolist()
+        found: str = joblib.hash([values, X.shape, self.labels.codes, classes, self.seed])
+        return found
 
     @cached_property
     def _graphs(self) -> dict[tuple[GraphOptions, int], tuple[Any, Graph]]:

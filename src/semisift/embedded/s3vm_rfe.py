@@ -83,8 +83,8 @@ class S3VMRFE(FeatureRanker):
         Use at most this many unlabelled rows, drawn at random. None uses all; the cost of a step
         grows with their square.
     warm_start : bool, default=False
-        Go on where an interrupted fit on the same X and y was, from its `eliminated_`. A fit that
-        was complete, or on an X of another shape, is not gone on with.
+        Go on where an interrupted fit on the same X, y and random_state was, from its
+        `eliminated_`. A fit that was complete, or on other data, is not gone on with.
     redundancy_threshold : float, default=None
         Rank columns whose absolute correlation with a better one exceeds it behind all others.
     random_state : int or RandomState instance, default=None
@@ -194,7 +194,11 @@ class S3VMRFE(FeatureRanker):
         """Return the columns that an earlier fit eliminated, if it is to be gone on with."""
         before = self.__dict__.get("eliminated_") if self.warm_start else None
         n_to_leave = int((~problem.constant).sum()) - self._n_left(problem)
-        if before is None or self._eliminated_from != problem.X.shape or len(before) >= n_to_leave:
+        if (
+            before is None
+            or self._eliminated_from != problem.fingerprint
+            or len(before) >= n_to_leave
+        ):
             return np.empty(0, dtype=np.int64)
         return np.asarray(before)
 
@@ -205,7 +209,7 @@ class S3VMRFE(FeatureRanker):
         kept = ~problem.constant
         kept[gone] = False
         order = gone.tolist()
-        self._eliminated_from = problem.X.shape
+        self._eliminated_from = problem.fingerprint
         elimination = self._begin(problem, kept)
         try:
             for task in self._progress(tasks, "columns"):

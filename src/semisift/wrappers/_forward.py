@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
@@ -149,7 +148,7 @@ class ForwardRanker(FeatureRanker):
 
     def _begin(self, problem: Problem) -> Found:
         """Return what an earlier fit found, where that is asked for, else that nothing is."""
-        fingerprint = _fingerprint(problem)
+        fingerprint = problem.fingerprint
         earlier = getattr(self, "_found", None)
         if not self.warm_start or earlier is None:
             return Found(fingerprint)
@@ -222,10 +221,3 @@ def one_step(problem: Problem, judge: Judge, picks: list[int]) -> int:
     search = Search(judge, ~problem.constant, problem.seed, picks=picks)
     search.step()
     return int(search.picks[0, -1])
-
-
-def _fingerprint(problem: Problem) -> str:
-    X, labels = problem.X, problem.labels
-    values = (X.data, X.indices, X.indptr) if problem.is_sparse else X
-    found: str = joblib.hash([values, X.shape, labels.codes, labels.classes.tolist(), problem.seed])
-    return found
