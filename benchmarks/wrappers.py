@@ -1,13 +1,16 @@
 """How fast the forward searches are: against scikit-learn and mlxtend, and FW-SemiFS as a whole.
 
-    python benchmarks/wrappers.py [--part race] [--part fw] [--part tree] [--picks 10]
+    python benchmarks/wrappers.py [--part race] [--part fw] [--part tree] [--part linear]
+        [--picks 10]
 
 Parts, all by default: race (SequentialForward with naive Bayes and 5 nearest neighbours against
 scikit-learn's SequentialFeatureSelector and mlxtend's SequentialFeatureSelector on colon, all 62
 rows labelled, the same folds; whether they pick the same columns, and in the same order; this takes
 half an hour), fw (FW-SemiFS with three labels a class: all seconds, those for each added column,
 and the ratio to the figure of the paper written as loops, tests/reference/wrappers.py, on a few
-columns), tree (FW-SemiFS with a decision tree). CPU seconds, one thread.
+columns), tree (FW-SemiFS with a decision tree), linear (SequentialForward with ridge and logistic
+regression, all columns at once against one fit for each of a few columns, and whether the picks are
+the same). CPU seconds, one thread.
 """
 
 import argparse
@@ -20,6 +23,7 @@ from pathlib import Path
 import numpy as np
 from protocol import load
 from sklearn.feature_selection import SequentialFeatureSelector
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -144,7 +148,39 @@ def tree(n_picks):
         )
 
 
-PARTS = {"race": race, "fw": fw, "tree": tree}
+class FittedRidge(RidgeClassifier):
+    """Not exactly a RidgeClassifier, so it is fitted for each column."""
+
+
+class FittedLogistic(LogisticRegression):
+    """Likewise."""
+
+
+def linear(n_picks):
+    X, y = load("colon")
+    few = X[:, :FEW].astype(np.float64)
+    n_picks = min(n_picks, FEW)
+    print(f"colon, {n_picks} of {FEW} and of {X.shape[1]} columns by {FOLDS}")
+    print(f"{'learner':12}{'one by one':>12}{'at once':>10}{'ratio':>7}{'all columns':>13}", end="")
+    print("  same picks")
+    for name, one_by_one, at_once in (
+        ("ridge", FittedRidge(), RidgeClassifier()),
+        ("logistic", FittedLogistic(), LogisticRegression()),
+    ):
+        rankers = [
+            SequentialForward(n_features_to_select=n_picks, estimator=estimator, cv=FOLDS)
+            for estimator in (one_by_one, at_once)
+        ]
+        slow, quick = (timed(ranker.fit, few, y)[0] for ranker in rankers)
+        same = rankers[0].picked_.tolist() == rankers[1].picked_.tolist()
+        whole, _ = timed(rankers[1].fit, X, y)
+        print(
+            f"{name:12}{slow:12.2f}{quick:10.3f}{slow / quick:7.0f}{whole:13.2f}  {same}",
+            flush=True,
+        )
+
+
+PARTS = {"race": race, "fw": fw, "tree": tree, "linear": linear}
 
 
 def main():

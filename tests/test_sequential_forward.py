@@ -219,7 +219,7 @@ class Majority(ClassifierMixin, BaseEstimator):
 @pytest.mark.parametrize(
     "estimator",
     [
-        RidgeClassifier(),
+        RidgeClassifier(class_weight="balanced"),
         Majority(),
         make_pipeline(StandardScaler(), LogisticRegression()),
         KNeighborsClassifier(weights="distance"),

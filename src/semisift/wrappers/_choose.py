@@ -1,5 +1,10 @@
 """Which judge serves an estimator."""
 
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -8,6 +13,7 @@ from semisift import kernels
 from semisift.math.naive_bayes import NaiveBayes
 from semisift.wrappers._judges import EstimatorJudge, Judge
 from semisift.wrappers._learner import Learner
+from semisift.wrappers._linear import LinearJudge, Logistic, Ridge
 from semisift.wrappers._naive_bayes import NaiveBayesJudge
 from semisift.wrappers._neighbours import NeighboursJudge
 from semisift.wrappers._nnge import NNgeJudge
@@ -38,9 +44,20 @@ def choose_judge(learner: Learner, trials: Trials) -> Judge:
             return NNgeJudge(trials, *options)
     if type(estimator) is KNeighborsClassifier and _counts_euclidean(estimator):
         return NeighboursJudge(trials, estimator.n_neighbors)
-    if type(estimator) is DecisionTreeClassifier and kernels.AVAILABLE and _is_plain(estimator):
+    if (
+        type(estimator) is DecisionTreeClassifier
+        and kernels.AVAILABLE
+        and _is_plain(estimator, {"max_depth"})
+    ):
         return TreeJudge(trials, estimator.max_depth)
-    return EstimatorJudge(trials, learner)
+    one_by_one = EstimatorJudge(trials, learner)
+    if type(estimator) is RidgeClassifier and _is_exact(estimator):
+        ridge = partial(Ridge, alpha=estimator.alpha, fit_intercept=estimator.fit_intercept)
+        return LinearJudge(trials, ridge)
+    if type(estimator) is LogisticRegression and _converges(estimator):
+        logistic = partial(Logistic, C=estimator.C, fit_intercept=estimator.fit_intercept)
+        return LinearJudge(trials, logistic, for_large=one_by_one)
+    return one_by_one
 
 
 def _counts_euclidean(estimator: KNeighborsClassifier) -> bool:
@@ -50,8 +67,22 @@ def _counts_euclidean(estimator: KNeighborsClassifier) -> bool:
     return euclidean and estimator.weights == "uniform" and not estimator.metric_params
 
 
-def _is_plain(estimator: DecisionTreeClassifier) -> bool:
-    """Whether all but the depth is as by default."""
-    plain = DecisionTreeClassifier().get_params()
+def _is_plain(estimator: Any, but: set[str]) -> bool:
+    """Whether all parameters but some are as by default; random states do not matter."""
+    plain = type(estimator)().get_params()
     given = estimator.get_params()
-    return all(given[name] == plain[name] for name in plain.keys() - {"max_depth", "random_state"})
+    return all(given[name] == plain[name] for name in plain.keys() - but - {"random_state"})
+
+
+def _is_exact(estimator: RidgeClassifier) -> bool:
+    """Whether the weights are found in closed form, and unique."""
+    free = {"alpha", "fit_intercept", "copy_X", "max_iter", "tol", "solver"}
+    is_direct = estimator.solver in ("auto", "cholesky", "svd") and _is_plain(estimator, free)
+    return is_direct and bool(np.isscalar(estimator.alpha)) and estimator.alpha > 0
+
+
+def _converges(estimator: LogisticRegression) -> bool:
+    """Whether the solver is L-BFGS, not stopped early, and the weights are unique."""
+    free = {"C", "tol", "fit_intercept", "max_iter"}
+    in_time = estimator.max_iter >= LogisticRegression().max_iter
+    return in_time and bool(np.isfinite(estimator.C)) and _is_plain(estimator, free)

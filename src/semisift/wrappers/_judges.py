@@ -2,7 +2,7 @@
 
 `EstimatorJudge` fits the estimator for each column and split. For learners whose model of the
 picked columns can be extended by one more column at once, other judges give the same verdicts for
-all columns side by side: _naive_bayes.py, _neighbours.py, _trees.py.
+all columns side by side: _naive_bayes.py, _neighbours.py, _nnge.py, _trees.py, _linear.py.
 """
 
 from abc import ABC, abstractmethod

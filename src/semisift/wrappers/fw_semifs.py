@@ -12,7 +12,8 @@ figure 1, with the paper's names for the parameters in brackets:
         add the column that is in most of these groups and not picked yet
 
 Direction: higher is better. Cost: n_samplings * n_step * p trials of the classifier for each column
-after the first n_start; naive Bayes, nearest neighbours and decision trees try all columns at once.
+after the first n_start; naive Bayes, nearest neighbours, decision trees and linear models try all
+columns at once.
 
 What is a reading: what SFFS measures and how it decides between equals (see `SequentialForward`);
 between columns in as many groups, the earlier mean place within them, then the mutual information

@@ -6,7 +6,7 @@ no column; add the one with which the classifier has the highest accuracy; go on
 enough, or until no column raises the accuracy.
 
 Direction: higher is better. Cost: picks * columns * folds fits of the classifier; but one pass over
-the data for each pick with naive Bayes, nearest neighbours and decision trees.
+the data for each pick with naive Bayes, nearest neighbours, decision trees and linear models.
 
 What is a reading: the paper does not say on which rows the accuracy is measured, nor what decides
 between equals, of which few labelled rows make many.
@@ -32,12 +32,24 @@ class SequentialForward(ForwardRanker):
     only labelled row of a class is never held out. Unlabelled rows play no part.
 
     Naive Bayes (`GaussianNB`, `MixedNB`), nearest neighbours (`KNeighborsClassifier` with equal
-    weights and Euclidean distances), `NNge` on numeric columns and decision trees
-    (`DecisionTreeClassifier`, all but the depth left at its default) judge all columns at once,
-    hundreds of times faster than by one fit for each column and fold, and pick the same columns.
-    Two differences are left. Between equally good splits scikit-learn's trees draw a column, while
-    these take the one that was picked first. And among rows at exactly the same distance
-    scikit-learn's k-d tree may prefer others when there are more than 60 rows to fit on.
+    weights and Euclidean distances), `NNge` on numeric columns, decision trees
+    (`DecisionTreeClassifier`, all but the depth left at its default) and linear models
+    (`RidgeClassifier` with a direct solver, and `LogisticRegression` with its default solver and
+    penalty; any `alpha > 0` and `C`, with or without intercept, no class weights) judge all columns
+    at once, tens to hundreds of times faster than by one fit for each column and fold, and pick the
+    same columns. Some differences are left:
+
+    - Between equally good splits scikit-learn's trees draw a column, while these take the one that
+      was picked first.
+    - Among rows at exactly the same distance scikit-learn's k-d tree may prefer others when there
+      are more than 60 rows to fit on.
+    - Logistic regressions are solved to the last digits, whatever `tol` and `max_iter`, while
+      scikit-learn's solver stops at its tolerance: rows whose decision values are within it of
+      zero, or of each other, may be predicted otherwise. That concerns many rows where a column has
+      values so small (below about `tol`) that the solver stops where it began, or so large that it
+      runs out of steps; `feature_scaling="minmax"` helps.
+    - Where the decision values of a linear model differ by rounding only, the first class is
+      predicted, while in scikit-learn rounding decides.
 
     Parameters
     ----------

@@ -1,0 +1,317 @@
+"""Linear models judged for all columns at once: ridge regression and logistic regression.
+
+Ridge regression of the classes on the picks is solved once for each split; one further column adds
+its residual after the picks, times a weight in closed form. Logistic regression starts from the
+solution with the picks alone and takes Newton steps for all columns side by side (_newton.py).
+
+Both are solved to the last digits, where scikit-learn's L-BFGS stops at its tolerance. Decision
+values that differ by rounding only are equal here, and the first class is predicted.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift.math.blocks import blocks
+from semisift.math.threads import one_blas_thread
+from semisift.wrappers._judges import Columns, Judge
+from semisift.wrappers._newton import log_odds, newton
+from semisift.wrappers._trials import Split, Trials, Verdict, log_probability
+
+# Decision values closer than this share of how large they may be are equal.
+SAME_DECISION = 1e-9
+
+# Of models with more weights than this, logistic regressions are fitted one by one: what a Newton
+# step costs grows with the cube (measured on 62 rows: with 170 weights three times faster).
+MOST_WEIGHTS = 250
+
+# Directions of the picks that are shorter than this, the longest being 1, are rounding.
+SHORTEST = 1e-13
+
+Rows = NDArray[np.float64]
+
+
+class Model(Protocol):
+    """A linear model of the picks in one split, to be extended by further columns.
+
+    Attributes
+    ----------
+    width : int
+        Numbers that are worked on for each further column.
+    """
+
+    width: int
+
+    def extend(self, values: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Add each of some columns.
+
+        Parameters
+        ----------
+        values : array of shape (n_columns, n)
+            Of all rows of the trials.
+
+        Returns
+        -------
+        decisions : array of shape (n_columns, n_targets, n_test)
+        size : array of shape (n_columns,)
+            How large the decision values may be.
+        """
+
+    def sure_of(
+        self, decisions: NDArray[np.float64], place: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return how sure the model is of each true class, of shape (n_columns, n_test).
+
+        Parameters
+        ----------
+        decisions : array of shape (n_columns, n_targets, n_test)
+        place : int array of shape (n_test,)
+            Of the true class among those of the split; -1 for another one.
+        """
+
+
+class LinearJudge(Judge):
+    """Judges all columns at once by a linear model.
+
+    Parameters
+    ----------
+    trials : Trials
+    build : callable
+        Returns the model of some picks: of their values, a split and the targets of its training
+        rows, True and False of shape (n_targets, n_train): two classes have one target.
+    for_large : Judge, optional
+        Of models with more than `MOST_WEIGHTS` weights.
+    """
+
+    def __init__(
+        self, trials: Trials, build: Callable[..., Model], for_large: Judge | None = None
+    ) -> None:
+        super().__init__(trials)
+        self.build = build
+        self.for_large = for_large
+
+    def judge(self, picks: Columns, columns: Columns, sure: bool) -> Verdict:
+        """Judge each of `columns` as the next one after the picks."""
+        trials = self.trials
+        n_targets = trials.n_classes if trials.n_classes > 2 else 1
+        if self.for_large is not None and n_targets * (picks.shape[1] + 2) > MOST_WEIGHTS:
+            return self.for_large.judge(picks, columns, sure)
+        accuracy, confidence = np.zeros((2, len(trials.samples), len(columns)))
+        with np.errstate(under="ignore", over="ignore"), one_blas_thread():
+            models = [
+                self._begin(split, own)
+                for splits, own in zip(trials.splits_of, picks, strict=True)
+                for split in splits
+            ]
+            width = max((model.width for _, model in models if model), default=1)
+            for block in blocks(len(columns), max(width, len(trials.held_out))):
+                values = np.ascontiguousarray(trials.take(columns[block]).T)
+                right = np.empty((len(trials.held_out), len(values)), dtype=bool)
+                sureness = np.empty(right.shape)
+                start = 0
+                for split, (classes, model) in zip(trials.splits, models, strict=True):
+                    own = slice(start, start + len(split.test))
+                    right[own], sureness[own] = self._predict(split, classes, model, values)
+                    start = own.stop
+                verdict = trials.tally(right, sureness)
+                accuracy[:, block], confidence[:, block] = verdict
+        return Verdict(accuracy, confidence)
+
+    def _begin(self, split: Split, picks: Columns) -> tuple[NDArray[np.int64], Model | None]:
+        """Return the classes of a split and its model, None for a single class."""
+        codes = self.trials.codes[split.train]
+        classes = np.unique(codes)
+        if len(classes) == 1:
+            return classes, None
+        targets = codes == (classes if len(classes) > 2 else classes[1:])[:, None]
+        return classes, self.build(self.trials.take(picks).T, split, targets)
+
+    def _predict(
+        self, split: Split, classes: NDArray[np.int64], model: Model | None, values: Rows
+    ) -> tuple[Any, Any]:
+        """Return which rows are right and how sure the model is, of shape (n_test, n_columns)."""
+        truth = self.trials.codes[split.test]
+        if model is None:
+            right = (truth == classes[0])[:, None]
+            return right, log_probability(right.astype(np.float64))
+        decisions, size = model.extend(values)
+        same = SAME_DECISION * size[:, None]
+        if len(classes) == 2:
+            winner = (decisions[:, 0] > same).astype(np.int64)
+        else:
+            top = decisions.max(axis=1) - same
+            winner = (decisions >= top[:, None]).argmax(axis=1)
+        is_class = classes == truth[:, None]
+        place = np.where(is_class.any(axis=1), is_class.argmax(axis=1), -1)
+        return (winner == place).T, model.sure_of(decisions, place).T
+
+
+class Scaled(NamedTuple):
+    """Columns in units in which those of any size are alike to a penalised model.
+
+    Attributes
+    ----------
+    train, test : arrays of shape (n_columns, n_train) and (n_columns, n_test)
+        Centred if there is an intercept, and so that squares of the training rows and the penalty
+        add up to 1.
+    penalty : array of shape (n_columns,)
+        Of the square of a weight.
+    """
+
+    train: Rows
+    test: Rows
+    penalty: NDArray[np.float64]
+
+    @classmethod
+    def build(cls, values: Rows, split: Split, penalty: float, fit_intercept: bool) -> "Scaled":
+        """Scale the columns of a split, given as rows of `values`."""
+        train, test = values[:, split.train], values[:, split.test]
+        if fit_intercept:
+            first = train[:, :1]
+            # the mean of equal values need not be exactly that value
+            constant = (train == first).all(axis=1, keepdims=True)
+            centre = np.where(constant, first, train.mean(axis=1, keepdims=True))
+            train, test = train - centre, test - centre
+        squares = np.einsum("ij,ij->i", train, train) + penalty
+        unit = np.sqrt(squares)[:, None]
+        return cls(train / unit, test / unit, penalty / squares)
+
+    @property
+    def squares(self) -> NDArray[np.float64]:
+        """Sum of squares of the training rows, 1 at most."""
+        return np.einsum("ij,ij->i", self.train, self.train)
+
+
+def possible_size(known: Scaled, further: Scaled) -> NDArray[np.float64]:
+    """Return how large decision values of weakly fitted models get, of shape (n_columns,).
+
+    Where the classes cancel each other exactly, the decision values are rounding, and small beside
+    this, but not beside each other.
+    """
+    n_train = further.train.shape[1]
+    return np.sqrt(n_train) * np.minimum(1.0, known.squares.sum() + further.squares)
+
+
+class Ridge:
+    """Ridge regression of -1 and 1 on the picks of a split, to be extended by further columns.
+
+    Parameters
+    ----------
+    picked : array of shape (n_picks, n)
+    split : Split
+    targets : bool array of shape (n_targets, n_train)
+    alpha : float
+    fit_intercept : bool
+    """
+
+    def __init__(
+        self,
+        picked: Rows,
+        split: Split,
+        targets: NDArray[np.bool_],
+        alpha: float,
+        fit_intercept: bool,
+    ) -> None:
+        self.split, self.alpha, self.fit_intercept = split, alpha, fit_intercept
+        self.picked = Scaled.build(picked, split, alpha, fit_intercept)
+        n_train = len(split.train)
+        self.width = 2 * n_train + (len(targets) + 2) * len(split.test)
+        self.signs = np.where(targets, 1.0, -1.0)
+        mean = self.signs.mean(axis=1, keepdims=True) * fit_intercept
+        # the weights of the picks are a product with this, also where picks are alike
+        padded = np.hstack([self.picked.train, np.diag(np.sqrt(self.picked.penalty))])
+        self.inverse = np.linalg.pinv(padded, rcond=SHORTEST)[:n_train]
+        weights = (self.signs - mean) @ self.inverse
+        self.decisions = mean + weights @ self.picked.test
+        self.size = np.abs(mean).max()
+
+    def extend(self, values: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Add each of some columns; see `Model`."""
+        further = Scaled.build(values, self.split, self.alpha, self.fit_intercept)
+        shadow = further.train @ self.inverse  # weights of the picks that come nearest to a column
+        train = further.train - shadow @ self.picked.train
+        test = further.test - shadow @ self.picked.test
+        # no difference of large numbers, as this is positive for columns that are like picks too
+        squares = np.einsum("ij,ij->i", train, train) + shadow**2 @ self.picked.penalty
+        weights = train @ self.signs.T / (squares + further.penalty)[:, None]
+        decisions = self.decisions + weights[:, :, None] * test[:, None, :]
+        return decisions, self.size + possible_size(self.picked, further)
+
+    def sure_of(
+        self, decisions: NDArray[np.float64], place: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the margins, as _judges.py's `sure_of` does for one model."""
+        if decisions.shape[1] == 1:
+            return decisions[:, 0] * np.select([place == 1, place == 0], [1.0, -1.0], 0.0)
+        known = place >= 0
+        rows = np.arange(len(place))
+        own = np.where(known, decisions[:, place, rows], decisions.min(axis=1))
+        others = decisions.copy()
+        others[:, place[known], rows[known]] = -np.inf
+        return own - others.max(axis=1)
+
+
+class Logistic:
+    """Logistic regression on the picks of a split, to be extended by further columns.
+
+    Parameters
+    ----------
+    picked : array of shape (n_picks, n)
+    split : Split
+    targets : bool array of shape (n_targets, n_train)
+    C : float
+    fit_intercept : bool
+    """
+
+    def __init__(
+        self,
+        picked: Rows,
+        split: Split,
+        targets: NDArray[np.bool_],
+        C: float,
+        fit_intercept: bool,
+    ) -> None:
+        self.split, self.penalty, self.fit_intercept = split, 1.0 / C, fit_intercept
+        self.targets = targets
+        self.picked = known = Scaled.build(picked, split, self.penalty, fit_intercept)
+        if fit_intercept:
+            known = Scaled(
+                np.vstack([known.train, np.ones(len(split.train))]),
+                np.vstack([known.test, np.ones(len(split.test))]),
+                np.append(known.penalty, 0.0),
+            )
+        self.known = known
+        n_weights = len(known.train) + 1
+        self.width = len(targets) ** 2 * (4 * len(split.train) + 2 * n_weights**2)
+        nothing = Scaled(np.zeros((1, len(split.train))), np.empty((1, 0)), np.ones(1))
+        start = np.zeros((len(targets), n_weights - 1))
+        self.start = self._newton(nothing, start)[0][0, :, :-1]
+
+    def _newton(
+        self, further: Scaled, start: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        known = self.known
+        return newton(
+            *(known.train, known.penalty, further.train, further.penalty),
+            *(self.targets, start, self.fit_intercept),
+        )
+
+    def extend(self, values: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Add each of some columns; see `Model`."""
+        further = Scaled.build(values, self.split, self.penalty, self.fit_intercept)
+        weights, size = self._newton(further, self.start)
+        decisions = log_odds(weights, self.known.test, further.test)
+        return decisions, size + possible_size(self.picked, further)
+
+    def sure_of(
+        self, decisions: NDArray[np.float64], place: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the log-probabilities."""
+        if decisions.shape[1] == 1:
+            others = np.exp(decisions[:, 0] * np.where(place == 1, -1.0, 1.0))
+        else:
+            own = decisions[:, place, np.arange(len(place))]
+            others = np.exp(decisions - own[:, None]).sum(axis=1) - 1.0
+        return log_probability(np.where(place >= 0, 1.0 / (1.0 + others), 0.0))
