@@ -129,6 +129,26 @@ def test_how_ours_stands_to_a_published_number(published, word):
     assert pair.word == word
 
 
+def test_published_numbers_of_each_judge_with_spreads():
+    protocol = Protocol(judges=("nb", "knn"), sizes=(1, 2, 3), n_runs=2)
+    content = {
+        "source": "a paper",
+        "tables": {"nb": {"set 0": {"method 0": 0.5}}, "knn": {"set 0": {"method 1": 0.4}}},
+        "spreads": {"knn": {"set 0": {"method 1": 0.02}}},
+        "sentences": ["All is well."],
+    }
+    results = made_up(random_figures(2, 2, 2), protocol=protocol, notes={"published": content})
+    first, second = (published_beside(view_of(results, judge=name)) for name in protocol.judges)
+    assert [(pair.method, pair.published) for pair in first.pairs] == [(0, 0.5)]
+    assert first.pairs[0].spreads is None
+    assert "All is well." in first.sentences
+    assert [(pair.method, pair.published) for pair in second.pairs] == [(1, 0.4)]
+    curve = view_of(results, judge="knn").curves[0, :, 1].mean(axis=0)
+    assert second.pairs[0].spreads == (0.02, pytest.approx(curve.std(ddof=1)))
+    assert "All is well." not in second.sentences
+    assert any("Spread is" in sentence for sentence in second.sentences)
+
+
 @pytest.mark.parametrize("notes", [{}, {"published": None}, {"published": {"table": 3}}])
 def test_no_published_numbers(notes):
     assert published_beside(view_of(made_up(random_figures(2, 2, 2), notes=notes))) is None

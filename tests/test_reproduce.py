@@ -18,13 +18,22 @@ from semisift.cli import main
 from semisift.cli._reproduced import show
 from semisift.evaluation import pairwise, published, statistics
 from semisift.evaluation.baselines import BASELINES
-from semisift.evaluation.beside import Cell, cell, paper_scores, published_wins, wins
+from semisift.evaluation.beside import (
+    Cell,
+    cell,
+    count_ahead,
+    paper_scores,
+    published_wins,
+    wins,
+)
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import find_entrants
 from semisift.evaluation.paper_sets import SSFI_SETS, load
+from semisift.evaluation.protocol import Protocol
 from semisift.evaluation.reproductions import is_registered, make_method, prepare
 from semisift.evaluation.targets import TARGETS
 from semisift.evaluation.wins import win_tie_loss
+from tests.shown_comparisons import made_up
 
 # Methods of the papers that need not be there yet.
 TO_COME = {"co-training", "rasco", "rel-rasco", "prob-mrmr"}
@@ -446,3 +455,14 @@ def test_quiet_prints_nothing(tmp_path, fw_folder, needs_report):
     options = ("--data", fw_folder, "--out", tmp_path / "out", "--runs", 1, "--methods", "random")
     assert call("fw-semifs-table2", *options, "--quiet") == ""
     assert (tmp_path / "out" / "report.html").is_file()
+
+
+def test_cells_in_which_a_method_is_ahead():
+    target = TARGETS["fw-semifs-table2"]
+    specs = {column.name: column.nearest("printed", "nb") for column in target.columns}
+    methods = [specs[name] for name in ("SFFS", "SLS", "SemiFS")]
+    values = np.array([[[0.5, 0.6, 0.7]], [[0.5, 0.7, 0.7]]])
+    results = made_up(
+        values, methods=methods, protocol=Protocol(judges=("nb",), sizes=(10,), n_runs=1)
+    )
+    assert count_ahead(target, results, "printed") == (1, 2)

@@ -13,6 +13,7 @@ from semisift.evaluation.beside import (
     Cell,
     Wins,
     cell,
+    count_ahead,
     mean_ranks,
     paper_scores,
     published_wins,
@@ -58,6 +59,12 @@ def _table(console: "Console", target: Target, results: Results) -> None:
     _others(console, target, results)
     if target.test is not None:
         _tests(console, target, results, target.test)
+    if target.claim is not None:
+        ahead, total = count_ahead(target, results, "printed")
+        first, others = target.claim
+        console.print(
+            f"{first} is ahead of {listed(list(others))} in {ahead} of {count(total, 'cell')}."
+        )
 
 
 def _accuracies(console: "Console", target: Target, results: Results, judge: str) -> None:

@@ -82,6 +82,40 @@ def cell(
     return Cell(published, float(scores.means[i, j]), float(scores.errors[i, j]))
 
 
+def count_ahead(target: Target, results: Results, form: Form) -> tuple[int, int]:
+    """Count the cells of a table in which the method of the paper's claim is ahead.
+
+    Parameters
+    ----------
+    target : Target
+        With a claim.
+    results : Results
+    form : {"printed", "default"}
+        Which form stands for a method that has both.
+
+    Returns
+    -------
+    ahead, total : int
+        Data sets and judges where its mean is above those of all others named in the claim, and
+        where there are figures for all of them.
+    """
+    assert target.claim is not None
+    first, others = target.claim
+    columns = {column.name: column for column in target.columns}
+    ahead = total = 0
+    for judge in results.protocol.judges:
+        scores = results.scores(judge=judge)
+        for dataset in results.datasets:
+            ours, *theirs = (
+                cell(results, scores, dataset, columns[name].nearest(form, judge), None).mean
+                for name in (first, *others)
+            )
+            if not np.isnan([ours, *theirs]).any():
+                total += 1
+                ahead += ours > max(theirs)
+    return ahead, total
+
+
 def paper_scores(target: Target, results: Results, form: Form) -> Scores:
     """Return the scores of the paper's methods, under the names that they have there.
 

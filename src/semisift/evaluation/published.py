@@ -59,7 +59,16 @@ class Published:
 
     def value(self, learner: str, dataset: str, method: str) -> float | None:
         """Return one accuracy, or None where the paper prints none."""
-        row = self.values.get(learner, {}).get(dataset)
+        return self._entry(self.values, learner, dataset, method)
+
+    def deviation(self, learner: str, dataset: str, method: str) -> float | None:
+        """Return one standard deviation, or None where the paper prints none."""
+        return self._entry(self.deviations, learner, dataset, method)
+
+    def _entry(
+        self, table: dict[str, Rows], learner: str, dataset: str, method: str
+    ) -> float | None:
+        row = table.get(learner, {}).get(dataset)
         if row is None or method not in self.methods:
             return None
         return row[self.methods.index(method)]

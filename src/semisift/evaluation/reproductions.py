@@ -45,13 +45,15 @@ class Reproduction:
     @property
     def notes(self) -> dict[str, Any]:
         """What a store keeps of it: the published numbers beside which ours stand."""
-        tables = {judge: self.target.values(judge) for judge in self.target.protocol.judges}
+        judges = self.target.protocol.judges
+        tables = {judge: self.target.values(judge) for judge in judges}
         return {
             "target": self.target.name,
             "published": {
                 "source": self.target.title,
-                "table": tables[self.target.protocol.judges[0]],
+                "table": tables[judges[0]],
                 "tables": tables,
+                "spreads": {judge: self.target.spreads(judge) for judge in judges},
                 "sentences": [
                     f"The paper says: {said}" for said in self.target.published.sentences
                 ],

@@ -1,5 +1,6 @@
 """Targets: the tables and figures of results that ``semisift reproduce`` makes again."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
@@ -74,6 +75,10 @@ class Target:
         The test that the paper makes of the table.
     others : tuple of str
         Further methods to compare with.
+    claim : (str, tuple of str), optional
+        A method that the paper finds ahead, and those that it is ahead of.
+    has_spreads : bool
+        Whether the paper prints standard deviations over the numbers of features.
     """
 
     name: str
@@ -84,6 +89,8 @@ class Target:
     view: Literal["table", "curves", "wins", "ranks"] = "table"
     test: Literal["signed-ranks", "mean-ranks"] | None = None
     others: tuple[str, ...] = YARDSTICKS
+    claim: tuple[str, tuple[str, ...]] | None = None
+    has_spreads: bool = False
 
     @property
     def title(self) -> str:
@@ -103,9 +110,18 @@ class Target:
 
     def values(self, judge: str) -> dict[str, dict[str, float]]:
         """Return the published values of a judge: data set -> our method -> value."""
+        return self._table(judge, self.published.value)
+
+    def spreads(self, judge: str) -> dict[str, dict[str, float]]:
+        """Return the published deviations over the numbers of features, in the same form."""
+        return self._table(judge, self.published.deviation) if self.has_spreads else {}
+
+    def _table(
+        self, judge: str, entry: Callable[[str, str, str], float | None]
+    ) -> dict[str, dict[str, float]]:
         table: dict[str, dict[str, float]] = {}
         for dataset, column in product(self.sets, self.columns):
-            value = self.published.value(judge, dataset, column.name)
+            value = entry(judge, dataset, column.name)
             if value is not None:
                 for spec in column.specs(judge):
                     table.setdefault(dataset, {})[spec] = value
@@ -134,6 +150,8 @@ _FW_SEMIFS_COLUMNS = (
     Column("SLS", "sls:variant=paper", "sls"),
     Column("SemiFS", "fw-semifs:estimator={judge}:feature_scaling=minmax"),
 )
+
+_FW_SEMIFS_CLAIM = ("SemiFS", ("SFFS", "SLS"))
 
 # CoTrain-B is what co-training starts from.
 _REL_RASCO_COLUMNS = (
@@ -205,6 +223,7 @@ TARGETS: dict[str, Target] = {
             replace(_FW_SEMIFS, sizes=(10,)),
             _FW_SEMIFS_COLUMNS,
             paper_sets.FW_SEMIFS_SETS,
+            claim=_FW_SEMIFS_CLAIM,
         ),
         Target(
             "fw-semifs-table3",
@@ -212,6 +231,8 @@ TARGETS: dict[str, Target] = {
             _FW_SEMIFS,
             _FW_SEMIFS_COLUMNS[1:],
             paper_sets.FW_SEMIFS_SETS,
+            claim=_FW_SEMIFS_CLAIM,
+            has_spreads=True,
         ),
         Target(
             "rel-rasco-fig1",

@@ -106,8 +106,12 @@ def summary_of(view: View, sketches: list[Sketch]) -> str:
         parts += [f"## {table.title}, judge {escape_markdown(visible(judge))}"]
         parts += [markdown_of(table).rstrip()]
     parts += map(escape_markdown, _asides(view))
-    if (beside := published_beside(view)) is not None:
-        parts += ["## Published numbers beside ours", *_published(view, beside)]
+    for judge in results.protocol.judges:
+        judged = view_of(results, judge=judge)
+        if (beside := published_beside(judged)) is not None:
+            name = escape_markdown(visible(judge))
+            parts += [f"## Published numbers beside ours, judge {name}"]
+            parts += _published(judged, beside)
     parts += ["## Methods at a glance", markdown_of(glance_table(view)).rstrip()]
     parts += ["## Tests", _list([*tests_in_words(view), *wilcoxon_in_words(view)])]
     for sketch in sketches:

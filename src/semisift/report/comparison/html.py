@@ -169,7 +169,8 @@ def _keys(view: View) -> list[Key]:
 
 def _sight(view: View, number: int) -> Sight:
     start = f"v{number}"
-    beside = published_beside(view) if number == 0 else None
+    is_published = view.metric == view.results.protocol.metrics[0]
+    beside = published_beside(view) if is_published else None
     sets = range(len(view.datasets))
     sweep = None if view.results.about["sweep"] is None else SweepView(view)
     ranks = ranks_of(view)

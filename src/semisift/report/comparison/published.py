@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from semisift._words import count, listed, printable, visible
 from semisift.report.comparison.tables import Cell, Line, Table, number
 from semisift.report.comparison.view import View
@@ -26,6 +28,8 @@ class Pair:
     published, ours, error : float
     word : str
         How ours stands to the published one: one of `WORDS`, or `UNKNOWN`.
+    spreads : (float, float), optional
+        The published standard deviation over the numbers of features, and that of our mean curve.
     """
 
     dataset: int
@@ -34,6 +38,7 @@ class Pair:
     ours: float
     error: float
     word: str
+    spreads: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -54,15 +59,23 @@ class Published:
 
 
 def published_beside(view: View) -> Published | None:
-    """Return the published numbers of the notes beside ours; None where there are none."""
+    """Return the published numbers of the notes beside ours; None where there are none.
+
+    Sentences stand beside the first judge's numbers.
+    """
     notes = view.results.about.get("notes") or {}
     content = notes.get("published") if isinstance(notes, Mapping) else None
-    if not isinstance(content, Mapping) or not isinstance(content.get("table"), Mapping):
+    if not isinstance(content, Mapping):
         return None
+    is_first = view.judge == view.results.protocol.judges[0]
+    table = _part(content, "tables", view.judge) or (content.get("table") if is_first else None)
+    if not isinstance(table, Mapping):
+        return None
+    spreads = _part(content, "spreads", view.judge) or {}
     pairs: list[Pair] = []
     datasets: dict[str, None] = {}  # as sets that keep their order
     methods: dict[str, None] = {}
-    for dataset, row in content["table"].items():
+    for dataset, row in table.items():
         for method, value in row.items() if isinstance(row, Mapping) else ():
             number = _number(value)
             if number is None:
@@ -74,15 +87,29 @@ def published_beside(view: View) -> Published | None:
             else:
                 i = view.results.datasets.index(dataset)
                 j = view.results.methods.index(method)
-                pairs.append(_pair(view, i, j, number))
+                spread = _number((_part(spreads, dataset) or {}).get(method))
+                pairs.append(_pair(view, i, j, number, spread))
     sentences = [_counts(pairs)] if pairs else []
-    for what, names in (("data sets", datasets), ("methods", methods)):
-        if names:
-            sentences.append(
-                f"Published, but not part of this comparison, {what}: {listed([*names])}."
-            )
-    sentences += [printable(sentence) for sentence in content.get("sentences") or ()]
+    if any(pair.spreads for pair in pairs):
+        sentences.append(
+            "Spread is the standard deviation over the numbers of features, of ours that of the "
+            "mean over the runs."
+        )
+    if is_first:
+        for what, names in (("data sets", datasets), ("methods", methods)):
+            if names:
+                sentences.append(
+                    f"Published, but not part of this comparison, {what}: {listed([*names])}."
+                )
+        sentences += [printable(sentence) for sentence in content.get("sentences") or ()]
     return Published(printable(content.get("source") or "no source given"), pairs, sentences)
+
+
+def _part(content: Any, *names: str) -> Any:
+    """Return what lies within nested mappings, or None where there is no such thing."""
+    for name in names:
+        content = content.get(name) if isinstance(content, Mapping) else None
+    return content if isinstance(content, Mapping) else None
 
 
 def _number(value: Any) -> float | None:
@@ -90,9 +117,12 @@ def _number(value: Any) -> float | None:
     return float(value) if is_number and math.isfinite(value) else None
 
 
-def _pair(view: View, i: int, j: int, published: float) -> Pair:
+def _pair(view: View, i: int, j: int, published: float, spread: float | None) -> Pair:
     ours, error = float(view.scores.means[i, j]), float(view.scores.errors[i, j])
-    return Pair(i, j, published, ours, error, stand(ours, error, published))
+    spreads = None
+    if spread is not None and not math.isnan(ours):
+        spreads = spread, float(np.nanmean(view.curves[i, :, j], axis=0).std(ddof=1))
+    return Pair(i, j, published, ours, error, stand(ours, error, published), spreads)
 
 
 def stand(ours: float, error: float, published: float) -> str:
@@ -125,6 +155,7 @@ def _counts(pairs: list[Pair]) -> str:
 def published_table(view: View, beside: Published) -> Table:
     """Return a line for each published number."""
     lines = []
+    has_spreads = any(pair.spreads for pair in beside.pairs)
     for pair in beside.pairs:
         aside = "" if math.isnan(pair.error) else f"± {pair.error:.3f}"
         ours = number(pair.ours)
@@ -134,7 +165,10 @@ def published_table(view: View, beside: Published) -> Table:
             Cell(ours.text, ours.value, aside=aside),
             Cell(pair.word),
         ]
+        if has_spreads:
+            cells += [number(spread) for spread in pair.spreads or (math.nan, math.nan)]
         lines.append(Line(view.datasets[pair.dataset], cells, pair.dataset, pair.method))
     columns = ["method", "published", "ours", "ours is"]
+    columns += ["published spread", "our spread"] if has_spreads else []
     nothing: list[int | None] = [None] * len(columns)
     return Table("published-of", "Published numbers", "data set", columns, nothing, lines)
