@@ -15,9 +15,10 @@ from semisift import SEFR, SSFI, ForestImportance, LabelledOnly, NothingUnlabell
 from semisift._committee.engine import committee_size
 from semisift._committee.members import build_setting
 from semisift._problem import Problem
-from semisift.ensembles._votes import count_quotas, decide, has_collapsed
+from semisift.ensembles._votes import decide, has_collapsed
 from semisift.ensembles.ssfi import VARIANTS
 from semisift.math.masks import row_mask, unmask
+from semisift.math.plan import count_quotas
 
 from .conftest import make_data
 from .reference.forest import forest

@@ -30,6 +30,7 @@ def test_kernels_are_compiled():
         "masks",
         "neighbours",
         "nnge",
+        "pct",
         "plan",
         "votes",
     ):

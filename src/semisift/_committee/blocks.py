@@ -51,6 +51,8 @@ class Setting(ABC):
     n_features: int
     n_drawn: int
     draws_at_nodes: bool
+    # the features of all members, of shape (n_members, n_drawn); None: drawn with equal chances
+    subspaces: NDArray[np.int32] | None = None
 
     @abstractmethod
     def new_block(self, start: int, stop: int) -> "Block":
@@ -94,8 +96,10 @@ class Block(ABC):
         """Return what the members are dealt."""
         if "plan" not in self._kept:
             members = setting.seed, self.start, self.stop
-            subspaces = None
-            if not setting.draws_at_nodes:
+            subspaces = setting.subspaces
+            if subspaces is not None:
+                subspaces = subspaces[self.start : self.stop]
+            elif not setting.draws_at_nodes:
                 subspaces = _dealer().draw_subspaces(*members, setting.n_features, setting.n_drawn)
             weights, out_of_bag = _dealer().draw_bags(
                 *members,

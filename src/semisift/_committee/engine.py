@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from numbers import Integral
 from typing import Any, Self
 
 import joblib
@@ -40,6 +41,15 @@ def committee_size(n_features: int) -> int:
     2040
     """
     return 10 * math.ceil(math.log(0.01) / math.log(1 - 1 / math.sqrt(max(n_features, 2))))
+
+
+def features_to_draw(max_features: Any, n_features: int) -> int:
+    """Return how many features a member draws."""
+    if max_features == "sqrt":
+        return max(1, round(math.sqrt(n_features)))
+    if isinstance(max_features, Integral):
+        return min(int(max_features), n_features)
+    return max(1, round(max_features * n_features))
 
 
 class Committee:

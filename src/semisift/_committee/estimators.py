@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import has_fit_parameter
 
 from semisift._committee.blocks import Block, Importance, Setting, list_strata
 from semisift._committee.permutation import Constant, Member, lose_columns
@@ -56,6 +57,7 @@ class EstimatorSetting(Setting):
         max_depth: int | None = None,
         large_bags: bool = False,
         draws_at_nodes: bool = False,
+        subspaces: NDArray[np.int32] | None = None,
     ) -> "EstimatorSetting":
         """Prepare the data for estimators.
 
@@ -75,6 +77,8 @@ class EstimatorSetting(Setting):
         draws_at_nodes : bool
             Give all features to each member; where `estimator` is None, `n_drawn` of them are drawn
             at every node.
+        subspaces : int32 array of shape (n_members, n_drawn), optional
+            The features of each member; else they are drawn with equal chances.
 
         Returns
         -------
@@ -100,6 +104,7 @@ class EstimatorSetting(Setting):
             n_features=problem.n_features,
             n_drawn=n_drawn,
             draws_at_nodes=draws_at_nodes,
+            subspaces=subspaces,
         )
 
     def new_block(self, start: int, stop: int) -> "EstimatorBlock":
@@ -138,10 +143,7 @@ class EstimatorBlock(Block):
         picked = self.picks[i] >= 0
         rows = np.concatenate([bag, self.picks[i, picked]])
         codes = np.concatenate([setting.labels.codes[bag], self.pick_labels[i, picked]])
-        if (codes == codes[0]).all():
-            return Member(number, columns, Constant(codes[0]))
-        estimator = with_random_states(setting.estimator, setting.seed, number)
-        return Member(number, columns, estimator.fit(setting.take(rows, columns), codes))
+        return fit_member(setting, number, columns, rows, codes)
 
     @one_openmp_thread()
     def vote(
@@ -237,6 +239,39 @@ class EstimatorBlock(Block):
             agreement,
             dealt.count_draws(setting.n_features),
         )
+
+
+def fit_member(
+    setting: EstimatorSetting,
+    number: int,
+    columns: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64] | None = None,
+) -> Member:
+    """Fit one member on rows with these class codes.
+
+    Parameters
+    ----------
+    setting : EstimatorSetting
+    number : int
+        Of the member: its random states come from it.
+    columns : int32 array
+    rows, codes : int32 arrays of one length
+    weights : array of that length or None
+        Of the rows; left out where the estimator takes none.
+
+    Returns
+    -------
+    Member
+    """
+    if (codes == codes[0]).all():
+        return Member(number, columns, Constant(codes[0]))
+    estimator = with_random_states(setting.estimator, setting.seed, number)
+    options = {}
+    if weights is not None and has_fit_parameter(estimator, "sample_weight"):
+        options["sample_weight"] = weights
+    return Member(number, columns, estimator.fit(setting.take(rows, columns), codes, **options))
 
 
 def with_random_states(estimator: Any, seed: int, member: int) -> Any:

@@ -61,6 +61,7 @@ class TreeSetting(Setting):
         max_depth: int | None = None,
         large_bags: bool = False,
         draws_at_nodes: bool = False,
+        subspaces: NDArray[np.int32] | None = None,
     ) -> "TreeSetting":
         """Prepare the data for trees.
 
@@ -78,6 +79,8 @@ class TreeSetting(Setting):
             Whether bags are to grow by many unlabelled rows.
         draws_at_nodes : bool
             Draw features afresh at every node, as a random forest does.
+        subspaces : int32 array of shape (n_members, n_drawn), optional
+            The features of each member; else they are drawn with equal chances.
 
         Returns
         -------
@@ -99,6 +102,7 @@ class TreeSetting(Setting):
             n_features=problem.n_features,
             n_drawn=n_drawn,
             draws_at_nodes=draws_at_nodes,
+            subspaces=subspaces,
             ranks=ranks,
             order=order,
             spread=problem.spread if widest_gap else None,

@@ -1,6 +1,5 @@
 """What the committees share: their size, what members draw, and the sum of what they lose."""
 
-import math
 from numbers import Integral
 from typing import Any
 
@@ -10,6 +9,8 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from semisift._committee.engine import committee_size
 from semisift._committee.members import Importance
+from semisift._problem import Problem
+from semisift.math.subspaces import KINDS, Kind, draw_subspaces
 
 COMMITTEE_CONSTRAINTS: dict[str, list[Any]] = {
     "n_members": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
@@ -23,19 +24,25 @@ COMMITTEE_CONSTRAINTS: dict[str, list[Any]] = {
     "n_jobs": [None, Integral],
 }
 
+# For committees whose members may draw other than with equal chances.
+SUBSPACE_CONSTRAINTS: dict[str, list[Any]] = {"subspace": [StrOptions(set(KINDS))]}
+
 
 def count_members(n_members: int | str, n_features: int) -> int:
     """Return the size of the committee."""
     return committee_size(n_features) if isinstance(n_members, str) else int(n_members)
 
 
-def features_to_draw(max_features: Any, n_features: int) -> int:
-    """Return how many features a member draws."""
-    if max_features == "sqrt":
-        return max(1, round(math.sqrt(n_features)))
-    if isinstance(max_features, Integral):
-        return min(int(max_features), n_features)
-    return max(1, round(max_features * n_features))
+def features_of_members(
+    kind: Kind, problem: Problem, n_members: int, n_drawn: int
+) -> NDArray[np.int32] | None:
+    """Return the features of all members, or None where they are drawn with equal chances.
+
+    Members draw these by themselves, where they are at work.
+    """
+    if kind == "random":
+        return None
+    return draw_subspaces(kind, problem.X, problem.labels, problem.seed, n_members, n_drawn)
 
 
 def add_up(

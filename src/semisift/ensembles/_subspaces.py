@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift import kernels
+from semisift._committee.engine import features_to_draw
 from semisift._problem import Problem
 from semisift._warnings import warn
-from semisift.ensembles._shared import features_to_draw
+from semisift.ensembles._shared import count_members, features_of_members
 from semisift.exceptions import KernelsMissingWarning
 from semisift.kernels import describe_missing
 from semisift.math import plan as numpy_plan
@@ -56,6 +57,8 @@ class Setting:
     balance : float or None
     options : Options
     seed : int
+    subspaces : int32 array of shape (n_members, n_drawn) or None
+        The features of all members; None: drawn with equal chances.
     """
 
     X: Any
@@ -71,6 +74,7 @@ class Setting:
     balance: float | None
     options: Options
     seed: int
+    subspaces: NDArray[np.int32] | None
 
 
 class Deal(NamedTuple):
@@ -120,6 +124,12 @@ def make_setting(ranker: Any, problem: Problem) -> Setting:
         balance=None if is_printed else ranker.balance,
         options=options,
         seed=problem.seed,
+        subspaces=features_of_members(
+            ranker.subspace,
+            problem,
+            count_members(ranker.n_members, problem.n_features),
+            n_drawn,
+        ),
     )
 
 
@@ -128,7 +138,10 @@ def deal_members(members: tuple[int, int], setting: Setting) -> Deal:
     start, stop = members
     dealer = kernels.plan if kernels.AVAILABLE else numpy_plan
     n_features, n_rows = setting.X.shape[1], len(setting.constraints.rows)
-    features = dealer.draw_subspaces(setting.seed, start, stop, n_features, setting.n_drawn)
+    if setting.subspaces is not None:
+        features = setting.subspaces[start:stop]
+    else:
+        features = dealer.draw_subspaces(setting.seed, start, stop, n_features, setting.n_drawn)
     copies = np.ones((stop - start, n_rows), dtype=np.int32)
     pair_counts = NO_COUNTS
     if setting.bootstrap is not None and setting.strata[-1] > 0:

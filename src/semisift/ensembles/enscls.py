@@ -15,7 +15,11 @@ from semisift._base import PairRanker
 from semisift._committee.engine import Committee
 from semisift._problem import Problem
 from semisift.ensembles._aggregate import AGGREGATES, aggregate
-from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, count_members
+from semisift.ensembles._shared import (
+    COMMITTEE_CONSTRAINTS,
+    SUBSPACE_CONSTRAINTS,
+    count_members,
+)
 from semisift.ensembles._subspace_scores import MemberScores, score_members, weigh_members
 from semisift.ensembles._subspaces import Setting, make_setting
 from semisift.math.cls import N_CANNOT_LINKS
@@ -68,6 +72,11 @@ class EnsCLS(PairRanker):
         Committee size; "auto" is the paper's ``10 ceil(log(0.01) / log(1 - 1 / sqrt(p)))``.
     max_features : "sqrt", int or float, default="sqrt"
         Features that each member draws: the rounded square root, a number or a share.
+    subspace : {"random", "relevant", "probabilistic-mrmr"}, default="random"
+        How members draw their features: with equal chances; in proportion to their mutual
+        information with the class on the labelled rows; or to that minus their mean mutual
+        information with the features that the member has drawn before. Without two classes all
+        chances are equal. Features that no member draws have no score.
     aggregate : {"zscore", "draws", "rank", "printed"}, default="zscore"
         How the scores of the members become one: the mean over the members that drew a feature, of
         scores in standard deviations from the mean of the member ("zscore"), as they are
@@ -89,8 +98,8 @@ class EnsCLS(PairRanker):
     n_neighbors : int, default=10
         Neighbours of each unlabelled row; at most all other rows are used.
     variant : {"default", "paper"}, default="default"
-        The recommended method or the printed one, with which only `n_members` and `max_features`
-        are used.
+        The recommended method or the printed one, with which only `n_members`, `max_features` and
+        `subspace` are used.
     graph : {"mean", "union"}, default="mean"
         An edge has the mean, or the larger, of the shares that its two rows give it among their
         neighbours. Rows at the same distance share the last places equally.
@@ -146,6 +155,7 @@ class EnsCLS(PairRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PairRanker._parameter_constraints,
         **{name: COMMITTEE_CONSTRAINTS[name] for name in ("n_members", "max_features", "n_jobs")},
+        **SUBSPACE_CONSTRAINTS,
         "aggregate": [StrOptions(set(AGGREGATES))],
         "balance": [None, Interval(Real, 0, None, closed="left")],
         "bootstrap": [None, StrOptions({"plain", "stratified"})],
@@ -168,6 +178,7 @@ class EnsCLS(PairRanker):
         n_features_to_select: int | float | None = None,
         n_members: int | Literal["auto"] = "auto",
         max_features: int | float | Literal["sqrt"] = "sqrt",
+        subspace: Literal["random", "relevant", "probabilistic-mrmr"] = "random",
         aggregate: Literal["zscore", "draws", "rank", "printed"] = "zscore",
         balance: float | None = 1.0,
         bootstrap: Literal["plain", "stratified"] | None = "plain",
@@ -193,6 +204,7 @@ class EnsCLS(PairRanker):
         )
         self.n_members = n_members
         self.max_features = max_features
+        self.subspace = subspace
         self.aggregate = aggregate
         self.balance = balance
         self.bootstrap = bootstrap

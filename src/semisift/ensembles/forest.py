@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._base import FeatureRanker
-from semisift._committee.engine import Committee
+from semisift._committee.engine import Committee, features_to_draw
 from semisift._committee.members import (
     Block,
     Importance,
@@ -23,7 +23,6 @@ from semisift.ensembles._shared import (
     COMMITTEE_CONSTRAINTS,
     add_up,
     count_members,
-    features_to_draw,
 )
 
 

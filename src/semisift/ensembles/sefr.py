@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import HasMethods, Interval
 
 from semisift._base import FeatureRanker
-from semisift._committee.engine import Committee
+from semisift._committee.engine import Committee, features_to_draw
 from semisift._committee.members import (
     Block,
     Importance,
@@ -26,7 +26,6 @@ from semisift.ensembles._shared import (
     COMMITTEE_CONSTRAINTS,
     add_up,
     count_members,
-    features_to_draw,
 )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from semisift._base import FeatureRanker
-from semisift._committee.engine import Committee
+from semisift._committee.engine import Committee, features_to_draw
 from semisift._committee.members import (
     Block,
     Importance,
@@ -26,17 +26,18 @@ from semisift._committee.members import (
 from semisift._problem import Problem
 from semisift.ensembles._shared import (
     COMMITTEE_CONSTRAINTS,
+    SUBSPACE_CONSTRAINTS,
     add_up,
     count_members,
-    features_to_draw,
+    features_of_members,
 )
 from semisift.ensembles._votes import (
     class_prior,
-    count_quotas,
     decide,
     sort_confident,
     sum_votes,
 )
+from semisift.math.plan import count_quotas
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,11 @@ class SSFI(FeatureRanker):
         Committee size; "auto" is the paper's ``10 ceil(log(0.01) / log(1 - 1 / sqrt(p)))``.
     max_features : "sqrt", int or float, default="sqrt"
         Features that each member draws: the rounded square root, a number or a share.
+    subspace : {"random", "relevant", "probabilistic-mrmr"}, default="random"
+        How members draw their features: with equal chances; in proportion to their mutual
+        information with the class on the labelled rows; or to that minus their mean mutual
+        information with the features that the member has drawn before. Features that no member
+        draws have no score.
     max_iter : int or "auto", default="auto"
         Rounds of co-training; "auto" is 3, and 10 for the printed method. They stop earlier
         when no member has a row left to be handed.
@@ -186,6 +192,7 @@ class SSFI(FeatureRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
         **COMMITTEE_CONSTRAINTS,
+        **SUBSPACE_CONSTRAINTS,
         "max_iter": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
         "growth": [Interval(Real, 0, None, closed="neither")],
         "class_prior": [None, "array-like", dict],
@@ -199,6 +206,7 @@ class SSFI(FeatureRanker):
         n_features_to_select: int | float | None = None,
         n_members: int | Literal["auto"] = "auto",
         max_features: int | float | Literal["sqrt"] = "sqrt",
+        subspace: Literal["random", "relevant", "probabilistic-mrmr"] = "random",
         max_iter: int | Literal["auto"] = "auto",
         growth: float = 1,
         class_prior: Any = None,
@@ -217,6 +225,7 @@ class SSFI(FeatureRanker):
         )
         self.n_members = n_members
         self.max_features = max_features
+        self.subspace = subspace
         self.max_iter = max_iter
         self.growth = growth
         self.class_prior = class_prior
@@ -247,13 +256,15 @@ class SSFI(FeatureRanker):
         if reading.mends_collapse:
             scaled["prior" if self.class_prior is not None else "labelled_shares"] = prior
         n_members = count_members(self.n_members, problem.n_features)
+        n_drawn = features_to_draw(self.max_features, problem.n_features)
         setting = build_setting(
             problem,
-            features_to_draw(self.max_features, problem.n_features),
+            n_drawn,
             estimator=self.estimator,
             stratified=reading.stratified,
             widest_gap=reading.widest_gap,
             max_depth=self.max_depth,
+            subspaces=features_of_members(self.subspace, problem, n_members, n_drawn),
         )
         with Committee(n_members, self.n_jobs) as committee:
             # algorithm 1, lines 3 to 11: the initial committee, and its first vote

@@ -22,24 +22,21 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 from sklearn.utils._param_validation import StrOptions
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
 from semisift.math.class_moments import class_moments
-from semisift.math.information import Binned, bin_columns, mutual_information
-
-# Picks where nobody asked for a number: the order of the rest says little.
-MOST_UNASKED = 100
-
-# Information is compared up to this: the order in which counts are added changes the last bits.
-DECIMALS = 12
+from semisift.math.greedy import (
+    DECIMALS,
+    MOST_UNASKED,
+    PICK_STREAM,
+    pick,
+    scores_of_picks,
+)
+from semisift.math.information import bin_columns, mutual_information
 
 NO_REDUNDANCY = 1e-12
-
-# Separates the draw that orders ties among the picks from the one that orders ties of scores.
-PICK_STREAM = 0x7069
 
 
 class MRMR(FeatureRanker):
@@ -127,20 +124,23 @@ class MRMR(FeatureRanker):
         candidates = ~problem.constant
         chance = np.random.default_rng([problem.seed, PICK_STREAM]).permutation(problem.n_features)
         order = np.lexsort((chance, -self._tie_key(problem)))
+        redundancy = np.zeros(problem.n_features)
+        n_added = 0
+
+        def add(chosen: int) -> NDArray[np.float64]:
+            nonlocal redundancy, n_added
+            redundancy += mutual_information(binned, binned.column(chosen))
+            n_added += 1
+            return criterion(relevance, redundancy / n_added, self.criterion == "MIQ")
+
         picks = pick(
             relevance,
-            binned,
+            add,
             min(n_picks, int(candidates.sum())),
-            quotient=self.criterion == "MIQ",
             candidates=candidates,
             tie_order=np.argsort(order),
         )
-        scores = np.empty(problem.n_features)
-        rest = np.ones(problem.n_features, dtype=bool)
-        rest[picks] = False
-        scores[rest] = rankdata(np.where(candidates, relevance, -1.0)[rest])
-        scores[picks] = problem.n_features - np.arange(len(picks))
-        return scores
+        return scores_of_picks(picks, relevance, candidates)
 
     def _tie_key(self, problem: Problem) -> NDArray[np.float64]:
         moments = class_moments(problem)
@@ -148,51 +148,6 @@ class MRMR(FeatureRanker):
         # F / (1 + F), which orders columns as F does and is never infinite
         share = np.divide(moments.between, total, out=np.zeros(len(total)), where=total > 0)
         return np.round(share, DECIMALS)
-
-
-def pick(
-    relevance: NDArray[np.float64],
-    binned: Binned,
-    n_picks: int,
-    *,
-    quotient: bool,
-    candidates: NDArray[np.bool_],
-    tie_order: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Pick columns greedily.
-
-    Parameters
-    ----------
-    relevance : float array of shape (p,)
-    binned : DenseBins or SparseBins
-        By which redundancy is measured.
-    n_picks : int
-    quotient : bool
-        MIQ instead of MID.
-    candidates : bool array of shape (p,)
-        Which columns may be picked.
-    tie_order : int array of shape (p,)
-        Of equally good columns the one with the lowest number is picked.
-
-    Returns
-    -------
-    int array of shape (n_picks,)
-        The columns in the order in which they were picked.
-    """
-    picks: list[int] = []
-    left = candidates.copy()
-    redundancy = np.zeros(len(relevance))
-    value = relevance
-    while len(picks) < n_picks:
-        best = value[left].max()
-        tied = np.flatnonzero(left & (value >= best - 10.0**-DECIMALS * max(1.0, abs(best))))
-        chosen = int(tied[np.argmin(tie_order[tied])])
-        picks.append(chosen)
-        left[chosen] = False
-        if len(picks) < n_picks:
-            redundancy += mutual_information(binned, binned.column(chosen))
-            value = criterion(relevance, redundancy / len(picks), quotient)
-    return np.array(picks, dtype=np.int64)
 
 
 def criterion(

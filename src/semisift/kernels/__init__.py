@@ -9,6 +9,7 @@ try:
     import semisift.kernels.importance
     import semisift.kernels.neighbours
     import semisift.kernels.nnge
+    import semisift.kernels.pct
     import semisift.kernels.plan
     import semisift.kernels.votes  # noqa: F401
 

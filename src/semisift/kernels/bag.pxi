@@ -174,9 +174,10 @@ cdef class _Workspace:
 
 cdef int fill_bag(Bag *bag, const int32_t *labelled, const int32_t *codes, const int32_t *weights,
                   Py_ssize_t n_labelled, const int32_t *picks, const int32_t *pick_labels,
-                  Py_ssize_t n_picks) noexcept nogil:
+                  const int32_t *pick_weights, Py_ssize_t n_picks) noexcept nogil:
     """Put the member's training rows into the bag, class by class; returns their total weight."""
     cdef int k, n = 0, total = 0
+    cdef int32_t weight
     cdef Py_ssize_t j
     cdef int64_t *next_place = bag.counts
     memset(next_place, 0, (bag.n_classes + 1) * sizeof(int64_t))
@@ -194,8 +195,9 @@ cdef int fill_bag(Bag *bag, const int32_t *labelled, const int32_t *codes, const
             place_row(bag, labelled[j], weights[j], codes[labelled[j]])
     for j in range(n_picks):
         if picks[j] >= 0:
-            total += 1
-            place_row(bag, picks[j], 1, pick_labels[j])
+            weight = 1 if pick_weights == NULL else pick_weights[j]
+            total += weight
+            place_row(bag, picks[j], weight, pick_labels[j])
     for j in range(bag.n):
         bag.members[j] = <int32_t>j
     return total

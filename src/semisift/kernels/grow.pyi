@@ -34,5 +34,6 @@ def grow(
     start: int = 0,
     node_features: int = -1,
     side_by_side: int = -1,
+    pick_weights: NDArray[np.int32] | None = None,
 ) -> Trees: ...
 def rank_columns(X: NDArray[Any]) -> NDArray[np.uint8]: ...

@@ -332,7 +332,7 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
          const int32_t[:, ::1] subspaces=None, *, const uint8_t[:, ::1] codes=None,
          const int32_t[:, ::1] order=None, const double[::1] spread=None, max_depth=None,
          uint64_t seed=0, Py_ssize_t start=0, Py_ssize_t node_features=-1,
-         int side_by_side=-1):
+         int side_by_side=-1, const int32_t[:, ::1] pick_weights=None):
     """Grow one tree for each member of a block.
 
     Parameters
@@ -363,6 +363,8 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
     side_by_side : int
         Largest bag on which all thresholds are tried side by side, the kernel's choice if negative;
         the trees do not depend on it.
+    pick_weights : array of shape (n_members, n_picks), optional
+        Weights of the further training rows, at least 1; without them they are 1.
 
     Returns
     -------
@@ -385,10 +387,11 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
             n_bag += weights[i, j] > 0
             total += weights[i, j]
         for j in range(n_picks):
-            n_bag += picks[i, j] >= 0
-            total += picks[i, j] >= 0
+            if picks[i, j] >= 0:
+                n_bag += 1
+                total += 1 if pick_weights is None else pick_weights[i, j]
         largest = max(largest, n_bag)
-        capacity += 2 * n_bag
+        capacity += max(1, 2 * n_bag)  # an empty bag has a single leaf
         if n_bag <= side_by_side and total <= 255:
             largest_small = max(largest_small, n_bag)
         else:
@@ -440,7 +443,7 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
                 total = fill_bag(
                     bag, &labelled[0], &row_labels[0], &weights[i, 0], n_labelled,
                     &picks[i, 0] if n_picks else NULL, &pick_labels[i, 0] if n_picks else NULL,
-                    n_picks,
+                    &pick_weights[i, 0] if n_picks and pick_weights is not None else NULL, n_picks,
                 )
                 small = bag.n <= side_by_side and total <= 255
                 out.feature = &out_feature[n_nodes]

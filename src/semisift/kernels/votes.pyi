@@ -7,6 +7,7 @@ from semisift.kernels.grow import Trees
 def vote(
     X: Columns, trees: Trees, rows: NDArray[np.uint64], n_classes: int, probability: bool
 ) -> NDArray[np.int32]: ...
+def vote_each(X: Columns, trees: Trees, n_classes: int, probability: bool) -> NDArray[np.int32]: ...
 def pick_own(
     X: Columns,
     trees: Trees,

@@ -49,6 +49,15 @@ cdef void flush_votes(uint64_t *planes, int64_t n_words, int32_t unit, int n_cla
     memset(planes, 0, PLANES * n_words * sizeof(uint64_t))
 
 
+cdef int32_t class_share(const int32_t[:, ::1] counts, int leaf, Py_ssize_t label) noexcept nogil:
+    """The share of a class in an impure leaf, in units of 1 / VOTE."""
+    cdef int64_t total = 0
+    cdef Py_ssize_t k
+    for k in range(counts.shape[1]):
+        total += counts[leaf, k]
+    return <int32_t>((2 * VOTE * <int64_t>counts[leaf, label] + total) // (2 * total))
+
+
 def vote(Columns X, trees, const uint64_t[:, ::1] rows, Py_ssize_t n_classes, bint probability):
     """Votes of each tree on its own set of rows, summed over the trees.
 
@@ -73,7 +82,7 @@ def vote(Columns X, trees, const uint64_t[:, ::1] rows, Py_ssize_t n_classes, bi
     cdef Py_ssize_t n_members = rows.shape[0], n_words = rows.shape[1], i, k
     cdef int v
     cdef int32_t share, unit = VOTE if probability else 1
-    cdef int64_t w, row, total
+    cdef int64_t w, row
     cdef uint64_t bits
     cdef uint64_t *leaf_rows
     votes_array = np.zeros((X.c.n_rows, n_classes), dtype=np.int32)
@@ -100,13 +109,8 @@ def vote(Columns X, trees, const uint64_t[:, ::1] rows, Py_ssize_t n_classes, bi
                     for w in range(n_words):
                         winners[tree.leaf[v], w] |= leaf_rows[w]
                     continue
-                total = 0
                 for k in range(n_classes):
-                    total += forest.counts[tree.impure[v], k]
-                for k in range(n_classes):
-                    share = <int32_t>(
-                        (2 * VOTE * <int64_t>forest.counts[tree.impure[v], k] + total) // (2 * total)
-                    )
+                    share = class_share(forest.counts, tree.impure[v], k)
                     if share == 0:
                         continue
                     for w in range(n_words):
@@ -119,6 +123,66 @@ def vote(Columns X, trees, const uint64_t[:, ::1] rows, Py_ssize_t n_classes, bi
                 count_votes(&planes[k, 0, 0], &winners[k, 0], n_words)
                 if (i + 1) % ((1 << PLANES) - 1) == 0 or i + 1 == n_members:
                     flush_votes(&planes[k, 0, 0], n_words, unit, n_classes, k, &votes[0, 0])
+    return votes_array
+
+
+def vote_each(Columns X, trees, Py_ssize_t n_classes, bint probability):
+    """Votes of each tree on all rows.
+
+    Parameters
+    ----------
+    X : Columns
+        The data.
+    trees : Trees
+        One tree for each member of the block.
+    n_classes : int
+        Number of classes.
+    probability : bool
+        As in `vote`.
+
+    Returns
+    -------
+    ndarray of shape (n_members, n_rows, n_classes), int32
+    """
+    cdef Forest forest = Forest(trees)
+    cdef Py_ssize_t n_rows = X.c.n_rows, n_members = forest.offsets.shape[0] - 1, i, k
+    cdef Py_ssize_t n_words = (n_rows + 63) // 64
+    cdef int v
+    cdef int32_t share
+    cdef int64_t w, row
+    cdef uint64_t bits
+    votes_array = np.zeros((n_members, n_rows, n_classes), dtype=np.int32)
+    cdef int32_t[:, :, ::1] votes = votes_array
+    everyone_array = np.full(n_words, ~np.uint64(0))
+    cdef uint64_t[::1] everyone = everyone_array
+    cdef Masks masks = Masks(forest.most_nodes, n_words)
+    cdef Tree tree
+    if n_rows == 0:
+        return votes_array
+    if n_rows % 64:
+        everyone[n_words - 1] >>= 64 - n_rows % 64
+    with nogil:
+        for i in range(n_members):
+            tree = forest.tree(i)
+            masks.drop(&tree, &X.c, &everyone[0])
+            for v in range(tree.n_nodes):
+                if tree.leaf[v] < 0:
+                    continue
+                for k in range(n_classes):
+                    if not probability:
+                        share = k == tree.leaf[v]
+                    elif tree.impure[v] < 0:
+                        share = VOTE if k == tree.leaf[v] else 0
+                    else:
+                        share = class_share(forest.counts, tree.impure[v], k)
+                    if share == 0:
+                        continue
+                    for w in range(n_words):
+                        bits = masks.reached[v * n_words + w]
+                        while bits:
+                            row = w * 64 + semisift_lowest_bit(bits)
+                            votes[i, row, k] = share
+                            bits &= bits - 1
     return votes_array
 
 

@@ -113,6 +113,17 @@ def pick_confident(
     return picked
 
 
+def count_quotas(growth: float, prior: NDArray[np.float64], n_unlabelled: int) -> NDArray[np.int32]:
+    """Return how many rows of each class a member is handed in a round.
+
+    The growth is shared by the prior and rounded up, so that no class gets none; more than there
+    are rows would only cost memory.
+    """
+    # the tiny amount keeps 100 * 0.07 from being a little more than 7
+    shared = np.ceil(growth * prior - 1e-9)
+    return np.clip(shared, 1, max(1, n_unlabelled)).astype(np.int32)
+
+
 def surest(
     seed: int, member: int, rows: NDArray[np.int32], confidence: NDArray[np.float64], wanted: int
 ) -> NDArray[np.intp]:

@@ -122,3 +122,12 @@ class ScaledColumns:
         if self._sparse is not None:
             out[self._rest] = self._sparse.T @ values + np.outer(self._offset, values.sum(axis=0))
         return out
+
+    def times(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return ``Z values`` for values of shape (p, k)."""
+        out = np.zeros((self.n_rows, values.shape[1]))
+        for columns, block in self._blocks():
+            out += block @ values[columns]
+        if self._sparse is not None:
+            out += self._sparse @ values[self._rest] + self._offset @ values[self._rest]
+        return out

@@ -20,7 +20,7 @@ class Purpose(IntEnum):
     UNLABELLED_BAG = 2
     TIES = 3
     PERMUTATION = 4
-    NODE_SUBSPACE = 5
+    NODE_SUBSPACE = 5  # + the node's number: the last purpose
 
 
 def _mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -30,35 +30,41 @@ def _mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def stream_words(
-    seed: int, member: int, purpose: Purpose, counters: NDArray[np.integer]
+    seed: int,
+    member: int | NDArray[np.integer],
+    purpose: int,
+    counters: NDArray[np.integer],
 ) -> NDArray[np.uint64]:
-    """Return the words of one stream at the given counters.
+    """Return the words of one stream at the given counters, or those of several members.
 
     Parameters
     ----------
-    seed, member : int
-    purpose : Purpose
+    seed : int
+    member : int or int array of shape (n_members, 1)
+    purpose : int
+        A `Purpose`; of nodes, `NODE_SUBSPACE` plus the number of the node.
     counters : int array
 
     Returns
     -------
-    uint64 array of the shape of `counters`
+    uint64 array of the shape of `counters`, or of shape (n_members, length of `counters`)
     """
     with np.errstate(over="ignore"):
-        key = _mix(np.array([seed], dtype=np.uint64) + GOLDEN * np.uint64(member + 1))
+        key = _mix(np.array([seed], dtype=np.uint64) + GOLDEN * np.asarray(member + 1, np.uint64))
         key = _mix(key + GOLDEN * np.uint64(purpose + 1))
         return _mix(key + GOLDEN * (counters.astype(np.uint64) + np.uint64(1)))
 
 
 def draw_below(
-    seed: int, member: int, purpose: Purpose, counters: NDArray[np.integer], n: int
+    seed: int, member: int, purpose: int, counters: NDArray[np.integer], n: int
 ) -> NDArray[np.int64]:
     """Return draws from 0, ..., n - 1; two of them share a word.
 
     Parameters
     ----------
     seed, member : int
-    purpose : Purpose
+    purpose : int
+        A `Purpose`; of nodes, `NODE_SUBSPACE` plus the number of the node.
     counters : int array
         The numbers of the draws.
     n : int

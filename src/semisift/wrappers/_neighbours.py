@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from semisift import kernels
 from semisift.math.blocks import blocks
+from semisift.math.heaps import push
 from semisift.math.threads import one_blas_thread
 from semisift.wrappers._judges import Columns, Judge
 from semisift.wrappers._trials import Split, Trials, Verdict, log_probability
@@ -111,32 +112,6 @@ def count_votes(
     for row in range(len(codes)):
         values = distances[doubtful, row]
         nearer = np.flatnonzero(values < heap[:, 0])
-        _push(heap, kept, nearer, values[nearer], row)
+        push(heap, kept, nearer, values[nearer], row)
     votes[doubtful] = is_class[kept].sum(axis=1)
     return votes
-
-
-def _push(
-    heap: NDArray[np.float64],
-    kept: NDArray[np.int64],
-    queries: NDArray[np.int64],
-    values: NDArray[np.float64],
-    row: int,
-) -> None:
-    """Replace the root of some queries' heaps, and let the new value sink below larger ones."""
-    k = heap.shape[1]
-    here = np.zeros(len(queries), dtype=np.int64)
-    while len(queries):
-        left, right = 2 * here + 1, 2 * here + 2
-        of_left = np.where(left < k, heap[queries, np.minimum(left, k - 1)], -np.inf)
-        of_right = np.where(right < k, heap[queries, np.minimum(right, k - 1)], -np.inf)
-        child = np.where(of_right > of_left, right, left)
-        larger = np.maximum(of_left, of_right)
-        sinks = larger > values
-        heap[queries[~sinks], here[~sinks]] = values[~sinks]
-        kept[queries[~sinks], here[~sinks]] = row
-        queries, here, values = queries[sinks], here[sinks], values[sinks]
-        child, larger = child[sinks], larger[sinks]
-        heap[queries, here] = larger
-        kept[queries, here] = kept[queries, child]
-        here = child
