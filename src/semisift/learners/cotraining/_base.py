@@ -1,0 +1,277 @@
+"""CoTrainedClassifier: what every co-training classifier does around its loop.
+
+A classifier implements two methods: ``_co_train(problem)`` labels rows and keeps what it learnt,
+``_vote(X)`` returns the votes for each class. The base validates, reads the labels, and tells what
+was labelled when.
+"""
+
+from abc import abstractmethod
+from numbers import Integral
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.callback import CallbackSupportMixin
+from sklearn.utils import Tags, _safe_indexing, indexable
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+
+from semisift._base import FeatureRanker, _refuse_lost_on_conversion, _seed
+from semisift._labels import UNLABELLED, parse_labels
+from semisift._problem import Problem
+from semisift.learners.cotraining._diagnosis import Diagnosis, When, quality
+
+Stop = Literal["max_iter", "no_change", "all_labeled"]
+
+
+class Labelling(NamedTuple):
+    """What a loop has labelled.
+
+    Attributes
+    ----------
+    codes : int array of shape (n_rows,)
+        The class of each row: its own, the one that it was given, or -1.
+    iterations : int array of shape (n_rows,)
+        The iteration in which a row was given its label: 0 for labelled rows, -1 for never.
+    n_iter : int
+        Iterations that were begun.
+    stop : {"max_iter", "no_change", "all_labeled"}
+        Why the loop ended.
+    """
+
+    codes: NDArray[np.integer]
+    iterations: NDArray[np.integer]
+    n_iter: int
+    stop: Stop
+
+
+class CoTrainedClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
+    """Base class of the classifiers that label rows in a loop.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows.
+    transduction_ : ndarray of shape (n_samples,)
+        Label of every row: its own, or the one that it was given; -1 where it was given none (None
+        where the classes are no numbers).
+    labeled_iter_ : ndarray of shape (n_samples,)
+        The iteration in which a row was given its label: 0 for labelled rows, -1 for never.
+    n_iter_ : int
+        Iterations, the last of which may have found nothing to label.
+    termination_condition_ : {"max_iter", "no_change", "all_labeled"}
+        Why the loop ended.
+    n_features_in_ : int
+        Number of columns seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, where X has string column names.
+    """
+
+    random_state: Any
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_jobs": [None, Integral],
+        "random_state": ["random_state"],
+    }
+
+    # Parameters of a wrapped estimator are the user's and still have to be validated.
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Label the rows that can be labelled, and learn from them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            All rows, labelled and unlabelled.
+        y : array-like of shape (n_samples,)
+            Labels; -1, None and NaN mark unlabelled rows.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        problem = self._build_problem(X, y)
+        FeatureRanker._check_labels(self, problem)
+        task = self._init_callback_context(max_subtasks=self._n_tasks(problem))
+        task.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        self.classes_ = problem.labels.classes
+        labelling = self._co_train(problem)
+        self.transduction_ = decode(labelling.codes, self.classes_)
+        self.labeled_iter_ = np.asarray(labelling.iterations, dtype=np.int64)
+        self.n_iter_ = labelling.n_iter
+        self.termination_condition_ = labelling.stop
+        task.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={})
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each row; of classes with equal votes the first.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+        """
+        votes = self._vote(self._clean(X))
+        return np.asarray(self.classes_[votes.argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the share of each class in the votes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        votes = self._vote(self._clean(X))
+        total = votes.sum(axis=1, keepdims=True)
+        equal = np.full(votes.shape, 1 / votes.shape[1])
+        return np.asarray(np.divide(votes, total, out=equal, where=total > 0))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy on the labelled rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels; rows with -1, None or NaN are left out.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts for.
+
+        Returns
+        -------
+        accuracy : float
+        """
+        (X,) = indexable(X)
+        labels = parse_labels(y, _num_samples(X))
+        rows = labels.labelled
+        if sample_weight is not None:
+            sample_weight = _safe_indexing(sample_weight, rows)
+        truth = labels.classes[labels.codes[rows]]
+        return float(super().score(_safe_indexing(X, rows), truth, sample_weight))
+
+    def diagnose(self, X: Any, y: Any) -> Diagnosis:
+        """Judge the committee on a test set, as it began and as it ended.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            The true classes; rows with -1, None or NaN are left out.
+
+        Returns
+        -------
+        diagnosis : Diagnosis
+            For the classifiers before any row was added (``begin``) and after the last one
+            (``end``): the ``accuracy`` of their vote, their mean ``member_accuracy`` and their
+            entropy ``diversity``.
+        """
+        (X,) = indexable(X)
+        labels = parse_labels(y, _num_samples(X))
+        if not len(labels.labelled):
+            raise ValueError("y must have a labelled row to diagnose: all are -1, None or NaN.")
+        clean = self._clean(_safe_indexing(X, labels.labelled))
+        truth = labels.classes[labels.codes[labels.labelled]]
+        begin, end = (
+            quality(*self._judgements(clean, when), self.classes_, truth)
+            for when in ("begin", "end")
+        )
+        return Diagnosis(begin, end)
+
+    @abstractmethod
+    def _judgements(self, X: Any, when: When) -> tuple[NDArray[np.floating], NDArray[np.integer]]:
+        """Return the votes, (n_rows, n_classes), and the members' choices, (n_members, n_rows)."""
+
+    @abstractmethod
+    def _co_train(self, problem: Problem) -> Labelling:
+        """Label rows and keep what `_vote` needs; all randomness from ``problem.seed``.
+
+        ``problem.X`` is a Fortran-ordered float array or a csc_array, ``problem.labels`` has at
+        least two classes. ``self.classes_`` is set.
+        """
+
+    @abstractmethod
+    def _vote(self, X: Any) -> NDArray[np.floating]:
+        """Return the votes for each class, (n_rows, n_classes), on X as in ``problem.X``.
+
+        They are not negative.
+        """
+
+    def _n_tasks(self, problem: Problem) -> int | None:
+        """Return how many items `_co_train` will pass through `_progress`; None if unknown."""
+        return None
+
+    # What rankers and classifiers share.
+    labels_needed: ClassVar[Literal["two_classes"]] = "two_classes"
+    _progress = FeatureRanker._progress
+
+    def _build_problem(self, X: Any, y: Any) -> Problem:
+        _refuse_lost_on_conversion(X)
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, "
+                "but the target y is None."
+            )
+        X = validate_data(
+            self,
+            X,
+            y="no_validation",
+            accept_sparse=["csc", "csr"],
+            dtype=None,
+            ensure_all_finite=False,
+        )
+        names = getattr(self, "feature_names_in_", None)
+        return Problem.build(X, y, seed=_seed(self.random_state), feature_names=names)
+
+    def _clean(self, X: Any) -> Any:
+        """Return rows to predict in the form of ``problem.X``."""
+        check_is_fitted(self)
+        _refuse_lost_on_conversion(X)
+        X = validate_data(
+            self, X, accept_sparse=["csc", "csr"], dtype=None, ensure_all_finite=False, reset=False
+        )
+        return Problem.build(X, feature_names=getattr(self, "feature_names_in_", None)).X
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = False
+        return tags
+
+
+def decode(codes: NDArray[np.integer], classes: NDArray[Any]) -> NDArray[Any]:
+    """Return the labels of codes, and -1 (None among labels that are no numbers) where they are -1.
+
+    Parameters
+    ----------
+    codes : int array of shape (n_rows,)
+    classes : array of shape (n_classes,)
+
+    Returns
+    -------
+    array of shape (n_rows,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> decode(np.array([1, -1, 0]), np.array([5, 7]))
+    array([ 7, -1,  5])
+    >>> decode(np.array([1, -1, 0]), np.array(["no", "yes"]))
+    array(['yes', None, 'no'], dtype=object)
+    """
+    known = codes != UNLABELLED
+    if known.all():
+        return np.asarray(classes[codes])
+    if classes.dtype.kind in "if":
+        labels = np.full(len(codes), UNLABELLED, dtype=classes.dtype)
+    else:
+        labels = np.full(len(codes), None, dtype=object)
+    labels[known] = classes[codes[known]]
+    return labels

@@ -1,0 +1,186 @@
+"""Classifiers in subspaces that learn from one growing list of labelled rows.
+
+A `Trainer` shows the list to the classifiers and says what they make of the rows that are left; a
+`Panel` is what remains of it: the classifiers before the first row was added and after the last.
+There are two kinds, for any scikit-learn classifier (here) and for the k nearest neighbours
+(_neighbours.py).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from semisift._committee.engine import Committee
+from semisift._committee.estimators import with_random_states
+from semisift._committee.permutation import Member
+from semisift._problem import Problem
+from semisift.learners.cotraining._diagnosis import When
+from semisift.math.threads import one_openmp_thread
+
+Subspaces = Sequence[NDArray[np.integer]] | NDArray[np.integer]
+
+# Mean shares are rounded to this unit, so that equal ones are equal in whatever order they were
+# added: no share of k neighbours in K subspaces lies near the middle between two units.
+SHARE = 2.0**-40
+
+
+class Panel(ABC):
+    """Fitted classifiers, one for each subspace."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def shares(self, X: Any, when: When = "end") -> NDArray[np.float64]:
+        """Return the shares of the classes, of shape (n_subspaces, n_rows, n_classes)."""
+
+
+class Trainer(ABC):
+    """Shows labelled rows to the classifiers of all subspaces.
+
+    Attributes
+    ----------
+    rows : int array
+        The unlabelled rows that are left.
+    """
+
+    rows: NDArray[np.integer]
+
+    @abstractmethod
+    def judge(self) -> NDArray[np.float64]:
+        """Return the mean shares of the classes for `rows`, rounded to whole units."""
+
+    @abstractmethod
+    def add(self, places: NDArray[np.integer], codes: NDArray[np.integer]) -> None:
+        """Label the rows at some places of `rows`, which leave it."""
+
+    @abstractmethod
+    def panel(self) -> Panel:
+        """Return the classifiers, which have seen all that was labelled."""
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorPanel(Panel):
+    """Fitted scikit-learn classifiers.
+
+    Attributes
+    ----------
+    begin, end : list of Member
+        Before the first and after the last row was added.
+    n_classes : int
+    """
+
+    begin: list[Member]
+    end: list[Member]
+    n_classes: int
+
+    def __len__(self) -> int:
+        return len(self.end)
+
+    def shares(self, X: Any, when: When = "end") -> NDArray[np.float64]:
+        """Return the shares of the classes, of shape (n_subspaces, n_rows, n_classes)."""
+        rows = X.tocsr() if issparse(X) else X
+        members = self.begin if when == "begin" else self.end
+        return np.array(
+            [m.class_shares(take(rows, slice(None), m.columns), self.n_classes) for m in members]
+        )
+
+
+class EstimatorTrainer(Trainer):
+    """Fits any classifier again after rows were added.
+
+    Rows stand in the order in which they were labelled.
+
+    Parameters
+    ----------
+    problem : Problem
+    subspaces : sequence of int arrays
+        The columns of each classifier.
+    estimator : scikit-learn classifier
+    committee : Committee
+        Who fits them.
+    """
+
+    def __init__(
+        self, problem: Problem, subspaces: Subspaces, estimator: Any, committee: Committee
+    ) -> None:
+        labels = problem.labels
+        self.setting = (
+            problem.X.tocsr() if problem.is_sparse else problem.X,
+            subspaces,
+            estimator,
+            problem.seed,
+            labels.n_classes,
+        )
+        self.committee = committee
+        self.rows: NDArray[np.integer] = labels.unlabelled
+        self.known: NDArray[np.integer] = labels.labelled
+        self.codes: NDArray[np.integer] = labels.codes[self.known]
+        self.begin: list[Member] | None = None
+        self.end: list[Member] | None = None
+
+    def judge(self) -> NDArray[np.float64]:
+        """Return the mean shares of the classes for `rows`, rounded to whole units."""
+        return rounded(self.judge_each(self.rows).mean(axis=0))
+
+    def judge_each(self, rows: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return the shares of the classes for some rows, (n_subspaces, n_rows, n_classes)."""
+        answers = self.committee.map(
+            fit_and_judge, self.committee.ranges(), *self.setting, self.known, self.codes, rows
+        )
+        fitted, shares = zip(*answers, strict=True)
+        self.end = [member for members in fitted for member in members]
+        self.begin = self.begin or self.end
+        return np.concatenate(shares)
+
+    def add(self, places: NDArray[np.integer], codes: NDArray[np.integer]) -> None:
+        """Label the rows at some places of `rows`, which leave it."""
+        self.known = np.concatenate([self.known, self.rows[places]])
+        self.codes = np.concatenate([self.codes, codes])
+        self.rows = np.delete(self.rows, places)
+        self.end = None
+
+    def panel(self) -> EstimatorPanel:
+        """Return the classifiers, which have seen all that was labelled."""
+        if self.end is None:
+            self.judge_each(self.rows[:0])
+        assert self.begin is not None
+        assert self.end is not None
+        return EstimatorPanel(self.begin, self.end, self.setting[-1])
+
+
+@one_openmp_thread()
+def fit_and_judge(
+    block: tuple[int, int],
+    X: Any,
+    subspaces: Subspaces,
+    estimator: Any,
+    seed: int,
+    n_classes: int,
+    known: NDArray[np.integer],
+    codes: NDArray[np.integer],
+    rows: NDArray[np.integer],
+) -> tuple[list[Member], NDArray[np.float64]]:
+    """Fit some members on the known rows, and return them and their shares for other rows."""
+    members, shares = [], np.zeros((block[1] - block[0], len(rows), n_classes))
+    for i, number in enumerate(range(*block)):
+        columns = np.asarray(subspaces[number], dtype=np.int32)
+        fitted = with_random_states(estimator, seed, number).fit(take(X, known, columns), codes)
+        members.append(Member(number, columns, fitted))
+        shares[i] = members[-1].class_shares(take(X, rows, columns), n_classes)
+    return members, shares
+
+
+def take(X: Any, rows: NDArray[np.integer] | slice, columns: NDArray[np.integer]) -> Any:
+    """Return a copy of some rows and columns: a C-ordered array or a CSR array."""
+    return X[rows][:, columns] if issparse(X) else np.ascontiguousarray(X[rows][:, columns])
+
+
+def rounded(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return shares in whole units of `SHARE`."""
+    return np.rint(shares / SHARE)

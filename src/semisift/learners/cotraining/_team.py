@@ -1,0 +1,228 @@
+"""A committee in training, and the classifiers that are one.
+
+The votes of each member on every row are kept beside their sum, so that "all members but this one"
+is a subtraction; a member that is trained again changes the sum by the difference. Votes are whole
+numbers, so the sums are exact, in whatever order they were made.
+"""
+
+from numbers import Integral
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Tags, get_tags
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+
+from semisift._committee.engine import Committee
+from semisift._committee.estimators import EstimatorSetting
+from semisift._committee.members import Setting
+from semisift._problem import Problem
+from semisift.learners.cotraining._base import CoTrainedClassifier, Labelling, Stop
+from semisift.learners.cotraining._diagnosis import When
+from semisift.learners.cotraining._trained import Bags, fit_and_vote
+from semisift.math.masks import unmask
+
+MAX_FEATURES: list[Any] = [
+    StrOptions({"sqrt"}),
+    Interval(Integral, 1, None, closed="left"),
+    Interval(RealNotInt, 0, 1, closed="right"),
+]
+
+
+class Opinion(NamedTuple):
+    """The class that some voters prefer, and its share of their votes (0: nobody voted)."""
+
+    label: NDArray[np.int32]
+    confidence: NDArray[np.float64]
+
+
+class Team:
+    """A committee in training.
+
+    Parameters
+    ----------
+    committee : Committee
+    setting : Setting
+    problem : Problem
+    probability : bool
+        Members vote with class shares instead of one vote for a class.
+    bootstrap : bool
+        Members start on a bootstrap of the labelled rows instead of on all of them.
+
+    Attributes
+    ----------
+    bags : Bags
+        What each member was last trained on.
+    out_of_bag : boolean array of shape (n_members, n_labelled)
+        Which labelled rows were not in a member's bootstrap.
+    members, first_members : TreeMembers or EstimatorMembers
+        As they are, and as they began.
+    own : int32 array of shape (n_members, n_rows, n_classes)
+        The votes of each member.
+    total : int64 array of shape (n_rows, n_classes)
+        Their sum.
+    """
+
+    def __init__(
+        self,
+        committee: Committee,
+        setting: Setting,
+        problem: Problem,
+        *,
+        probability: bool,
+        bootstrap: bool = True,
+    ) -> None:
+        self.problem = problem
+        self.labels = problem.labels
+        self._committee, self._setting, self._probability = committee, setting, probability
+        if isinstance(setting, EstimatorSetting):
+            committee.limit_threads()
+        n_members = committee.n_members
+        self._subspaces, counts, out_of_bag = setting.new_block(0, n_members).plan(setting)
+        self.out_of_bag = unmask(out_of_bag, problem.n_rows)[:, self.labels.labelled]
+        if not bootstrap:
+            counts = np.ones_like(counts)
+            self.out_of_bag = np.zeros_like(self.out_of_bag)
+        none = np.empty((n_members, 0), dtype=np.int32)
+        self.bags = Bags(counts, none, none)
+        self.members, self.own = self._fit(self.bags)
+        self.first_members = self.members
+        self.total = self.own.sum(axis=0, dtype=np.int64)
+        self.first_round = np.where(self.labels.codes < 0, -1, 0)
+
+    def __len__(self) -> int:
+        return self._committee.n_members
+
+    def train(self, bags: Bags, chosen: NDArray[np.bool_], n_round: int) -> None:
+        """Train some members on new bags; the others keep theirs."""
+        fresh, votes = self._fit(bags.emptied(~chosen))
+        self.members = self.members.replaced(fresh, chosen)
+        self.total += (votes[chosen] - self.own[chosen]).sum(axis=0, dtype=np.int64)
+        self.own[chosen] = votes[chosen]
+        self.bags = bags
+        handed = bags.rows[chosen]
+        handed = np.unique(handed[handed >= 0])
+        self.first_round[handed[self.first_round[handed] < 0]] = n_round
+
+    def judge_without(self, members: NDArray[np.intp], rows: NDArray[np.int32]) -> Opinion:
+        """Return what the committee without a member thinks of rows, for each of some members."""
+        return decide(self.total[rows] - self.own[members][:, rows])
+
+    def labelling(self, n_iter: int, stop: Stop) -> Labelling:
+        """Return what the members were handed: the label that most of them have for a row."""
+        held = self.bags.rows >= 0
+        votes = np.zeros((self.problem.n_rows, self.labels.n_classes), dtype=np.int64)
+        np.add.at(votes, (self.bags.rows[held], self.bags.labels[held]), 1)
+        codes = np.where(votes.any(axis=1), votes.argmax(axis=1), self.labels.codes)
+        iterations = np.where(codes < 0, -1, self.first_round)
+        return Labelling(codes, iterations, n_iter, stop)
+
+    def _fit(self, bags: Bags) -> tuple[Any, NDArray[np.int32]]:
+        jobs = [
+            (
+                start,
+                bags.part(start, stop),
+                None if self._subspaces is None else self._subspaces[start:stop],
+            )
+            for start, stop in self._committee.ranges()
+        ]
+        arguments = self._setting, self.problem.X, self._probability
+        answers = list(self._committee.map(fit_and_vote, jobs, *arguments))
+        parts = [members for members, _ in answers]
+        return type(parts[0]).join(parts), np.concatenate([votes for _, votes in answers])
+
+
+class CommitteeClassifier(CoTrainedClassifier):
+    """Base class of the classifiers that are a committee."""
+
+    estimator: Any
+    voting: Literal["hard", "soft"]
+    _first_members: Any  # as they began
+    _members: Any
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **CoTrainedClassifier._parameter_constraints,
+        "estimator": [None, HasMethods(["fit", "predict"])],
+        "max_depth": [None, Interval(Integral, 1, None, closed="left")],
+        "voting": [StrOptions({"hard", "soft"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def member_predictions(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each row by each member, for accuracies and diversity.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        y : ndarray of shape (n_members, n_samples)
+        """
+        votes = self._members.vote_each(self._clean(X), False)
+        return np.asarray(self.classes_[votes.argmax(axis=2)])
+
+    def _vote(self, X: Any) -> NDArray[np.float64]:
+        return np.asarray(self._members.vote(X, self.voting == "soft"), dtype=np.float64)
+
+    def _judgements(self, X: Any, when: When) -> tuple[NDArray[np.floating], NDArray[np.integer]]:
+        members = self._members if when == "end" else self._first_members
+        choices = members.vote_each(X, False).argmax(axis=2)
+        return members.vote(X, self.voting == "soft"), choices
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None:
+            tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
+        return tags
+
+
+def decide(votes: NDArray[np.integer]) -> Opinion:
+    """Return the class with most votes, the first of equal ones, and its share.
+
+    Parameters
+    ----------
+    votes : int array of shape (..., n_classes)
+
+    Returns
+    -------
+    Opinion
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> decide(np.array([[3, 1], [2, 2], [0, 0]]))
+    Opinion(label=array([0, 0, 0], dtype=int32), confidence=array([0.75, 0.5 , 0.  ]))
+    """
+    total = votes.sum(axis=-1)
+    confidence = votes.max(axis=-1) / np.maximum(total, 1)
+    return Opinion(votes.argmax(axis=-1).astype(np.int32), confidence)
+
+
+def pad_rows(
+    chosen: NDArray[np.bool_], rows: NDArray[np.int32], *values: NDArray[Any]
+) -> tuple[NDArray[Any], ...]:
+    """List the chosen rows of each member, -1 behind them, and the values that belong to them.
+
+    Parameters
+    ----------
+    chosen : boolean array of shape (n_members, n_rows)
+    rows : int32 array of shape (n_rows,)
+    *values : arrays of shape (n_members, n_rows)
+
+    Returns
+    -------
+    tuple of arrays of shape (n_members, largest number of chosen rows)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> chosen = np.array([[False, True, True], [True, False, False]])
+    >>> pad_rows(chosen, np.array([4, 6, 9], dtype=np.int32))
+    (array([[ 6,  9],
+           [ 4, -1]], dtype=int32),)
+    """
+    width = chosen.sum(axis=1).max(initial=0)
+    place = np.argsort(~chosen, axis=1, kind="stable")[:, :width]
+    listed = np.where(np.take_along_axis(chosen, place, axis=1), rows[place], np.int32(-1))
+    return listed, *(np.take_along_axis(value, place, axis=1) for value in values)

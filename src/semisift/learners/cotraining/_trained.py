@@ -1,0 +1,230 @@
+"""Trained committee members: trees of our own kernels, or scikit-learn classifiers.
+
+Both kinds are trained on a range of `Bags`, put together in member order, and asked for votes. They
+keep nothing of the rows that they were trained on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from semisift import kernels
+from semisift._committee.estimators import VOTE, EstimatorSetting, fit_member
+from semisift._committee.members import Setting, TreeSetting
+from semisift._committee.permutation import Member
+from semisift.math.masks import row_mask
+from semisift.math.threads import one_openmp_thread
+
+# The weight of a labelled row where those of other rows are shares of it: the kernels count in
+# whole numbers.
+UNIT = 256
+
+
+class Bags(NamedTuple):
+    """What each member is trained on.
+
+    Attributes
+    ----------
+    counts : int32 array of shape (n_members, n_labelled)
+        How often each labelled row counts.
+    rows, labels : int32 arrays of shape (n_members, n_slots)
+        Further rows (-1: none) and the classes that they were given.
+    weights : array of that shape or None
+        What the further rows count for, in (0, 1]; None is 1.
+    """
+
+    counts: NDArray[np.int32]
+    rows: NDArray[np.int32]
+    labels: NDArray[np.int32]
+    weights: NDArray[np.float64] | None = None
+
+    def part(self, start: int, stop: int) -> "Bags":
+        """Return the bags of some members."""
+        own = slice(start, stop)
+        weights = None if self.weights is None else self.weights[own]
+        return Bags(self.counts[own], self.rows[own], self.labels[own], weights)
+
+    def emptied(self, where: NDArray[np.bool_]) -> "Bags":
+        """Return the bags with nothing in those of some members."""
+        emptied = where[:, None]
+        return self._replace(
+            counts=np.where(emptied, np.int32(0), self.counts),
+            rows=np.where(emptied, np.int32(-1), self.rows),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TreeMembers:
+    """Trees of the kernels."""
+
+    trees: Any
+    n_classes: int
+
+    @classmethod
+    def fit(
+        cls, setting: TreeSetting, start: int, bags: Bags, subspaces: NDArray[np.int32] | None
+    ) -> "TreeMembers":
+        """Grow a tree for each bag; an empty one gets a single leaf."""
+        counts, weights = bags.counts, None
+        if bags.weights is not None:
+            counts = counts * np.int32(UNIT)
+            weights = np.maximum(np.rint(UNIT * bags.weights), 1).astype(np.int32)
+        trees = kernels.grow.grow(
+            setting.columns,
+            setting.labels.codes,
+            setting.labels.n_classes,
+            setting.labelled,
+            np.ascontiguousarray(counts),
+            np.ascontiguousarray(bags.rows),
+            np.ascontiguousarray(bags.labels),
+            subspaces,
+            codes=setting.ranks,
+            order=setting.order,
+            spread=setting.spread,
+            max_depth=setting.max_depth,
+            seed=setting.seed,
+            start=start,
+            node_features=setting.n_drawn,
+            pick_weights=weights,
+        )
+        return cls(trees, setting.labels.n_classes)
+
+    @classmethod
+    def join(cls, parts: Sequence["TreeMembers"]) -> "TreeMembers":
+        """Put the members of several ranges behind one another."""
+        trees = [part.trees for part in parts]
+        n_nodes = np.cumsum([0, *(len(part.feature) for part in trees)])
+        n_impure = np.cumsum([0, *(len(part.counts) for part in trees)])
+        offsets = [part.offsets[1:] + n for part, n in zip(trees, n_nodes, strict=False)]
+        impure = [
+            np.where(part.impure < 0, -1, part.impure + n)
+            for part, n in zip(trees, n_impure, strict=False)
+        ]
+        fields = {
+            name: np.concatenate([getattr(part, name) for part in trees])
+            for name in ("feature", "threshold", "left", "leaf", "counts")
+        }
+        joined = trees[0]._replace(
+            offsets=np.concatenate([[0], *offsets]).astype(np.int32),
+            impure=np.concatenate(impure).astype(np.int32),
+            **fields,
+        )
+        return cls(joined, parts[0].n_classes)
+
+    def replaced(self, by: "TreeMembers", where: NDArray[np.bool_]) -> "TreeMembers":
+        """Return these members with some of them replaced."""
+        both = TreeMembers.join([self, by]).trees
+        chosen = np.arange(len(where)) + len(where) * where
+        starts, sizes = both.offsets[chosen], np.diff(both.offsets)[chosen]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        nodes = np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])
+        impure = both.impure[nodes]
+        held = impure >= 0
+        counts = both.counts[impure[held]]
+        impure[held] = np.arange(len(counts))
+        names = ("feature", "threshold", "left", "leaf")
+        fields = {name: getattr(both, name)[nodes] for name in names}
+        trees = both._replace(
+            offsets=offsets.astype(np.int32), impure=impure, counts=counts, **fields
+        )
+        return TreeMembers(trees, self.n_classes)
+
+    def vote_each(self, X: Any, probability: bool) -> NDArray[np.int32]:
+        """Return the votes of each member: (n_members, n_rows, n_classes)."""
+        columns = kernels.columns.Columns(X)
+        return kernels.votes.vote_each(columns, self.trees, self.n_classes, probability)
+
+    def vote(self, X: Any, probability: bool) -> NDArray[np.int32]:
+        """Return the sum of the votes: (n_rows, n_classes)."""
+        everyone = row_mask(np.ones(X.shape[0], dtype=bool))
+        rows = np.tile(everyone, (len(self.trees.offsets) - 1, 1))
+        columns = kernels.columns.Columns(X)
+        return kernels.votes.vote(columns, self.trees, rows, self.n_classes, probability)
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorMembers:
+    """Fitted scikit-learn classifiers, None in place of those that had nothing to learn from."""
+
+    setting: EstimatorSetting
+    members: list[Member | None]
+    n_classes: int
+
+    @classmethod
+    @one_openmp_thread()
+    def fit(
+        cls, setting: EstimatorSetting, start: int, bags: Bags, subspaces: NDArray[np.int32] | None
+    ) -> "EstimatorMembers":
+        """Fit a classifier on each bag that is not empty."""
+        members: list[Member | None] = []
+        for i in range(len(bags.counts)):
+            columns = np.arange(setting.n_features, dtype=np.int32)
+            if subspaces is not None:
+                columns = subspaces[i]
+            own, further = np.repeat(setting.labelled, bags.counts[i]), bags.rows[i] >= 0
+            rows = np.concatenate([own, bags.rows[i, further]])
+            codes = np.concatenate([setting.labels.codes[own], bags.labels[i, further]])
+            weights = None
+            if bags.weights is not None:
+                weights = np.concatenate([np.ones(len(own)), bags.weights[i, further]])
+            member = None
+            if len(rows):
+                member = fit_member(setting, start + i, columns, rows, codes, weights)
+            members.append(member)
+        # what is kept must not hold the rows
+        bare = replace(setting, X=None, labelled=np.empty(0, dtype=np.int32))
+        return cls(bare, members, setting.labels.n_classes)
+
+    @classmethod
+    def join(cls, parts: Sequence["EstimatorMembers"]) -> "EstimatorMembers":
+        """Put the members of several ranges behind one another."""
+        members = [member for part in parts for member in part.members]
+        return cls(parts[0].setting, members, parts[0].n_classes)
+
+    def replaced(self, by: "EstimatorMembers", where: NDArray[np.bool_]) -> "EstimatorMembers":
+        """Return these members with some of them replaced."""
+        pairs = zip(self.members, by.members, where.tolist(), strict=True)
+        return replace(self, members=[new if chosen else old for old, new, chosen in pairs])
+
+    @one_openmp_thread()
+    def vote_each(self, X: Any, probability: bool) -> NDArray[np.int32]:
+        """Return the votes of each member: (n_members, n_rows, n_classes)."""
+        votes = np.zeros((len(self.members), X.shape[0], self.n_classes), dtype=np.int32)
+        for member, own in zip(self.members, votes, strict=True):
+            if member is not None:
+                self._add_vote(member, X, probability, own)
+        return votes
+
+    @one_openmp_thread()
+    def vote(self, X: Any, probability: bool) -> NDArray[np.int32]:
+        """Return the sum of the votes: (n_rows, n_classes)."""
+        votes = np.zeros((X.shape[0], self.n_classes), dtype=np.int32)
+        for member in self.members:
+            if member is not None:
+                self._add_vote(member, X, probability, votes)
+        return votes
+
+    def _add_vote(
+        self, member: Member, X: Any, probability: bool, votes: NDArray[np.int32]
+    ) -> None:
+        setting = replace(self.setting, X=X.tocsr() if issparse(X) else X)
+        part = setting.take(np.arange(X.shape[0]), member.columns)
+        if probability:
+            shares = member.class_shares(part, self.n_classes)
+            votes += np.floor(VOTE * shares + 0.5).astype(np.int32)
+        else:
+            votes[np.arange(len(votes)), member.predict(part)] += 1
+
+
+def fit_and_vote(
+    job: tuple[int, Bags, NDArray[np.int32] | None], setting: Setting, X: Any, probability: bool
+) -> tuple[TreeMembers | EstimatorMembers, NDArray[np.int32]]:
+    """Train a range of members and let each vote on all rows."""
+    start, bags, subspaces = job
+    kind: Any = EstimatorMembers if isinstance(setting, EstimatorSetting) else TreeMembers
+    members = kind.fit(setting, start, bags, subspaces)
+    return members, members.vote_each(X, probability)

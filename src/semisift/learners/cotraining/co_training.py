@@ -1,0 +1,227 @@
+"""CoTraining: two classifiers that label rows for each other, each from its own columns.
+
+A. Blum, T. Mitchell (1998). Combining labeled and unlabeled data with co-training. COLT.
+
+    draw a pool of u unlabelled rows
+    repeat:
+        train a classifier on the labelled rows in each of the two views
+        each picks from the pool the n_c rows of every class c that it is surest about
+        add both picks to the labelled rows, and fill up the pool
+
+What is a reading: n_c, which is 1 and 3 for the two classes of the paper, is here the share of
+class c among the labelled rows, in units of the smallest class; where both pick a row with
+different classes, the surer one decides, and if they are equally sure the row stays in the pool;
+and the two are put together by the mean of their probabilities.
+"""
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from semisift._committee.engine import Committee
+from semisift._problem import Problem
+from semisift._words import setting
+from semisift.learners.cotraining._base import Labelling, Stop
+from semisift.learners.cotraining._members import EstimatorTrainer, rounded
+from semisift.learners.cotraining._subspace_loop import SubspaceClassifier, check_estimator, pick
+from semisift.math.streams import Purpose, stream_words
+
+# Separates the order in which rows enter the pool from other draws with the same seed.
+POOL_MEMBER = 0x706F6F6C
+
+
+class CoTraining(SubspaceClassifier):
+    """Two classifiers that see different columns and label rows for each other.
+
+    In every iteration each of the two picks the rows of a small random pool that it is surest
+    about, some of each class, and both learn from what either has picked. Cost: two fits and
+    predictions of the pool in each iteration.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        Any scikit-learn classifier; None is 3 nearest neighbours.
+    views : pair of array-like of int, default=None
+        The columns of the two views. None splits the columns into random halves: the papers then
+        take the mean over several splits, that is over `random_state`.
+    pool_size : int or None, default=75
+        Unlabelled rows from which is picked; None is all of them.
+    max_iter : int or None, default=30
+        Iterations; None goes on until all rows are labelled or nothing is added.
+    n_jobs : int, default=None
+        Threads; the results do not depend on it.
+    random_state : int or RandomState instance, default=None
+        Seed of the views, of the pool, of the order of equally sure rows and of the random states
+        of the estimator. None is a fixed seed.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows.
+    views_ : list of two ndarray
+        The columns of the two views.
+    n_per_class_ : ndarray of shape (n_classes,)
+        Rows of each class that either picks in an iteration.
+    transduction_ : ndarray of shape (n_samples,)
+        Label of every row: its own, or the one that it was given; -1 where it was given none (None
+        where the classes are no numbers).
+    labeled_iter_ : ndarray of shape (n_samples,)
+        The iteration in which a row was given its label: 0 for labelled rows, -1 for never.
+    n_iter_ : int
+        Iterations, the last of which may have found nothing to label.
+    termination_condition_ : {"max_iter", "no_change", "all_labeled"}
+        Why the loop ended.
+    n_features_in_ : int
+        Number of columns seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, where X has string column names.
+
+    References
+    ----------
+    A. Blum, T. Mitchell (1998). Combining labeled and unlabeled data with co-training. COLT.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from semisift import CoTraining
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> few_labels = np.where(np.arange(len(y)) % 20 == 0, y, -1)
+    >>> model = CoTraining(GaussianNB(), random_state=0).fit(X[:300], few_labels[:300])
+    >>> model.n_per_class_
+    array([1, 2])
+    >>> round(model.score(X[300:], y[300:]), 3)
+    0.948
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SubspaceClassifier._parameter_constraints,
+        "views": [None, "array-like", tuple],
+        "pool_size": [None, Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        views: Any = None,
+        pool_size: int | None = 75,
+        max_iter: int | None = 30,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.views = views
+        self.pool_size = pool_size
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _draw(self, problem: Problem) -> NDArray[np.integer]:
+        """Return a random order of the columns, of which the halves are the views."""
+        words = stream_words(problem.seed, 0, Purpose.SUBSPACE, np.arange(problem.n_features))
+        return np.argsort(words)
+
+    def _co_train(self, problem: Problem) -> Labelling:
+        p = problem.n_features
+        if self.views is None:
+            order = self._draw(problem)
+            # of a single column there are no halves: both see it
+            self.views_ = [order[: max(1, p // 2)], order[p // 2 :]]
+        else:
+            self.views_ = check_views(self.views, p)
+        counts = problem.labels.counts
+        self.n_per_class_ = np.maximum(1, np.rint(counts / counts.min())).astype(np.int64)
+        estimator = check_estimator(self.estimator, len(problem.labels.labelled))
+        with Committee(2, self.n_jobs) as committee:
+            committee.limit_threads()
+            trainer = EstimatorTrainer(problem, self.views_, estimator, committee)
+            labelling = self._loop(problem, trainer)
+            self._panel = trainer.panel()
+        return labelling
+
+    def _loop(self, problem: Problem, trainer: EstimatorTrainer) -> Labelling:
+        codes = problem.labels.codes.copy()
+        iterations = np.where(codes >= 0, 0, -1)
+        trainer.rows = shuffled(trainer.rows, problem.seed)
+        n_most = len(trainer.rows) + 1 if self.max_iter is None else int(self.max_iter)
+        n_iter = 0
+        stop: Stop = "max_iter"
+        for n_iter in self._progress(range(1, n_most + 1), "iteration"):
+            # rows stand in the order in which they enter the pool, and those that leave make room
+            pool = trainer.rows[: self.pool_size]
+            shares = rounded(trainer.judge_each(pool))
+            picks = [pick(own, pool, problem.seed, n_iter, self.n_per_class_) for own in shares]
+            places, given = settle(picks[0], picks[1], shares.max(axis=2))
+            codes[pool[places]] = given
+            iterations[pool[places]] = n_iter
+            trainer.add(places, given)
+            if not len(trainer.rows):
+                stop = "all_labeled"
+                break
+            if not len(places):
+                stop = "no_change"
+                break
+        return Labelling(codes, iterations, n_iter, stop)
+
+
+def settle(
+    one: tuple[NDArray[np.intp], NDArray[np.intp]],
+    other: tuple[NDArray[np.intp], NDArray[np.intp]],
+    sureness: NDArray[np.float64],
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Put two picks together; where they disagree about a row the surer one is right.
+
+    Parameters
+    ----------
+    one, other : pairs of int arrays
+        Places in the pool, and classes.
+    sureness : array of shape (2, n_pool)
+        Of either about each row.
+
+    Returns
+    -------
+    places : int array
+        Ascending, without rows about which both are equally sure and disagree.
+    codes : int array
+    """
+    n_pool = sureness.shape[1]
+    given = np.full((2, n_pool), -1, dtype=np.intp)
+    for mine, (places, codes) in zip(given, (one, other), strict=True):
+        mine[places] = codes
+    clash = (given >= 0).all(axis=0) & (given[0] != given[1])
+    settled = given.max(axis=0)
+    settled[clash] = np.where(
+        sureness[0] == sureness[1], -1, given[sureness.argmax(axis=0), np.arange(n_pool)]
+    )[clash]
+    chosen = np.flatnonzero(settled >= 0)
+    return chosen, settled[chosen]
+
+
+def shuffled(rows: NDArray[np.integer], seed: int) -> NDArray[np.integer]:
+    """Return rows in the random order in which they enter the pool."""
+    return rows[np.argsort(stream_words(seed, POOL_MEMBER, Purpose.UNLABELLED_BAG, rows))]
+
+
+def check_views(views: Any, n_features: int) -> list[NDArray[np.integer]]:
+    """Return two views as arrays, or say what is wrong with them."""
+    columns = [np.asarray(view) for view in views]
+    if len(columns) != 2:
+        raise ValueError(f"views must be two lists of columns: got {len(columns)}.")
+    for view in columns:
+        if (
+            view.ndim != 1
+            or view.dtype.kind not in "iu"
+            or not len(view)
+            or len(np.unique(view)) < len(view)
+            or not np.isin(view, range(n_features)).all()
+        ):
+            raise ValueError(
+                "views must hold column numbers, each once in a view, from 0 to "
+                f"{n_features - 1}: got {setting(view.tolist())}."
+            )
+    return columns

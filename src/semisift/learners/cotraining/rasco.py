@@ -1,0 +1,225 @@
+"""RASCO, Rel-RASCO and Prob-MRMR: co-training in many subspaces.
+
+J. Wang, S. Luo, X. Zeng (2008). A random subspace method for co-training. IJCNN.
+
+Y. Yaslan, Z. Cataltepe. Selection of relevant and non-redundant feature subspaces for co-training.
+
+    draw K subspaces of m columns
+    repeat:
+        train a classifier C_k on the labelled rows in each subspace
+        label the unlabelled rows by C = (1/K) sum_k C_k
+        add the surest row of each class to the labelled ones
+    predict by a vote of the classifiers
+
+The subspaces are drawn once, from what is labelled at the beginning: at random (RASCO), columns in
+proportion to their mutual information with the class (Rel-RASCO), or in proportion to that minus
+their mean mutual information with the columns drawn before (Prob-MRMR).
+
+What is a reading: the number of iterations, which the papers leave open; a row belongs to the class
+with the largest mean probability, and a class that is the first choice for no row gets none;
+equally sure rows stand in a seeded random order; subspaces have no column twice; the bins, five of
+equal width; Prob-MRMR's negative scores count as 0.
+"""
+
+from numbers import Integral
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+
+from semisift._problem import Problem
+from semisift.learners.cotraining._subspace_loop import SubspaceClassifier
+from semisift.math.subspaces import Kind, draw_subspaces
+
+SUBSPACE_SIZE = 25
+
+
+class RASCO(SubspaceClassifier):
+    """Co-training in random subspaces.
+
+    A classifier is trained in each of K random subspaces. In every iteration their class
+    probabilities for the unlabelled rows are averaged, the surest row of each class is added to the
+    labelled ones with that class, and all are trained again. Cost: K fits and K predictions of the
+    unlabelled rows in each iteration; with k nearest neighbours, one distance for each subspace and
+    pair of rows in all.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        Any scikit-learn classifier; None is 3 nearest neighbours, as in the papers. One without
+        `predict_proba` is certain of what it predicts. `KNeighborsClassifier` with uniform weights
+        and Euclidean distances is never fitted again, with the same results (see Notes).
+    n_subspaces : int, default=25
+        K.
+    subspace_size : int, float or "auto", default="auto"
+        m, columns of a subspace: a number (all, if there are fewer), or a share. "auto" is 25, the
+        papers' number, or half of the columns if these are fewer than 50: subspaces that are all
+        the same would be one classifier.
+    max_iter : int or None, default=10
+        Iterations; None goes on until all rows are labelled. The papers do not give a number.
+    voting : {"soft", "hard"}, default="soft"
+        How predictions are put together at the end: by the mean of the probabilities or, as in the
+        papers, by a majority of the predicted classes. Rows are always added by the mean.
+    n_jobs : int, default=None
+        Threads; the results do not depend on it.
+    random_state : int or RandomState instance, default=None
+        Seed of the subspaces, of the order of equally sure rows and of the random states of the
+        estimator. None is a fixed seed.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows.
+    subspaces_ : ndarray of shape (n_subspaces, m)
+        The columns of each subspace.
+    transduction_ : ndarray of shape (n_samples,)
+        Label of every row: its own, or the one that it was given; -1 where it was given none (None
+        where the classes are no numbers).
+    labeled_iter_ : ndarray of shape (n_samples,)
+        The iteration in which a row was given its label: 0 for labelled rows, -1 for never.
+    n_iter_ : int
+        Iterations.
+    termination_condition_ : {"max_iter", "all_labeled"}
+        Why the loop ended.
+    n_features_in_ : int
+        Number of columns seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, where X has string column names.
+
+    Notes
+    -----
+    Nearest neighbours are those of scikit-learn's search by brute force. Where rows are equally
+    far, as with whole numbers, its trees (up to 15 columns) may choose others.
+
+    References
+    ----------
+    J. Wang, S. Luo, X. Zeng (2008). A random subspace method for co-training. IJCNN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from semisift import RASCO
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few_labels = np.where(np.arange(len(y)) < 50, y, -1)
+    >>> model = RASCO(max_iter=30, random_state=0).fit(X[:900], few_labels[:900])
+    >>> round(model.score(X[900:], y[900:]), 3)
+    0.827
+    >>> diagnosis = model.diagnose(X[900:], y[900:])
+    >>> round(diagnosis.begin.accuracy, 3), round(diagnosis.end.accuracy, 3)
+    (0.814, 0.827)
+    """
+
+    _kind: ClassVar[Kind] = "random"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SubspaceClassifier._parameter_constraints,
+        "n_subspaces": [Interval(Integral, 1, None, closed="left")],
+        "subspace_size": [
+            StrOptions({"auto"}),
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+        ],
+        "voting": [StrOptions({"soft", "hard"})],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_subspaces: int = 25,
+        subspace_size: int | float | Literal["auto"] = "auto",
+        max_iter: int | None = 10,
+        voting: Literal["soft", "hard"] = "soft",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_subspaces = n_subspaces
+        self.subspace_size = subspace_size
+        self.max_iter = max_iter
+        self.voting = voting
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _draw(self, problem: Problem) -> NDArray[np.int32]:
+        size = count_columns(self.subspace_size, problem.n_features)
+        self.subspaces_ = draw_subspaces(
+            self._kind, problem.X, problem.labels, problem.seed, int(self.n_subspaces), size
+        )
+        return self.subspaces_
+
+
+class RelRASCO(RASCO):
+    """Co-training in random subspaces of relevant columns.
+
+    As `RASCO`, which has the parameters and attributes, but columns are drawn with probabilities
+    proportional to their mutual information with the class on the labelled rows, without
+    replacement. Where fewer columns than needed have any, the others are drawn at random.
+
+    References
+    ----------
+    Y. Yaslan, Z. Cataltepe (2010). Co-training with relevant random subspaces. Neurocomputing
+    73(10-12).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from semisift import RelRASCO
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> few_labels = np.where(np.arange(len(y)) % 20 == 0, y, -1)
+    >>> model = RelRASCO(random_state=0).fit(X[:300], few_labels[:300])
+    >>> round(model.score(X[300:], y[300:]), 3)
+    0.903
+    """
+
+    _kind = "relevant"
+
+
+class ProbMRMR(RASCO):
+    """Co-training in random subspaces of relevant columns that are not redundant.
+
+    As `RASCO`, which has the parameters and attributes, but the first column of a subspace is drawn
+    with a probability proportional to its mutual information with the class, and each further one
+    to that minus its mean mutual information with the columns drawn so far, on the labelled rows.
+    Where no column is better than its redundancy, one of those left is drawn at random.
+
+    References
+    ----------
+    Y. Yaslan, Z. Cataltepe. Selection of relevant and non-redundant feature subspaces for
+    co-training.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from semisift import ProbMRMR
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> few_labels = np.where(np.arange(len(y)) % 20 == 0, y, -1)
+    >>> model = ProbMRMR(random_state=0).fit(X[:300], few_labels[:300])
+    >>> round(model.score(X[300:], y[300:]), 3)
+    0.907
+    """
+
+    _kind = "probabilistic-mrmr"
+
+
+def count_columns(subspace_size: int | float | str, n_features: int) -> int:
+    """Return how many columns a subspace has.
+
+    Parameters
+    ----------
+    subspace_size : int, float or "auto"
+    n_features : int
+
+    Returns
+    -------
+    int
+    """
+    if isinstance(subspace_size, str):
+        return min(SUBSPACE_SIZE, (n_features + 1) // 2)
+    if isinstance(subspace_size, Integral):
+        return min(int(subspace_size), n_features)
+    return max(1, round(subspace_size * n_features))

@@ -1,0 +1,150 @@
+"""SelfTraining: one classifier that learns from the labels that it gives.
+
+D. Yarowsky (1995). Unsupervised word sense disambiguation rivaling supervised methods. ACL.
+
+    repeat:
+        train the classifier on the labelled rows
+        add the rows that it is surest about, with the classes that it gives them
+"""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.semi_supervised import SelfTrainingClassifier
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from semisift._committee.estimators import with_random_states
+from semisift._committee.permutation import Member
+from semisift._problem import Problem
+from semisift.learners.cotraining._base import Labelling
+from semisift.learners.cotraining._members import EstimatorPanel, take
+from semisift.learners.cotraining._subspace_loop import SubspaceClassifier, check_estimator
+
+
+class SelfTraining(SubspaceClassifier):
+    """A classifier that adds the rows it is surest about to those it learns from.
+
+    With ``criterion="k_best"`` the `k_best` surest rows of each class are added in an iteration,
+    equally sure ones in a seeded random order; with ``criterion="threshold"`` all rows whose
+    probability exceeds `threshold`, by scikit-learn's `SelfTrainingClassifier`. The first is the
+    default because trees, and neighbours, give a probability of 1 to most rows. Labels may be
+    strings, and None or NaN mark unlabelled rows as -1 does.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        Any scikit-learn classifier, for the threshold one with `predict_proba`; None is 3 nearest
+        neighbours.
+    criterion : {"k_best", "threshold"}, default="k_best"
+        Which rows are added.
+    k_best : int, default=1
+        Rows of each class.
+    threshold : float, default=0.75
+        In [0, 1).
+    max_iter : int or None, default=10
+        Iterations; None goes on until all rows are labelled, or none is sure enough.
+    n_jobs : int, default=None
+        Threads of the nearest neighbours; the results do not depend on it.
+    random_state : int or RandomState instance, default=None
+        Seed of the order of equally sure rows and of the random states of the estimator. None is a
+        fixed seed.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows.
+    transduction_ : ndarray of shape (n_samples,)
+        Label of every row: its own, or the one that it was given; -1 where it was given none (None
+        where the classes are no numbers).
+    labeled_iter_ : ndarray of shape (n_samples,)
+        The iteration in which a row was given its label: 0 for labelled rows, -1 for never.
+    n_iter_ : int
+        Iterations, the last of which may have found nothing to label.
+    termination_condition_ : {"max_iter", "no_change", "all_labeled"}
+        Why the loop ended.
+    n_features_in_ : int
+        Number of columns seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, where X has string column names.
+
+    References
+    ----------
+    D. Yarowsky (1995). Unsupervised word sense disambiguation rivaling supervised methods. ACL.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from semisift import SelfTraining
+    >>> X, y = load_iris(return_X_y=True)
+    >>> names = np.array(["setosa", "versicolor", "virginica"], dtype=object)[y]
+    >>> names[np.arange(150) % 50 > 3] = None
+    >>> model = SelfTraining().fit(X, names)
+    >>> (model.transduction_ != None).sum()
+    np.int64(42)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SubspaceClassifier._parameter_constraints,
+        "criterion": [StrOptions({"k_best", "threshold"})],
+        "k_best": [Interval(Integral, 1, None, closed="left")],
+        "threshold": [Interval(Real, 0, 1, closed="left")],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        criterion: Literal["k_best", "threshold"] = "k_best",
+        k_best: int = 1,
+        threshold: float = 0.75,
+        max_iter: int | None = 10,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.criterion = criterion
+        self.k_best = k_best
+        self.threshold = threshold
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @property
+    def _n_per_class(self) -> int:
+        return int(self.k_best)
+
+    def _n_tasks(self, problem: Problem) -> int | None:
+        return 0 if self._uses_threshold(problem) else super()._n_tasks(problem)
+
+    def _uses_threshold(self, problem: Problem) -> bool:
+        return self.criterion == "threshold" and len(problem.labels.unlabelled) > 0
+
+    def _draw(self, problem: Problem) -> NDArray[np.integer]:
+        return np.arange(problem.n_features)[None, :]
+
+    def _co_train(self, problem: Problem) -> Labelling:
+        if not self._uses_threshold(problem):
+            return super()._co_train(problem)
+        labels = problem.labels
+        estimator = check_estimator(self.estimator, len(labels.labelled))
+        estimator = with_random_states(estimator, problem.seed, 0)
+        columns = np.arange(problem.n_features, dtype=np.int32)
+        rows = take(problem.X.tocsr() if issparse(problem.X) else problem.X, slice(None), columns)
+        model = SelfTrainingClassifier(
+            estimator, threshold=self.threshold, max_iter=self.max_iter
+        ).fit(rows, labels.codes)
+        first = with_random_states(estimator, problem.seed, 0)
+        first.fit(rows[labels.labelled], labels.codes[labels.labelled])
+        self._panel = EstimatorPanel(
+            [Member(0, columns, first)], [Member(0, columns, model.estimator_)], labels.n_classes
+        )
+        return Labelling(
+            model.transduction_,
+            model.labeled_iter_,
+            model.n_iter_,
+            model.termination_condition_,
+        )

@@ -1,0 +1,233 @@
+"""TriTraining: three learners, two of which teach the third where they agree.
+
+Z.-H. Zhou, M. Li (2005). Tri-training: exploiting unlabeled data using three classifiers. IEEE
+Transactions on Knowledge and Data Engineering 17(11).
+"""
+
+import math
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift._committee.engine import Committee
+from semisift._committee.members import build_setting
+from semisift._problem import Problem
+from semisift.learners.cotraining._base import Labelling
+from semisift.learners.cotraining._team import CommitteeClassifier, Team, pad_rows
+from semisift.learners.cotraining._trained import Bags
+from semisift.math.streams import Purpose, stream_words
+
+N_LEARNERS = 3
+# e' at the start, and what counts as the error where two learners never agree
+CHANCE = 0.5
+
+
+class Share(NamedTuple):
+    """How many of the rows on which two learners agree the third takes, and l' where none."""
+
+    n_rows: int
+    size: int
+
+
+class TriTraining(CommitteeClassifier):
+    """Three learners on bootstraps; where two agree, they label rows for the third.
+
+    In each round, for each learner i, e_i is the share of wrong answers among the labelled rows on
+    which the other two agree, and L_i the unlabelled rows on which they agree. If e_i is below its
+    last value e'_i, learner i is trained again on all labelled rows and L_i, where that is expected
+    to help::
+
+        l'_i = floor(e_i / (e'_i - e_i) + 1)      the first time, else the last |L_i|
+        |L_i| > l'_i and e_i |L_i| < e'_i l'_i    take L_i
+        |L_i| > l'_i > e_i / (e'_i - e_i)         take a random ceil(e'_i l'_i / e_i - 1) rows of it
+
+    then e'_i is e_i. The first e'_i is 0.5. The rounds end when no learner changes; the majority of
+    the three decides. A round costs the training of at most three learners.
+
+    What is a reading: where two learners agree on no labelled row, e_i counts as 0.5. The learners
+    are decision trees, in which between equally good splits the widest gap in standard deviations
+    decides, as in SSFI.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        Any scikit-learn classifier instead of the compiled trees.
+    max_depth : int, default=None
+        Depth limit of the trees; None grows them until pure.
+    voting : {"hard", "soft"}, default="hard"
+        How `predict` and `predict_proba` count: one vote of each learner, or its class
+        probabilities. Agreement is always that of the predicted classes.
+    max_iter : int, default=100
+        Most rounds.
+    n_jobs : int, default=None
+        Threads; the result does not depend on it.
+    random_state : int or RandomState instance, default=None
+        Seed of the draws. None is a fixed seed.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows.
+    transduction_ : ndarray of shape (n_samples,)
+        Label of every row: its own, or the one under which most learners have it in their training
+        rows; -1 (None where the classes are no numbers) where no learner has it.
+    labeled_iter_ : ndarray of shape (n_samples,)
+        The round in which a learner was first handed the row: 0 for labelled rows, -1 for never.
+    errors_ : ndarray of shape (3,)
+        The last e'_i.
+    n_iter_ : int
+        Rounds, the last of which may have changed nothing.
+    termination_condition_ : {"max_iter", "no_change"}
+        Why the rounds ended.
+    n_features_in_ : int
+        Number of columns seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, where X has string column names.
+
+    References
+    ----------
+    Z.-H. Zhou, M. Li (2005). Tri-training: exploiting unlabeled data using three classifiers. IEEE
+    Transactions on Knowledge and Data Engineering 17(11).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from semisift import TriTraining
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> few_labels = y.where(y.groupby(y).cumcount() < 5, -1)
+    >>> model = TriTraining(random_state=0).fit(X, few_labels)
+    >>> round(model.score(X, y), 2)
+    0.92
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **CommitteeClassifier._parameter_constraints
+    }
+
+    def __init__(
+        self,
+        *,
+        estimator: Any = None,
+        max_depth: int | None = None,
+        voting: Literal["hard", "soft"] = "hard",
+        max_iter: int = 100,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.max_depth = max_depth
+        self.voting = voting
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _n_tasks(self, problem: Problem) -> int:
+        return self.max_iter
+
+    def _co_train(self, problem: Problem) -> Labelling:
+        setting = build_setting(
+            problem,
+            problem.n_features,
+            estimator=self.estimator,
+            widest_gap=True,
+            max_depth=self.max_depth,
+            large_bags=True,
+            # an estimator gets the features in their own order, trees in the order of ties
+            draws_at_nodes=self.estimator is not None,
+        )
+        error, size = np.full(N_LEARNERS, CHANCE), np.zeros(N_LEARNERS, dtype=np.int64)
+        changed = True
+        n_iter = 0
+        with Committee(N_LEARNERS, self.n_jobs) as committee:
+            team = Team(committee, setting, problem, probability=False)
+            for _ in self._progress(range(self.max_iter), "round"):
+                if not changed:
+                    continue  # to the end of the bar
+                n_iter += 1
+                chosen, bags = teach(team, error, size, n_iter)
+                changed = bool(chosen.any())
+                if changed:
+                    team.train(bags, chosen, n_iter)
+        self._first_members, self._members = team.first_members, team.members
+        self.errors_ = error
+        return team.labelling(n_iter, "max_iter" if changed else "no_change")
+
+
+def teach(
+    team: Team, error: NDArray[np.float64], size: NDArray[np.int64], n_round: int
+) -> tuple[NDArray[np.bool_], Bags]:
+    """Choose who learns in this round, and from what; `error` and `size` (e', l') are updated."""
+    labels = team.labels
+    predicted = team.own.argmax(axis=2)
+    taken, given = spread_bags(team)
+    chosen = np.zeros(N_LEARNERS, dtype=bool)
+    for i in range(N_LEARNERS):
+        first, second = (j for j in range(N_LEARNERS) if j != i)
+        agreed = predicted[first] == predicted[second]
+        judged = labels.labelled[agreed[labels.labelled]]
+        wrong = predicted[first, judged] != labels.codes[judged]
+        e = wrong.mean() if len(judged) else CHANCE
+        rows = labels.unlabelled[agreed[labels.unlabelled]]
+        share = count_rows(e, error[i], int(size[i]), len(rows))
+        size[i] = share.size
+        if not share.n_rows:
+            continue
+        number = n_round * N_LEARNERS + i
+        words = stream_words(team.problem.seed, number, Purpose.TIES, rows)
+        rows = rows[np.argsort(words)[: share.n_rows]]
+        chosen[i], error[i], size[i] = True, e, len(rows)
+        taken[i] = False
+        taken[i, rows] = True
+        given[i, rows] = predicted[first, rows]
+    everyone = np.arange(team.problem.n_rows, dtype=np.int32)
+    rows, codes = pad_rows(taken, everyone, given)
+    counts = np.where(chosen[:, None], np.int32(1), team.bags.counts)
+    return chosen, Bags(counts, rows, codes)
+
+
+def spread_bags(team: Team) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+    """Return which rows each learner was handed when it was last trained, and their labels."""
+    taken = np.zeros((len(team), team.problem.n_rows), dtype=bool)
+    given = np.zeros(taken.shape, dtype=np.int32)
+    learner, slot = np.nonzero(team.bags.rows >= 0)
+    rows = team.bags.rows[learner, slot]
+    taken[learner, rows] = True
+    given[learner, rows] = team.bags.labels[learner, slot]
+    return taken, given
+
+
+def count_rows(e: float, previous: float, size: int, n_agreed: int) -> Share:
+    """Return how many of the rows agreed on a learner takes: all, some of them, or none.
+
+    Parameters
+    ----------
+    e, previous : float
+        e and e'.
+    size : int
+        l'; 0 the first time.
+    n_agreed : int
+        Rows on which the other two agree.
+
+    Returns
+    -------
+    Share
+
+    Examples
+    --------
+    >>> count_rows(0.1, 0.5, 0, 100)
+    Share(n_rows=4, size=1)
+    """
+    if not e < previous:
+        return Share(0, size)
+    ratio = e / (previous - e)
+    if size == 0:
+        size = math.floor(ratio + 1)
+    if not size < n_agreed:
+        return Share(0, size)
+    if e * n_agreed < previous * size:
+        return Share(n_agreed, size)
+    if size > ratio:
+        # the tiny amount keeps 0.3 * 10 / 0.1 from being a little more than 30
+        return Share(math.ceil(previous * size / e - 1 - 1e-9), size)
+    return Share(0, size)
