@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
-from semisift import SEFR, SSFI, EnsCLS, ForestImportance
+from semisift import SEFR, SSFI, EnsCLS, ForestImportance, PCTForestImportance
 from semisift._committee import engine
 from semisift._committee.engine import Committee
 
@@ -31,6 +31,7 @@ RANKERS = {
     "sefr": SEFR(n_members=150, random_state=0),
     "forest": ForestImportance(n_members=150, random_state=0),
     "enscls": EnsCLS(n_members=150, random_state=0),
+    "pct-forest": PCTForestImportance(n_members=150, random_state=0),
 }
 
 every = pytest.mark.parametrize("name", RANKERS)

@@ -7,14 +7,23 @@ if TYPE_CHECKING:
     from semisift.ensembles.bagging_constraint import BaggingConstraintScore
     from semisift.ensembles.enscls import EnsCLS
     from semisift.ensembles.forest import ForestImportance
+    from semisift.ensembles.pct_forest import PCTForestImportance
     from semisift.ensembles.sefr import SEFR
     from semisift.ensembles.ssfi import SSFI
 
-__all__ = ["SEFR", "SSFI", "BaggingConstraintScore", "EnsCLS", "ForestImportance"]
+__all__ = [
+    "SEFR",
+    "SSFI",
+    "BaggingConstraintScore",
+    "EnsCLS",
+    "ForestImportance",
+    "PCTForestImportance",
+]
 
 _HOMES = {
     "BaggingConstraintScore": "semisift.ensembles.bagging_constraint",
     "EnsCLS": "semisift.ensembles.enscls",
+    "PCTForestImportance": "semisift.ensembles.pct_forest",
     "SEFR": "semisift.ensembles.sefr",
     "SSFI": "semisift.ensembles.ssfi",
     "ForestImportance": "semisift.ensembles.forest",

@@ -1,0 +1,146 @@
+"""Rescaled linear square regression: weights of columns, regression and unlabelled classes in turn.
+
+Given the weights theta of the columns and the classes Y, with Z and Y around their means,
+
+    W = T Z' (Z T Z' + gamma I)^-1 Y = (Z'Z + gamma T^-1)^-1 Z'Y,      T = diag(theta)
+
+of which the first form needs a matrix of all pairs of rows, the second one of all pairs of columns.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from semisift.math.scaled import ScaledColumns
+from semisift.math.simplex import project_on_simplex
+
+# Added to the lengths of the rows of W, so that no weight vanishes for good.
+LEAST_LENGTH = 1e-5
+
+BLOCK_VALUES = 1 << 22
+
+
+class State(NamedTuple):
+    """Where the descent is.
+
+    Attributes
+    ----------
+    theta : float array of shape (p,)
+        Weights of the columns; they add up to 1.
+    objective : float
+    shares : float array of shape (n, n_classes)
+        What each row has of each class.
+    """
+
+    theta: NDArray[np.float64]
+    objective: float
+    shares: NDArray[np.float64]
+
+
+class WideRegression:
+    """For more columns than rows: systems of equations as large as there are rows."""
+
+    def __init__(self, columns: ScaledColumns) -> None:
+        self.columns = columns
+
+    def solve(
+        self, theta: NDArray[np.float64], Y: NDArray[np.float64], gamma: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the lengths of the rows of W and the values ``Z W`` around their mean.
+
+        Parameters
+        ----------
+        theta : float array of shape (p,)
+        Y : float array of shape (n, n_classes)
+            Around its mean.
+        gamma : float
+
+        Returns
+        -------
+        lengths : float array of shape (p,)
+        values : float array of shape (n, n_classes)
+        """
+        gram = self.columns.gram(theta)
+        gram -= gram.mean(axis=0)
+        gram -= gram.mean(axis=1)[:, None]
+        gram.flat[:: len(gram) + 1] += gamma
+        A = cho_solve(cho_factor(gram, lower=True, overwrite_a=True), Y)
+        A -= A.mean(axis=0)
+        W = theta[:, None] * self.columns.project(A)
+        return np.sqrt(np.einsum("ij,ij->i", W, W)), Y - gamma * A
+
+
+class TallRegression:
+    """For more rows than columns: systems of equations as large as there are columns."""
+
+    def __init__(self, columns: ScaledColumns) -> None:
+        self.columns = columns
+        p = len(columns.factor)
+        self.squares = np.empty((p, p))
+        width = max(1, BLOCK_VALUES // columns.n_rows)
+        for start in range(0, p, width):
+            which = np.arange(start, min(start + width, p))
+            block = columns.columns(which)
+            self.squares[:, which] = columns.project(block - block.mean(axis=0))
+
+    def solve(
+        self, theta: NDArray[np.float64], Y: NDArray[np.float64], gamma: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the lengths of the rows of W and the values ``Z W`` around their mean."""
+        roots = np.sqrt(theta)
+        matrix = self.squares * roots
+        matrix *= roots[:, None]
+        matrix.flat[:: len(matrix) + 1] += gamma
+        target = roots[:, None] * self.columns.project(Y)
+        W = roots[:, None] * cho_solve(cho_factor(matrix, lower=True, overwrite_a=True), target)
+        values = self.columns.times(W)
+        return np.sqrt(np.einsum("ij,ij->i", W, W)), values - values.mean(axis=0)
+
+
+def descend(
+    model: WideRegression | TallRegression,
+    usable: NDArray[np.bool_],
+    codes: NDArray[np.integer],
+    n_classes: int,
+    gamma: float,
+    *,
+    n_inner: int = 1,
+) -> Iterator[State]:
+    """Yield one state after another, without end.
+
+    Parameters
+    ----------
+    model : WideRegression or TallRegression
+    usable : bool array of shape (p,)
+        Which columns may have a weight.
+    codes : int array of shape (n,)
+        The class of each row, -1 where it is not known.
+    n_classes : int
+    gamma : float
+        Weight of the penalty.
+    n_inner : int
+        How many times regression and weights are found in turn before the classes of the
+        unlabelled rows.
+
+    Yields
+    ------
+    State
+    """
+    unlabelled = codes < 0
+    shares = np.eye(n_classes)[codes]
+    shares[unlabelled] = 1.0 / n_classes
+    theta = np.where(usable, 1.0 / np.count_nonzero(usable), 0.0)
+    while True:
+        mean = shares.mean(axis=0)
+        for _ in range(n_inner):
+            lengths, values = model.solve(theta, shares - mean, gamma)
+            theta = np.where(usable, lengths + LEAST_LENGTH, 0.0)
+            theta /= theta.sum()
+        values += mean
+        shares = shares.copy()
+        shares[unlabelled] = project_on_simplex(values[unlabelled])
+        objective = ((values - shares) ** 2).sum() + gamma * lengths.sum() ** 2
+        yield State(theta, float(objective), shares)

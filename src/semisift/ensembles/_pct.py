@@ -1,0 +1,283 @@
+"""Forests of predictive clustering trees: members, importances, and the choice of a weight."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from semisift import kernels
+from semisift._committee.blocks import list_strata
+from semisift._committee.engine import Committee
+from semisift._labels import Labels
+from semisift._problem import Problem
+from semisift._warnings import warn
+from semisift.exceptions import KernelsMissingWarning
+from semisift.kernels import describe_missing
+from semisift.math import pct
+from semisift.math.class_moments import column_moments, units
+from semisift.math.streams import Purpose, draw_distinct, stream_words
+
+# Without the kernels; benchmarks/modern.py --part no-kernels: from 8 times to 46.
+TIMES_SLOWER = 20
+
+# Separates the draw of the folds from the draws that trees make with the same seed.
+FOLD_STREAM = 0x666F6C64
+
+N_FOLDS = 5
+WEIGHTS = tuple(step / 10 for step in range(11))
+# Trees of each forest that is tried, at most.
+TRIED_TREES = 50
+# A vote is spread over the classes in units of this, so that the order of adding does not matter.
+VOTE = 1 << 16
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Setting:
+    """What all trees of a forest share.
+
+    Attributes
+    ----------
+    X : array or csc_array of shape (n_rows, p)
+    columns : Columns or None
+        X for the kernels, if there are any.
+    labels : Labels
+    labelled, strata : int32 arrays
+        The labelled rows class by class, and where each class starts.
+    usable : int32 array
+        The columns that are not constant.
+    unit, mean, spread : float arrays of shape (p,)
+        By which columns are standardised.
+    label_weight : float
+        The w of the impurity.
+    n_candidates : int
+        Columns that a node draws.
+    n_descriptive : int
+        Columns over which a tree measures the variance.
+    min_leaf, max_depth : int
+        Least rows of a leaf; -1 is no limit of the depth.
+    by_labelled : bool
+        Weigh the label term by labelled rows rather than by all, and split no node whose labelled
+        rows are of one class.
+    seed : int
+    """
+
+    X: Any
+    columns: Any
+    labels: Labels
+    labelled: NDArray[np.int32]
+    strata: NDArray[np.int32]
+    usable: NDArray[np.int32]
+    unit: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    label_weight: float
+    n_candidates: int
+    n_descriptive: int
+    min_leaf: int
+    max_depth: int
+    by_labelled: bool
+    seed: int
+
+    @classmethod
+    def build(cls, problem: Problem, **options: Any) -> "Setting":
+        """Prepare the data; the options are the attributes from `label_weight` to `by_labelled`."""
+        if not kernels.AVAILABLE:
+            _warn_kernels_missing()
+        unit = units(problem)
+        mean, squares = column_moments(problem.X, unit)
+        labelled, strata = list_strata(problem.labels, stratified=True)
+        return cls(
+            X=problem.X,
+            columns=kernels.columns.Columns(problem.X) if kernels.AVAILABLE else None,
+            labels=problem.labels,
+            labelled=labelled,
+            strata=strata,
+            usable=np.flatnonzero(~problem.constant).astype(np.int32),
+            unit=unit,
+            mean=mean,
+            spread=np.sqrt(squares / problem.n_rows),
+            seed=problem.seed,
+            **options,
+        )
+
+    def on(self, problem: Problem) -> "Setting":
+        """Return the same setting for other rows."""
+        names = (
+            "label_weight",
+            "n_candidates",
+            "n_descriptive",
+            "min_leaf",
+            "max_depth",
+            "by_labelled",
+        )
+        return Setting.build(problem, **{name: getattr(self, name) for name in names})
+
+    @property
+    def n_drawn(self) -> int:
+        """Columns that a node draws, of those that are not constant."""
+        return min(self.n_candidates, len(self.usable))
+
+    @property
+    def n_measured(self) -> int:
+        """Columns over which a tree measures the variance."""
+        return min(self.n_descriptive, len(self.usable))
+
+    def bag(self, member: int) -> NDArray[np.int32]:
+        """Return how often each row is in the bag of a tree."""
+        return pct.draw_bag(
+            self.seed,
+            member,
+            self.X.shape[0],
+            self.labelled,
+            self.strata,
+            self.labels.unlabelled,
+        )
+
+    def coordinates(self, member: int, rows: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return the standardised columns over which a tree measures the variance."""
+        drawn = draw_distinct(self.seed, member, len(self.usable), self.n_measured)
+        which = self.usable[np.sort(drawn)]
+        part = self.X[:, which]
+        part = part.toarray() if issparse(part) else part
+        part = part[rows].astype(np.float64, order="C")
+        part /= self.unit[which]
+        part -= self.mean[which]
+        part /= self.spread[which]
+        return part
+
+    def grow(self, member: int, bag: NDArray[np.int32]) -> pct.Tree:
+        """Grow the tree of a member on a bag."""
+        rows = np.flatnonzero(bag).astype(np.int32)
+        of_labels, of_rows = self.terms()
+        coordinates = np.empty((len(rows), 0))
+        if of_rows > 0:
+            coordinates = self.coordinates(member, rows)
+        grow_tree: Any = kernels.pct.grow_tree if kernels.AVAILABLE else pct.grow_tree
+        return pct.Tree(
+            *grow_tree(
+                self.columns if kernels.AVAILABLE else self.X,
+                self.usable,
+                rows,
+                bag[rows],
+                self.labels.codes,
+                coordinates,
+                self.labels.n_classes,
+                self.n_drawn,
+                self.min_leaf,
+                self.max_depth,
+                2 if self.by_labelled and of_labels > 0 else 0,
+                of_labels,
+                of_rows,
+                self.by_labelled,
+                self.seed,
+                member,
+            )
+        )
+
+    def terms(self) -> tuple[float, float]:
+        """Return what the two terms of the gain are multiplied by, that of labels and of rows."""
+        root = float(pct.gini(self.labels.counts)) if self.label_weight > 0 else 1.0
+        of_labels = self.label_weight / root if root > 0 else 0.0
+        return of_labels, (1.0 - self.label_weight) / max(1, self.n_measured)
+
+
+class Worth(NamedTuple):
+    """What columns are worth to trees, tree after tree; a column may come more than once."""
+
+    columns: NDArray[np.int64]
+    values: NDArray[np.float64]
+    n_trees: int
+
+
+def measure(members: tuple[int, int], setting: Setting, importance: str) -> Worth:
+    """Grow some trees, and measure what columns are worth to them."""
+    measured = []
+    for member in range(*members):
+        bag = setting.bag(member)
+        tree = setting.grow(member, bag)
+        if importance == "permutation":
+            measured.append(permutation_importance(tree, setting, member, bag))
+            continue
+        inner = np.flatnonzero(tree.feature >= 0)
+        size = tree.size[inner].astype(np.float64)
+        value = size * tree.gain[inner] if importance == "genie3" else size / bag.sum()
+        measured.append((tree.feature[inner].astype(np.int64), value))
+    columns, values = (np.concatenate(parts) for parts in zip(*measured, strict=True))
+    return Worth(columns, values, len(measured))
+
+
+def permutation_importance(
+    tree: pct.Tree, setting: Setting, member: int, bag: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return how the error of one tree grows when a column is permuted over its out-of-bag rows.
+
+    As a share of the error, or where the tree makes none, of one error.
+    """
+    rows = setting.labelled[bag[setting.labelled] == 0]
+    X, truth = setting.X[rows], setting.labels.codes[rows]
+    if not len(rows):
+        return np.empty(0, dtype=np.int64), np.empty(0)
+    answers = np.argmax(tree.counts, axis=1)
+    wrong = int(np.count_nonzero(answers[pct.path_ends(tree, X)] != truth))
+    columns = np.unique(tree.feature[tree.feature >= 0]).astype(np.int64)
+    X = X.toarray() if issparse(X) else np.array(X)
+    worths = np.zeros(len(columns))
+    for i, column in enumerate(columns):
+        kept = X[:, column].copy()
+        words = stream_words(
+            setting.seed, member, Purpose.PERMUTATION, column * len(rows) + np.arange(len(rows))
+        )
+        X[:, column] = kept[np.argsort(words)]
+        permuted = np.count_nonzero(answers[pct.path_ends(tree, X)] != truth)
+        worths[i] = (permuted - wrong) / max(wrong, 1)
+        X[:, column] = kept
+    return columns, worths
+
+
+def votes(members: tuple[int, int], setting: Setting, X: Any) -> NDArray[np.int64]:
+    """Return the summed class shares that some trees give to the rows of X, in fixed point."""
+    total = np.zeros((X.shape[0], setting.labels.n_classes), dtype=np.int64)
+    for member in range(*members):
+        tree = setting.grow(member, setting.bag(member))
+        counts = tree.counts[pct.path_ends(tree, X)]
+        total += counts * VOTE // np.maximum(counts.sum(axis=1), 1)[:, None]
+    return total
+
+
+def folds(problem: Problem) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield the rows to grow on and the labelled rows that are held out, class by class in turn."""
+    rng = np.random.default_rng([problem.seed, FOLD_STREAM])
+    codes = problem.labels.codes
+    turn = np.concatenate(
+        [rng.permutation(np.flatnonzero(codes == k)) for k in range(problem.labels.n_classes)]
+    )
+    n_folds = min(N_FOLDS, len(turn))
+    for fold in range(n_folds):
+        held = np.sort(turn[fold::n_folds])
+        yield np.setdiff1d(np.arange(problem.n_rows), held), held
+
+
+def choose_weight(problem: Problem, setting: Setting, n_members: int, n_jobs: int | None) -> float:
+    """Return the weight with which forests are right about most labelled rows held out.
+
+    The unlabelled rows are always grown on. Of equally good weights the largest is taken.
+    """
+    n_right = np.zeros(len(WEIGHTS), dtype=np.int64)
+    with Committee(min(n_members, TRIED_TREES), n_jobs) as committee:
+        for rows, held in folds(problem):
+            inside = setting.on(problem.part(rows))
+            for place, weight in enumerate(WEIGHTS):
+                tried = replace(inside, label_weight=weight)
+                shares = sum(committee.map(votes, committee.ranges(), tried, problem.X[held]))
+                answers = np.argmax(shares, axis=1)
+                n_right[place] += np.count_nonzero(answers == problem.labels.codes[held])
+    return WEIGHTS[len(WEIGHTS) - 1 - int(np.argmax(n_right[::-1]))]
+
+
+@cache  # one warning a process, whatever the filters
+def _warn_kernels_missing() -> None:
+    warn(describe_missing("numpy serves", TIMES_SLOWER), KernelsMissingWarning)

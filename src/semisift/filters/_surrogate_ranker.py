@@ -1,0 +1,102 @@
+"""What Semi-MIM and Semi-JMI share: surrogates of the classes, and what they fall back on."""
+
+from abc import abstractmethod
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from semisift._base import FeatureRanker
+from semisift._labels import Labels
+from semisift._problem import Problem
+from semisift._warnings import warn
+from semisift.exceptions import FallbackWarning
+from semisift.math.greedy import DECIMALS
+from semisift.math.information import Binned, bin_columns, entropy
+from semisift.math.surrogates import Surrogates, surrogates
+
+
+class SurrogateRanker(FeatureRanker):
+    """Base class of the rankers that give the unlabelled rows to one class.
+
+    Subclasses implement ``_score_class(problem, binned, targets)``.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FeatureRanker._parameter_constraints,
+        "prior": [None, Interval(Real, 0, 1, closed="neither"), "array-like"],
+        "variant": [StrOptions({"default", "paper"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | None = None,
+        prior: Any = None,
+        variant: Literal["default", "paper"] = "default",
+        redundancy_threshold: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            redundancy_threshold=redundancy_threshold,
+            random_state=random_state,
+        )
+        self.prior = prior
+        self.variant = variant
+
+    def _score(self, problem: Problem) -> NDArray[np.float64]:
+        labels = problem.labels
+        priors = parse_priors(self.prior, labels.n_classes)
+        binned = bin_columns(problem.X)
+        if len(np.unique(labels.codes)) < 2:
+            warn(
+                f"{type(self).__name__} has no label, or one class and no unlabelled row: it ranks "
+                "by the entropy of the columns. Label rows of at least two classes.",
+                FallbackWarning,
+            )
+            return np.round(entropy(binned), DECIMALS)
+        scores = [
+            self._score_class(problem, binned, targets)
+            for targets in self._problems(labels, priors)
+        ]
+        return np.mean(scores, axis=0)
+
+    def _problems(self, labels: Labels, priors: list[float | None]) -> list[Surrogates]:
+        """Return the surrogates of each class against the rest, or of the last of two classes."""
+        first = 1 if labels.n_classes == 2 else 0
+        return [
+            surrogates(
+                labels.codes, code, priors[code], both_on_threshold=self.variant == "default"
+            )
+            for code in range(first, labels.n_classes)
+        ]
+
+    @abstractmethod
+    def _score_class(
+        self, problem: Problem, binned: Binned, targets: Surrogates
+    ) -> NDArray[np.float64]:
+        """Score the columns by one or two surrogates of one class."""
+
+
+def parse_priors(prior: Any, n_classes: int) -> list[float | None]:
+    """Return the share of each class, None where it is to be taken from the labelled rows."""
+    if prior is None:
+        return [None] * n_classes
+    given = np.asarray(prior, dtype=np.float64)
+    if given.ndim == 0 and n_classes <= 2:
+        shares: list[float | None] = [1.0 - float(given), float(given)]
+        return shares[2 - n_classes :]
+    if given.shape != (n_classes,) or not ((given > 0) & (given < 1)).all():
+        raise ValueError(
+            f"prior must be one share for each of the {n_classes} classes, between 0 and 1, or "
+            f"with two classes that of the last one: got {prior!r}."
+        )
+    if n_classes > 1 and abs(given.sum() - 1.0) > 1e-6:
+        raise ValueError(
+            f"prior must add up to 1 over the {n_classes} classes: got {prior!r}, which add up to "
+            f"{given.sum():.6g}."
+        )
+    return [float(share) for share in given]

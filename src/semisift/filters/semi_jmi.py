@@ -1,0 +1,107 @@
+"""Semi-JMI: joint mutual information with a class that all unlabelled rows are given to.
+
+K. Sechidis, G. Brown (2018). Simple strategies for semi-supervised feature selection. Machine
+Learning 107(2). The criterion is that of H. Yang, J. Moody (1999), NIPS 12.
+
+The class is the surrogate that `semisift.filters.semi_mim` tells of. The first column is that with
+the largest I(f; y); with S the columns picked so far, the next one is that with the largest
+
+    sum_{s in S} I((f, s); y) = sum_{s in S} ( I(s; y) + I(f; y | s) )
+
+over all rows. Direction: higher is better, as printed. Cost: O(n p) for each pick, and class.
+
+What is a reading: as in Semi-MIM, more than two classes are taken one against the rest and the
+scores of a column averaged, and both surrogates count where the prior favours neither.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift._problem import Problem
+from semisift.filters._surrogate_ranker import SurrogateRanker
+from semisift.math.greedy import DECIMALS, MOST_UNASKED, PICK_STREAM, pick, scores_of_picks
+from semisift.math.information import (
+    Binned,
+    conditional_mutual_information,
+    mutual_information,
+)
+from semisift.math.surrogates import Surrogates, mean_over
+
+
+class SemiJMI(SurrogateRanker):
+    """Pick columns one by one for what each tells about a surrogate class beside those picked.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=None
+        How many columns to pick and to select: a number, or a share in (0, 1]. None selects half,
+        of which at most 100 are picked one by one.
+    prior : float or array-like of shape (n_classes,), default=None
+        The share of each class among all rows, in sorted order; one number is that of the last of
+        two classes. None takes the shares among the labelled rows.
+    variant : {"default", "paper"}, default="default"
+        Whether both surrogates count where the prior does not favour one of them, or the authors'
+        choice.
+    redundancy_threshold : float, default=None
+        Rank columns whose absolute correlation with a better one exceeds it behind all others.
+    random_state : int or RandomState instance, default=None
+        Seed of the order of ties. None is a fixed seed.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        p, p - 1, ... for the picks in their order; the others have the rank of their mutual
+        information with the surrogate, from 1 for the lowest. With more than two classes, the mean
+        over the classes. NaN for constant columns.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows.
+
+    References
+    ----------
+    K. Sechidis, G. Brown (2018). Simple strategies for semi-supervised feature selection. Machine
+    Learning 107(2).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from semisift import SemiJMI
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> few_labels = y.where(y.groupby(y).cumcount() < 50, -1)
+    >>> ranker = SemiJMI(n_features_to_select=3).fit(X, few_labels)
+    >>> ranker.get_feature_names_out().tolist()
+    ['mean concave points', 'mean fractal dimension', 'worst symmetry']
+    """
+
+    def _score_class(
+        self, problem: Problem, binned: Binned, targets: Surrogates
+    ) -> NDArray[np.float64]:
+        relevance = mean_over(targets, lambda target: mutual_information(binned, target))
+        relevance = np.round(relevance, DECIMALS)
+        n_picks = self._count_to_select(problem.n_features)
+        if self.n_features_to_select is None:
+            n_picks = min(n_picks, MOST_UNASKED)
+        candidates = ~problem.constant
+        joint = np.zeros(problem.n_features)
+
+        def add(chosen: int) -> NDArray[np.float64]:
+            # I(s; y) is the same for all columns, so that it does not decide
+            nonlocal joint
+            joint = joint + mean_over(
+                targets,
+                lambda target: conditional_mutual_information(
+                    binned, target, binned.column(chosen)
+                ),
+            )
+            return joint
+
+        chance = np.random.default_rng([problem.seed, PICK_STREAM]).permutation(problem.n_features)
+        picks = pick(
+            relevance,
+            add,
+            min(n_picks, int(candidates.sum())),
+            candidates=candidates,
+            tie_order=chance,
+        )
+        return scores_of_picks(picks, relevance, candidates)

@@ -1,0 +1,85 @@
+"""Semi-MIM: mutual information with a class that all unlabelled rows are given to.
+
+K. Sechidis, G. Brown (2018). Simple strategies for semi-supervised feature selection. Machine
+Learning 107(2).
+
+With p positive, n negative and m unlabelled rows, and the prior P(y = 1) of the positive class,
+
+    phi = a / (a + b),    a = sqrt(p (p + m)),    b = sqrt(n (n + m))
+    y0: unlabelled rows are negative;   y1: they are positive
+    score_r = I(f_r; y0) if P(y = 1) < phi, else I(f_r; y1)      over all rows
+
+Where labels are missing at random, both surrogates rank columns as the classes would, given rows
+enough, and phi tells which of them needs fewer. Mutual information is that of binned columns: five
+bins of equal width, or the values themselves where there are at most five. Direction: higher is
+better, as printed. Cost: O(n p). Without unlabelled rows it is the mutual information with the
+classes; with one class labelled, that of labelled against unlabelled.
+
+What is a reading: more than two classes, which the paper leaves out, are taken one against the
+rest, and the ranks of a column are averaged. The prior is the share among the labelled rows, as the
+authors' comment says (their code counts unlabelled rows as negative). As many labels of one class
+as of the other put the prior exactly on phi: then the score is the mean of both surrogates, so that
+the names of the classes do not matter; with ``variant="paper"`` it is y1 of the last class.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from semisift._problem import Problem
+from semisift.filters._surrogate_ranker import SurrogateRanker
+from semisift.math.greedy import DECIMALS
+from semisift.math.information import Binned, mutual_information
+from semisift.math.surrogates import Surrogates, mean_over
+
+
+class SemiMIM(SurrogateRanker):
+    """Rank columns by what they tell about a class to which the unlabelled rows were added.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=None
+        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    prior : float or array-like of shape (n_classes,), default=None
+        The share of each class among all rows, in sorted order; one number is that of the last of
+        two classes. None takes the shares among the labelled rows.
+    variant : {"default", "paper"}, default="default"
+        Whether both surrogates count where the prior does not favour one of them, or the authors'
+        choice.
+    redundancy_threshold : float, default=None
+        Rank columns whose absolute correlation with a better one exceeds it behind all others.
+    random_state : int or RandomState instance, default=None
+        Seed of the order of ties. None is a fixed seed.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Mutual information of each column with the surrogate, in nats; with more than two classes
+        the mean of its ranks, p for the best column of each. NaN for constant columns.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows.
+
+    References
+    ----------
+    K. Sechidis, G. Brown (2018). Simple strategies for semi-supervised feature selection. Machine
+    Learning 107(2).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from semisift import SemiMIM
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> few_labels = y.where(y.groupby(y).cumcount() < 50, -1)
+    >>> ranker = SemiMIM(n_features_to_select=3).fit(X, few_labels)
+    >>> ranker.get_feature_names_out().tolist()
+    ['mean concave points', 'worst perimeter', 'worst concave points']
+    """
+
+    def _score_class(
+        self, problem: Problem, binned: Binned, targets: Surrogates
+    ) -> NDArray[np.float64]:
+        information = mean_over(targets, lambda target: mutual_information(binned, target))
+        information = np.round(information, DECIMALS)
+        return information if problem.labels.n_classes <= 2 else rankdata(information)
