@@ -10,33 +10,17 @@ import time
 import numpy as np
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 from semisift import METHODS, SSFI
-from semisift.cli import _progress, main
+from semisift.cli import _progress
+from tests.commands import FEATURES, call, write_table
 from tests.conftest import make_data
-
-FEATURES = [f"x{j}" for j in range(8)]
 
 
 @pytest.fixture
 def folder(tmp_path):
     """Return a folder with table.csv: eight features, an id and few labels."""
-    data = make_data()
-    frame = pl.DataFrame(data.X, schema=FEATURES)
-    labels = [None if code < 0 else "AB"[code] for code in data.y]
-    frame = frame.with_columns(
-        pl.Series("label", labels), pl.Series("id", [f"s{i}" for i in range(len(labels))])
-    )
-    frame.write_csv(tmp_path / "table.csv")
-    return tmp_path
-
-
-def call(*arguments, code=0):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
+    return write_table(tmp_path)
 
 
 def rank(folder, *arguments, code=0):
@@ -181,7 +165,7 @@ def test_names_from_the_data_are_not_markup(folder):
         (["--param", "random_state=3"], 2, ["--seed"]),
         (["--param", "growth=-1"], 1, ["'growth'", "Got -1"]),
         (["--top", "9"], 1, ["--top 9", "8 features"]),
-        (["--out", "r.txt"], 2, [".csv or .parquet or .json"]),
+        (["--out", "r.txt"], 2, [".csv or .tsv or .parquet or .json"]),
         (["--out", "none/r.csv"], 2, ["does not exist"]),
         (["--report", "page.pdf"], 2, [".html"]),
         (["--out", "r.csv", "--labels-out", "r.csv"], 2, ["also given for"]),

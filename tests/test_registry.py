@@ -4,7 +4,7 @@ import re
 import pytest
 
 import semisift
-from semisift import METHODS, FeatureRanker
+from semisift import LEARNERS, METHODS, FeatureRanker
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -34,3 +34,24 @@ def test_constructor(name):
     assert {"n_features_to_select", "redundancy_threshold", "random_state"} <= set(parameters)
     assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters.values())
     assert set(parameters) == set(METHODS[name].cls._parameter_constraints)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_learner(name):
+    learner = LEARNERS[name]
+    assert learner.name == name
+    assert re.fullmatch(r"[a-z0-9-]+", name)
+    assert learner.path.startswith("semisift.learners.")
+    assert learner.source in {"formula", "reading"}
+    assert re.search(r"\((19|20)\d\d\)", learner.citation)
+    assert learner.cost
+    assert 2 <= len(re.findall(r"\.( |$)", learner.meaning)) <= 4
+    assert getattr(semisift, learner.cls.__name__) is learner.cls
+    assert set(inspect.signature(learner.cls).parameters) == set(learner.cls._parameter_constraints)
+
+
+def test_learners_are_the_classifiers_that_there_are():
+    committees = {"co-forest", "co-bc", "tri-training", "ss-forest"}
+    subspaces = {"self-training", "co-training", "rasco", "rel-rasco", "prob-mrmr"}
+    assert set(LEARNERS) == {"labelled-only", *subspaces, *committees}
+    assert not set(LEARNERS) & set(METHODS)

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
     from semisift.embedded.fs_manifold import FSManifold
+    from semisift.embedded.rlsr import RLSR
     from semisift.embedded.s3vm_fs import S3VMFS
     from semisift.embedded.s3vm_rfe import S3VMRFE
     from semisift.ensembles.bagging_constraint import BaggingConstraintScore
     from semisift.ensembles.enscls import EnsCLS
     from semisift.ensembles.forest import ForestImportance
+    from semisift.ensembles.pct_forest import PCTForestImportance
     from semisift.ensembles.sefr import SEFR
     from semisift.ensembles.ssfi import SSFI
     from semisift.evaluation.compare import compare
@@ -38,14 +40,27 @@ if TYPE_CHECKING:
     from semisift.filters.lsdf import LSDF
     from semisift.filters.mrmr import MRMR
     from semisift.filters.semi_fisher import SemiFisherScore
+    from semisift.filters.semi_jmi import SemiJMI
+    from semisift.filters.semi_mim import SemiMIM
     from semisift.filters.sls import SLS
     from semisift.filters.sselect import SSelect
     from semisift.filters.variance import VarianceScore
+    from semisift.learners.cotraining.co_bc import CoBC
+    from semisift.learners.cotraining.co_forest import CoForest
+    from semisift.learners.cotraining.co_training import CoTraining
+    from semisift.learners.cotraining.rasco import RASCO, ProbMRMR, RelRASCO
+    from semisift.learners.cotraining.self_training import SelfTraining
+    from semisift.learners.cotraining.ss_forest import SemiSupervisedForest
+    from semisift.learners.cotraining.tri_training import TriTraining
     from semisift.learners.labelled_only import LabelledOnly
     from semisift.learners.mixed_nb import MixedNB
     from semisift.learners.nnge import NNge
     from semisift.math.approximate import ApproximateNeighbors
-    from semisift.registry import METHODS
+    from semisift.model_selection import (
+        SemiSupervisedKFold,
+        SemiSupervisedStratifiedShuffleSplit,
+    )
+    from semisift.registry import LEARNERS, METHODS
     from semisift.tables import read_table
     from semisift.wrappers.en_semifs import ENSemiFS
     from semisift.wrappers.fw_semifs import FWSemiFS
@@ -58,10 +73,13 @@ __all__ = [
     "CLS",
     "CSFS",
     "GSFS",
+    "LEARNERS",
     "LSDF",
     "METHODS",
     "MRMR",
     "PROTOCOLS",
+    "RASCO",
+    "RLSR",
     "S3VMFS",
     "S3VMRFE",
     "SEFR",
@@ -69,6 +87,9 @@ __all__ = [
     "SSFI",
     "ApproximateNeighbors",
     "BaggingConstraintScore",
+    "CoBC",
+    "CoForest",
+    "CoTraining",
     "ConstraintScore",
     "ENSemiFS",
     "EnsCLS",
@@ -85,12 +106,22 @@ __all__ = [
     "MixedNB",
     "NNge",
     "NothingUnlabelledWarning",
+    "PCTForestImportance",
+    "ProbMRMR",
     "Protocol",
+    "RelRASCO",
     "Results",
     "SSelect",
+    "SelfTraining",
     "SemiFisherScore",
+    "SemiJMI",
+    "SemiMIM",
+    "SemiSupervisedForest",
+    "SemiSupervisedKFold",
+    "SemiSupervisedStratifiedShuffleSplit",
     "SequentialForward",
     "TableError",
+    "TriTraining",
     "VarianceScore",
     "WorkerLostError",
     "__version__",
@@ -99,6 +130,10 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CoBC": "semisift.learners.cotraining.co_bc",
+    "CoForest": "semisift.learners.cotraining.co_forest",
+    "SemiSupervisedForest": "semisift.learners.cotraining.ss_forest",
+    "TriTraining": "semisift.learners.cotraining.tri_training",
     "PROTOCOLS": "semisift.evaluation.protocol",
     "Protocol": "semisift.evaluation.protocol",
     "Results": "semisift.evaluation.results",
@@ -112,6 +147,8 @@ _HOMES = {
     "LSDF": "semisift.filters.lsdf",
     "GSFS": "semisift.filters.gsfs",
     "SemiFisherScore": "semisift.filters.semi_fisher",
+    "SemiJMI": "semisift.filters.semi_jmi",
+    "SemiMIM": "semisift.filters.semi_mim",
     "C4": "semisift.filters.c4",
     "ApproximateNeighbors": "semisift.math.approximate",
     "GraphWarning": "semisift.exceptions",
@@ -127,9 +164,17 @@ _HOMES = {
     "FeatureRanker": "semisift._base",
     "ForestImportance": "semisift.ensembles.forest",
     "KernelsMissingWarning": "semisift.exceptions",
+    "LEARNERS": "semisift.registry",
+    "CoTraining": "semisift.learners.cotraining.co_training",
+    "ProbMRMR": "semisift.learners.cotraining.rasco",
+    "RASCO": "semisift.learners.cotraining.rasco",
+    "RelRASCO": "semisift.learners.cotraining.rasco",
+    "SelfTraining": "semisift.learners.cotraining.self_training",
     "LabelledOnly": "semisift.learners.labelled_only",
     "NNge": "semisift.learners.nnge",
     "MixedNB": "semisift.learners.mixed_nb",
+    "SemiSupervisedKFold": "semisift.model_selection",
+    "SemiSupervisedStratifiedShuffleSplit": "semisift.model_selection",
     "SequentialForward": "semisift.wrappers.sequential_forward",
     "FWSemiFS": "semisift.wrappers.fw_semifs",
     "ENSemiFS": "semisift.wrappers.en_semifs",
@@ -138,6 +183,8 @@ _HOMES = {
     "WorkerLostError": "semisift.exceptions",
     "read_table": "semisift.tables",
     "FSManifold": "semisift.embedded.fs_manifold",
+    "PCTForestImportance": "semisift.ensembles.pct_forest",
+    "RLSR": "semisift.embedded.rlsr",
     "S3VMFS": "semisift.embedded.s3vm_fs",
     "S3VMRFE": "semisift.embedded.s3vm_rfe",
 }

@@ -1,18 +1,20 @@
-"""METHODS: every ranker by its short name, without importing any of them."""
+"""METHODS and LEARNERS: rankers and classifiers by their short names, without importing any."""
 
 import importlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
+
     from semisift._base import FeatureRanker
 
-__all__ = ["METHODS", "Method"]
+__all__ = ["LEARNERS", "METHODS", "Learner", "Method"]
 
 
-@dataclass(frozen=True)
-class Method:
-    """What is known of a ranker.
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """What is known of a method.
 
     Attributes
     ----------
@@ -20,8 +22,6 @@ class Method:
         Short lower-case name, as on the command line.
     path : str
         ``"module:class"``.
-    family : str
-        The folder it lives in.
     citation : str
         The paper that describes the method.
     cost : str
@@ -29,26 +29,55 @@ class Method:
     source : {"formula", "reading"}
         Whether the paper's text was followed, or what is known of it had to be completed.
     meaning : str
-        Two to four sentences for a reader who does not know the method: what the score means, and
-        what it does not mean. The report shows them.
-    direction : {"high", "low"}
-        Which values of the paper's score rank first. In ``scores_`` it is always the high ones.
+        Two to four sentences for a reader who does not know the method. The report shows them.
     """
 
     name: str
     path: str
-    family: str
     citation: str
     cost: str
     source: Literal["formula", "reading"]
     meaning: str
+
+    def _load(self) -> Any:
+        module, _, attribute = self.path.partition(":")
+        return getattr(importlib.import_module(module), attribute)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method(Entry):
+    """What is known of a ranker.
+
+    Its meaning says what the score means, and what it does not mean.
+
+    Attributes
+    ----------
+    family : str
+        The folder it lives in.
+    direction : {"high", "low"}
+        Which values of the paper's score rank first. In ``scores_`` it is always the high ones.
+    """
+
+    family: str
     direction: Literal["high", "low"] = "high"
 
     @property
     def cls(self) -> type["FeatureRanker"]:
         """The class, imported on first use."""
-        module, _, attribute = self.path.partition(":")
-        return cast("type[FeatureRanker]", getattr(importlib.import_module(module), attribute))
+        return cast("type[FeatureRanker]", self._load())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learner(Entry):
+    """What is known of a classifier for partly labelled data.
+
+    Its meaning says how it comes to its labels, and where it goes wrong.
+    """
+
+    @property
+    def cls(self) -> type["ClassifierMixin"]:
+        """The class, imported on first use."""
+        return cast("type[ClassifierMixin]", self._load())
 
 
 METHODS: dict[str, Method] = {
@@ -484,6 +513,232 @@ METHODS: dict[str, Method] = {
                 "only until as many are left as were asked for. The score is the place in this "
                 "order, and of the features that are left the place by their weights in the two "
                 "machines; it is not a measure."
+            ),
+        ),
+        Method(
+            name="semi-mim",
+            path="semisift.filters.semi_mim:SemiMIM",
+            family="filters",
+            citation=(
+                "Sechidis, Brown (2018). Simple strategies for semi-supervised feature selection. "
+                "Machine Learning 107(2)."
+            ),
+            cost="rows * columns * classes",
+            source="formula",
+            meaning=(
+                "All unlabelled rows are given to one of two classes, and the score is what the "
+                "feature tells about the two: 0 is nothing. It sounds crude, but where it is "
+                "chance which rows are labelled, it ranks the features as the true classes would, "
+                "given rows enough. If rows were labelled because they are special, the score "
+                "tells what makes them special. With more than two classes it is a mean of ranks, "
+                "not a measure."
+            ),
+        ),
+        Method(
+            name="semi-jmi",
+            path="semisift.filters.semi_jmi:SemiJMI",
+            family="filters",
+            citation=(
+                "Sechidis, Brown (2018). Simple strategies for semi-supervised feature selection. "
+                "Machine Learning 107(2)."
+            ),
+            cost="picks * rows * columns * classes",
+            source="formula",
+            meaning=(
+                "As in Semi-MIM, all unlabelled rows are given to one of two classes. Features are "
+                "picked one by one: each time the one that tells most about the two together with "
+                "each of those picked before. The score is the place in this order, counted from "
+                "the end, and not a measure; features that were not picked follow in the order of "
+                "what they tell by themselves."
+            ),
+        ),
+        Method(
+            name="rlsr",
+            path="semisift.embedded.rlsr:RLSR",
+            family="embedded",
+            citation=(
+                "Chen, Yuan, Nie, Huang (2017). Semi-supervised feature selection via rescaled "
+                "linear regression. IJCAI."
+            ),
+            cost="steps * min(rows^2 * columns + rows^3, columns^3)",
+            source="formula",
+            meaning=(
+                "A linear regression predicts the classes, those of the unlabelled rows being "
+                "found with it, and features share a fixed sum of weights that it may use. The "
+                "score is the weight of the feature; all add up to 1. A feature with a weight near "
+                "0 may still be related to the classes, if others say the same. Where the "
+                "regression is mistaken about the unlabelled rows, so are the weights."
+            ),
+        ),
+        Method(
+            name="pct-forest",
+            path="semisift.ensembles.pct_forest:PCTForestImportance",
+            family="ensembles",
+            citation=(
+                "Petkovic, Dzeroski, Kocev (2022). Feature ranking for semi-supervised learning. "
+                "Machine Learning. Trees of Levatic, Ceci, Kocev, Dzeroski (2017). "
+                "Semi-supervised classification trees. Journal of Intelligent Information Systems "
+                "49(3)."
+            ),
+            cost="members * depth of the trees * rows * columns",
+            source="reading",
+            meaning=(
+                "Many trees split the rows into groups that are alike, both in the labels and in "
+                "the features. The score is how much more alike the groups are after the splits "
+                "on the feature, summed over all rows and averaged over the trees. A feature may "
+                "score high because it parts the rows well, whether or not this has to do with "
+                "the classes; the weight of the labels says how much it has to."
+            ),
+        ),
+    ]
+}
+
+LEARNERS: dict[str, Learner] = {
+    learner.name: learner
+    for learner in [
+        Learner(
+            name="labelled-only",
+            path="semisift.learners.labelled_only:LabelledOnly",
+            citation="Breiman (2001). Random forests. Machine Learning 45(1).",
+            cost="one fit on the labelled rows",
+            source="formula",
+            meaning=(
+                "An ordinary classifier, a random forest unless another is named, learns from the "
+                "labelled rows, and unlabelled rows play no part. A method that learns from "
+                "unlabelled rows is worth its time where it does better than this."
+            ),
+        ),
+        Learner(
+            name="self-training",
+            path="semisift.learners.cotraining.self_training:SelfTraining",
+            citation=(
+                "Yarowsky (1995). Unsupervised word sense disambiguation rivaling supervised "
+                "methods. ACL."
+            ),
+            cost="iterations * (one fit and the predictions of all unlabelled rows)",
+            source="formula",
+            meaning=(
+                "A classifier labels the rows that it is surest about, learns from them as if the "
+                "labels were true, and goes on. Nobody contradicts it: a mistake that it is sure "
+                "of is learnt and never taken back."
+            ),
+        ),
+        Learner(
+            name="co-training",
+            path="semisift.learners.cotraining.co_training:CoTraining",
+            citation="Blum, Mitchell (1998). Combining labeled and unlabeled data. COLT.",
+            cost="iterations * (two fits and the predictions of a pool of rows)",
+            source="formula",
+            meaning=(
+                "Two classifiers, each of which sees its own half of the features, label rows for "
+                "each other. It helps where either half would suffice to tell the classes and the "
+                "halves err in different rows; halves drawn at random rarely do."
+            ),
+        ),
+        Learner(
+            name="rasco",
+            path="semisift.learners.cotraining.rasco:RASCO",
+            citation="Wang, Luo, Zeng (2008). A random subspace method for co-training. IJCNN.",
+            cost="subspaces * iterations * (one fit and the predictions of all unlabelled rows)",
+            source="formula",
+            meaning=(
+                "Classifiers in random subspaces vote, and in each iteration the surest row of "
+                "each class joins the labelled ones. Where most features tell nothing about the "
+                "classes, so do most subspaces. One row of each class joins whatever the shares of "
+                "the classes are."
+            ),
+        ),
+        Learner(
+            name="rel-rasco",
+            path="semisift.learners.cotraining.rasco:RelRASCO",
+            citation=(
+                "Yaslan, Cataltepe (2010). Co-training with relevant random subspaces. "
+                "Neurocomputing 73(10-12)."
+            ),
+            cost="as rasco",
+            source="formula",
+            meaning=(
+                "As RASCO, but features are drawn in proportion to what they tell about the "
+                "classes by themselves. With few labelled rows that is estimated poorly: features "
+                "that tell nothing may be drawn as often as those that do."
+            ),
+        ),
+        Learner(
+            name="prob-mrmr",
+            path="semisift.learners.cotraining.rasco:ProbMRMR",
+            citation=(
+                "Yaslan, Cataltepe (2009). Random relevant and non-redundant feature subspaces for "
+                "co-training. IDEAL."
+            ),
+            cost="as rasco, and rows * columns for each feature that is drawn",
+            source="formula",
+            meaning=(
+                "As Rel-RASCO, but a feature is drawn in proportion to what it tells about the "
+                "classes beyond what it shares with those drawn before, so that a subspace holds "
+                "no two copies. With hundreds of features copies seldom meet in one subspace, and "
+                "it does as Rel-RASCO does."
+            ),
+        ),
+        Learner(
+            name="co-forest",
+            path="semisift.learners.cotraining.co_forest:CoForest",
+            citation=(
+                "Li, Zhou (2007). Improve computer-aided diagnosis with machine learning techniques"
+                " using undiagnosed samples. IEEE Transactions on Systems, Man, and Cybernetics A "
+                "37(6)."
+            ),
+            cost="rounds * trees * (growth on the labelled and the kept rows, and rows * classes)",
+            source="formula",
+            meaning=(
+                "A random forest in which each tree is handed the rows that all other trees are "
+                "sure about. How many rows a tree may take depends on how well the others do on "
+                "the labelled rows that they have not seen. With very few labels nothing is sure "
+                "enough, and it remains a random forest."
+            ),
+        ),
+        Learner(
+            name="co-bc",
+            path="semisift.learners.cotraining.co_bc:CoBC",
+            citation=(
+                "Hady, Schwenker (2008). Co-training by committee: a new semi-supervised learning "
+                "framework. ICDM Workshops."
+            ),
+            cost="rounds * members * (one fit and the predictions of all rows)",
+            source="reading",
+            meaning=(
+                "In each round each member of a committee is handed, from a pool of unlabelled "
+                "rows, the ones that the other members are surest about, some of each class. "
+                "Nothing checks whether that helps: a committee that agrees on a mistake learns it."
+            ),
+        ),
+        Learner(
+            name="tri-training",
+            path="semisift.learners.cotraining.tri_training:TriTraining",
+            citation=(
+                "Zhou, Li (2005). Tri-training: exploiting unlabeled data using three classifiers. "
+                "IEEE Transactions on Knowledge and Data Engineering 17(11)."
+            ),
+            cost="rounds * three fits on all rows",
+            source="formula",
+            meaning=(
+                "Three learners start on bootstraps of the labelled rows; where two of them agree, "
+                "they label rows for the third. How many it takes depends on how often the two are "
+                "wrong where they agree, measured on labelled rows that they have learnt from."
+            ),
+        ),
+        Learner(
+            name="ss-forest",
+            path="semisift.learners.cotraining.ss_forest:SemiSupervisedForest",
+            citation=(
+                "Leistner, Saffari, Santner, Bischof (2009). Semi-supervised random forests. ICCV."
+            ),
+            cost="rounds * trees * growth on all rows",
+            source="reading",
+            meaning=(
+                "A random forest whose trees learn from labels drawn for all unlabelled rows, by "
+                "the votes of the forest and a temperature that falls from round to round. If the "
+                "error on labelled rows out of the bootstraps has risen in the end, the first "
+                "forest is brought back; with few labels that error is a coarse measure."
             ),
         ),
     ]

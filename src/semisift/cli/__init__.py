@@ -20,6 +20,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "semisift.cli.demo:demo",
         "Find real measurements hidden among shuffled copies, from a few labels.",
     ),
+    "label": (
+        "semisift.cli.label:label",
+        "Label the rows of a table that carry no label.",
+    ),
     "methods": ("semisift.cli.methods:methods", "List the methods, with citation and cost."),
     "rank": ("semisift.cli.rank:rank", "Rank the features of a table, best first."),
     "report": (

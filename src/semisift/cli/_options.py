@@ -18,19 +18,23 @@ OWN_OPTIONS = {
     "n_jobs": "--n-jobs",
 }
 
+# The same for learners.
+OWN_OPTIONS_OF_LEARNERS = {name: OWN_OPTIONS[name] for name in ("random_state", "n_jobs")}
+
 LABEL = click.option(
     "--label",
     metavar="COLUMN",
     help="Column with the labels, by name or by number (the first is 1, the last -1).",
 )
 
-FILES_BESIDE = [
-    click.option(
-        "--labels",
-        metavar="FILE",
-        help="Labels in a file of their own: row names and labels, or labels alone in the order "
-        "of the rows.",
-    ),
+LABELS_FILE = click.option(
+    "--labels",
+    metavar="FILE",
+    help="Labels in a file of their own: row names and labels, or labels alone in the order of the "
+    "rows.",
+)
+
+PAIR_FILES = [
     click.option(
         "--must-link",
         metavar="FILE",
@@ -131,12 +135,39 @@ READING_OPTIONS = [
     click.option("--decimal-comma", is_flag=True, help="Numbers are written 1,5 instead of 1.5."),
 ]
 
-TABLE_OPTIONS = [LABEL, *FILES_BESIDE, *COLUMN_OPTIONS, LABELS_PER_CLASS, *READING_OPTIONS]
+_AFTER_PAIRS = [*COLUMN_OPTIONS, LABELS_PER_CLASS, *READING_OPTIONS]
+TABLE_OPTIONS = [LABEL, LABELS_FILE, *PAIR_FILES, *_AFTER_PAIRS]
+
+# For what does not learn from pairs.
+LABELLED_TABLE_OPTIONS = [LABEL, LABELS_FILE, *_AFTER_PAIRS]
 
 # Those that make sense for several labelled tables at once.
 DATASET_OPTIONS = [LABEL, *COLUMN_OPTIONS, *READING_OPTIONS]
 
 QUIET = click.option("--quiet", "-q", is_flag=True, help="Print errors and warnings only.")
+
+PARAM = click.option(
+    "--param",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Parameter of the method, as in Python: n_members=500, variant=paper. May be repeated.",
+)
+
+SEED = click.option(
+    "--seed",
+    default=0,
+    show_default=True,
+    type=click.IntRange(min=0, max=2**32 - 1),
+    metavar="N",
+    help="Seed of every random choice. The same seed gives the same result everywhere.",
+)
+
+N_JOBS = click.option(
+    "--n-jobs",
+    default=None,
+    type=int,
+    help="Threads, -1 for all cores. The result does not depend on it.",
+)
 
 METHOD_OPTIONS = [
     click.option(
@@ -146,13 +177,7 @@ METHOD_OPTIONS = [
         metavar="NAME",
         help="How to rank; `semisift methods` lists the names.",
     ),
-    click.option(
-        "--param",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="Parameter of the method, as in Python: n_members=500, variant=paper. May be "
-        "repeated.",
-    ),
+    PARAM,
     click.option(
         "--redundancy",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -160,20 +185,8 @@ METHOD_OPTIONS = [
         help="Put near-copies last: features whose correlation with a better one exceeds R, in "
         "absolute value and over all rows. 0.7 is a good first choice.",
     ),
-    click.option(
-        "--seed",
-        default=0,
-        show_default=True,
-        type=click.IntRange(min=0, max=2**32 - 1),
-        metavar="N",
-        help="Seed of every random choice. The same seed gives the same ranking everywhere.",
-    ),
-    click.option(
-        "--n-jobs",
-        default=None,
-        type=int,
-        help="Threads, -1 for all cores. The ranking does not depend on it.",
-    ),
+    SEED,
+    N_JOBS,
     click.option(
         "--top",
         default=None,
@@ -187,7 +200,7 @@ OUTPUT_OPTIONS = [
     click.option(
         "--labels-out",
         metavar="FILE",
-        help="Write the label and the confidence that the method gives to every row (csv, "
+        help="Write the label and the confidence that the method gives to every row (csv, tsv, "
         "parquet or json).",
     ),
     click.option("--report", metavar="FILE", help="Write a page to show: one HTML file."),
@@ -224,13 +237,17 @@ def with_options(**sections: Sequence[Callable[[Any], Any]]) -> Callable[[Comman
     return add
 
 
-def parse_parameters(given: tuple[str, ...], cls: type) -> dict[str, Any]:
+def parse_parameters(
+    given: tuple[str, ...], cls: type, own_options: dict[str, str] = OWN_OPTIONS
+) -> dict[str, Any]:
     """Read ``name=value`` for the parameters of a class.
 
     Parameters
     ----------
     given : tuple of str
     cls : type
+    own_options : dict of str to str
+        Parameters that have an option of their own, and the option.
 
     Returns
     -------
@@ -242,16 +259,16 @@ def parse_parameters(given: tuple[str, ...], cls: type) -> dict[str, Any]:
     click.BadParameter
         Where there is no such parameter, or it has an option of its own.
     """
-    known = [name for name in inspect.signature(cls).parameters if name not in OWN_OPTIONS]
+    known = [name for name in inspect.signature(cls).parameters if name not in own_options]
     parameters = {}
     for text in given:
         name, equals, value = text.partition("=")
         name = name.strip()
         if not equals:
             raise click.BadParameter(f"{text!r} must be NAME=VALUE.", param_hint="--param")
-        if name in OWN_OPTIONS:
+        if name in own_options:
             raise click.BadParameter(
-                f"{name} has an option of its own: {OWN_OPTIONS[name]}.", param_hint="--param"
+                f"{name} has an option of its own: {own_options[name]}.", param_hint="--param"
             )
         if name not in known:
             raise click.BadParameter(

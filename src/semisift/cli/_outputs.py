@@ -9,15 +9,16 @@ import click
 import numpy as np
 
 from semisift._words import count, visible
-from semisift.cli._result import Request, Result, agreement_with_hidden, provenance
+from semisift.cli._result import Request, Result
 from semisift.cli._targets import Targets
-from semisift.tables import find_format
+from semisift.tables import Dataset, find_format
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-TABLE_ENDINGS = (".csv", ".parquet", ".json")
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+TABLE_ENDINGS = (*SEPARATORS, ".parquet", ".json")
 
 # field of the request -> option, endings of the file (None: those of the input)
 OUTPUTS = {
@@ -40,8 +41,7 @@ def check(request: Request) -> dict[str, Path]:
     dict of name to Path
         Those of `OUTPUTS` that were asked for.
     """
-    read = (request.table, request.labels, request.must_link, request.cannot_link)
-    targets = Targets([name for name in read if name])
+    targets = Targets([request.table, *request.files_beside.values()])
     outputs = {}
     for name, (option, endings) in OUTPUTS.items():
         given = getattr(request, name)
@@ -69,23 +69,36 @@ def _form_differs(request: Request, path: Path) -> str | None:
 
 
 def write_ranking(result: Result, path: Path) -> None:
-    """Write the whole ranking as csv, parquet or json."""
-    frame = result.ranking.to_polars()
-    if path.suffix.lower() == ".csv":
-        path.write_text(ranking_as_csv(result), encoding="utf-8")
-    elif path.suffix.lower() == ".json":
-        _write_json({**provenance(result), "ranking": frame.to_dicts()}, path)
+    """Write the whole ranking as csv, tsv, parquet or json."""
+    write_told(result.ranking.to_polars(), "ranking", result.facts, path)
+
+
+def write_told(frame: "pl.DataFrame", name: str, facts: dict[str, Any], path: Path) -> None:
+    """Write a table with the facts about it.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+    name : str
+        Of the table, beside the facts in json.
+    facts : dict
+    path : Path
+        Whose ending, one of `TABLE_ENDINGS`, tells the form.
+    """
+    ending = path.suffix.lower()
+    if ending in SEPARATORS:
+        path.write_text(told_as_text(frame, facts, SEPARATORS[ending]), encoding="utf-8")
+    elif ending == ".json":
+        _write_json({**facts, name: frame.to_dicts()}, path)
     else:
-        facts = {name: _json(value) for name, value in provenance(result).items()}
-        frame.write_parquet(path, metadata=facts)
+        frame.write_parquet(path, metadata={key: _json(value) for key, value in facts.items()})
 
 
-def ranking_as_csv(result: Result) -> str:
-    """Return the ranking as csv, after lines of ``# key: json`` that say where it comes from."""
-    remarks = [f"# {name}: {_json(value)}\n" for name, value in provenance(result).items()]
+def told_as_text(frame: "pl.DataFrame", facts: dict[str, Any], separator: str = ",") -> str:
+    """Return a table as text, after lines of ``# key: json`` that hold the facts about it."""
+    remarks = [f"# {name}: {_json(value)}\n" for name, value in facts.items()]
     # names between quotation marks: one that starts with # is no remark
-    table = result.ranking.to_polars().write_csv(quote_style="non_numeric")
-    return "".join(remarks) + str(table)
+    return "".join(remarks) + str(frame.write_csv(separator=separator, quote_style="non_numeric"))
 
 
 def write_labels(result: Result, path: Path) -> None:
@@ -106,9 +119,9 @@ def write_labels(result: Result, path: Path) -> None:
 
 
 def _write_frame(frame: "pl.DataFrame", path: Path) -> None:
-    if path.suffix.lower() == ".csv":
-        frame.write_csv(path, quote_style="non_numeric")
-    elif path.suffix.lower() == ".json":
+    if (ending := path.suffix.lower()) in SEPARATORS:
+        frame.write_csv(path, separator=SEPARATORS[ending], quote_style="non_numeric")
+    elif ending == ".json":
         _write_json(frame.to_dicts(), path)
     else:
         frame.write_parquet(path)
@@ -118,7 +131,7 @@ def write_page(result: Result, path: Path) -> None:
     """Write the report."""
     from semisift.report import write_report
 
-    facts = provenance(result)
+    facts = result.facts
     source = {
         "file": facts["input"]["file"],
         "sha256": facts["input"]["sha256"],
@@ -129,8 +142,8 @@ def write_page(result: Result, path: Path) -> None:
         ),
     }
     notes = list(result.dataset.notes)
-    if (trial := trial_sentence(result)) is not None:
-        notes.append(trial)
+    if result.trial is not None:
+        notes.append(result.trial)
     write_report(
         path,
         result.ranking,
@@ -144,16 +157,16 @@ def write_page(result: Result, path: Path) -> None:
     )
 
 
-def trial_sentence(result: Result) -> str | None:
-    """Say how the labels of the method compare with those that were hidden for a trial."""
-    counted = agreement_with_hidden(result)
-    if counted is None or not counted[1]:
-        return None
-    right, n_hidden = counted
-    return (
-        f"Of the {n_hidden} hidden labels the method found {right} ({right / n_hidden:.1%}) from "
-        "the labels it was left."
-    )
+def told_of_table(file: str, dataset: Dataset) -> list[str]:
+    """Say what was read, and what was done to it."""
+    labelled = Counter(str(label) for label in dataset.y if label is not None)
+    of_each = ", ".join(f"{n} {visible(label)}" for label, n in sorted(labelled.items())[:10])
+    return [
+        f"{Path(file).name}: {count(len(dataset.y), 'row')}, of which "
+        f"{labelled.total():,} carry a label ({of_each or 'none'}"
+        f"{', ...' if len(labelled) > 10 else ''}); {count(len(dataset.variables), 'feature')}.",
+        *(f"Note: {note}" for note in dataset.notes),
+    ]
 
 
 def show(result: Result) -> None:
@@ -163,16 +176,9 @@ def show(result: Result) -> None:
     from rich.text import Text
 
     console = Console(highlight=False, markup=False)
-    dataset, ranking = result.dataset, result.ranking
-    labelled = Counter(str(label) for label in dataset.y if label is not None)
-    of_each = ", ".join(f"{n} {visible(label)}" for label, n in sorted(labelled.items())[:10])
-    console.print(
-        f"{Path(result.request.table).name}: {count(len(dataset.y), 'row')}, of which "
-        f"{labelled.total():,} carry a label ({of_each or 'none'}"
-        f"{', ...' if len(labelled) > 10 else ''}); {count(len(dataset.variables), 'feature')}."
-    )
-    for note in dataset.notes:
-        console.print(f"Note: {note}")
+    ranking = result.ranking
+    for line in told_of_table(result.request.table, result.dataset):
+        console.print(line)
     heading = "The best feature"
     if result.n_selected > 1:
         heading = f"The {result.n_selected} best features"
@@ -196,8 +202,8 @@ def show(result: Result) -> None:
         console.print("1 near-copy of a better feature ranks last.")
     elif n_copies:
         console.print(f"{n_copies:,} near-copies of better features rank last.")
-    if (trial := trial_sentence(result)) is not None:
-        console.print(trial)
+    if result.trial is not None:
+        console.print(result.trial)
     for name in OUTPUTS:
         if getattr(result.request, name) is not None:
             console.print(f"Written: {getattr(result.request, name)}")

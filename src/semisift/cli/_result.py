@@ -2,6 +2,7 @@
 
 import platform
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from semisift import __version__
 from semisift.cli._tables import TableRequest
-from semisift.registry import Method
+from semisift.registry import Entry, Method
 from semisift.tables import Choices, Dataset, PairFiles, Table, checksum
 
 if TYPE_CHECKING:
@@ -18,24 +19,41 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(TableRequest):
-    """What the user asked for: a field for each option, by its name."""
+class FileRequest(TableRequest):
+    """What the user asked to do with one table: a field for each option, by its name."""
 
     table: str
     labels: str | None
-    must_link: str | None
-    cannot_link: str | None
     labels_per_class: int | None
     method: str
     param: tuple[str, ...]
-    redundancy: float | None
     seed: int
     n_jobs: int | None
+    quiet: bool
+
+    @property
+    def files_beside(self) -> dict[str, str]:
+        """The files that are read besides the table, by what they hold."""
+        return {} if self.labels is None else {"labels": self.labels}
+
+    def choices(self, labels_table: Table | None = None) -> Choices:
+        """What was decided about the table."""
+        return replace(
+            super().choices(labels_table), labels_per_class=self.labels_per_class, seed=self.seed
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(FileRequest):
+    """What the user asked to rank."""
+
+    must_link: str | None
+    cannot_link: str | None
+    redundancy: float | None
     top: int | None
     labels_out: str | None
     report: str | None
     title: str | None
-    quiet: bool
     ranking: str | None
     reduced: str | None = None
 
@@ -44,14 +62,16 @@ class Request(TableRequest):
         """Whether pairs of rows were given."""
         return self.must_link is not None or self.cannot_link is not None
 
+    @property
+    def files_beside(self) -> dict[str, str]:
+        """The files that are read besides the table, by what they hold."""
+        pairs = {"must_link": self.must_link, "cannot_link": self.cannot_link}
+        return super().files_beside | {k: file for k, file in pairs.items() if file is not None}
+
     def choices(self, labels_table: Table | None = None) -> Choices:
         """What was decided about the table."""
-        return replace(
-            super().choices(labels_table),
-            labels_per_class=self.labels_per_class,
-            seed=self.seed,
-            pairs=PairFiles(self.must_link, self.cannot_link),
-        )
+        pairs = PairFiles(self.must_link, self.cannot_link)
+        return replace(super().choices(labels_table), pairs=pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,19 +86,30 @@ class Result:
     n_selected: int
 
     @property
+    def facts(self) -> dict[str, Any]:
+        """Where the ranking comes from."""
+        return provenance(self.request, self.method, self.dataset, self.ranker)
+
+    @property
+    def trial(self) -> str | None:
+        """How the labels of the method compare with those that were hidden for a trial."""
+        return trial_sentence(self.dataset, getattr(self.ranker, "transduction_", None))
+
+    @property
     def selected(self) -> list[str]:
         """Names of the selected features, best first."""
         return list(self.ranking.features[: self.n_selected])
 
 
-def provenance(result: Result) -> dict[str, Any]:
-    """Return where a ranking comes from: enough to make it again."""
-    request, dataset = result.request, result.dataset
-    parameters = result.ranker.get_params(deep=False)
+def provenance(
+    request: FileRequest, method: Entry, dataset: Dataset, estimator: Any
+) -> dict[str, Any]:
+    """Return where a result comes from: enough to make it again."""
+    parameters = estimator.get_params(deep=False)
     labelled = Counter(str(label) for label in dataset.y if label is not None)
     facts: dict[str, Any] = {
         "semisift": __version__,
-        "method": result.method.name,
+        "method": method.name,
         "parameters": {name: parameters[name] for name in sorted(parameters) if name != "n_jobs"},
         "seed": request.seed,
         "input": {
@@ -89,29 +120,40 @@ def provenance(result: Result) -> dict[str, Any]:
             "labelled": dict(sorted(labelled.items())),
         },
     }
-    beside = {
-        "labels": request.labels,
-        "must_link": request.must_link,
-        "cannot_link": request.cannot_link,
-    }
-    for name, file in beside.items():
-        if file is not None:
-            facts[name] = {"file": Path(file).name, "sha256": checksum(Path(file))}
+    for name, file in request.files_beside.items():
+        facts[name] = {"file": Path(file).name, "sha256": checksum(Path(file))}
     packages = ("numpy", "scipy", "scikit-learn", "polars")
     facts["versions"] = {
         "python": platform.python_version(),
         **{package: version(package) for package in packages},
     }
-    facts["citation"] = result.method.citation
+    facts["citation"] = method.citation
     facts["notes"] = dataset.notes
     return facts
 
 
-def agreement_with_hidden(result: Result) -> tuple[int, int] | None:
-    """Count the hidden labels, and those that the method found; None where there are none."""
-    given = getattr(result.ranker, "transduction_", None)
-    if result.dataset.hidden is None or given is None:
+def trial_sentence(dataset: Dataset, labels: Iterable[Any] | None) -> str | None:
+    """Say how the labels that a method gave compare with those that were hidden for a trial.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    labels : iterable or None
+        One for each row; None where the method gives none.
+
+    Returns
+    -------
+    str or None
+        None where nothing was hidden.
+    """
+    if dataset.hidden is None or labels is None:
         return None
-    pairs = zip(result.dataset.hidden, given, strict=True)
+    pairs = zip(dataset.hidden, labels, strict=True)
     found = [str(true) == str(label) for true, label in pairs if true is not None]
-    return sum(found), len(found)
+    if not found:
+        return None
+    right, n_hidden = sum(found), len(found)
+    return (
+        f"Of the {n_hidden} hidden labels the method found {right} ({right / n_hidden:.1%}) from "
+        "the labels it was left."
+    )

@@ -1,14 +1,25 @@
 """``semisift methods``: what there is, with citation and cost."""
 
+from typing import TYPE_CHECKING
+
 import click
 
+if TYPE_CHECKING:
+    from rich.console import Console
 
-@click.command(epilog="\b\nExample:\n  semisift methods ssfi")
+    from semisift.registry import Entry, Method
+
+
+@click.command(epilog="\b\nExamples:\n  semisift methods ssfi\n  semisift methods --learners")
 @click.argument("name", required=False)
-def methods(name: str | None) -> None:
+@click.option(
+    "--learners", is_flag=True, help="List the learners of `semisift label`, and no rankers."
+)
+def methods(name: str | None, learners: bool) -> None:
     """List the methods, with citation and cost.
 
-    With NAME, tell all about one of them: what its score means, and its parameters.
+    First the methods that rank features, then the learners that label rows. With NAME, tell all
+    about one of them: what its score means or how it comes to its labels, and its parameters.
 
     "best" says which values of the source's score rank first; in a ranking, high scores are always
     the best, so that low ones are shown with a minus sign.
@@ -17,37 +28,69 @@ def methods(name: str | None) -> None:
     be completed, and its documentation says where.
     """
     from rich.console import Console
+
+    from semisift.cli._options import OWN_OPTIONS_OF_LEARNERS
+    from semisift.cli._run import find_method
+    from semisift.registry import LEARNERS
+
+    console = Console(highlight=False, markup=False)
+    if name in LEARNERS:
+        _tell(console, LEARNERS[name], LEARNERS[name].cls, "learner", OWN_OPTIONS_OF_LEARNERS)
+    elif name is not None:
+        _tell_of_ranker(console, find_method(name, "NAME", [*LEARNERS]))
+    else:
+        if not learners:
+            _list_rankers(console)
+        _list_learners(console)
+
+
+def _tell_of_ranker(console: "Console", method: "Method") -> None:
+    from semisift._base import PairRanker
+    from semisift.cli._options import OWN_OPTIONS
+
+    ranks = (
+        "high values first"
+        if method.direction == "high"
+        else "low values first; scores are shown with a minus sign, so that high ones are best"
+    )
+    pairs = "yes (--must-link, --cannot-link)" if issubclass(method.cls, PairRanker) else "no"
+    facts = (
+        f"Direction: the source ranks {ranks}",
+        f"Learns from pairs of rows: {pairs}",
+    )
+    _tell(console, method, method.cls, method.family, OWN_OPTIONS, facts)
+
+
+def _tell(
+    console: "Console",
+    entry: "Entry",
+    cls: type,
+    kind: str,
+    own_options: dict[str, str],
+    facts: tuple[str, ...] = (),
+) -> None:
+    import inspect
+
+    console.print(f"{entry.name}  ({kind}; {entry.source})\n")
+    console.print(f"{entry.meaning}\n")
+    console.print(f"Source: {entry.citation}\n")
+    console.print(f"Cost: {entry.cost}")
+    for fact in facts:
+        console.print(fact)
+    console.print("\nParameters (--param NAME=VALUE):")
+    for name, parameter in sorted(inspect.signature(cls).parameters.items()):
+        if name not in own_options:
+            has_default = parameter.default is not inspect.Parameter.empty
+            console.print(f"  {name} = {parameter.default!r}" if has_default else f"  {name}")
+
+
+def _list_rankers(console: "Console") -> None:
     from rich.table import Table
 
     from semisift._base import PairRanker
-    from semisift.cli._options import OWN_OPTIONS
-    from semisift.cli._run import find_method
     from semisift.registry import METHODS
 
-    console = Console(highlight=False, markup=False)
-    if name is not None:
-        method = find_method(name, "NAME")
-        console.print(f"{method.name}  ({method.family}; {method.source})\n")
-        console.print(f"{method.meaning}\n")
-        console.print(f"Source: {method.citation}\n")
-        console.print(f"Cost: {method.cost}")
-        ranks = (
-            "high values first"
-            if method.direction == "high"
-            else (
-                "low values first; scores are shown with a minus sign, so that high ones are best"
-            )
-        )
-        console.print(f"Direction: the source ranks {ranks}")
-        pairs = "yes (--must-link, --cannot-link)" if issubclass(method.cls, PairRanker) else "no"
-        console.print(f"Learns from pairs of rows: {pairs}\n")
-        console.print("Parameters (--param NAME=VALUE):")
-        for parameter, default in sorted(method.cls().get_params(deep=False).items()):
-            if parameter in OWN_OPTIONS:
-                continue
-            console.print(f"  {parameter} = {default!r}")
-        return
-    table = Table(show_lines=True)
+    table = Table(title="Methods that rank features (rank, select)", show_lines=True)
     for heading in ("name", "family", "labels", "best", "source", "cost", "citation"):
         table.add_column(heading, overflow="fold")
     for method in METHODS.values():
@@ -56,4 +99,17 @@ def methods(name: str | None) -> None:
             needs += ", or pairs"
         facts = (method.direction, method.source, method.cost, method.citation)
         table.add_row(method.name, method.family, needs, *facts)
+    console.print(table)
+
+
+def _list_learners(console: "Console") -> None:
+    from rich.table import Table
+
+    from semisift.registry import LEARNERS
+
+    table = Table(title="Learners that label rows (label)", show_lines=True)
+    for heading in ("name", "source", "cost", "citation"):
+        table.add_column(heading, overflow="fold")
+    for learner in LEARNERS.values():
+        table.add_row(learner.name, learner.source, learner.cost, learner.citation)
     console.print(table)

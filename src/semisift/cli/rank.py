@@ -17,7 +17,7 @@ RANKING = click.option(
     "--ranking",
     "ranking",
     metavar="FILE",
-    help="Write the whole ranking (csv, parquet or json); - prints it as csv.",
+    help="Write the whole ranking (csv, tsv, parquet or json); - prints it as csv.",
 )
 
 EXAMPLES = """\b

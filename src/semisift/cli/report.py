@@ -49,7 +49,8 @@ def report(
 ) -> None:
     """Draw the report of a comparison from its records.
 
-    DIR is the folder that `semisift compare` wrote, of a comparison that is finished or not.
+    DIR is the folder that `semisift compare` or `semisift reproduce` wrote, of a comparison that is
+    finished or not.
     """
     from pathlib import Path
 
@@ -58,6 +59,7 @@ def report(
     from semisift.cli._standings import show
     from semisift.cli._targets import Targets
     from semisift.evaluation.results import Results
+    from semisift.evaluation.store import Store
     from semisift.report.comparison import (
         to_latex,
         to_markdown,
@@ -66,6 +68,12 @@ def report(
         write_summary,
     )
 
+    if Store(Path(folder)).about().get("kind") == "committees":
+        from semisift.cli import _committees
+
+        choice = _committees.Outputs(markdown, figures, figure_format, summary)
+        _committees.report(folder, choice, {"out": out, "title": title, "latex": latex}, quiet)
+        return
     results = Results.load(folder)
     targets = Targets()
     page = targets.add(out or str(Path(folder) / REPORT), "--out", (".html", ".htm"))

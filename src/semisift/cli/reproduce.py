@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from semisift.evaluation.reproductions import Reproduction
     from semisift.evaluation.results import Results
+    from semisift.evaluation.targets import Target
 
 # numpy, scikit-learn and rich are imported inside functions: ``semisift reproduce --help`` should
 # not wait for them.
@@ -28,6 +29,7 @@ Examples:
   semisift reproduce ssfi-table2 --data data/ --out ssfi/
   semisift reproduce enscls-table3 --data data/ --out enscls/ --n-jobs 4
   semisift reproduce enscls-fig2 --data data/ --out enscls/ --resume
+  semisift reproduce rel-rasco-fig1 --data data/ --out committees/ --n-jobs 2
   semisift reproduce ssfi-table2 --data data/ --out quick/ --runs 3 --methods +lsdf,+sefr
 """
 
@@ -79,7 +81,8 @@ def reproduce(target: str, **options: Any) -> None:
 
     By the paper's protocol: its methods run in their printed form and in the form that semisift
     recommends, on the same splits as a random ranking, the F-score of the labelled rows, and that
-    of all labels. What there is no data or no method for is said first.
+    of all labels. What there is no data or no method for is said first. Where a paper is about
+    classifiers, they are run instead, and their members are judged before and after they learnt.
     """
     from rich.console import Console
 
@@ -87,6 +90,9 @@ def reproduce(target: str, **options: Any) -> None:
 
     console = Console(highlight=False, markup=False, quiet=options["quiet"])
     steps = Steps(options["quiet"])
+    if TARGETS[target].view == "committees":
+        _reproduce_committees(console, steps, TARGETS[target], options)
+        return
     with steps.step("Reading the data sets"):
         plan = prepare(TARGETS[target], Path(options["data"]), options["methods"], options["runs"])
     _say_what_is_missing(console, plan)
@@ -100,6 +106,20 @@ def reproduce(target: str, **options: Any) -> None:
     console.print(f"Written: {Path(options['out']) / 'report.html'}, with summary/ beside it.")
 
 
+def _reproduce_committees(
+    console: "Console", steps: Steps, target: "Target", options: dict[str, Any]
+) -> None:
+    from semisift.cli import _committees
+
+    with steps.step("Reading the data sets"):
+        plan = _committees.prepare(target, options)
+    _say_what_is_missing(console, plan)
+    results = _committees.run(plan, steps, options, _command(target.name, options))
+    if not options["quiet"]:
+        _committees.show(console, results)
+    console.print(f"Written: {Path(options['out']) / _committees.SUMMARY}.")
+
+
 def _say_what_is_missing(console: "Console", plan: "Reproduction") -> None:
     silent = [each.name for each in plan.target.columns if not (each.printed or each.default)]
     facts = {
@@ -107,7 +127,7 @@ def _say_what_is_missing(console: "Console", plan: "Reproduction") -> None:
         "Other data": [f"{name} has {text}" for name, text in plan.differences.items()],
         "No method yet": plan.missing_methods,
         "No classifier yet": plan.missing_judges,
-        "Not a ranking, so not run": silent,
+        "Nothing of its own to run": silent,
     }
     console.print(plan.target.title)
     for heading, names in facts.items():

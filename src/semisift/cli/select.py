@@ -22,7 +22,9 @@ OUTPUTS = [
         "of the input.",
     ),
     click.option(
-        "--ranking", metavar="FILE", help="Write the whole ranking as well (csv, parquet or json)."
+        "--ranking",
+        metavar="FILE",
+        help="Write the whole ranking as well (csv, tsv, parquet or json).",
     ),
 ]
 

@@ -6,16 +6,18 @@ would be lost, and data that came with every run would travel as often.)
 """
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import CancelledError
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from semisift.evaluation.datasets import ComparisonData
-from semisift.evaluation.runs import Key, Record, run_once
+from semisift.evaluation.runs import Key, Record
 from semisift.exceptions import WorkerLostError
 
 if TYPE_CHECKING:
     from distributed import Client, Future
+
+    from semisift.evaluation.work import AnyPlan
 
 # Runs that are sent out for each thread of the cluster: one at work and one to follow.
 RUNS_PER_THREAD = 2
@@ -28,8 +30,7 @@ SCHEDULER_GONE = "the scheduler of the cluster is gone"
 def run_on_cluster(
     client: "Client",
     keys: Iterator[Key],
-    sets: dict[str, ComparisonData],
-    arguments: Callable[[Key], tuple[Any, ...]],
+    plan: "AnyPlan",
     n_jobs: int | None = None,
 ) -> Iterator[Record]:
     """Make records on a cluster, in the order in which they are ready.
@@ -39,9 +40,7 @@ def run_on_cluster(
     client : distributed.Client
     keys : iterator of Key
         Asked for the next one when there is room for it.
-    sets : dict of str to ComparisonData
-    arguments : callable
-        Returns what `run_once` is given for a key, after the data set.
+    plan : AnyPlan
     n_jobs : int or None
         Runs at a time; None and -1 keep all threads of the cluster busy.
 
@@ -63,8 +62,8 @@ def run_on_cluster(
                 raise WorkerLostError(SCHEDULER_GONE)
             n_at_once = _n_at_once(client, n_jobs) or n_at_once
             while len(pending) < n_at_once and (key := next(keys, None)) is not None:
-                data = _send(client, key.dataset, sets, on_cluster)
-                future = client.submit(run_once, data, *arguments(key), pure=False)
+                data = _send(client, key.dataset, plan.sets, on_cluster)
+                future = client.submit(plan.runner, data, *plan.arguments(key), pure=False)
                 pending.add(future)
                 finished.add(future)
             if not pending:

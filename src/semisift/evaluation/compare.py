@@ -16,7 +16,7 @@ from semisift.evaluation.runs import Key, Record, check_splits, key_of, versions
 from semisift.evaluation.specs import make
 from semisift.evaluation.store import Store, plain
 from semisift.evaluation.sweeps import Sweep
-from semisift.evaluation.work import Plan, Work, make_records
+from semisift.evaluation.work import AnyPlan, Plan, Work, make_records
 
 # What a resumed comparison may have more of.
 MAY_GROW = ("n_runs",)
@@ -100,18 +100,52 @@ def compare(
     about = plain(_about(plan) | {"max_seconds": max_seconds, "notes": notes or {}})
     done: dict[Key, Record] = {}
     if store is not None:
-        if store.exists:
-            about = _merged(store.about(), about)
-            plan = _grown(plan, about)
-        store.begin(about)
-        done = {key_of(record): record for record in store.records()}
+        about, done = begin(store, about)
+        plan = _grown(plan, about)
     work = Work(plan.keys, done, store, max_seconds, retry_failed)
+    do_all(work, plan, n_jobs, on_record)
+    return Results(about, list(work.done.values()), None if store is None else store.folder)
+
+
+def begin(store: Store, about: dict[str, Any]) -> tuple[dict[str, Any], dict[Key, Record]]:
+    """Begin to fill a store, or go on.
+
+    Parameters
+    ----------
+    store : Store
+    about : dict
+        What is wanted and how, as reading it back would give it.
+
+    Returns
+    -------
+    about : dict
+        With what the store knows of besides.
+    done : dict of Key to dict
+        The records that there are.
+
+    Raises
+    ------
+    ValueError
+        Where the store holds something else.
+    """
+    if store.exists:
+        about = _merged(store.about(), about)
+    store.begin(about)
+    return about, {key_of(record): record for record in store.records()}
+
+
+def do_all(
+    work: Work,
+    plan: AnyPlan,
+    n_jobs: int | None,
+    on_record: Callable[[Record, int], None] | None = None,
+) -> None:
+    """Make and keep all records that are missing, and tell of each."""
     with closing(make_records(work, plan, n_jobs)) as records:
         for record in records:
             work.keep(record)
             if on_record is not None:
                 on_record(record, work.n_left)
-    return Results(about, list(work.done.values()), None if store is None else store.folder)
 
 
 def _check(plan: Plan) -> None:
@@ -151,6 +185,8 @@ def _grown(plan: Plan, about: dict[str, Any]) -> Plan:
 
 def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """Return what a resumed comparison is about, or say why it cannot be the same one."""
+    if old.get("kind") != new.get("kind"):
+        raise ValueError(_differs(f"it is of {new.get('kind', 'rankings')}", old.get("kind")))
     for name, before in old["protocol"].items():
         now = new["protocol"].get(name)
         if before != now and name not in MAY_GROW:

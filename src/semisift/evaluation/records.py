@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,8 @@ class Records:
     protocol : Protocol
     """
 
+    kind: ClassVar[str | None] = None  # of what else than rankings
+
     def __init__(
         self, about: dict[str, Any], records: list[Record], folder: Path | None = None
     ) -> None:
@@ -64,7 +66,13 @@ class Records:
     def load(cls, folder: str | os.PathLike[str]) -> Self:
         """Read a store, of a comparison that is finished or not."""
         store = Store(Path(folder))
-        return cls(store.about(), list(store.records()), store.folder)
+        about = store.about()
+        if about.get("kind") != cls.kind:
+            raise ValueError(
+                f"{folder} holds records of {about.get('kind', 'rankings')}, and those of "
+                f"{cls.kind or 'rankings'} were asked for."
+            )
+        return cls(about, list(store.records()), store.folder)
 
     @property
     def records(self) -> list[Record]:

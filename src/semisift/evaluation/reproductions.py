@@ -95,18 +95,35 @@ def prepare(
     there = [spec for spec in wanted if spec not in target.specs or is_registered(spec)]
     if not there:
         raise ValueError(f"none of the methods is there yet: {', '.join(wanted)}.")
+    return with_sets(
+        target,
+        folder,
+        methods=[(spec, make_method(spec)) for spec in there],
+        missing_methods=[spec for spec in wanted if spec not in there],
+        missing_judges=missing_judges,
+    )
+
+
+def with_sets(target: Target, folder: Path, **facts: Any) -> Reproduction:
+    """Return a reproduction on the data sets that a folder holds.
+
+    Parameters
+    ----------
+    target : Target
+    folder : Path
+    **facts
+        Fields of `Reproduction` that are not about data sets.
+    """
     files = _find_files(target, folder)
     sets = [load(name, path, target.sets[name].overrides) for name, path in files.items()]
     differences = {data.name: target.sets[data.name].differences(data) for data in sets}
     return Reproduction(
-        target,
-        sets,
-        files,
-        [(spec, make_method(spec)) for spec in there],
-        {name: kind for name, kind in target.sets.items() if name not in files},
-        [spec for spec in wanted if spec not in there],
-        missing_judges,
-        {name: text for name, text in differences.items() if text},
+        target=target,
+        sets=sets,
+        files=files,
+        missing_sets={name: kind for name, kind in target.sets.items() if name not in files},
+        differences={name: text for name, text in differences.items() if text},
+        **facts,
     )
 
 

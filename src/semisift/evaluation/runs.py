@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semisift import __version__
 from semisift._labels import UNLABELLED
@@ -95,19 +96,41 @@ def run_once(
     dict
         What `results` stores. All but ``measured`` is the same wherever it is made.
     """
-    split = _split(data, protocol, run, sweep, level)
-    task = disturb(split, data.y, sweep, level, _stream(protocol, run, SWEEP_STREAM))
-    seed = int(_stream(protocol, run, METHOD_STREAM).integers(2**31))
+    split = split_of(data, protocol, run, sweep, level)
+    task = disturb(split, data.y, sweep, level, stream(protocol, run, SWEEP_STREAM))
+    seed = int(stream(protocol, run, METHOD_STREAM).integers(2**31))
     X, y = data.X[task.rows], data.y[task.rows] if entrant.sees_all_labels else task.y
-    record: Record = {
-        "dataset": data.name,
-        "method": entrant.label,
-        "run": run,
-        "level": level,
+    key = Key(data.name, entrant.label, run, level)
+    record = new_record(key, data, split, y, seed, entrant.parameters)
+    measured = record["measured"]
+    with recording(record):
+        with measuring(measured, "seconds"), measuring_memory(measured):
+            order = entrant.order(X, y, seed, protocol.n_top)
+        record["top"] = order[: most_kept(protocol)].tolist()
+        with measuring(measured, "judge_seconds"):
+            whole = entrant.keeps_all_features
+            record["curves"] = judge(order, data.X, data.y, split, protocol, seed, whole)
+    return record
+
+
+def new_record(
+    key: Key,
+    data: ComparisonData,
+    split: Split,
+    y: NDArray[np.int64],
+    seed: int,
+    parameters: dict[str, Any],
+) -> Record:
+    """Return the record of a run that is about to begin, in which `y` is what a method sees."""
+    return {
+        "dataset": key.dataset,
+        "method": key.method,
+        "run": key.run,
+        "level": key.level,
         "status": "done",
         "error": None,
         "warnings": [],
-        "parameters": entrant.parameters,
+        "parameters": parameters,
         "random_state": seed,
         "n_features": int(data.X.shape[1]),
         "n_train": len(split.train),
@@ -118,22 +141,21 @@ def run_once(
         "top": [],
         "curves": {},
         "versions": versions(),
+        "measured": dict.fromkeys(MEASURED),
     }
-    measured = record["measured"] = dict.fromkeys(MEASURED)
+
+
+@contextmanager
+def recording(record: Record) -> Iterator[None]:
+    """Let a run take place on one thread, and record what went wrong in it and when it ended."""
     with collected_warnings() as caught, one_blas_thread(), one_openmp_thread():
         try:
-            with _measuring(measured, "seconds"), _measuring_memory(measured):
-                order = entrant.order(X, y, seed, protocol.n_top)
-            record["top"] = order[: most_kept(protocol)].tolist()
-            with _measuring(measured, "judge_seconds"):
-                whole = entrant.keeps_all_features
-                record["curves"] = judge(order, data.X, data.y, split, protocol, seed, whole)
+            yield
         except (Exception, SystemExit) as error:  # some libraries call exit()
             message = "".join(traceback.format_exception_only(error)).strip()
             record |= {"status": "failed", "error": message[:LONGEST_ERROR]}
     record["warnings"] = sorted(message[:LONGEST_ERROR] for message in caught)
-    measured["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
-    return record
+    record["measured"]["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def most_kept(protocol: Protocol) -> int:
@@ -147,7 +169,7 @@ def check_splits(data: ComparisonData, protocol: Protocol, sweep: Sweep | None =
     Whether it can does not depend on what is drawn, so one split of each level tells.
     """
     for level in [None] if sweep is None else sweep.levels:
-        _split(data, protocol, 0, sweep, level)
+        split_of(data, protocol, 0, sweep, level)
 
 
 def versions() -> dict[str, str]:
@@ -160,24 +182,31 @@ def _versions_of_others() -> dict[str, str]:
     return {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
 
 
-def _split(
-    data: ComparisonData, protocol: Protocol, run: int, sweep: Sweep | None, level: float | None
+def split_of(
+    data: ComparisonData,
+    protocol: Protocol,
+    run: int,
+    sweep: Sweep | None = None,
+    level: float | None = None,
 ) -> Split:
+    """Draw the split of a run, the same for whoever takes part."""
     here = data.protocol(protocol)
     if sweep is not None and level is not None:
         here = sweep.protocol(here, level)
     try:
-        return draw_split(data.y, here, _stream(protocol, run, SPLIT_STREAM), data.groups)
+        return draw_split(data.y, here, stream(protocol, run, SPLIT_STREAM), data.groups)
     except ValueError as error:
         raise ValueError(f"data set {data.name!r}: {error}") from error
 
 
-def _stream(protocol: Protocol, run: int, stream: int) -> np.random.Generator:
-    return np.random.default_rng([protocol.seed, run, stream])
+def stream(protocol: Protocol, run: int, number: int) -> np.random.Generator:
+    """Return what one part of a run draws from."""
+    return np.random.default_rng([protocol.seed, run, number])
 
 
 @contextmanager
-def _measuring(measured: dict[str, Any], name: str) -> Iterator[None]:
+def measuring(measured: dict[str, Any], name: str) -> Iterator[None]:
+    """Measure the seconds that the block takes, and keep them by a name."""
     start = time.perf_counter()
     try:
         yield
@@ -186,7 +215,7 @@ def _measuring(measured: dict[str, Any], name: str) -> Iterator[None]:
 
 
 @contextmanager
-def _measuring_memory(measured: dict[str, Any]) -> Iterator[None]:
+def measuring_memory(measured: dict[str, Any]) -> Iterator[None]:
     """Measure the peak memory of this process while the block runs, where the system tells it.
 
     It includes what was there before. Linux alone can forget an earlier peak.

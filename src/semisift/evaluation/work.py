@@ -6,10 +6,10 @@ the same.
 
 import threading
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import joblib
 from joblib.parallel import get_active_backend
@@ -18,13 +18,32 @@ from semisift._words import count
 from semisift.evaluation.cluster import run_on_cluster
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import Entrant
-from semisift.evaluation.protocol import Protocol
+from semisift.evaluation.protocol import Protocol as ComparisonProtocol
 from semisift.evaluation.runs import Key, Record, key_of, run_once
 from semisift.evaluation.store import Store, plain
 from semisift.evaluation.sweeps import Sweep
 from semisift.exceptions import WorkerLostError
 
 MOST_NAMED = 5
+
+
+class AnyPlan(Protocol):
+    """What is to be run: `runner` once for each key, with its data set and `arguments`."""
+
+    @property
+    def sets(self) -> dict[str, ComparisonData]:
+        """The data sets by name."""
+
+    @property
+    def keys(self) -> list[Key]:
+        """All records that there will be, in the order in which they are made."""
+
+    @property
+    def runner(self) -> Callable[..., Record]:
+        """What makes a record."""
+
+    def arguments(self, key: Key) -> tuple[Any, ...]:
+        """Return what `runner` is given for a record, after the data set."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +60,9 @@ class Plan:
 
     entrants: dict[str, Entrant]
     sets: dict[str, ComparisonData]
-    protocol: Protocol
+    protocol: ComparisonProtocol
     sweep: Sweep | None
+    runner = staticmethod(run_once)
 
     @property
     def keys(self) -> list[Key]:
@@ -161,14 +181,14 @@ def _cell(key: Key) -> tuple[str, str]:
     return key.dataset, key.method
 
 
-def make_records(work: Work, plan: Plan, n_jobs: int | None) -> Generator[Record]:
+def make_records(work: Work, plan: AnyPlan, n_jobs: int | None) -> Generator[Record]:
     """Make the records that are missing, in the order in which they are ready.
 
     Parameters
     ----------
     work : Work
         Told of each record by the caller.
-    plan : Plan
+    plan : AnyPlan
     n_jobs : int or None
 
     Yields
@@ -184,7 +204,7 @@ def make_records(work: Work, plan: Plan, n_jobs: int | None) -> Generator[Record
     work.fetch_from_others()
 
 
-def _make_all(work: Work, plan: Plan, n_jobs: int | None, backwards: bool) -> Iterator[Record]:
+def _make_all(work: Work, plan: AnyPlan, n_jobs: int | None, backwards: bool) -> Iterator[Record]:
     backend, _ = get_active_backend()
     # joblib 1.6 on Dask waits for ever where workers die of a run, and fails where they take data
     # with them
@@ -195,17 +215,17 @@ def _make_all(work: Work, plan: Plan, n_jobs: int | None, backwards: bool) -> It
             if client is None:
                 yield from _run_with_joblib(waiting, plan, n_jobs)
             else:
-                yield from run_on_cluster(client, waiting, plan.sets, plan.arguments, n_jobs)
+                yield from run_on_cluster(client, waiting, plan, n_jobs)
     except (BrokenProcessPool, WorkerLostError) as error:
         raise WorkerLostError(_obituary(list(work.under_way), error)) from error
 
 
-def _run_with_joblib(keys: Iterator[Key], plan: Plan, n_jobs: int | None) -> Iterator[Record]:
+def _run_with_joblib(keys: Iterator[Key], plan: AnyPlan, n_jobs: int | None) -> Iterator[Record]:
     pool = joblib.Parallel(
         n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1
     )
     yield from pool(
-        joblib.delayed(run_once)(plan.sets[key.dataset], *plan.arguments(key)) for key in keys
+        joblib.delayed(plan.runner)(plan.sets[key.dataset], *plan.arguments(key)) for key in keys
     )
 
 

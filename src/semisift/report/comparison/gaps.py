@@ -4,7 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from semisift._words import count, figure, listed, printable, shorten, visible
-from semisift.evaluation.results import Results
+from semisift.evaluation.records import Records
 from semisift.evaluation.runs import Record
 from semisift.report.comparison.view import LONGEST_SAID
 
@@ -19,7 +19,7 @@ class Gap:
     method: int | None = None
 
 
-def failures(results: Results) -> list[Gap]:
+def failures(results: Records) -> list[Gap]:
     """Return errors, a line for each data set, method and message."""
     found: dict[tuple[str, str, str], int] = defaultdict(int)
     for record in results.failures:
@@ -35,7 +35,7 @@ def failures(results: Results) -> list[Gap]:
     ]
 
 
-def too_slow(results: Results) -> list[Gap]:
+def too_slow(results: Records) -> list[Gap]:
     """Return methods that were left out on a data set because of their time."""
     limit = results.about.get("max_seconds")
     return [
@@ -49,7 +49,7 @@ def too_slow(results: Results) -> list[Gap]:
     ]
 
 
-def warnings(results: Results) -> list[Gap]:
+def warnings(results: Records) -> list[Gap]:
     """Return warnings, a line for each message and method."""
     found: dict[tuple[str, str], list[Record]] = defaultdict(list)
     for record in results.records:
@@ -63,7 +63,7 @@ def warnings(results: Results) -> list[Gap]:
     return lines
 
 
-def unfinished(results: Results) -> str:
+def unfinished(results: Records) -> str:
     """Say how many records are missing; empty if none is."""
     if not results.n_missing:
         return ""
@@ -74,7 +74,7 @@ def unfinished(results: Results) -> str:
     )
 
 
-def versions(results: Results) -> list[tuple[str, str]]:
+def versions(results: Records) -> list[tuple[str, str]]:
     """Return the versions with which the records were made; all of them where they differ."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for record in [*results.records, results.about]:
@@ -83,7 +83,7 @@ def versions(results: Results) -> list[tuple[str, str]]:
     return [(name, " and ".join(values)) for name, values in found.items()]
 
 
-def command_of(results: Results) -> str:
+def command_of(results: Records) -> str:
     """Return the command of the notes, which makes the comparison again; empty if there is none."""
     command = (results.about.get("notes") or {}).get("command") or ""
     return "\n".join(printable(line) for line in str(command).splitlines())

@@ -1,0 +1,242 @@
+"""From a file to a label for every row: what ``label`` does."""
+
+import inspect
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import RandomForestClassifier
+
+from semisift._files import drafts
+from semisift._words import count, visible
+from semisift.cli import _outputs
+from semisift.cli._options import OWN_OPTIONS_OF_LEARNERS, parse_parameters
+from semisift.cli._progress import Step, Steps
+from semisift.cli._reading import check_classes, read_dataset
+from semisift.cli._result import FileRequest, provenance, trial_sentence
+from semisift.cli._targets import Targets
+from semisift.evaluation.judges import JUDGES
+from semisift.evaluation.specs import make, set_seeds
+from semisift.exceptions import NothingUnlabelledWarning
+from semisift.registry import LEARNERS, Learner
+from semisift.tables import Dataset
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# What ``--param estimator=NAME`` may name, and what serves where one is needed and none is named.
+ESTIMATORS = {**JUDGES, "forest": RandomForestClassifier}
+DEFAULT_ESTIMATOR = "forest"
+
+# A label is doubtful where the second class comes so near to the first; more than this share of
+# doubtful labels is warned of.
+DOUBTFUL_MARGIN = 0.2
+MANY_DOUBTFUL = 0.25
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelRequest(FileRequest):
+    """What the user asked to label."""
+
+    out: str
+    probabilities: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """A label for every row, with all that led to it.
+
+    Attributes
+    ----------
+    request : LabelRequest
+    learner : Learner
+    dataset : Dataset
+    classifier : object
+        Fitted.
+    labels : object array of shape (n_rows,)
+        The given label, or else the predicted one.
+    probabilities : array of shape (n_rows, n_classes), or None
+        None where the classifier tells none.
+    """
+
+    request: LabelRequest
+    learner: Learner
+    dataset: Dataset
+    classifier: Any
+    labels: NDArray[Any]
+    probabilities: NDArray[np.floating] | None
+
+    @property
+    def is_given(self) -> NDArray[np.bool_]:
+        """Which labels are the user's."""
+        return np.array([label is not None for label in self.dataset.y], dtype=bool)
+
+    @property
+    def confidence(self) -> NDArray[np.floating]:
+        """The probability of each label; NaN where the classifier tells none."""
+        if self.probabilities is None:
+            return np.full(len(self.labels), np.nan)
+        code = {label: i for i, label in enumerate(self.classifier.classes_.tolist())}
+        return self.probabilities[
+            np.arange(len(self.labels)), [code[label] for label in self.labels.tolist()]
+        ]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Where the labels come from."""
+        return provenance(self.request, self.learner, self.dataset, self.classifier)
+
+
+def run(request: LabelRequest) -> None:
+    """Read, learn, label, write and show."""
+    learner = find_learner(request.method)
+    path = None
+    if request.out != "-":
+        targets = Targets([request.table, *request.files_beside.values()])
+        path = targets.add(request.out, "--out", _outputs.TABLE_ENDINGS)
+    classifier = _make(learner, request)
+    steps = Steps(request.quiet)
+    dataset = read_dataset(request, steps, learner.name, needs_labels=True)
+    check_classes(dataset, learner.name, "two_classes")
+    with steps.step(f"Labelling {count(len(dataset.y), 'row')} by {learner.name}") as step:
+        labelled = _label(request, learner, dataset, classifier, step)
+    if path is None:
+        click.echo(_outputs.told_as_text(_frame(labelled), labelled.facts), nl=False)
+    else:
+        with steps.step("Writing the labels"), drafts([path]) as (draft,):
+            _outputs.write_told(_frame(labelled), "labels", labelled.facts, draft)
+        if not request.quiet:
+            _show(labelled)
+    _warn_of_doubtful(labelled)
+
+
+def find_learner(name: str, hint: str = "--method") -> Learner:
+    """Return the learner of that name, or say which there are."""
+    if name not in LEARNERS:
+        raise click.BadParameter(
+            f"there is no learner {name!r}. There are {', '.join(LEARNERS)}.", param_hint=hint
+        )
+    return LEARNERS[name]
+
+
+def _make(learner: Learner, request: LabelRequest) -> Any:
+    """Return the classifier, with the user's parameters and seed."""
+    known = inspect.signature(learner.cls).parameters
+    parameters = parse_parameters(request.param, learner.cls, OWN_OPTIONS_OF_LEARNERS)
+    wanted = parameters.get("estimator")
+    if "estimator" in known and known["estimator"].default is inspect.Parameter.empty:
+        wanted = wanted or DEFAULT_ESTIMATOR
+    if isinstance(wanted, str):
+        parameters["estimator"] = make(wanted, ESTIMATORS, "estimator")
+    if "n_jobs" in known:
+        parameters["n_jobs"] = request.n_jobs
+    classifier = learner.cls(**parameters)
+    set_seeds(classifier, request.seed)
+    if request.probabilities and not hasattr(classifier, "predict_proba"):
+        raise click.BadParameter(
+            f"{learner.name} with estimator={wanted} tells no probabilities.",
+            param_hint="--probabilities",
+        )
+    return classifier
+
+
+def _label(
+    request: LabelRequest, learner: Learner, dataset: Dataset, classifier: Any, step: Step
+) -> Labelled:
+    hears = hasattr(classifier, "set_callbacks")
+    if hears:
+        classifier.set_callbacks(step)
+    try:
+        with warnings.catch_warnings():
+            # said in the table's own words
+            warnings.simplefilter("ignore", NothingUnlabelledWarning)
+            classifier.fit(dataset.X, dataset.y)
+        labels = classifier.predict(dataset.X).astype(object)
+        has_probabilities = hasattr(classifier, "predict_proba")
+        probabilities = classifier.predict_proba(dataset.X) if has_probabilities else None
+    except TypeError as error:  # as classifiers refuse a sparse matrix
+        raise ValueError(f"{learner.name} cannot learn from {request.table}: {error}") from error
+    if hears:
+        classifier.set_callbacks()
+    given = np.array([label is not None for label in dataset.y], dtype=bool)
+    labels[given] = dataset.y[given]
+    return Labelled(request, learner, dataset, classifier, labels, probabilities)
+
+
+# --- what is written ------------------------------------------------------------------------------
+
+
+def _frame(labelled: Labelled) -> "pl.DataFrame":
+    import polars as pl
+
+    dataset = labelled.dataset
+    columns: dict[str, Any] = {
+        "row": dataset.row_names or [str(row + 1) for row in dataset.rows],
+        "given_label": [None if label is None else str(label) for label in dataset.y],
+        "label": [str(label) for label in labelled.labels],
+        "confidence": [None if np.isnan(value) else value for value in labelled.confidence],
+    }
+    if labelled.request.probabilities and labelled.probabilities is not None:
+        for label, column in zip(
+            labelled.classifier.classes_, labelled.probabilities.T, strict=True
+        ):
+            columns[f"p_{label}"] = column
+    types = {"given_label": pl.String, "confidence": pl.Float64}
+    return pl.DataFrame(columns, schema_overrides=types)
+
+
+# --- what is shown --------------------------------------------------------------------------------
+
+
+def _show(labelled: Labelled) -> None:
+    """Print how many rows have which label, and how sure the classifier is."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False, markup=False)
+    for line in _outputs.told_of_table(labelled.request.table, labelled.dataset):
+        console.print(line)
+    is_given, confidence = labelled.is_given, labelled.confidence
+    table = Table(title=f"The labels of all rows by {labelled.learner.name}")
+    table.add_column("label", overflow="fold")
+    for heading in ("given", "predicted", "mean confidence"):
+        table.add_column(heading, justify="right")
+    given = Counter(labelled.labels[is_given].tolist())
+    predicted = Counter(labelled.labels[~is_given].tolist())
+    for label in labelled.classifier.classes_.tolist():
+        here = confidence[~is_given & (labelled.labels == label)]
+        table.add_row(
+            Text(visible(label)), f"{given[label]:,}", f"{predicted[label]:,}", _mean(here)
+        )
+    table.add_section()
+    totals = (f"{given.total():,}", f"{predicted.total():,}", _mean(confidence[~is_given]))
+    table.add_row("all", *totals)
+    console.print(table)
+    if (trial := trial_sentence(labelled.dataset, labelled.labels)) is not None:
+        console.print(trial)
+    console.print(f"Written: {labelled.request.out}")
+
+
+def _mean(values: NDArray[np.floating]) -> str:
+    return f"{values.mean():.3f}" if len(values) and not np.isnan(values).any() else ""
+
+
+def _warn_of_doubtful(labelled: Labelled) -> None:
+    """Say so where the classifier can hardly decide on many rows."""
+    if labelled.probabilities is None or labelled.is_given.all():
+        return
+    second, first = np.sort(labelled.probabilities[~labelled.is_given], axis=1)[:, -2:].T
+    n_doubtful = int(np.count_nonzero(first - second < DOUBTFUL_MARGIN))
+    if n_doubtful > MANY_DOUBTFUL * len(first):
+        click.echo(
+            f"Warning: the classifier is in doubt about {n_doubtful:,} of "
+            f"{count(len(first), 'predicted label')} ({n_doubtful / len(first):.0%}): the "
+            f"probability of a second class is less than {DOUBTFUL_MARGIN:g} below that of the "
+            "label. Label more rows, or try another method.",
+            err=True,
+        )

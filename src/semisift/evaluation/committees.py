@@ -1,0 +1,382 @@
+"""Committees of classifiers: how right they are, alone and together, before and after they learnt.
+
+A run splits a data set as a protocol says and lets a classifier of `LEARNERS` learn from the
+training rows, few of them labelled. Its `diagnose` then tells on test rows the accuracy of the
+committee, the mean accuracy of its members and their diversity, at the beginning, when the members
+know the labelled rows alone, and at the end.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift._labels import UNLABELLED
+from semisift.evaluation.compare import begin, do_all
+from semisift.evaluation.datasets import ComparisonData
+from semisift.evaluation.judges import JUDGES
+from semisift.evaluation.protocol import Protocol
+from semisift.evaluation.records import Records
+from semisift.evaluation.reproductions import Reproduction, choose_methods, with_sets
+from semisift.evaluation.runs import (
+    METHOD_STREAM,
+    Key,
+    Record,
+    check_splits,
+    measuring,
+    measuring_memory,
+    new_record,
+    recording,
+    split_of,
+    stream,
+    versions,
+)
+from semisift.evaluation.scores import Scores
+from semisift.evaluation.specs import make, parse, set_seeds
+from semisift.evaluation.store import Store, plain
+from semisift.evaluation.targets import Target
+from semisift.evaluation.work import Work
+from semisift.registry import LEARNERS
+
+KIND = "committees"
+
+# measure -> what tables and pictures call it
+MEASURES = {
+    "accuracy": "accuracy of the committee",
+    "member_accuracy": "mean accuracy of its members",
+    "diversity": "diversity of its members",
+}
+
+# moment -> what tables and pictures call it
+MOMENTS = {"begin": "at the beginning", "end": "at the end"}
+
+# Numbers of members, of partitions of the features into two, and of features of a member, of
+# Yaslan and Cataltepe.
+N_MEMBERS = (5, 10, 15, 20, 25)
+N_PARTITIONS = 10
+N_FEATURES = 25
+
+# The paper does not say how many iterations there were: here they go on until no row is left. Its
+# final classifier is a majority vote.
+CO_TRAINING = {"max_iter": None}
+SUBSPACES = {"subspace_size": N_FEATURES, "voting": "hard", "max_iter": None}
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A classifier that takes part, at several levels.
+
+    Attributes
+    ----------
+    label : str
+        Name of the learner, with parameters if need be.
+    varied : {"members", "partition"}
+        What the levels are: numbers of members, or numbers of random partitions of the features,
+        each of which is the same in all runs.
+    levels : tuple of int
+    parameters : dict
+        Those that are the same at all levels; `estimator` is the name of a judge.
+    """
+
+    label: str
+    varied: Literal["members", "partition"]
+    levels: tuple[int, ...]
+    parameters: dict[str, Any]
+
+    def make(self, level: int, seed: int) -> Any:
+        """Return the classifier at a level, not fitted."""
+        name, _ = parse(self.label, "method")
+        parameters = dict(self.parameters)
+        parameters["estimator"] = make(parameters["estimator"], JUDGES, "learner")
+        if self.varied == "members":
+            parameters["n_subspaces"] = level
+        classifier = LEARNERS[name].cls(**parameters)
+        set_seeds(classifier, seed)
+        return classifier
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What a store keeps of it."""
+        return {"varied": self.varied, "levels": self.levels, "parameters": self.parameters}
+
+
+def contender_of(spec: str, estimator: str) -> Contender:
+    """Return a classifier as the paper runs it, but for the parameters that `spec` names.
+
+    Parameters
+    ----------
+    spec : str
+        A learner with or without parameters: ``"rasco:max_iter=20"``.
+    estimator : str
+        Name of the judge that the members are, unless `spec` names one.
+
+    Returns
+    -------
+    Contender
+    """
+    name, given = parse(spec, "method")
+    if name == "co-training":
+        parameters = {"estimator": estimator, **CO_TRAINING, **given}
+        return Contender(spec, "partition", tuple(range(N_PARTITIONS)), parameters)
+    return Contender(spec, "members", N_MEMBERS, {"estimator": estimator, **SUBSPACES, **given})
+
+
+@dataclass(frozen=True, eq=False)
+class CommitteePlan:
+    """Which classifiers are run on which data sets.
+
+    Attributes
+    ----------
+    sets : dict of str to ComparisonData
+    contenders : dict of str to Contender
+    protocol : Protocol
+    """
+
+    sets: dict[str, ComparisonData]
+    contenders: dict[str, Contender]
+    protocol: Protocol
+
+    @property
+    def keys(self) -> list[Key]:
+        """All records that there will be, in the order in which they are made."""
+        return _keys(
+            self.sets,
+            self.protocol.n_runs,
+            {name: contender.levels for name, contender in self.contenders.items()},
+        )
+
+    @property
+    def runner(self) -> Callable[..., Record]:
+        """What makes a record."""
+        return run_committee
+
+    def arguments(self, key: Key) -> tuple[Any, ...]:
+        """Return what `run_committee` is given for a record, after the data set."""
+        assert key.level is not None
+        return self.contenders[key.method], self.protocol, key.run, int(key.level)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What a store keeps of it."""
+        return {
+            "kind": KIND,
+            "protocol": self.protocol.to_dict(),
+            "sweep": None,
+            "datasets": {name: data.about for name, data in self.sets.items()},
+            "methods": {name: contender.about for name, contender in self.contenders.items()},
+            "versions": versions(),
+        }
+
+
+def _keys(sets: Iterable[str], n_runs: int, levels: Mapping[str, Iterable[int]]) -> list[Key]:
+    return [
+        Key(dataset, method, run, float(level))
+        for dataset in sets
+        for run in range(n_runs)
+        for method in levels
+        for level in levels[method]
+    ]
+
+
+def prepare_committees(
+    target: Target, folder: Path, methods: str | None = None, n_runs: int | None = None
+) -> Reproduction:
+    """Find the data and the classifiers of a target whose view is "committees".
+
+    Parameters
+    ----------
+    target : Target
+    folder : Path
+        With the data sets.
+    methods : str, optional
+        Of those of the target, with parameters if need be, separated by commas.
+    n_runs : int, optional
+        None is that of the paper.
+
+    Returns
+    -------
+    Reproduction
+        Whose methods are contenders.
+    """
+    wanted = choose_methods(target.specs, methods)
+    names = {spec: parse(spec, "method")[0] for spec in wanted}
+    if unknown := [name for name in names.values() if name not in target.specs]:
+        raise ValueError(
+            f"{target.name} has the methods {', '.join(target.specs)}: got {', '.join(unknown)}."
+        )
+    there = [spec for spec in wanted if names[spec] in LEARNERS]
+    if not there:
+        raise ValueError(f"none of the methods is there yet: {', '.join(wanted)}.")
+    protocol = replace(target.protocol, n_runs=n_runs or target.protocol.n_runs)
+    (estimator,) = protocol.judges
+    return with_sets(
+        replace(target, protocol=protocol),
+        folder,
+        methods=[(spec, contender_of(spec, estimator)) for spec in there],
+        missing_methods=[spec for spec in wanted if spec not in there],
+    )
+
+
+def run_committee(
+    data: ComparisonData, contender: Contender, protocol: Protocol, run: int, level: int
+) -> Record:
+    """Let a classifier learn from one split, and record what its members do on the test rows.
+
+    Parameters
+    ----------
+    data : ComparisonData
+    contender : Contender
+    protocol : Protocol
+    run : int
+        Number of the split, which is the same for all classifiers and levels.
+    level : int
+
+    Returns
+    -------
+    dict
+        What a store keeps. All but ``measured`` is the same wherever it is made.
+    """
+    split = split_of(data, protocol, run)
+    # a partition follows from the seed, which is therefore the same in all runs
+    drawn = run if contender.varied == "members" else level
+    seed = int(stream(protocol, drawn, METHOD_STREAM).integers(2**31))
+    y = np.where(split.is_labelled, data.y[split.train], UNLABELLED)
+    key = Key(data.name, contender.label, run, float(level))
+    record = new_record(key, data, split, y, seed, contender.parameters)
+    measured = record["measured"]
+    with recording(record):
+        classifier = contender.make(level, seed)
+        with measuring(measured, "seconds"), measuring_memory(measured):
+            classifier.fit(data.X[split.train], y)
+        with measuring(measured, "judge_seconds"):
+            found = classifier.diagnose(data.X[split.test], data.y[split.test])
+        record["curves"] = {
+            measure: [float(getattr(getattr(found, moment), measure)) for moment in MOMENTS]
+            for measure in MEASURES
+        }
+    return record
+
+
+def run_committees(
+    plan: CommitteePlan,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    max_seconds: float | None = None,
+    n_jobs: int | None = None,
+    on_record: Callable[[Record, int], None] | None = None,
+    notes: dict[str, Any] | None = None,
+) -> "CommitteeRecords":
+    """Run all classifiers on all splits; the parameters are those of `compare`.
+
+    Parameters
+    ----------
+    plan : CommitteePlan
+    out : str or path, default=None
+        Folder of the store; None keeps the records in memory.
+    resume : bool, default=False
+        Go on in `out`, which may get more data sets, classifiers and runs.
+    max_seconds : float, default=None
+        A classifier that takes longer to learn in one run on a data set is left out there.
+    n_jobs : int, default=None
+        Runs at a time.
+    on_record : callable, default=None
+        Called with each new record and the number of records still to come.
+    notes : dict, default=None
+        Kept in the store.
+
+    Returns
+    -------
+    CommitteeRecords
+    """
+    store = None if out is None else Store(Path(out))
+    if store is not None:
+        store.check(resume)
+    for data in plan.sets.values():
+        check_splits(data, plan.protocol)
+    about = plain(plan.about | {"max_seconds": max_seconds, "notes": notes or {}})
+    done: dict[Key, Record] = {}
+    if store is not None:
+        about, done = begin(store, about)
+        plan = replace(plan, protocol=Protocol.from_dict(about["protocol"]))
+    work = Work(plan.keys, done, store, max_seconds)
+    do_all(work, plan, n_jobs, on_record)
+    folder = None if store is None else store.folder
+    return CommitteeRecords(about, list(work.done.values()), folder)
+
+
+class CommitteeRecords(Records):
+    """The records of committees, and the figures in them."""
+
+    kind = KIND
+
+    def _keys(self) -> list[Key]:
+        levels = {method: self.levels_of(method) for method in self.methods}
+        return _keys(self.datasets, self.protocol.n_runs, levels)
+
+    def levels_of(self, method: str) -> list[int]:
+        """Return the levels of a classifier: numbers of members, or of partitions."""
+        return list(self.about["methods"][method]["levels"])
+
+    def varies_members(self, method: str) -> bool:
+        """Tell whether levels are numbers of members, and not partitions."""
+        return bool(self.about["methods"][method]["varied"] == "members")
+
+    def values(self, dataset: str, method: str, measure: str) -> NDArray[np.float64]:
+        """Return the figures of a classifier on a data set.
+
+        Parameters
+        ----------
+        dataset, method : str
+        measure : str
+            Of `MEASURES`.
+
+        Returns
+        -------
+        array of shape (n_runs, n_levels, 2)
+            At the beginning and at the end; NaN where there is no record. Partitions are one
+            level: their mean in each run, since they share the splits.
+        """
+        levels = self.levels_of(method)
+        found = np.full((self.protocol.n_runs, len(levels), len(MOMENTS)), np.nan)
+        for run in range(self.protocol.n_runs):
+            for j, level in enumerate(levels):
+                record = self._by_key.get(Key(dataset, method, run, float(level)))
+                slow = (dataset, method) in self.too_slow
+                if record is not None and record["status"] == "done" and not slow:
+                    found[run, j] = record["curves"][measure]
+        if self.varies_members(method):
+            return found
+        counts = np.isfinite(found).sum(axis=1, keepdims=True)
+        sums = np.nansum(found, axis=1, keepdims=True)
+        return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+
+    def summary(
+        self, dataset: str, method: str, measure: str
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return means over runs and their standard errors, each of shape (n_levels, 2)."""
+        values = self.values(dataset, method, measure)
+        scores = Scores([], [], values.transpose(1, 0, 2))
+        return scores.means, scores.errors
+
+    @property
+    def published(self) -> dict[str, dict[str, list[float | None]]]:
+        """Published accuracies: learner -> data set -> at the beginning and at the end."""
+        found: dict[str, dict[str, list[float | None]]] = self.about["notes"].get("moments", {})
+        return found
+
+
+def published_moments(target: Target) -> dict[str, dict[str, list[float | None]]]:
+    """Return what a paper prints of co-training at its beginning and end, as a store keeps it."""
+    (judge,) = target.protocol.judges
+    value = target.published.value
+    return {
+        "co-training": {
+            dataset: [value(judge, dataset, "CoTrain-B"), value(judge, dataset, "CoTrain-E")]
+            for dataset in target.sets
+        }
+    }

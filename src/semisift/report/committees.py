@@ -1,0 +1,290 @@
+"""The figure of committees: what they do before and after they learnt, as tables and a picture."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, MaxNLocator
+
+from semisift._files import drafts
+from semisift._words import count, listed, printable, visible
+from semisift.evaluation.beside import Cell as Beside
+from semisift.evaluation.committees import MEASURES, MOMENTS, CommitteeRecords
+from semisift.evaluation.specs import parse
+from semisift.report.comparison import looks
+from semisift.report.comparison.canvas import FORMS, Sketch
+from semisift.report.comparison.files import SUMMARY
+from semisift.report.comparison.gaps import command_of, failures, too_slow, unfinished, versions
+from semisift.report.comparison.labels import list_methods, say
+from semisift.report.comparison.tables import Cell, Line, Table, number
+from semisift.report.comparison.text import escape_markdown, markdown_of
+from semisift.report.palette import Palette, WriteName, bare
+
+WORDS = {"within": "within two standard errors"}
+
+# Of a panel and of what lies around it, in points.
+WIDTH, HEIGHT = 205.0, 150.0
+GAP, LEGEND, TOP, BOTTOM = 44.0, 150.0, 46.0, 34.0
+
+BEGINNING = (3.0, 1.6)  # dashes
+SLUG = "committees"
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def committee_tables(results: CommitteeRecords) -> list[Table]:
+    """Return a table for each measure and data set, and one of classifiers in two views."""
+    tables = [
+        _by_members(results, dataset, measure)
+        for measure in MEASURES
+        for dataset in results.datasets
+        if _with_members(results)
+    ]
+    return [*tables, *_in_two_views(results)]
+
+
+def _with_members(results: CommitteeRecords) -> list[str]:
+    return [method for method in results.methods if results.varies_members(method)]
+
+
+def _levels(results: CommitteeRecords) -> list[int]:
+    return sorted({k for method in _with_members(results) for k in results.levels_of(method)})
+
+
+def _by_members(results: CommitteeRecords, dataset: str, measure: str) -> Table:
+    """Return means and standard errors for each number of members."""
+    levels = _levels(results)
+    lines = []
+    for method in _with_members(results):
+        means, errors = results.summary(dataset, method, measure)
+        own = results.levels_of(method)
+        for moment, words in enumerate(MOMENTS.values()):
+            cells = [
+                _with_error(means[own.index(k), moment], errors[own.index(k), moment])
+                if k in own
+                else Cell("")
+                for k in levels
+            ]
+            lines.append(Line(f"{visible(method)}, {words}", cells))
+    what = MEASURES[measure]
+    title = f"{visible(dataset)}: {what}"
+    columns = [f"K = {k}" for k in levels]
+    return Table(f"{SLUG}-{measure}", title, "classifier", columns, [None] * len(columns), lines)
+
+
+def _with_error(mean: float, error: float) -> Cell:
+    cell = number(mean)
+    aside = f"± {error:.3f}" if np.isfinite(error) else ""
+    return Cell(cell.text, cell.value, aside=aside)
+
+
+def _in_two_views(results: CommitteeRecords) -> Iterator[Table]:
+    """Return the classifiers whose levels are partitions, beside what is published of them."""
+    for method in results.methods:
+        if results.varies_members(method):
+            continue
+        published = results.published.get(parse(method, "method")[0], {})
+        lines = [
+            Line(
+                f"{visible(dataset)}, {words}",
+                _cells(results, method, dataset, moment, published.get(dataset, [None, None])),
+            )
+            for dataset in results.datasets
+            for moment, words in enumerate(MOMENTS.values())
+        ]
+        n_partitions = count(len(results.levels_of(method)), "random partition")
+        title = f"{visible(method)}: two members, mean over {n_partitions} of the features"
+        columns = ["published", MEASURES["accuracy"], "ours is", *list(MEASURES.values())[1:]]
+        yield Table(f"{SLUG}-views", title, "data set", columns, [None] * len(columns), lines)
+
+
+def _cells(
+    results: CommitteeRecords,
+    method: str,
+    dataset: str,
+    moment: int,
+    published: Sequence[float | None],
+) -> list[Cell]:
+    summaries = [results.summary(dataset, method, measure) for measure in MEASURES]
+    figures = [(means[0, moment], errors[0, moment]) for means, errors in summaries]
+    value = published[moment]
+    word = Beside(value, *figures[0]).word
+    shown = Cell("") if value is None else number(value)
+    first, *others = (_with_error(*each) for each in figures)
+    return [shown, first, Cell(WORDS.get(word, word)), *others]
+
+
+# --- the picture ----------------------------------------------------------------------------------
+
+
+def committee_sketch(results: CommitteeRecords) -> Sketch:
+    """Return the figure: a row for each data set, a column for each measure."""
+    n_rows, n_columns = len(results.datasets), len(MEASURES)
+    width = n_columns * WIDTH + (n_columns - 1) * GAP
+    height = n_rows * HEIGHT + (n_rows - 1) * GAP
+
+    def draw(ax: Axes, palette: Palette, write: WriteName) -> None:
+        ax.axis("off")
+        for i, dataset in enumerate(results.datasets):
+            for j, measure in enumerate(MEASURES):
+                left, top = j * (WIDTH + GAP), i * (HEIGHT + GAP)
+                box = (left / width, 1 - (top + HEIGHT) / height, WIDTH / width, HEIGHT / height)
+                panel = ax.inset_axes(box)
+                panel.patch.set_visible(False)
+                _draw_panel(panel, results, dataset, measure, palette)
+                look = {"xycoords": "axes fraction", "color": palette.ink}
+                say(panel, write(visible(dataset), 24), (0, 1.04), **look)
+                if i == 0:
+                    say(panel, MEASURES[measure], (0, 1.2), **look | {"color": palette.muted})
+        list_methods(ax, range(len(results.methods)), results.methods, palette, write)
+
+    words = (
+        "Mean over runs against the number of members K. Solid lines: at the end; dashed lines "
+        "with hollow marks: at the beginning. Bands are one standard error. Level lines are "
+        "classifiers in two views, which have no K."
+    )
+    if results.published:
+        words += " Dotted grey lines are published."
+    margins = (46.0, LEGEND, TOP, BOTTOM)
+    size = width + 46.0 + LEGEND, height + TOP + BOTTOM
+    title = listed(list(MEASURES.values()))
+    return Sketch(SLUG, title[0].upper() + title[1:], words, size, margins, draw)
+
+
+def _draw_panel(
+    ax: Axes, results: CommitteeRecords, dataset: str, measure: str, palette: Palette
+) -> None:
+    bare(ax, palette)
+    levels = _levels(results) or [0, 1]
+    ends = [levels[0], levels[-1]]
+    for place, method in enumerate(results.methods):
+        means, errors = results.summary(dataset, method, measure)
+        x = results.levels_of(method) if results.varies_members(method) else ends
+        for moment, name in enumerate(MOMENTS):
+            mean = np.broadcast_to(means[:, moment], len(x))
+            error = np.broadcast_to(errors[:, moment], len(x))
+            colour = looks.colour(place, palette)
+            ax.fill_between(x, mean - error, mean + error, color=colour, alpha=0.12, lw=0)
+            ax.plot(x, mean, zorder=3, **_look(place, name, palette))
+    if measure == "accuracy":
+        for of_sets in results.published.values():
+            for value in of_sets.get(dataset, []):
+                if value is not None:
+                    ax.axhline(value, color=palette.muted, lw=1.0, ls=":", zorder=2)
+    ax.xaxis.set_major_locator(FixedLocator(levels))
+    ax.yaxis.set_major_locator(MaxNLocator(5))
+    ax.set_xlabel("K", color=palette.muted)
+
+
+def _look(place: int, moment: str, palette: Palette) -> dict[str, Any]:
+    look = {**looks.line(place, palette), "ms": 4.0}
+    if moment == "begin":
+        hollow = {"mfc": palette.paper, "mec": looks.colour(place, palette)}
+        look |= {"ls": (0, BEGINNING), "lw": 1.1, **hollow}
+    return look
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def committees_to_markdown(results: CommitteeRecords) -> str:
+    """Return all tables in Markdown."""
+    parts = [
+        f"### {escape_markdown(table.title)}\n\n{markdown_of(table)}"
+        for table in committee_tables(results)
+    ]
+    return "\n".join(parts)
+
+
+def write_committee_figure(
+    results: CommitteeRecords, folder: str | os.PathLike[str], form: str = "svg"
+) -> Path:
+    """Save the figure in a folder, as svg or pdf."""
+    if form not in FORMS:
+        raise ValueError(f"form must be one of {', '.join(FORMS)}: got {form!r}.")
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{SLUG}.{form}"
+    with drafts([path]) as (draft,):
+        committee_sketch(results).to_file(draft, form)
+    return path
+
+
+def write_committee_summary(results: CommitteeRecords, folder: str | os.PathLike[str]) -> Path:
+    """Write a page in Markdown, ``README.md``, with the tables and the figure beside it.
+
+    Parameters
+    ----------
+    results : CommitteeRecords
+    folder : str or path
+        Made where it does not exist.
+
+    Returns
+    -------
+    Path
+        Of the page.
+    """
+    picture = write_committee_figure(results, folder)
+    path = Path(folder) / SUMMARY
+    with drafts([path]) as (draft,):
+        draft.write_text(_page(results, picture.name), encoding="utf-8", newline="\n")
+    return path
+
+
+def _page(results: CommitteeRecords, picture: str) -> str:
+    notes = results.about["notes"]
+    source = (notes.get("published") or {}).get("source", "Committees of classifiers")
+    sketch = committee_sketch(results)
+    parts = [f"# {escape_markdown(visible(source))}"]
+    if command := command_of(results):
+        parts += ["## How to reproduce", indent(command, "    ")]
+    parts += ["## Protocol", _list(protocol_of_committees(results))]
+    parts += [f"![{escape_markdown(sketch.title)}]({picture})", escape_markdown(sketch.words)]
+    parts += ["## Figures", committees_to_markdown(results).rstrip()]
+    if sentences := (notes.get("published") or {}).get("sentences"):
+        parts += ["## What the paper says", _list(sentences)]
+    gaps = [f"{gap.where}: {gap.what}." for gap in [*failures(results), *too_slow(results)]]
+    gaps += [unfinished(results)] if results.n_missing else []
+    absent = (notes.get("missing") or {}).get("datasets")
+    gaps += [f"There were no data for {listed(absent)}."] if absent else []
+    if gaps:
+        parts += ["## What is missing", _list(gaps)]
+    made = ", ".join(f"{name} {version}" for name, version in versions(results))
+    parts += [f"Made with {escape_markdown(made)}."]
+    return "\n\n".join(parts) + "\n"
+
+
+def _list(sentences: list[str]) -> str:
+    return "\n".join(f"- {escape_markdown(printable(sentence))}" for sentence in sentences)
+
+
+def protocol_of_committees(results: CommitteeRecords) -> list[str]:
+    """Say how the figures were made."""
+    protocol = results.protocol
+    shares = {
+        dataset: about.get("overrides", {}).get("labelled_share", protocol.labelled_share)
+        for dataset, about in results.about["datasets"].items()
+    }
+    labelled = listed([f"{share:.0%} on {visible(name)}" for name, share in shares.items()])
+    settings = [
+        f"Run: {visible(method)} with "
+        + ", ".join(f"{name}={value}" for name, value in about["parameters"].items())
+        for method, about in results.about["methods"].items()
+    ]
+    return [
+        f"Protocol “{visible(protocol.name)}”, seed {protocol.seed}: "
+        f"{count(protocol.n_runs, 'run')} on each data set, the same splits for all classifiers.",
+        f"In a run {protocol.train_size:.0%} of the rows of each class train and the others test; "
+        f"of the training rows a share is labelled: {labelled}.",
+        "At the beginning the members know the labelled rows alone, at the end also the rows that "
+        "they labelled themselves. All figures are of test rows.",
+        "Diversity is the entropy measure: 0 where all members are right or all are wrong on each "
+        "row, 1 where each row divides them evenly.",
+        *settings,
+        "± is one standard error over runs. Partitions of the features are averaged in each run.",
+    ]

@@ -1,0 +1,304 @@
+"""Splitters for partly labelled rows, by their own rules and by scikit-learn's checks."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+)
+from sklearn.model_selection._split import _yields_constant_splits
+from sklearn.model_selection.tests.test_split import check_valid_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tests.metadata_routing_common import assert_request_is_empty
+
+from semisift import (
+    FisherScore,
+    LabelledOnly,
+    LaplacianScore,
+    SemiSupervisedKFold,
+    SemiSupervisedStratifiedShuffleSplit,
+)
+
+SPLITTERS = [
+    SemiSupervisedKFold(n_splits=3),
+    SemiSupervisedKFold(n_splits=3, shuffle=True, random_state=0),
+    SemiSupervisedStratifiedShuffleSplit(n_splits=3, test_size=0.5, random_state=0),
+]
+
+Y = np.array([0, -1, 1, 0, -1, 1, -1, 1, 0, -1, 1, 0, 1, -1, 0, 2, 2, -1, 2])
+LABELLED = np.flatnonzero(Y >= 0)
+
+
+def splits(cv, y=Y):
+    return list(cv.split(np.zeros((len(y), 1)), y))
+
+
+def assert_same(one, other):
+    assert len(one) == len(other)
+    for pair, twin in zip(one, other, strict=True):
+        for rows, rows_of_twin in zip(pair, twin, strict=True):
+            np.testing.assert_array_equal(rows, rows_of_twin)
+
+
+@pytest.fixture(scope="module")
+def wine():
+    """Return wine with labels for every third row; the others are unlabelled."""
+    X, y = load_wine(return_X_y=True)
+    hidden = np.where(np.arange(len(y)) % 3 == 0, y, -1)
+    return X, hidden, y
+
+
+# --- who trains and who tests ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cv", SPLITTERS, ids=str)
+def test_unlabelled_rows_train_and_labelled_rows_are_split(cv):
+    found = splits(cv)
+    assert len(found) == cv.get_n_splits() == 3
+    for train, test in found:
+        check_valid_split(train, test, n_samples=len(Y))
+        assert set(np.flatnonzero(Y < 0)) <= set(train)
+        assert (np.diff(train) > 0).all()
+        assert set(Y[test]) == {0, 1, 2}  # stratified: each class is in each test set
+        assert set(Y[train]) == {-1, 0, 1, 2}
+
+
+def test_each_labelled_row_is_in_one_fold():
+    tested = np.concatenate([test for _, test in splits(SemiSupervisedKFold(n_splits=3))])
+    np.testing.assert_array_equal(np.sort(tested), LABELLED)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (SemiSupervisedKFold(3), StratifiedKFold(3)),
+        (
+            SemiSupervisedKFold(3, shuffle=True, random_state=5),
+            StratifiedKFold(3, shuffle=True, random_state=5),
+        ),
+        (
+            SemiSupervisedStratifiedShuffleSplit(4, train_size=5, test_size=4, random_state=5),
+            StratifiedShuffleSplit(4, train_size=5, test_size=4, random_state=5),
+        ),
+    ],
+    ids=str,
+)
+def test_labelled_rows_are_split_as_scikit_learn_splits_them(ours, theirs):
+    pairs = zip(splits(ours), splits(theirs, Y[LABELLED]), strict=True)
+    for (train, test), (their_train, their_test) in pairs:
+        np.testing.assert_array_equal(train[Y[train] >= 0], np.sort(LABELLED[their_train]))
+        np.testing.assert_array_equal(test, LABELLED[their_test])
+
+
+@pytest.mark.parametrize("cv", SPLITTERS, ids=str)
+def test_all_ways_to_mark_unlabelled_rows_agree(cv):
+    words = np.array(["x", "y", "z"], dtype=object)[Y]
+    words[Y < 0] = None
+    forms = [
+        Y.astype(float),
+        np.where(Y < 0, np.nan, Y),
+        Y.tolist(),
+        words,
+        words.tolist(),
+        pd.Series(words),
+        pd.Series(np.where(Y < 0, None, Y)).astype("Int64"),
+        pl.Series([None if code < 0 else code for code in Y.tolist()]),
+    ]
+    for y in forms:
+        assert_same(splits(cv, y), splits(cv))
+
+
+@pytest.mark.parametrize("X", [np.zeros((19, 2)), csr_array((19, 2)), [[0]] * 19], ids=type)
+def test_any_form_of_rows(X):
+    cv = SemiSupervisedKFold(3)
+    assert_same(list(cv.split(X, Y)), splits(cv))
+
+
+def test_without_unlabelled_rows_it_is_the_ordinary_splitter():
+    y = np.arange(30) % 3
+    assert_same(splits(SemiSupervisedKFold(3), y), splits(StratifiedKFold(3), y))
+
+
+# --- the conventions of scikit-learn --------------------------------------------------------------
+
+
+def test_repr():
+    expected = "SemiSupervisedKFold(n_splits=3, random_state=0, shuffle=True)"
+    assert repr(SPLITTERS[1]) == expected
+    assert repr(SPLITTERS[2]) == (
+        "SemiSupervisedStratifiedShuffleSplit(n_splits=3, random_state=0,\n"
+        "                   test_size=0.5, train_size=None)"
+    )
+
+
+@pytest.mark.parametrize("cv", SPLITTERS, ids=str)
+def test_metadata_routing(cv):
+    routing = cv.get_metadata_routing()
+    assert not routing.split.requests
+    assert_request_is_empty(routing, exclude=["split"])
+    assert not hasattr(cv, "set_split_request")
+
+
+@pytest.mark.parametrize("cv", SPLITTERS, ids=str)
+def test_groups_are_ignored_with_a_warning(cv):
+    message = f"The groups parameter is ignored by {type(cv).__name__}"
+    with pytest.warns(UserWarning, match=message):
+        cv.split(np.zeros((len(Y), 1)), Y, groups=np.arange(len(Y)))
+
+
+@pytest.mark.parametrize("cv", SPLITTERS, ids=str)
+def test_y_is_required(cv):
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'y'"):
+        cv.split(np.zeros((19, 1)))
+    with pytest.raises(ValueError, match=r"needs labelled rows to test on: all 19 values of y"):
+        cv.split(np.zeros((19, 1)), None)
+
+
+@pytest.mark.parametrize("cv", SPLITTERS, ids=str)
+def test_a_seed_repeats_and_counts_as_constant(cv):
+    assert_same(splits(cv), splits(cv))
+    assert _yields_constant_splits(cv)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda seed: SemiSupervisedKFold(3, shuffle=True, random_state=seed),
+        lambda seed: SemiSupervisedStratifiedShuffleSplit(3, test_size=0.5, random_state=seed),
+    ],
+)
+def test_another_seed_splits_differently(make):
+    tests = [[set(test) for _, test in splits(make(seed))] for seed in (0, 1)]
+    assert tests[0] != tests[1]
+    state = make(np.random.RandomState(0))
+    assert [set(test) for _, test in splits(state)] != [set(test) for _, test in splits(state)]
+    assert not _yields_constant_splits(make(None))
+
+
+def test_relabelling_the_classes_does_not_change_the_folds():
+    renamed = np.where(Y < 0, Y, 7 - Y)
+    for cv in SPLITTERS[:2]:
+        assert_same(splits(cv), splits(cv, renamed))
+
+
+def test_random_state_needs_shuffling():
+    with pytest.raises(ValueError, match="has no effect since shuffle is False"):
+        SemiSupervisedKFold(3, random_state=0)
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cv", SPLITTERS, ids=str)
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.full(19, -1), "needs labelled rows to test on: all 19 values of y are unlabelled"),
+        (Y[1:], "y must have one label for each row of X: got 18 labels for 19 rows"),
+        (np.linspace(0, 1, 19), "Unknown label type: continuous"),
+    ],
+)
+def test_bad_labels(cv, y, message):
+    with pytest.raises(ValueError, match=message):
+        cv.split(np.zeros((19, 1)), y)
+
+
+def test_more_folds_than_rows():
+    y = np.array([0, 1, 0, 1, -1, -1])
+    message = "n_splits=5 cannot be greater than the number of labelled rows, which is 4"
+    with pytest.raises(ValueError, match=message):
+        SemiSupervisedKFold(5).split(np.zeros((6, 1)), y)
+    message = "n_splits=3 cannot be greater than the number of members in each class"
+    with pytest.raises(ValueError, match=message):
+        splits(SemiSupervisedKFold(3), y)
+
+
+def test_a_class_with_fewer_rows_than_folds_is_warned_of():
+    with pytest.warns(UserWarning, match="least populated class in y has only 3 members"):
+        found = splits(SemiSupervisedKFold(4))
+    assert sorted(np.count_nonzero(Y[test] == 2) for _, test in found) == [0, 1, 1, 1]
+
+
+def test_a_single_row_of_a_class_cannot_be_split_at_random():
+    y = np.array([0, 0, 0, 1, 1, 1, 2, -1])
+    with pytest.raises(ValueError, match=r"Classes with too few members are: \[2\]"):
+        splits(SemiSupervisedStratifiedShuffleSplit(2, test_size=0.5), y)
+
+
+# --- at work --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cv", SPLITTERS, ids=str)
+@pytest.mark.parametrize("scoring", [None, "accuracy"])
+def test_scores_are_those_of_a_loop(wine, cv, scoring):
+    X, y, truth = wine
+    model = make_pipeline(StandardScaler(), LabelledOnly(LogisticRegression()))
+    scores = cross_val_score(model, X, y, cv=cv, scoring=scoring)
+    expected = []
+    for train, test in cv.split(X, y):
+        fitted = clone(model).fit(X[train], y[train])
+        expected.append(np.mean(fitted.predict(X[test]) == truth[test]))
+    np.testing.assert_allclose(scores, expected)
+
+
+def test_words_with_none_are_scored(wine):
+    X, y, _ = wine
+    words = np.array(["red", "rose", "white"], dtype=object)[y]
+    words[y < 0] = None
+    model = make_pipeline(StandardScaler(), LabelledOnly(LogisticRegression()))
+    cv = SemiSupervisedKFold(3)
+    expected = cross_val_score(model, X, y, cv=cv)
+    np.testing.assert_array_equal(cross_val_score(model, X, words, cv=cv), expected)
+
+
+@pytest.mark.parametrize("cv", SPLITTERS, ids=str)
+def test_a_search_over_the_number_of_features(wine, cv):
+    X, y, _ = wine
+    model = make_pipeline(FisherScore(), StandardScaler(), LabelledOnly(LogisticRegression()))
+    grid = {"fisherscore__n_features_to_select": [1, 4, 13]}
+    search = GridSearchCV(model, grid, cv=cv, error_score="raise").fit(X, y)
+    assert search.best_score_ > 0.9
+    assert search.best_params_["fisherscore__n_features_to_select"] > 1
+    for i, n_features in enumerate(grid["fisherscore__n_features_to_select"]):
+        model.set_params(fisherscore__n_features_to_select=n_features)
+        mean = cross_val_score(model, X, y, cv=cv).mean()
+        assert search.cv_results_["mean_test_score"][i] == pytest.approx(mean)
+
+
+def test_a_ranker_is_given_the_unlabelled_rows(wine):
+    X, y, _ = wine
+    cv = SemiSupervisedKFold(3)
+    model = make_pipeline(
+        LaplacianScore(n_features_to_select=5), LabelledOnly(LogisticRegression(max_iter=5000))
+    )
+    found = cross_validate(model, X, y, cv=cv, return_estimator=True, return_indices=True)
+    for fitted, train in zip(found["estimator"], found["indices"]["train"], strict=True):
+        assert (y[train] == -1).sum() == (y == -1).sum()
+        alone = LaplacianScore().fit(X[train], y[train])
+        np.testing.assert_array_equal(fitted[0].scores_, alone.scores_)
+
+
+def test_nested_searches(wine):
+    X, y, _ = wine
+    model = make_pipeline(StandardScaler(), LabelledOnly(LogisticRegression()))
+    grid = {"labelledonly__estimator__C": [0.01, 1.0]}
+    search = GridSearchCV(model, grid, cv=SemiSupervisedKFold(2), error_score="raise")
+    assert cross_val_score(search, X, y, cv=SemiSupervisedKFold(3)).mean() > 0.9
+
+
+def test_predictions_need_a_partition(wine):
+    """As for every splitter of scikit-learn whose test sets do not hold all rows."""
+    X, y, _ = wine
+    with pytest.raises(ValueError, match="only works for partitions"):
+        cross_val_predict(LabelledOnly(LogisticRegression()), X, y, cv=SemiSupervisedKFold(3))
