@@ -221,7 +221,10 @@ def test_mapping_of_labels():
         ([FisherScore], "FisherScore.* must be a name or an object with fit"),
         ([7], "7 must be a name or an object with fit"),
         ([("a", "fisher", 3)], r"a pair has a label and a method: got \('a', 'fisher', 3\)"),
-        (["nope"], "there is no method 'nope'. There are ssfi, .*random, all-labels, all-features; for one of"),
+        (
+            ["nope"],
+            "there is no method 'nope'. There are ssfi, .*random, all-labels, all-features; for",
+        ),
         (["fisher:variant"], "method 'fisher:variant': 'variant' must be NAME=VALUE"),
         (["ssfi:=3"], "'=3' must be NAME=VALUE"),
         (["ssfi:a=1:a=2"], "method 'ssfi:a=1:a=2': a is given twice"),

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, St
 
 from semisift._committee.engine import Committee
 from semisift._committee.estimators import EstimatorSetting
-from semisift._committee.members import Setting
+from semisift._committee.members import Setting, build_setting
 from semisift._problem import Problem
 from semisift.learners.cotraining._base import CoTrainedClassifier, Labelling, Stop
 from semisift.learners.cotraining._diagnosis import When
@@ -136,6 +136,8 @@ class CommitteeClassifier(CoTrainedClassifier):
     """Base class of the classifiers that are a committee."""
 
     estimator: Any
+    max_depth: int | None
+    max_iter: int
     voting: Literal["hard", "soft"]
     _first_members: Any  # as they began
     _members: Any
@@ -147,6 +149,21 @@ class CommitteeClassifier(CoTrainedClassifier):
         "voting": [StrOptions({"hard", "soft"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
+
+    def _n_tasks(self, problem: Problem) -> int:
+        return self.max_iter
+
+    def _setting(self, problem: Problem, n_drawn: int, *, draws_at_nodes: bool) -> Setting:
+        """Return what the members are trained by, with so many features drawn."""
+        return build_setting(
+            problem,
+            n_drawn,
+            estimator=self.estimator,
+            widest_gap=True,
+            max_depth=self.max_depth,
+            large_bags=True,
+            draws_at_nodes=draws_at_nodes,
+        )
 
     def member_predictions(self, X: Any) -> NDArray[Any]:
         """Predict the class of each row by each member, for accuracies and diversity.

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from semisift._committee.engine import Committee, features_to_draw
-from semisift._committee.members import build_setting
 from semisift._problem import Problem
 from semisift.learners.cotraining._base import Labelling, Stop
 from semisift.learners.cotraining._team import MAX_FEATURES, CommitteeClassifier, Team, pad_rows
@@ -139,20 +138,13 @@ class CoBC(CommitteeClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _n_tasks(self, problem: Problem) -> int:
-        return self.max_iter
-
     def _co_train(self, problem: Problem) -> Labelling:
         labels = problem.labels
         n_drawn = features_to_draw(self.max_features, problem.n_features)
-        setting = build_setting(
+        # an estimator that gets all features gets them in their own order
+        setting = self._setting(
             problem,
             n_drawn,
-            estimator=self.estimator,
-            widest_gap=True,
-            max_depth=self.max_depth,
-            large_bags=True,
-            # an estimator that gets all features gets them in their own order
             draws_at_nodes=self.estimator is not None and n_drawn == problem.n_features,
         )
         n_unlabelled = len(labels.unlabelled)

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from semisift._committee.engine import Committee, features_to_draw
-from semisift._committee.members import build_setting
 from semisift._problem import Problem
 from semisift.learners.cotraining._base import Labelling
 from semisift.learners.cotraining._team import (
@@ -150,18 +149,9 @@ class CoForest(CommitteeClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _n_tasks(self, problem: Problem) -> int:
-        return self.max_iter
-
     def _co_train(self, problem: Problem) -> Labelling:
-        setting = build_setting(
-            problem,
-            features_to_draw(self.max_features, problem.n_features),
-            estimator=self.estimator,
-            widest_gap=True,
-            max_depth=self.max_depth,
-            large_bags=True,
-            draws_at_nodes=True,
+        setting = self._setting(
+            problem, features_to_draw(self.max_features, problem.n_features), draws_at_nodes=True
         )
         n_unlabelled = len(problem.labels.unlabelled)
         previous = np.full(self.n_members, CHANCE)

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._committee.engine import Committee
-from semisift._committee.members import build_setting
 from semisift._problem import Problem
 from semisift.learners.cotraining._base import Labelling
 from semisift.learners.cotraining._team import CommitteeClassifier, Team, pad_rows
@@ -122,19 +121,10 @@ class TriTraining(CommitteeClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _n_tasks(self, problem: Problem) -> int:
-        return self.max_iter
-
     def _co_train(self, problem: Problem) -> Labelling:
-        setting = build_setting(
-            problem,
-            problem.n_features,
-            estimator=self.estimator,
-            widest_gap=True,
-            max_depth=self.max_depth,
-            large_bags=True,
-            # an estimator gets the features in their own order, trees in the order of ties
-            draws_at_nodes=self.estimator is not None,
+        # an estimator gets the features in their own order, trees in the order of ties
+        setting = self._setting(
+            problem, problem.n_features, draws_at_nodes=self.estimator is not None
         )
         error, size = np.full(N_LEARNERS, CHANCE), np.zeros(N_LEARNERS, dtype=np.int64)
         changed = True
