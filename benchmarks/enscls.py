@@ -28,13 +28,13 @@ from scipy.stats import spearmanr
 from threadpoolctl import threadpool_limits
 
 from semisift import CLS, CSFS, EnsCLS
-from semisift._base import rank
 from semisift._committee.engine import committee_size
 from semisift._problem import Problem
 from semisift.ensembles._aggregate import aggregate
 from semisift.ensembles._subspace_scores import run_kernel
 from semisift.ensembles._subspaces import deal_members, make_setting
 from semisift.math.cls import N_CANNOT_LINKS, combine
+from semisift.math.ranks import rank
 from semisift.math.redundancy import put_copies_last
 from semisift.math.som import batch_som, quantisation_error
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from semisift.evaluation.stability import jaccard, kuncheva, mean_kuncheva, nogueira, rank_overlap
+from semisift.math.stability import jaccard, kuncheva, mean_kuncheva, nogueira, rank_overlap
 from tests.reference import statistics as slow
 
 SETS = [[0, 1, 2], [0, 1, 3], [0, 4, 5]]

@@ -18,13 +18,15 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.callback import CallbackSupportMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, estimator_html_repr
-from sklearn.utils._param_validation import Interval, RealNotInt
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from semisift._labels import Labels
-from semisift._problem import Problem
+from semisift._cutoff.mixin import RULES, CutoffMixin
+from semisift._labels import describe_few
+from semisift._problem import Problem, refuse_lost_on_conversion
 from semisift._warnings import warn
 from semisift.exceptions import NothingUnlabelledWarning
+from semisift.math.ranks import rank
 from semisift.math.redundancy import put_copies_last
 
 if TYPE_CHECKING:
@@ -32,19 +34,17 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
-# Separates the draw that orders ties from the draws a method makes with the same seed.
-TIE_STREAM = 0x7469
 
-
-class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
+class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstimator):
     """Base class of all rankers: score the columns, rank them and select the best.
 
     Subclasses implement ``_score(problem)`` and may set further attributes in it.
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    n_features_to_select : int, float or {"shadow", "stability", "knockoff"}, default=None
+        How many columns to select: a number, a share in (0, 1], or a rule that decides by itself
+        and sets `decisions_` and `cutoff_`. None selects half.
     redundancy_threshold : float, default=None
         In (0, 1). Columns whose absolute correlation with a better one exceeds it, over labelled
         and unlabelled rows together, are ranked behind all others. None ranks by score alone.
@@ -62,6 +62,11 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
     represented_by_ : ndarray of shape (n_features_in_,)
         For each column, the column that stands for it: the kept one that a near-copy resembles
         most, else itself. With a redundancy threshold only.
+    decisions_ : ndarray of shape (n_features_in_,)
+        "confirmed", "tentative" or "rejected" for each column. With a rule only, which selects the
+        confirmed columns (with a redundancy threshold, those that are no near-copies).
+    cutoff_ : ShadowCutoff, StabilityCutoff or KnockoffCutoff
+        What the rule measured. With a rule only.
     classes_ : ndarray of shape (n_classes,)
         The classes of the labelled rows, where there are any.
     n_features_in_ : int
@@ -72,12 +77,14 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
 
     labels_needed: ClassVar[Literal["none", "optional", "two_classes"]] = "optional"
     labels_rows: ClassVar[bool] = False  # whether fit sets transduction_ and confidence_
+    scores_are_places: ClassVar[bool] = False  # p, p - 1, ... instead of a measure
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [
             None,
             Interval(Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="right"),
+            StrOptions(set(RULES)),
         ],
         "redundancy_threshold": [None, Interval(Real, 0, 1, closed="neither")],
         "random_state": ["random_state"],
@@ -86,7 +93,7 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         redundancy_threshold: float | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -114,11 +121,13 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         return self._fit(X, y, self._build_problem(X, y))
 
     def _fit(self, X: Any, y: Any, problem: Problem) -> Self:
+        self._prepare_rule(problem)
         self._count_to_select(problem.n_features)
         self._check_labels(problem)
-        task = self._init_callback_context(max_subtasks=self._n_tasks(problem))
+        task = self._init_callback_context(max_subtasks=self._n_tasks_with_rule(problem))
         task.call_on_fit_task_begin(estimator=self, X=X, y=y)
         self._set_ranking(problem, self._score(problem))
+        self._decide(problem)
         task.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={})
         return self
 
@@ -133,6 +142,13 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         else:
             self.__dict__.pop("classes_", None)  # of an earlier fit
 
+    def _comparable_scores(self) -> NDArray[np.floating] | None:
+        """Return scores whose size can be compared with those of a fit to other labels.
+
+        None where scores are places in an order, which are the same numbers in every fit.
+        """
+        return None if self.scores_are_places else self.scores_
+
     @abstractmethod
     def _score(self, problem: Problem) -> NDArray[np.floating]:
         """Return one score for each column, higher is better; all randomness from its seed."""
@@ -146,13 +162,12 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         self.__dict__.pop("represented_by_", None)  # of an earlier fit
         threshold = getattr(self, "redundancy_threshold", None)
         if threshold is not None:
-            asked = self.n_features_to_select is not None
             self.ranking_, self.represented_by_ = put_copies_last(
                 problem.X,
                 self.ranking_,
                 ~np.isnan(self.scores_),
                 threshold,
-                self._count_to_select(problem.n_features) if asked else 0,
+                self._count_to_select(problem.n_features) if self._asks_for_number else 0,
             )
 
     def _n_tasks(self, problem: Problem) -> int | None:
@@ -174,7 +189,7 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
                 return
 
     def _build_problem(self, X: Any, y: Any, **pairs: Any) -> Problem:
-        _refuse_lost_on_conversion(X)
+        refuse_lost_on_conversion(X)
         has_pairs = any(part is not None for part in pairs.values())
         X = validate_data(
             self,
@@ -200,7 +215,7 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
         if self.labels_needed == "two_classes" and labels.n_classes < 2:
             raise ValueError(
                 f"{type(self).__name__} needs labelled rows of at least two classes; "
-                f"{_describe(labels)}."
+                f"{describe_few(labels)}."
             )
         if len(labels.labelled) and not len(labels.unlabelled):
             warn(
@@ -211,7 +226,7 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
 
     def _count_to_select(self, n_features: int) -> int:
         wanted = self.n_features_to_select
-        if wanted is None:
+        if wanted is None or isinstance(wanted, str):  # a rule decides after the ranking
             return max(1, n_features // 2)
         if not isinstance(wanted, Integral):
             # 0.29 * 100 is a little less than 29 in floating point.
@@ -225,6 +240,8 @@ class FeatureRanker(SelectorMixin, CallbackSupportMixin, BaseEstimator):
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
+        if self._rule is not None:
+            return self._confirmed()
         return np.asarray(self.ranking_ <= self._count_to_select(self.n_features_in_))
 
     def plot_scores(
@@ -325,74 +342,9 @@ def _report() -> Any:
     return importlib.import_module("semisift.report")
 
 
-def rank(
-    scores: NDArray[np.floating], seed: int, tie_key: NDArray[np.floating] | None = None
-) -> NDArray[np.int64]:
-    """Rank scores from 1, the highest, with NaN last and ties in a random order.
-
-    Parameters
-    ----------
-    scores : array of shape (p,)
-    seed : int
-        Decides the order of ties.
-    tie_key : array of shape (p,), optional
-        Decides it first, higher before lower.
-
-    Returns
-    -------
-    ranking : int array of shape (p,)
-        A permutation of 1, ..., p.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rank(np.array([0.2, np.nan, 0.7]), seed=0)
-    array([2, 3, 1])
-    """
-    tie_order = np.random.default_rng([seed, TIE_STREAM]).permutation(len(scores))
-    ranking = np.empty(len(scores), dtype=np.int64)
-    keys = (tie_order, -scores) if tie_key is None else (tie_order, -tie_key, -scores)
-    ranking[np.lexsort(keys)] = np.arange(1, len(scores) + 1)
-    return ranking
-
-
-def _refuse_lost_on_conversion(X: Any) -> None:
-    """Refuse what numpy would turn into numbers in silence: masked values and dates."""
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        raise ValueError(
-            f"X must not have masked values: {int(np.ma.count_masked(X))} found. Fill them first, "
-            "for example with X.filled(...)."
-        )
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        dates = [
-            str(name)
-            for name, dtype in zip(X.columns, X.dtypes, strict=True)
-            if getattr(dtype, "kind", "") in ("M", "m")
-            or getattr(dtype, "is_temporal", lambda: False)()
-        ]
-        if dates:
-            raise ValueError(
-                f"X must hold numbers: the columns {dates[:5]} hold dates or times. Leave them out "
-                "or convert them first."
-            )
-
-
 def _seed(random_state: int | np.random.RandomState | None) -> int:
     if random_state is None:
         return 0
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(0, np.iinfo(np.int64).max, dtype=np.int64))
     return int(random_state)
-
-
-def _describe(labels: Labels) -> str:
-    """Say what labels there are where there are fewer than two classes."""
-    n_labelled, n_unlabelled = len(labels.labelled), len(labels.unlabelled)
-    if not n_labelled:
-        return f"y has no labelled row: all {n_unlabelled} are unlabelled (-1, None or NaN)"
-    label = labels.classes[0]
-    return (
-        f"y has {n_labelled} labelled row{'s' if n_labelled > 1 else ''}, all of one class "
-        f"({getattr(label, 'item', lambda: label)()!r}), and {n_unlabelled} unlabelled "
-        f"row{'' if n_unlabelled == 1 else 's'} (-1, None or NaN)"
-    )

@@ -69,7 +69,7 @@ class GraphRanker(FeatureRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         n_neighbors: int = 10,
         variant: Literal["default", "paper"] = "default",
         graph: Any = "mean",

@@ -326,3 +326,16 @@ def _check_whole(values: NDArray[np.floating]) -> None:
             "expects discrete classes on a regression target with continuous values: "
             f"got {values[broken][0]} in y."
         )
+
+
+def describe_few(labels: Labels) -> str:
+    """Say what labels there are where there are fewer than two classes."""
+    n_labelled, n_unlabelled = len(labels.labelled), len(labels.unlabelled)
+    if not n_labelled:
+        return f"y has no labelled row: all {n_unlabelled} are unlabelled (-1, None or NaN)"
+    label = labels.classes[0]
+    return (
+        f"y has {n_labelled} labelled row{'s' if n_labelled > 1 else ''}, all of one class "
+        f"({getattr(label, 'item', lambda: label)()!r}), and {n_unlabelled} unlabelled "
+        f"row{'' if n_unlabelled == 1 else 's'} (-1, None or NaN)"
+    )

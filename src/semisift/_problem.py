@@ -13,6 +13,7 @@ from sklearn import get_config
 
 from semisift._labels import Labels, Pairs, pairs_from_labels, parse_labels, parse_pairs
 from semisift.math.columns import extremes, spans
+from semisift.math.distinct import distinct_rows
 from semisift.math.given_graph import given_graph
 from semisift.math.graph import Graph, GraphOptions, neighbour_graph
 
@@ -41,6 +42,8 @@ class Problem:
     feature_names : array of str or None
     given_pairs : Pairs or None
         Pairs of rows that the user gave, besides those that follow from the labels.
+    graph_source : Problem or None
+        The problem of the same rows whose columns make the neighbour graphs; None is this one.
     """
 
     X: Any
@@ -48,6 +51,7 @@ class Problem:
     seed: int = 0
     feature_names: NDArray[Any] | None = None
     given_pairs: Pairs | None = None
+    graph_source: "Problem | None" = None
 
     @classmethod
     def build(
@@ -107,7 +111,8 @@ class Problem:
             return self
         X = _clean_sparse(self.X[rows], None) if self.is_sparse else np.asfortranarray(self.X[rows])
         labels = Labels(self.labels.codes[rows], self.labels.classes)
-        return Problem(X, labels, self.seed, self.feature_names)
+        source = None if self.graph_source is None else self.graph_source.part(rows)
+        return Problem(X, labels, self.seed, self.feature_names, graph_source=source)
 
     def labelled_part(self) -> "Problem":
         """Return the problem without its unlabelled rows."""
@@ -188,15 +193,21 @@ class Problem:
         """
         key = options, id(given)
         if key not in self._graphs:
-            width = self.spread if options.feature_scaling == "standard" else self.spans
-            graph = (
-                neighbour_graph(self.X, options, width)
-                if given is None
-                else given_graph(given, self.X, options, width)
-            )
+            graph = self._make_graph(options, given)
             # what was given is kept, or another object might get its number
             self._graphs[key] = given, graph
         return self._graphs[key][1]
+
+    def _make_graph(self, options: GraphOptions, given: Any) -> Graph:
+        if (source := self.graph_source) is not None:
+            graph = source.graph(options, given)
+            merged = len(graph.rows) < self.n_rows and self.X is not source.X
+            # rows that are equal there may differ here
+            return graph.split(distinct_rows(self.X)[1])[0] if merged else graph
+        width = self.spread if options.feature_scaling == "standard" else self.spans
+        if given is None:
+            return neighbour_graph(self.X, options, width)
+        return given_graph(given, self.X, options, width)
 
 
 def _column_blocks(problem: Problem) -> Iterator[slice]:
@@ -345,3 +356,24 @@ def _name_columns(columns: list[int], names: NDArray[Any] | None) -> str:
     more = len(columns) - len(shown)
     tail = f" and {more} more" if more else ""
     return f"column{'s' if len(columns) > 1 else ''} {', '.join(shown)}{tail}"
+
+
+def refuse_lost_on_conversion(X: Any) -> None:
+    """Refuse what numpy would turn into numbers in silence: masked values and dates."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(
+            f"X must not have masked values: {int(np.ma.count_masked(X))} found. Fill them first, "
+            "for example with X.filled(...)."
+        )
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        dates = [
+            str(name)
+            for name, dtype in zip(X.columns, X.dtypes, strict=True)
+            if getattr(dtype, "kind", "") in ("M", "m")
+            or getattr(dtype, "is_temporal", lambda: False)()
+        ]
+        if dates:
+            raise ValueError(
+                f"X must hold numbers: the columns {dates[:5]} hold dates or times. Leave them out "
+                "or convert them first."
+            )

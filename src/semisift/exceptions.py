@@ -4,6 +4,7 @@ __all__ = [
     "FallbackWarning",
     "GraphWarning",
     "KernelsMissingWarning",
+    "NothingSelectedWarning",
     "NothingUnlabelledWarning",
     "TableError",
     "WorkerLostError",
@@ -20,6 +21,10 @@ class GraphWarning(UserWarning):
 
 class KernelsMissingWarning(UserWarning):
     """The compiled kernels could not be built, so slower code serves."""
+
+
+class NothingSelectedWarning(UserWarning):
+    """A rule for the number of features confirmed none of them."""
 
 
 class NothingUnlabelledWarning(UserWarning):

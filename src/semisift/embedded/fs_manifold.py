@@ -54,10 +54,10 @@ class FSManifold(GraphRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. It is the m of the formula, so
-        the weights depend on it. None selects half, and seeks the best 100 of them if there are
-        more.
+    n_features_to_select : int, float or str, default=None
+        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
+        or "knockoff" (see `FeatureRanker`). A number is the m of the formula, so the weights depend
+        on it. None selects half, and seeks the best 100 of them if there are more.
     C : float, default=1.0
         How much machines pay for labelled rows on the wrong side of their margin.
     graph_weight : float, default=1.0
@@ -135,7 +135,7 @@ class FSManifold(GraphRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         C: float = 1.0,
         graph_weight: float = 1.0,
         n_neighbors: int = 10,
@@ -177,7 +177,7 @@ class FSManifold(GraphRanker):
         rows = problem.some_rows(self.max_unlabelled)
         part = problem.part(rows)
         m = self._count_to_select(problem.n_features)
-        if self.n_features_to_select is None:
+        if not self._asks_for_number:
             m = min(m, MOST_UNASKED)
         state = self._fit_model(part, self._graph_of_rows(problem, part, rows), m)
         for _ in range(self.rebuild):

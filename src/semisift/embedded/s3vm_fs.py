@@ -26,8 +26,9 @@ class S3VMFS(S3VMRFE):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to keep: a number, or a share in (0, 1]. None keeps half.
+    n_features_to_select : int, float or str, default=None
+        How many columns to keep: a number, a share in (0, 1], or a rule: "shadow", "stability" or
+        "knockoff" (see `FeatureRanker`). None keeps half.
     train_once : bool, default=False
         Train the machines once and rank all columns by their weights, instead of training them
         again after each removal.
@@ -92,7 +93,7 @@ class S3VMFS(S3VMRFE):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         train_once: bool = False,
         C: float = 1.0,
         nu: float = 0.5,

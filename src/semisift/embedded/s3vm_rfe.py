@@ -63,8 +63,9 @@ class S3VMRFE(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half. All columns
+    n_features_to_select : int, float or str, default=None
+        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
+        or "knockoff" (see `FeatureRanker`). None selects half. All columns
         are ranked in any case.
     C : float, default=1.0
         How much the supervised machine pays for labelled rows on the wrong side of its margin.
@@ -122,6 +123,8 @@ class S3VMRFE(FeatureRanker):
     ['ash', 'hue', 'od280/od315_of_diluted_wines']
     """
 
+    scores_are_places = True
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="neither")],
@@ -140,7 +143,7 @@ class S3VMRFE(FeatureRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         C: float = 1.0,
         nu: float = 0.5,
         unlabelled_weight: float = 1.0,

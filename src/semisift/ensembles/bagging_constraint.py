@@ -47,8 +47,9 @@ class BaggingConstraintScore(PairRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    n_features_to_select : int, float or str, default=None
+        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
+        or "knockoff" (see `FeatureRanker`). None selects half.
     n_members : int, default=100
         Number of bags.
     aggregation : {"rank", "score"}, default="rank"
@@ -99,7 +100,7 @@ class BaggingConstraintScore(PairRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         n_members: int = 100,
         aggregation: Literal["rank", "score"] = "rank",
         max_pairs: int = 5000,

@@ -66,8 +66,9 @@ class EnsCLS(PairRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    n_features_to_select : int, float or str, default=None
+        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
+        or "knockoff" (see `FeatureRanker`). None selects half.
     n_members : int or "auto", default="auto"
         Committee size; "auto" is the paper's ``10 ceil(log(0.01) / log(1 - 1 / sqrt(p)))``.
     max_features : "sqrt", int or float, default="sqrt"
@@ -175,7 +176,7 @@ class EnsCLS(PairRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         n_members: int | Literal["auto"] = "auto",
         max_features: int | float | Literal["sqrt"] = "sqrt",
         subspace: Literal["random", "relevant", "probabilistic-mrmr"] = "random",

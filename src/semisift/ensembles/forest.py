@@ -41,8 +41,9 @@ class ForestImportance(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    n_features_to_select : int, float or str, default=None
+        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
+        or "knockoff" (see `FeatureRanker`). None selects half.
     n_members : int or "auto", default="auto"
         Number of trees; "auto" is ``10 ceil(log(0.01) / log(1 - 1 / sqrt(p)))``.
     max_features : "sqrt", int or float, default="sqrt"
@@ -92,7 +93,7 @@ class ForestImportance(FeatureRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         n_members: int | Literal["auto"] = "auto",
         max_features: int | float | Literal["sqrt"] = "sqrt",
         max_depth: int | None = None,

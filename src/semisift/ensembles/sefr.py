@@ -53,8 +53,9 @@ class SEFR(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    n_features_to_select : int, float or str, default=None
+        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
+        or "knockoff" (see `FeatureRanker`). None selects half.
     n_members : int or "auto", default="auto"
         Committee size; "auto" is ``10 ceil(log(0.01) / log(1 - 1 / sqrt(p)))``.
     max_features : "sqrt", int or float, default="sqrt"
@@ -121,7 +122,7 @@ class SEFR(FeatureRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         n_members: int | Literal["auto"] = "auto",
         max_features: int | float | Literal["sqrt"] = "sqrt",
         max_iter: int = 10,

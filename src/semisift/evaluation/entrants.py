@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from semisift._base import FeatureRanker, rank
+from semisift._base import FeatureRanker
 from semisift._labels import UNLABELLED
 from semisift._words import setting
 from semisift.evaluation.baselines import BASELINES
 from semisift.evaluation.specs import make, parse, set_seeds
+from semisift.math.ranks import rank
 from semisift.registry import METHODS
 
 

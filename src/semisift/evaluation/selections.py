@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift.evaluation import stability
+from semisift.math import stability
 
 Tops = Mapping[Any, NDArray[np.int64]]
 

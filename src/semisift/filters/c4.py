@@ -42,8 +42,9 @@ class C4(GraphRanker, PairRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    n_features_to_select : int, float or str, default=None
+        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
+        or "knockoff" (see `FeatureRanker`). None selects half.
     offset : float, default=0
         Added to both factors; a small one, such as 1e-12, orders columns of which a factor is 0.
     n_neighbors : int, default=10
@@ -84,7 +85,7 @@ class C4(GraphRanker, PairRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         offset: float = 0.0,
         n_neighbors: int = 10,
         variant: Literal["default", "paper"] = "default",

@@ -54,8 +54,9 @@ class CLS(PairRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    n_features_to_select : int, float or str, default=None
+        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
+        or "knockoff" (see `FeatureRanker`). None selects half.
     n_neighbors : int, default=10
         Neighbours of each unlabelled row; at most all other rows are used.
     variant : {"default", "paper"}, default="default"
@@ -128,7 +129,7 @@ class CLS(PairRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         n_neighbors: int = 10,
         variant: Literal["default", "paper"] = "default",
         graph: Literal["mean", "union"] = "mean",

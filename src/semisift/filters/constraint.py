@@ -40,8 +40,9 @@ class ConstraintScore(PairRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    n_features_to_select : int, float or str, default=None
+        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
+        or "knockoff" (see `FeatureRanker`). None selects half.
     criterion : {"ratio", "difference"}, default="ratio"
         CS-1 or CS-2. The difference depends on the units of the columns: scale them first.
     trade_off : float, default=0.1
@@ -89,7 +90,7 @@ class ConstraintScore(PairRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         criterion: Literal["ratio", "difference"] = "ratio",
         trade_off: float = 0.1,
         redundancy_threshold: float | None = None,

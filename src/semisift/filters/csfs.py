@@ -55,8 +55,9 @@ class CSFS(GraphRanker, PairRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    n_features_to_select : int, float or str, default=None
+        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
+        or "knockoff" (see `FeatureRanker`). None selects half.
     selection : {"half", "strict", "all"}, default="half"
         Which pairs are kept: the half of each kind that contradicts the other least, and the best
         of each class or two classes, where both rows are labelled (a given pair tells no class);
@@ -126,7 +127,7 @@ class CSFS(GraphRanker, PairRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         selection: Literal["half", "strict", "all"] = "half",
         mean: Literal["plain", "D"] = "D",
         n_neighbors: int = 10,

@@ -25,8 +25,9 @@ class FisherScore(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    n_features_to_select : int, float or str, default=None
+        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
+        or "knockoff" (see `FeatureRanker`). None selects half.
     redundancy_threshold : float, default=None
         Rank columns whose absolute correlation with a better one exceeds it behind all others.
     random_state : int or RandomState instance, default=None

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.utils._param_validation import Interval
 
-from semisift._base import rank
 from semisift._graph_ranker import GraphRanker, documented
 from semisift._problem import Problem
 from semisift._warnings import warn
@@ -39,6 +38,7 @@ from semisift.math.information import (
     mutual_information,
 )
 from semisift.math.label_graph import label_aware_score, laplacian_score
+from semisift.math.ranks import rank
 
 # So many columns are kept where no number was asked for.
 MOST_UNASKED = 100
@@ -59,8 +59,9 @@ class GSFS(GraphRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    n_features_to_select : int, float or str, default=None
+        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
+        or "knockoff" (see `FeatureRanker`). None selects half.
     min_gain : float, default=0.05
         The tau of the formula: share of its information on the class that a column must keep when
         any of the kept columns is known. -1 keeps all.
@@ -100,6 +101,8 @@ class GSFS(GraphRanker):
     ['flavanoids', 'od280/od315_of_diluted_wines', 'proline']
     """
 
+    scores_are_places = True
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphRanker._parameter_constraints,
         "min_gain": [Interval(Real, -1, None, closed="left")],
@@ -109,7 +112,7 @@ class GSFS(GraphRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         min_gain: float = 0.05,
         same_class_weight: float = 1.0,
         n_neighbors: int = 10,
@@ -153,13 +156,16 @@ class GSFS(GraphRanker):
         self.s_laplacian_ = label_aware_score(problem, graph, self.same_class_weight)
         self.s_laplacian_[problem.constant] = np.nan
         n_wanted = self._count_to_select(problem.n_features)
-        if self.n_features_to_select is None:
+        if not self._asks_for_number:
             n_wanted = min(n_wanted, MOST_UNASKED)
         order = np.argsort(rank(-self.s_laplacian_, problem.seed))
         order = order[: int(np.isfinite(self.s_laplacian_).sum())]
         kept = keep(problem, order, n_wanted, self.min_gain)
         self.n_kept_ = len(kept)
         return in_order(kept, -self.s_laplacian_)
+
+    def _comparable_scores(self) -> NDArray[np.float64]:
+        return -self.s_laplacian_
 
 
 def in_order(kept: list[int], criterion: NDArray[np.float64]) -> NDArray[np.float64]:

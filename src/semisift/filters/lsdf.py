@@ -43,8 +43,9 @@ class LSDF(GraphRanker, PairRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    n_features_to_select : int, float or str, default=None
+        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
+        or "knockoff" (see `FeatureRanker`). None selects half.
     must_link_weight : float, default=100
         The gamma of the paper: weight of a pair of rows of one class against a pair of neighbours.
     between : {"all", "near"}, default="all"
@@ -88,7 +89,7 @@ class LSDF(GraphRanker, PairRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         must_link_weight: float = 100.0,
         between: Literal["all", "near"] = "all",
         n_neighbors: int = 5,

@@ -44,9 +44,10 @@ class MRMR(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to pick and to select: a number, or a share in (0, 1]. None selects half,
-        of which at most 100 are picked one by one.
+    n_features_to_select : int, float or str, default=None
+        How many columns to pick and to select: a number, a share in (0, 1], or a rule: "shadow",
+        "stability" or "knockoff" (see `FeatureRanker`). None selects half, of which at most 100
+        are picked one by one.
     criterion : {"MID", "MIQ"}, default="MID"
         Relevance minus redundancy, or divided by it.
     redundancy_on : {"labelled", "all"}, default="labelled"
@@ -87,6 +88,7 @@ class MRMR(FeatureRanker):
     """
 
     labels_needed = "two_classes"
+    scores_are_places = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
@@ -97,7 +99,7 @@ class MRMR(FeatureRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         criterion: Literal["MID", "MIQ"] = "MID",
         redundancy_on: Literal["labelled", "all"] = "labelled",
         redundancy_threshold: float | None = None,
@@ -119,7 +121,7 @@ class MRMR(FeatureRanker):
         if self.redundancy_on == "all" and len(labelled) < problem.n_rows:
             binned = bin_columns(problem.X)
         n_picks = self._count_to_select(problem.n_features)
-        if self.n_features_to_select is None:
+        if not self._asks_for_number:
             n_picks = min(n_picks, MOST_UNASKED)
         candidates = ~problem.constant
         chance = np.random.default_rng([problem.seed, PICK_STREAM]).permutation(problem.n_features)
@@ -141,6 +143,9 @@ class MRMR(FeatureRanker):
             tie_order=np.argsort(order),
         )
         return scores_of_picks(picks, relevance, candidates)
+
+    def _comparable_scores(self) -> NDArray[np.float64]:
+        return self.relevance_
 
     def _tie_key(self, problem: Problem) -> NDArray[np.float64]:
         moments = class_moments(problem)

@@ -38,8 +38,9 @@ class SemiFisherScore(GraphRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    n_features_to_select : int, float or str, default=None
+        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
+        or "knockoff" (see `FeatureRanker`). None selects half.
     graph_weight : float, default=1
         The lambda of the formula: weight of the differences of neighbours.
     variance_weight : float, default=1
@@ -87,7 +88,7 @@ class SemiFisherScore(GraphRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         graph_weight: float = 1.0,
         variance_weight: float = 1.0,
         balanced: bool = False,

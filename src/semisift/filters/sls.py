@@ -29,8 +29,9 @@ class SLS(GraphRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    n_features_to_select : int, float or str, default=None
+        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
+        or "knockoff" (see `FeatureRanker`). None selects half.
     n_neighbors : int, default=10
         Neighbours of each row; at most all other rows are used.
     (graph parameters)

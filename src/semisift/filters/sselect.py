@@ -39,8 +39,9 @@ class SSelect(GraphRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    n_features_to_select : int, float or str, default=None
+        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
+        or "knockoff" (see `FeatureRanker`). None selects half.
     graph_weight : float, default=0.1
         The lambda of the paper: weight of the graph term, from 0 to 1. The labels have the rest.
     n_neighbors : int, default=10
@@ -79,7 +80,7 @@ class SSelect(GraphRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         graph_weight: float = 0.1,
         n_neighbors: int = 10,
         variant: Literal["default", "paper"] = "default",

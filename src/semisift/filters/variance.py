@@ -24,8 +24,9 @@ class VarianceScore(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    n_features_to_select : int, float or str, default=None
+        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
+        or "knockoff" (see `FeatureRanker`). None selects half.
     feature_scaling : {"minmax", None}, default="minmax"
         Scale every column to [0, 1] first. None ranks the columns as they are: right where all have
         the same unit, such as counts of words.
@@ -60,7 +61,7 @@ class VarianceScore(FeatureRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         feature_scaling: Literal["minmax"] | None = "minmax",
         redundancy_threshold: float | None = None,
         random_state: int | np.random.RandomState | None = None,

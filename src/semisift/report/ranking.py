@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._base import FeatureRanker, rank
+from semisift._base import FeatureRanker
+from semisift.math.ranks import rank
 
 if TYPE_CHECKING:
     import polars as pl

@@ -86,7 +86,7 @@ def summarise(
     Summary
     """
     about = about_method(ranker)
-    by_default = n_selected is None and ranker.n_features_to_select is None
+    by_default = n_selected is None
     n_selected = count_selected(ranker, len(ranking)) if n_selected is None else n_selected
     table = table_rows(ranking, n_selected)
     return Summary(
@@ -95,7 +95,7 @@ def summarise(
         best=[row.feature for row in table[:MOST_NAMED]],
         n_features=len(ranking),
         n_selected=n_selected,
-        selection="half of all, as no number was asked for" if by_default else "the best by rank",
+        selection=_selection(ranker, by_default),
         n_rows=None if rows is None else rows.n_rows,
         n_labelled=None if rows is None else len(rows.labels.labelled),
         classes=[] if rows is None else count_classes(rows),
@@ -117,9 +117,20 @@ def summarise(
 def count_selected(ranker: FeatureRanker, n_features: int) -> int:
     """Return how many of `n_features` the ranker selects."""
     try:
+        if ranker._rule is not None:
+            return min(int(ranker.get_support().sum()), n_features)
         return min(ranker._count_to_select(ranker.n_features_in_), n_features)
-    except ValueError:  # the number was raised after the fit
+    except ValueError:  # the number was raised, or a rule set, after the fit
         return n_features
+
+
+def _selection(ranker: FeatureRanker, by_default: bool) -> str:
+    """Say by what the number of selected features came about."""
+    if by_default and ranker.n_features_to_select is None:
+        return "half of all, as no number was asked for"
+    if by_default and ranker._rule is not None and hasattr(ranker, "cutoff_"):
+        return f"as many as the {ranker._rule} rule confirmed: {ranker.cutoff_.error}"
+    return "the best by rank"
 
 
 def _redundancy(ranker: FeatureRanker, ranking: Ranking) -> str:

@@ -65,6 +65,7 @@ class ForwardRanker(FeatureRanker):
     """
 
     labels_needed = "two_classes"
+    scores_are_places = True
     most_unasked: ClassVar[int] = 100  # picks where nobody asked for a number
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -77,7 +78,7 @@ class ForwardRanker(FeatureRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         estimator: Any = None,
         feature_scaling: Literal["minmax"] | None = None,
         warm_start: bool = False,
@@ -138,7 +139,7 @@ class ForwardRanker(FeatureRanker):
 
     def _n_picks(self, problem: Problem) -> int:
         wanted = self._count_to_select(problem.n_features)
-        if self.n_features_to_select is None:
+        if not self._asks_for_number:
             wanted = min(wanted, self.most_unasked)
         return min(wanted, int((~problem.constant).sum()))
 

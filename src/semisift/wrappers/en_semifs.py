@@ -47,9 +47,10 @@ class ENSemiFS(ForwardRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to pick and to select: a number, or a share in (0, 1]. None selects half,
-        of which at most 100 are picked one by one; the others follow as the first step judged them.
+    n_features_to_select : int, float or str, default=None
+        How many columns to pick and to select: a number, a share in (0, 1], or a rule: "shadow",
+        "stability" or "knockoff" (see `FeatureRanker`). None selects half, of which at most 100 are
+        picked one by one; the others follow as the first step judged them.
     estimator : classifier, default=None
         Any scikit-learn classifier; None is naive Bayes, `GaussianNB()`. See `SequentialForward`
         for those that are fast.
@@ -113,7 +114,7 @@ class ENSemiFS(ForwardRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         estimator: Any = None,
         feature_scaling: Literal["minmax"] | None = None,
         n_start: int = 5,

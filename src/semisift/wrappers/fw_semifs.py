@@ -52,10 +52,10 @@ class FWSemiFS(ForwardRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to pick and to select: a number, or a share in (0, 1]. None selects half,
-        of which at most 10, as in the paper, are picked one by one; the others follow as the first
-        step judged them.
+    n_features_to_select : int, float or str, default=None
+        How many columns to pick and to select: a number, a share in (0, 1], or a rule: "shadow",
+        "stability" or "knockoff" (see `FeatureRanker`). None selects half, of which at most 10, as
+        in the paper, are picked one by one; the others follow as the first step judged them.
     estimator : classifier, default=None
         Any scikit-learn classifier; None is naive Bayes, `GaussianNB()`, the first of the paper's.
         See `SequentialForward` for those that are fast.
@@ -126,7 +126,7 @@ class FWSemiFS(ForwardRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         estimator: Any = None,
         feature_scaling: Literal["minmax"] | None = None,
         n_start: int = 5,

@@ -53,9 +53,10 @@ class SequentialForward(ForwardRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to pick and to select: a number, or a share in (0, 1]. None selects half,
-        of which at most 100 are picked one by one.
+    n_features_to_select : int, float or str, default=None
+        How many columns to pick and to select: a number, a share in (0, 1], or a rule: "shadow",
+        "stability" or "knockoff" (see `FeatureRanker`). None selects half, of which at most 100
+        are picked one by one.
     estimator : classifier, default=None
         Any scikit-learn classifier; None is naive Bayes, `GaussianNB()`. If it has a parameter
         `categorical`, a mask of the columns of X, it is given the part for the columns at hand.
@@ -122,7 +123,7 @@ class SequentialForward(ForwardRanker):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         estimator: Any = None,
         feature_scaling: Literal["minmax"] | None = None,
         cv: Any = None,

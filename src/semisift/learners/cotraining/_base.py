@@ -16,9 +16,9 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import Tags, _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from semisift._base import FeatureRanker, _refuse_lost_on_conversion, _seed
+from semisift._base import FeatureRanker, _seed
 from semisift._labels import UNLABELLED, parse_labels
-from semisift._problem import Problem
+from semisift._problem import Problem, refuse_lost_on_conversion
 from semisift.learners.cotraining._diagnosis import Diagnosis, When, quality
 
 Stop = Literal["max_iter", "no_change", "all_labeled"]
@@ -213,7 +213,7 @@ class CoTrainedClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     _progress = FeatureRanker._progress
 
     def _build_problem(self, X: Any, y: Any) -> Problem:
-        _refuse_lost_on_conversion(X)
+        refuse_lost_on_conversion(X)
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, "
@@ -233,7 +233,7 @@ class CoTrainedClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     def _clean(self, X: Any) -> Any:
         """Return rows to predict in the form of ``problem.X``."""
         check_is_fitted(self)
-        _refuse_lost_on_conversion(X)
+        refuse_lost_on_conversion(X)
         X = validate_data(
             self, X, accept_sparse=["csc", "csr"], dtype=None, ensure_all_finite=False, reset=False
         )

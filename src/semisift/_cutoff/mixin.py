@@ -1,0 +1,173 @@
+"""CutoffMixin: what a ranker does after its ranking where a rule is to say how many to select."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from semisift._problem import Problem
+from semisift._warnings import warn
+from semisift._words import count
+from semisift.exceptions import NothingSelectedWarning
+
+if TYPE_CHECKING:
+    from semisift._cutoff.assessment import Assessment
+    from semisift._cutoff.knockoff import KnockoffCutoff
+    from semisift._cutoff.shadow import ShadowCutoff
+    from semisift._cutoff.stability import StabilityCutoff
+
+RULES = ("shadow", "stability", "knockoff")
+
+
+class CutoffMixin:
+    """The part of a ranker that decides how many columns to select, and how sure it is."""
+
+    if TYPE_CHECKING:
+        n_features_to_select: int | float | str | None
+        n_features_in_: int
+        decisions_: NDArray[np.str_]
+        cutoff_: ShadowCutoff | StabilityCutoff | KnockoffCutoff
+
+    @property
+    def _rule(self) -> str | None:
+        wanted = self.n_features_to_select
+        return wanted if isinstance(wanted, str) else None
+
+    @property
+    def _asks_for_number(self) -> bool:
+        """Whether a number or share was asked for, rather than none or a rule."""
+        return self.n_features_to_select is not None and self._rule is None
+
+    def _prepare_rule(self, problem: Problem) -> None:
+        """Forget the decisions of an earlier fit, and refuse what the rule cannot do."""
+        for name in ("decisions_", "cutoff_", "assessment_"):
+            self.__dict__.pop(name, None)
+        if self._rule == "knockoff":
+            from semisift._cutoff.knockoff import check_number
+
+            check_number(problem.n_features)
+
+    def _n_tasks_with_rule(self: Any, problem: Problem) -> int | None:
+        """Return how many items the fit will pass through `_progress`; None if unknown."""
+        own: int | None = self._n_tasks(problem)
+        return None if own is None else own + self._n_repetitions()
+
+    def _n_repetitions(self) -> int:
+        if self._rule is None:
+            return 0
+        from semisift._cutoff.scoring import MOST
+
+        return {"shadow": 2 * MOST, "stability": MOST, "knockoff": 1 + MOST}[self._rule]
+
+    def _decide(self: Any, problem: Problem) -> None:
+        """Let the rule decide on each column; the ranking is there already."""
+        if self._rule is None:
+            return
+        # The rules load what a fit without them does not need.
+        from semisift._cutoff.knockoff import decide_by_knockoffs
+        from semisift._cutoff.shadow import decide_by_shadows
+        from semisift._cutoff.stability import decide_by_stability
+
+        decide = {
+            "shadow": decide_by_shadows,
+            "stability": decide_by_stability,
+            "knockoff": decide_by_knockoffs,
+        }[self._rule]
+        steps = self._progress(range(self._n_repetitions()), "repetition")
+        decisions, cutoff = decide(self, problem, steps)
+        for _ in steps:  # to the end of the bar, also where the rule was sure early
+            pass
+        self.decisions_, self.cutoff_ = decisions, cutoff
+        if not (decisions == "confirmed").any():
+            self._warn_of_nothing(problem)
+
+    def _warn_of_nothing(self: Any, problem: Problem) -> None:
+        n_tentative = int((self.decisions_ == "tentative").sum())
+        n_labelled = len(problem.labels.labelled)
+        warn(
+            f"n_features_to_select={self._rule!r} confirmed none of "
+            f"{count(problem.n_features, 'column')}"
+            + (f" ({n_tentative} tentative)" if n_tentative else "")
+            + f": with {count(n_labelled, 'labelled row')} nothing stands out from chance. The "
+            "ranking stands; label more rows, or select a number of columns.",
+            NothingSelectedWarning,
+        )
+
+    def _confirmed(self: Any) -> NDArray[np.bool_]:
+        """Return which columns the rule selects."""
+        if not hasattr(self, "decisions_") or self.cutoff_.rule != self._rule:
+            raise NotFittedError(
+                f"n_features_to_select={self._rule!r} was not in force during fit, or fit was "
+                "interrupted: there is a ranking, but no decision on the columns. Call fit again, "
+                "or set n_features_to_select to a number."
+            )
+        confirmed = self.decisions_ == "confirmed"
+        if hasattr(self, "represented_by_"):
+            confirmed &= self.represented_by_ == np.arange(len(confirmed))
+        return np.asarray(confirmed)
+
+    def assess(
+        self: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        n_best: int | None = None,
+        n_resamples: int = 50,
+        n_permutations: int = 99,
+        random_state: int | None = None,
+        **pairs: Any,
+    ) -> "Assessment":
+        """Tell how sure the ranking is: how it varies with the rows, and whether labels matter.
+
+        Each of `n_resamples` times half of the rows are ranked: half of the labelled rows of each
+        class, or, where a class has fewer than four, as many as there are, drawn with repetition;
+        and half of the unlabelled rows. Half of the rows vary about as much as all rows would from
+        one study to the next.
+
+        The p-value is the share of `n_permutations` rankings from labels that tell nothing whose
+        best columns score as high as those of the real labels. The labels are exchanged among the
+        labelled rows where there are at least 1,000 ways to do so, else given to rows drawn from
+        all, which assumes that the labelled rows are a random sample of all rows.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The rows and labels of the fit. The ranker does not keep them.
+        n_best : int, default=None
+            How many columns are the best ones; None is as many as the ranker selects.
+        n_resamples : int, default=50
+            Rankings of half of the rows; 0 leaves them out.
+        n_permutations : int, default=99
+            Rankings from labels that tell nothing; 0 leaves them out.
+        random_state : int, default=None
+            Seed of the draws; None is that of the ranker.
+        **pairs : array-like
+            `must_link` and `cannot_link` of the fit, where the method takes them.
+
+        Returns
+        -------
+        Assessment
+            Also kept as ``assessment_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from semisift import FisherScore
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> few_labels = y.where(y.groupby(y).cumcount() < 8, -1)
+        >>> ranker = FisherScore(n_features_to_select=3).fit(X, few_labels)
+        >>> sure = ranker.assess(X, few_labels)
+        >>> sure.p_value
+        0.01
+        >>> sure.rank_interval[X.columns.get_loc("proline")].tolist()
+        [1, 6]
+        """
+        check_is_fitted(self)
+        from semisift._cutoff.assessment import assess_ranking
+
+        self.assessment_ = assess_ranking(
+            self, X, y, pairs, n_best, n_resamples, n_permutations, random_state
+        )
+        return self.assessment_

@@ -1,0 +1,161 @@
+"""Score other problems as a ranker does, and the tests that stand on such scores."""
+
+import warnings
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import clone
+
+from semisift._cutoff.samples import take_rows
+from semisift._problem import Problem
+
+if TYPE_CHECKING:
+    from semisift._base import FeatureRanker
+
+# At most this chance to confirm any useless column.
+ALPHA = 0.05
+
+# Repetitions: fewer than the least cannot reach ALPHA with one rival that is as good.
+LEAST = 39
+MOST = 100
+
+# Separates the draws of labels that tell nothing from all others.
+LABEL_STREAM = 0x6C6162
+
+
+class Scorer:
+    """Scores problems with the parameters of a ranker, which it leaves as it is.
+
+    Warnings are left out: those that matter came up when the ranker itself was fitted.
+
+    Parameters
+    ----------
+    ranker : FeatureRanker
+        Fitted.
+    """
+
+    def __init__(self, ranker: "FeatureRanker") -> None:
+        self.ranker: Any = clone(ranker)
+        changed = {"redundancy_threshold": None, "warm_start": False}
+        known = self.ranker.get_params(deep=False)
+        self.ranker.set_params(**{name: v for name, v in changed.items() if name in known})
+        self.n_features = ranker.n_features_in_
+        self.mask = getattr(known.get("estimator"), "categorical", None)
+        self.graph = _given_matrix(known.get("graph", ""))
+
+    def scores(self, problem: Problem) -> NDArray[np.float64]:
+        """Return the score of each column; minus infinity where there is none."""
+        self._fit(problem)
+        return _without_nan(self.ranker.scores_)
+
+    def ranking_on(
+        self, problem: Problem, rows: NDArray[np.integer], seed: int
+    ) -> NDArray[np.int64]:
+        """Return the rank of each column, 1 is best, on some rows alone."""
+        if self.graph is not None:
+            self.ranker.graph = self.graph[rows][:, rows]
+        self._fit(take_rows(problem, rows, seed))
+        ranking: NDArray[np.int64] = self.ranker.ranking_
+        return ranking
+
+    def comparable(self, problem: Problem) -> NDArray[np.float64] | None:
+        """Return scores that can be compared between fits; None where there are none."""
+        self._fit(problem)
+        return comparable_scores(self.ranker)
+
+    def _fit(self, problem: Problem) -> None:
+        if self.mask is not None and not isinstance(self.mask, str):
+            copies = problem.n_features // self.n_features
+            self.ranker.estimator.set_params(categorical=np.tile(self.mask, copies))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.ranker._set_ranking(problem, self.ranker._score(problem))
+
+
+def _given_matrix(graph: Any) -> Any:
+    """Return a graph that is a matrix of all rows; None if it is made from the columns."""
+    if isinstance(graph, str) or hasattr(graph, "fit_transform"):
+        return None
+    return graph.tocsr() if issparse(graph) else np.asarray(graph)
+
+
+def comparable_scores(ranker: "FeatureRanker") -> NDArray[np.float64] | None:
+    """Return scores of a fitted ranker that can be compared with those of other fits."""
+    scores = ranker._comparable_scores()
+    return None if scores is None else _without_nan(scores)
+
+
+def learns_from_labels(ranker: "FeatureRanker", problem: Problem) -> bool:
+    """Return whether there are labels or pairs that the ranker makes use of."""
+    has_labels = len(problem.labels.labelled) > 0 or bool(problem.given_pairs)
+    return ranker.labels_needed != "none" and has_labels
+
+
+def _without_nan(scores: NDArray[np.floating]) -> NDArray[np.float64]:
+    return np.where(np.isnan(scores), -np.inf, scores)
+
+
+class MaxTest:
+    """For each column, in how many repetitions the best of its rivals reached it.
+
+    If a column is useless, it and the best of all its rivals are alike, so that the share of
+    repetitions in which the best reaches it is a p-value, corrected for the number of columns.
+
+    Parameters
+    ----------
+    n_columns : int
+    """
+
+    def __init__(self, n_columns: int) -> None:
+        self.reached = np.zeros(n_columns, dtype=np.int64)
+        self.best: list[float] = []
+
+    def add(self, scores: NDArray[np.float64], rivals: NDArray[np.float64]) -> None:
+        """Note the scores of the columns and of all their rivals in one repetition."""
+        best = float(rivals.max())
+        self.reached += ~(scores > best)
+        self.best.append(best)
+
+    @property
+    def n(self) -> int:
+        """Number of repetitions."""
+        return len(self.best)
+
+    @property
+    def hits(self) -> NDArray[np.int64]:
+        """In how many repetitions each column was better than all rivals."""
+        return self.n - self.reached
+
+    @property
+    def p_values(self) -> NDArray[np.float64]:
+        """The p-value of each column."""
+        return np.asarray((1 + self.reached) / (1 + self.n))
+
+    @property
+    def passed(self) -> NDArray[np.bool_]:
+        """Which columns are better than what useless ones reach."""
+        return np.asarray(self.p_values <= ALPHA + 1e-12)
+
+    def is_over(self, columns: NDArray[np.bool_] | None = None) -> bool:
+        """Return whether no further repetition can change which columns pass."""
+        reached = self.reached if columns is None else self.reached[columns]
+        allowed = int(ALPHA * (MOST + 1) + 1e-12) - 1
+        hopeless = (reached > allowed) & (self.n >= LEAST)
+        safe = reached + MOST - self.n <= allowed
+        return bool((hopeless | safe).all())
+
+
+def at_most(steps: Iterator[int], n: int) -> Iterator[int]:
+    """Yield the numbers 0, ..., n - 1, each for one of the steps."""
+    for number, _ in enumerate(islice(steps, n)):
+        yield number
+
+
+def seed_of(seed: int, stream: int, number: int) -> int:
+    """Return the seed of one repetition."""
+    state = np.random.SeedSequence([seed, stream, number]).generate_state(1, np.uint64)
+    return int(state[0] >> np.uint64(1))

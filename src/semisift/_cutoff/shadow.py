@@ -1,0 +1,148 @@
+"""The shadow rule: a column must beat the best of all shuffled copies, and shuffled labels too.
+
+In each repetition every column gets a shadow, its own values shuffled over all rows, and columns
+and shadows are scored together; the neighbour graph stays that of the real columns. A column passes
+if the best shadow reaches it in at most ALPHA of the repetitions:
+
+    p_j = (1 + number of repetitions with score_j <= best shadow) / (1 + repetitions) <= .05
+
+which is a test with the maximum of all rivals: the chance to confirm any useless column is at most
+.05. Boruta asks whether a column beats the best shadow in more than half of the repetitions, by a
+binomial test. With few labels that is not valid: the labels are the same in all repetitions, so
+that the luckiest of many useless columns beats the best shadow again and again.
+
+What beats shuffled columns need not have to do with the labels: scores with a neighbour graph
+prefer columns with any structure. So what passed must also beat the best of all columns under
+labels that tell nothing, in the same way. Scores that are places in an order (p, p - 1, ...) are
+the same numbers under any labels: MRMR and GSFS are judged by the criterion of their first step,
+and for forward searches and recursive eliminations this second test is left out.
+
+M. B. Kursa, W. R. Rudnicki (2010). Feature selection with the Boruta package. Journal of
+Statistical Software 36(11), for the shadows. P. H. Westfall, S. S. Young (1993). Resampling-based
+multiple testing. Wiley, for the test with the maximum.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift._cutoff.samples import shuffled_labels, with_shadows
+from semisift._cutoff.scoring import (
+    ALPHA,
+    LABEL_STREAM,
+    MOST,
+    MaxTest,
+    Scorer,
+    at_most,
+    comparable_scores,
+    learns_from_labels,
+    seed_of,
+)
+from semisift._problem import Problem
+
+if TYPE_CHECKING:
+    from semisift._base import FeatureRanker
+
+SHADOW_STREAM = 0x736861
+
+
+@dataclass(frozen=True, eq=False)
+class ShadowCutoff:
+    """What the shadow rule measured.
+
+    Attributes
+    ----------
+    repetitions : int
+        How often the columns were scored with new shadows.
+    hits : int array of shape (p,)
+        In how many of them each column beat the best shadow.
+    shadow_maxima : float array of shape (repetitions,)
+        Score of the best shadow.
+    p_values : float array of shape (p,)
+        Against the best shadow.
+    label_p_values : float array of shape (p,) or None
+        Against the best column under labels that tell nothing; only those of the columns that beat
+        the shadows are complete. None where none did, and for methods without such a test.
+    threshold : float
+        The largest p-value that confirms a column.
+    error : str
+        What is bounded.
+    """
+
+    repetitions: int
+    hits: NDArray[np.int64]
+    shadow_maxima: NDArray[np.float64]
+    p_values: NDArray[np.float64]
+    label_p_values: NDArray[np.float64] | None
+    threshold: float = ALPHA
+    error: str = "the chance to confirm any useless column is at most .05"
+    rule: ClassVar[str] = "shadow"
+
+
+def decide_by_shadows(
+    ranker: "FeatureRanker", problem: Problem, steps: Iterator[int]
+) -> tuple[NDArray[np.str_], ShadowCutoff]:
+    """Decide on each column.
+
+    Parameters
+    ----------
+    ranker : FeatureRanker
+        Fitted on the problem.
+    problem : Problem
+    steps : iterator
+        One step is taken for each repetition.
+
+    Returns
+    -------
+    decisions : array of str of shape (p,)
+    cutoff : ShadowCutoff
+    """
+    scorer = Scorer(ranker)
+    p = problem.n_features
+    test = MaxTest(p)
+    for number in at_most(steps, MOST):
+        scores = scorer.scores(with_shadows(problem, seed_of(problem.seed, SHADOW_STREAM, number)))
+        test.add(scores[:p], scores[p:])
+        if test.is_over():
+            break
+    confirmed = test.passed
+    against_labels = None
+    if confirmed.any():
+        against_labels = compare_with_shuffled_labels(ranker, scorer, problem, confirmed, steps)
+    if against_labels is not None:
+        confirmed = confirmed & against_labels.passed
+    decisions = np.where(confirmed, "confirmed", "rejected").astype("U9")
+    decisions[~confirmed & (2 * test.hits > test.n)] = "tentative"
+    cutoff = ShadowCutoff(
+        repetitions=test.n,
+        hits=test.hits,
+        shadow_maxima=np.array(test.best),
+        p_values=test.p_values,
+        label_p_values=None if against_labels is None else against_labels.p_values,
+    )
+    return decisions, cutoff
+
+
+def compare_with_shuffled_labels(
+    ranker: "FeatureRanker",
+    scorer: Scorer,
+    problem: Problem,
+    columns: NDArray[np.bool_],
+    steps: Iterator[int],
+) -> MaxTest | None:
+    """Compare the scores with those under labels that tell nothing, as far as `columns` need it."""
+    observed = comparable_scores(ranker)
+    if observed is None or not learns_from_labels(ranker, problem):
+        return None
+    test = MaxTest(problem.n_features)
+    for number in at_most(steps, MOST):
+        seed = seed_of(problem.seed, LABEL_STREAM, number)
+        rivals = scorer.comparable(shuffled_labels(problem, seed))
+        assert rivals is not None
+        test.add(observed, rivals)
+        if test.is_over(columns):
+            break
+    return test

@@ -1,0 +1,453 @@
+"""How many features: the three rules around any ranker."""
+
+import inspect
+import itertools
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+
+from semisift import (
+    METHODS,
+    MRMR,
+    SSFI,
+    FisherScore,
+    LaplacianScore,
+    MixedNB,
+    NothingSelectedWarning,
+    SequentialForward,
+    SSelect,
+    VarianceScore,
+)
+from semisift._cutoff import knockoff, scoring, shadow, stability
+from semisift._cutoff.knockoff import gaussian_knockoffs, knockoff_threshold
+from semisift._cutoff.mixin import RULES
+from semisift._cutoff.samples import with_columns, with_shadows
+from semisift._cutoff.scoring import ALPHA, MaxTest, Scorer
+from semisift._cutoff.stability import choose_n_best, expected_errors
+from semisift._problem import Problem
+from semisift.math.graph import GraphOptions
+
+from .conftest import make_data
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::semisift.FallbackWarning"),
+    pytest.mark.filterwarnings("ignore::semisift.NothingSelectedWarning"),
+]
+
+rules = pytest.mark.parametrize("rule", RULES)
+
+W = np.array([5, 4.2, 3.9, 3.1, 2.8, 2.2, -1.5, 1.2, -0.7, 0.4])
+
+
+@pytest.fixture
+def few_repetitions(monkeypatch):
+    """The least that can confirm a column, so that all methods have their turn."""
+    for module in (knockoff, scoring, shadow, stability):
+        monkeypatch.setattr(module, "MOST", 39)
+
+
+def make(name, rule, **params):
+    known = inspect.signature(METHODS[name].cls).parameters
+    wanted = {"n_members": 10, "n_samplings": 1, "random_state": 0, **params}
+    wanted = {key: value for key, value in wanted.items() if key in known}
+    return METHODS[name].cls(n_features_to_select=rule, **wanted)
+
+
+# Golden values and properties ---------------------------------------------------------------------
+
+
+def test_knockoff_thresholds():
+    assert knockoff_threshold(W, 0.2) == 2.2
+    assert (knockoff_threshold(W, 0.2) <= W).sum() == 6
+    assert knockoff_threshold(W, 0.2, offset=0) == 1.2
+    assert (knockoff_threshold(W, 0.2, offset=0) <= W).sum() == 7
+
+
+def test_knockoffs_without_a_positive_difference_select_none():
+    assert knockoff_threshold(-np.abs(W), 0.2) == np.inf
+    assert knockoff_threshold(np.zeros(4), 0.2, offset=0) == np.inf
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_knockoff_threshold_is_the_lowest_that_keeps_the_share(seed):
+    values = np.round(np.random.default_rng(seed).normal(0.6, 1, 30), 1)
+    for offset, q in itertools.product((0, 1), (0.1, 0.2, 0.4)):
+        sizes = sorted(set(np.abs(values)) - {0.0})
+        enough = [
+            t for t in sizes if (offset + (values <= -t).sum()) / max(1, (values >= t).sum()) <= q
+        ]
+        assert knockoff_threshold(values, q, offset) == min(enough, default=np.inf)
+    plus, plain = (knockoff_threshold(values, 0.2, offset) for offset in (1, 0))
+    assert plain <= plus
+
+
+def test_stability_bound():
+    assert_allclose(expected_errors(10, 0.9, 1000), 0.125)
+    assert choose_n_best(1000) == 22
+    assert [choose_n_best(p) for p in (1, 2, 3, 8)] == [1, 1, 1, 2]
+    assert all(expected_errors(choose_n_best(p), 0.75, p) <= 1 for p in range(2, 400))
+
+
+def test_knockoffs_have_the_moments_of_the_columns():
+    rng = np.random.default_rng(0)
+    mixing = rng.normal(size=(4, 4))
+    X = rng.normal(size=(40_000, 4)) @ mixing + [0, 5, -3, 100]
+    made = gaussian_knockoffs(X, 1)
+    own = np.cov(X.T)
+    assert_allclose(made.mean(axis=0), X.mean(axis=0), atol=0.1)
+    assert_allclose(np.cov(made.T), own, atol=0.03 * np.abs(own).max())
+    between = np.cov(X.T, made.T)[:4, 4:]
+    off = ~np.eye(4, dtype=bool)
+    assert_allclose(between[off], own[off], atol=0.03 * np.abs(own).max())
+    assert (np.diag(between) < np.diag(own)).all()
+
+
+@pytest.mark.parametrize("shape", [(30, 8), (30, 20), (20, 30), (12, 12)])
+def test_knockoffs_do_not_depend_on_units(shape):
+    X = np.random.default_rng(0).normal(size=shape)
+    X[:, 3] = 2.0
+    made = gaussian_knockoffs(X, 0)
+    assert_allclose(gaussian_knockoffs(X * 1e200, 0), made * 1e200, rtol=1e-9)
+    assert_array_equal(made[:, 3], X[:, 3])
+    assert np.isfinite(made).all()
+
+
+def test_exchanging_a_column_and_its_knockoff_turns_its_sign_alone(data):
+    # Laplacian: the graph must see both alike
+    made = gaussian_knockoffs(data.X, 0)
+    for cls in (FisherScore, LaplacianScore, SSelect):
+        ranker = cls().fit(data.X, data.y)
+        values = []
+        for flip in (False, True):
+            own, other = data.X.copy(), made.copy()
+            if flip:
+                own[:, 2], other[:, 2] = made[:, 2], data.X[:, 2]
+            problem = Problem.build(own, data.y)
+            both = with_columns(problem, np.asfortranarray(other), 0, own_graph=True)
+            scores = Scorer(ranker).scores(both)
+            values.append(scores[:8] - scores[8:])
+        sign = np.where(np.arange(8) == 2, -1, 1)
+        assert_allclose(values[1], sign * values[0], rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_shadows_are_shuffled_columns(form, data):
+    X = data.X * (np.random.default_rng(1).random(data.X.shape) < 0.5)
+    problem = Problem.build(form(X), data.y)
+    both = with_shadows(problem, 3)
+    values = both.X.toarray() if sparse.issparse(both.X) else both.X
+    assert_array_equal(values[:, :8], X)
+    assert_array_equal(np.sort(values[:, 8:], axis=0), np.sort(X, axis=0))
+    assert (values[:, 8:] != X).any(axis=0).all()
+    dense = with_shadows(Problem.build(X, data.y), 3).X
+    assert_array_equal(values, dense)
+
+
+def test_few_columns_have_five_shadows(data):
+    assert with_shadows(Problem.build(data.X[:, :2], data.y), 0).n_features == 2 + 6
+
+
+def test_graph_is_that_of_the_real_columns(data):
+    X = np.repeat(data.X[:30], 2, axis=0)  # rows that are equal, but not in their shadows
+    problem = Problem.build(X, data.y)
+    both = with_shadows(problem, 0)
+    options = GraphOptions(n_neighbors=5)
+    own, split = problem.graph(options), both.graph(options)
+    assert len(own.rows) == 30
+    assert len(split.rows) == 60
+    assert_allclose(split.n_edges, own.n_edges)
+    scores = LaplacianScore()._score(problem)
+    assert_allclose(LaplacianScore()._score(both)[:8], scores, rtol=1e-9)
+
+
+def test_max_test():
+    test = MaxTest(3)
+    for number in range(39):
+        test.add(np.array([2.0, 1.0 if number < 20 else 3.0, -np.inf]), np.array([1.0, -np.inf]))
+        assert test.is_over() is False
+    assert_array_equal(test.hits, [39, 19, 0])
+    assert_allclose(test.p_values, [1 / 40, 21 / 40, 1])
+    assert_array_equal(test.passed, [True, False, False])
+    assert test.is_over(np.array([False, True, True]))
+
+
+def test_max_test_is_over_only_when_nothing_can_change():
+    # whatever comes, the columns that pass at the end are those that pass when it was over
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        test, over = MaxTest(4), None
+        chance = rng.choice([0, 0.02, 0.05, 0.3, 0.9], size=4)
+        for _ in range(scoring.MOST):
+            test.add(np.where(rng.random(4) < chance, 0.0, 2.0), np.ones(1))
+            if over is None and test.is_over():
+                over = test.passed
+        assert over is not None
+        assert_array_equal(over, test.passed)
+
+
+# Every method -------------------------------------------------------------------------------------
+
+
+@rules
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.usefixtures("few_repetitions")
+def test_every_method_accepts_every_rule(name, rule):
+    data = make_data(n_rows=40, n_features=6, per_class=5)
+    X = data.X.copy()
+    X[:, 5] = 1.0
+    plain = make(name, None).fit(X, data.y)
+    ranker = make(name, rule).fit(X, data.y)
+    assert_array_equal(np.sort(ranker.ranking_), np.arange(1, 7))
+    assert set(ranker.decisions_) <= {"confirmed", "tentative", "rejected"}
+    assert ranker.decisions_[5] == "rejected"
+    assert_array_equal(ranker.get_support(), ranker.decisions_ == "confirmed")
+    assert ranker.cutoff_.rule == rule
+    assert_array_equal(ranker.scores_, plain.scores_)
+
+
+@rules
+@pytest.mark.parametrize("name", ["fisher", "laplacian", "sselect", "mrmr", "ssfi"])
+@pytest.mark.usefixtures("few_repetitions")
+def test_sparse_equals_dense(name, rule):
+    data = make_data(per_class=10)
+    X = data.X * (np.random.default_rng(1).random(data.X.shape) < 0.6)
+    dense, stored = (
+        make(name, rule).fit(form(X), data.y) for form in (np.asarray, sparse.csc_array)
+    )
+    assert_array_equal(dense.decisions_, stored.decisions_)
+    assert_array_equal(dense.scores_, stored.scores_)
+
+
+@rules
+@pytest.mark.usefixtures("few_repetitions")
+def test_same_answer_for_any_number_of_threads(rule, data):
+    fits = [make("ssfi", rule, n_jobs=n_jobs).fit(data.X, data.y) for n_jobs in (1, 2, 1)]
+    for other in fits[1:]:
+        assert_array_equal(fits[0].decisions_, other.decisions_)
+        for name, value in vars(fits[0].cutoff_).items():
+            assert_array_equal(value, getattr(other.cutoff_, name))
+
+
+# What the rules decide ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def label_copy():
+    """Columns of noise, of which number 7 is the label with a little noise."""
+    rng = np.random.default_rng(1)
+    y_true = np.arange(60) % 2
+    X = rng.normal(size=(60, 40))
+    X[:, 7] = 6 * y_true + rng.normal(size=60)
+    return X, np.where(np.arange(60) < 24, y_true, -1)
+
+
+@pytest.mark.parametrize("rule", ["shadow", "stability"])
+@pytest.mark.parametrize("name", ["fisher", "sselect", "mrmr", "ssfi", "forest"])
+def test_a_copy_of_the_labels_is_confirmed(name, rule, label_copy):
+    X, y = label_copy
+    ranker = make(name, rule, n_members=100).fit(X, y)
+    assert ranker.decisions_[7] == "confirmed"
+    assert np.flatnonzero(ranker.get_support()).tolist() == [7]
+
+
+def test_knockoffs_confirm_many_columns_that_follow_the_class():
+    data = make_data(n_rows=300, n_features=60, per_class=60)
+    X = data.X.copy()
+    X[:, :15] += 3 * data.y_true[:, None]
+    X += np.random.default_rng(5).normal(size=X.shape)
+    ranker = FisherScore(n_features_to_select="knockoff").fit(X, data.y)
+    found = ranker.get_support()
+    assert found[:15].sum() >= 10
+    assert found[15:].sum() <= 3
+
+
+def noise(seed, n_labelled):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(40) < n_labelled, np.arange(40) % 2, -1)
+    return rng.normal(size=(40, 30)), y
+
+
+@rules
+@pytest.mark.parametrize("n_labelled", [6, 20])
+def test_noise_is_rarely_confirmed(rule, n_labelled):
+    # 5 % of 30 trials are 1.5; more than 5 happen in 0.3 % of cases at the level itself
+    trials = 30
+    fits = [
+        FisherScore(n_features_to_select=rule, random_state=seed).fit(*noise(seed, n_labelled))
+        for seed in range(trials)
+    ]
+    n_kept = sum(bool(fit.get_support().any()) for fit in fits)
+    if rule == "stability":  # bounds the number of columns instead, by 1
+        assert np.mean([fit.get_support().sum() for fit in fits]) <= 1
+    else:
+        assert n_kept <= 5
+
+
+def test_structure_that_the_labels_do_not_follow_is_not_confirmed():
+    # two clusters: columns 0 to 4 beat any shuffled copy on the graph, whatever the labels
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 30))
+    X[:, :5] += 4 * (np.arange(60) % 2)[:, None]
+    kept = []
+    for seed in range(8):
+        y = np.full(60, -1)
+        y[np.random.default_rng(seed).permutation(60)[:12]] = np.arange(12) % 2
+        ranker = SSelect(n_features_to_select="shadow", graph_weight=0.8).fit(X, y)
+        assert (ranker.cutoff_.p_values[:5] <= ALPHA).any()
+        kept.append(ranker.get_support().any())
+    assert sum(kept) <= 2
+    unsupervised = LaplacianScore(n_features_to_select="shadow").fit(X)
+    assert unsupervised.decisions_[:5].tolist() == ["confirmed"] * 5
+    assert unsupervised.cutoff_.label_p_values is None
+
+
+def test_decisions_follow_from_what_was_measured(label_copy):
+    ranker = SSelect(n_features_to_select="shadow").fit(*label_copy)
+    cutoff = ranker.cutoff_
+    assert len(cutoff.shadow_maxima) == cutoff.repetitions
+    assert_allclose(
+        cutoff.p_values, (1 + cutoff.repetitions - cutoff.hits) / (1 + cutoff.repetitions)
+    )
+    confirmed = (cutoff.p_values <= 0.05) & (cutoff.label_p_values <= 0.05)
+    assert_array_equal(ranker.decisions_ == "confirmed", confirmed)
+    halves = 2 * cutoff.hits > cutoff.repetitions
+    assert_array_equal(ranker.decisions_ == "tentative", halves & ~confirmed)
+
+
+def test_frequencies_add_up_to_the_number_of_the_best(label_copy):
+    cutoff = FisherScore(n_features_to_select="stability").fit(*label_copy).cutoff_
+    assert cutoff.bound_holds
+    assert cutoff.frequencies.min() >= 0
+    assert cutoff.frequencies.max() <= 1
+    assert_allclose(cutoff.frequencies.sum(), cutoff.n_best)
+
+
+def test_too_few_labels_to_halve_are_said(data):
+    y = np.where(np.arange(60) < 6, data.y, -1)
+    cutoff = FisherScore(n_features_to_select="stability").fit(data.X, y).cutoff_
+    assert not cutoff.bound_holds
+    assert "does not formally hold" in cutoff.error
+
+
+# Around the rules ---------------------------------------------------------------------------------
+
+
+def test_nothing_confirmed_warns_and_selects_nothing():
+    X, y = noise(0, 6)
+    with pytest.warns(NothingSelectedWarning, match="'shadow' confirmed none of 30 columns"):
+        ranker = FisherScore(n_features_to_select="shadow").fit(X, y)
+    assert not ranker.get_support().any()
+    with pytest.warns(UserWarning, match="No features were selected"):
+        assert ranker.transform(X).shape == (40, 0)
+    assert len(ranker.get_feature_names_out()) == 0
+
+
+def test_knockoffs_refuse_too_many_columns():
+    with pytest.raises(ValueError, match=r"at most 5,000 columns: got 5,001.*'shadow' or"):
+        VarianceScore(n_features_to_select="knockoff").fit(np.eye(3, 5001))
+
+
+def test_a_rule_set_after_the_fit_is_no_decision(data):
+    ranker = FisherScore().fit(data.X, data.y).set_params(n_features_to_select="shadow")
+    with pytest.raises(NotFittedError, match="'shadow' was not in force during fit"):
+        ranker.get_support()
+    assert ranker.set_params(n_features_to_select=3).get_support().sum() == 3
+
+
+def test_a_fit_without_a_rule_forgets_the_decisions(data):
+    ranker = FisherScore(n_features_to_select="stability").fit(data.X, data.y)
+    ranker.set_params(n_features_to_select=3).fit(data.X, data.y)
+    assert not hasattr(ranker, "decisions_")
+    assert not hasattr(ranker, "cutoff_")
+
+
+@rules
+def test_interruption_leaves_the_ranking(rule, data, monkeypatch):
+    expected = FisherScore().fit(data.X, data.y)
+    ranker = FisherScore(n_features_to_select=rule).fit(data.X, data.y)
+    calls = itertools.count()
+    fit = Scorer._fit
+
+    def interrupted(self, problem):
+        if next(calls) == (0 if rule == "knockoff" else 3):
+            raise KeyboardInterrupt
+        fit(self, problem)
+
+    monkeypatch.setattr(Scorer, "_fit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ranker.fit(data.X, data.y)
+    assert_array_equal(ranker.ranking_, expected.ranking_)
+    with pytest.raises(NotFittedError, match="interrupted"):
+        ranker.get_support()
+
+
+class Counter:
+    """Counts the tasks, as scikit-learn's progress bar does."""
+
+    def __init__(self):
+        self.names = []
+
+    def setup(self, estimator, context):
+        self.n_tasks = context.max_subtasks
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        self.names.append(context.task_name)
+
+    def on_fit_task_end(self, estimator, context):
+        return False
+
+
+@rules
+def test_progress_reaches_the_end(rule, data):
+    counter = Counter()
+    FisherScore(n_features_to_select=rule).set_callbacks(counter).fit(data.X, data.y)
+    n = {"shadow": 200, "stability": 100, "knockoff": 101}[rule]
+    assert counter.names.count("repetition") == n == counter.n_tasks
+
+
+def test_redundancy_leaves_out_confirmed_copies(label_copy):
+    X, y = label_copy
+    X = np.hstack([X, X[:, [7]] + 0.01])
+    ranker = FisherScore(n_features_to_select="shadow", redundancy_threshold=0.9).fit(X, y)
+    assert ranker.decisions_[[7, 40]].tolist() == ["confirmed"] * 2
+    assert ranker.get_support().sum() == 1
+
+
+@pytest.mark.parametrize("rule", ["shadow", "stability"])
+@pytest.mark.usefixtures("few_repetitions")
+def test_pairs_and_given_graphs(rule, data):
+    must, cannot = [[0, 2], [1, 3], [4, 6], [5, 7]], [[0, 1], [2, 3], [4, 5], [6, 7]]
+    ranker = make("constraint", rule).fit(data.X, must_link=must, cannot_link=cannot)
+    assert len(ranker.decisions_) == 8
+    weights = np.random.default_rng(0).random((60, 60)) < 0.2
+    for graph in (weights.astype(float), sparse.csr_array(weights.astype(float))):
+        assert len(SSelect(n_features_to_select=rule, graph=graph).fit(data.X, data.y).decisions_)
+
+
+@pytest.mark.usefixtures("few_repetitions")
+def test_masks_of_categorical_columns_grow_with_the_shadows(data):
+    X = data.X.copy()
+    X[:, 1] = data.y_true
+    mask = np.arange(8) == 1
+    ranker = SequentialForward(n_features_to_select="shadow", estimator=MixedNB(categorical=mask))
+    assert ranker.fit(X, data.y).decisions_.shape == (8,)
+    assert_array_equal(ranker.estimator.categorical, mask)
+
+
+def test_pipelines_and_frames(label_copy):
+    X, y = label_copy
+    table = pd.DataFrame(X).add_prefix("c")
+    pipeline = make_pipeline(MRMR(n_features_to_select="shadow"), SSFI(n_members=10))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pipeline.fit(table, y)
+    assert pipeline[0].get_feature_names_out().tolist() == ["c7"]
