@@ -1,5 +1,6 @@
 """Build the Cython kernels; where no C compiler is found the install goes on without them."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -28,4 +29,4 @@ extensions = cythonize(
 for extension in extensions:
     extension.optional = True  # cythonize drops it when it is given to Extension
 
-setup(ext_modules=extensions)
+setup(ext_modules=extensions, options={"build_ext": {"parallel": os.cpu_count()}})
