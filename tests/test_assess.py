@@ -14,7 +14,8 @@ from semisift import (
     SequentialForward,
     SSelect,
 )
-from semisift._cutoff.assessment import permutation_p_value, rank_interval
+from semisift._cutoff.assessment import put_last, rank_interval
+from semisift._cutoff.labellings import compare_labellings
 from semisift._cutoff.samples import exchanges_labels, half_of_rows, shuffled_labels
 from semisift._problem import Problem
 from semisift.math.stability import mean_kuncheva
@@ -75,17 +76,81 @@ def test_rank_interval_leaves_out_the_tails():
     assert_array_equal(rank_interval(ranks), [[5, 96], [7, 7]])
 
 
+def one_part(scores):
+    return compare_labellings(np.array(scores)[:, None, :])
+
+
+def test_p_value_of_one_score_is_that_of_the_best():
+    # in the other fits the best columns reach 9, 3, 2, 1
+    test = one_part([[5.0, 2.0, 0.5], [9.0, 0, 0], [3.0, 0, 0], [2.0, 0, 0], [0, 1.0, 0]])
+    assert_allclose(test.p_values, [2 / 5, 4 / 5, 1])
+    assert test.p_value == 2 / 5
+    assert test.n_labellings == 4
+
+
 def test_p_value_counts_ties_and_infinite_scores():
-    assert permutation_p_value(np.array([[3.0, 1.0], [2.0, 2.0], [0.0, 0.0]])) == 2 / 3
-    scores = np.array([[np.inf, 1.0], [0.5, 1.0], [-np.inf, 0.0], [0.0, 0.0]])
-    assert permutation_p_value(scores, 1) == 2 / 4
-    assert permutation_p_value(np.full((4, 2), np.inf)) == 1
+    assert one_part([[3.0, 1.0], [3.0, 1.0], [0.0, 0.0]]).p_value == 2 / 3
+    scores = [[np.inf, 1.0], [0.5, 1.0], [-np.inf, 0.0], [0.0, 0.0]]
+    assert one_part(scores).p_value == 1 / 4
+    assert one_part(np.full((4, 2), np.inf)).p_value == 1
+    assert one_part(np.full((4, 2), -np.inf)).p_value == 1
+
+
+def combined_slowly(scores):
+    """Return the p-values of the columns of the first fit, by the formulas."""
+    n_fits, n_parts, p = scores.shape
+    psi = np.zeros((n_fits, p))
+    for fit in range(n_fits):
+        for j in range(p):
+            for m in range(n_parts):
+                reach = [scores[other, m].max() >= scores[fit, m, j] for other in range(n_fits)]
+                psi[fit, j] -= np.log(np.mean(reach))
+    return [
+        np.mean([psi[fit].max() >= psi[0, j] - 1e-9 for fit in range(n_fits)]) for j in range(p)
+    ]
+
+
+def test_parts_are_combined_by_how_rare_their_scores_are():
+    scores = np.random.default_rng(0).normal(size=(12, 3, 7)) * [[[1.0], [50.0], [1e-3]]]
+    scores[0, :, 2] = [2.4, 120, 2.4e-3]  # high with all parts
+    test = compare_labellings(scores)
+    assert_allclose(test.p_values, combined_slowly(scores))
+    assert test.p_values.argmin() == 2
+    # the size of a score does not matter, only how rare it is
+    assert_array_equal(compare_labellings(np.exp(scores)).p_values, test.p_values)
+
+
+def test_p_values_of_several_parts_are_exact():
+    # all fits alike: the first has p <= 1/4 in a quarter of the trials, 25 of 100 (SE 4.3)
+    rng = np.random.default_rng(1)
+    tests = [compare_labellings(rng.normal(size=(8, 2, 5)).cumsum(axis=1)) for _ in range(100)]
+    assert 10 <= sum(test.p_value <= 0.25 for test in tests) <= 40
+    assert 10 <= sum(test.p_values.min() <= 0.25 for test in tests) <= 40
+
+
+def test_decisions_follow_from_the_p_values():
+    fits = np.zeros((40, 1, 4))
+    fits[0, 0] = [3.0, 1.5, 0.5, 0.0]
+    fits[1:, 0, 3] = np.linspace(0, 2, 39)
+    test = compare_labellings(fits)
+    assert test.decisions.tolist() == ["confirmed", "tentative", "rejected", "rejected"]
+    assert test.chance_score == 2.0
+    fits[1:, 0, 1:] = 2.0  # many good columns: the first one alone does not make a good ranking
+    assert compare_labellings(fits).decisions[0] == "confirmed"
+
+
+def test_near_copies_stay_behind():
+    rankings = np.array([[1, 2, 3, 4], [4, 1, 2, 3]])
+    copies = np.array([True, False, False, True])
+    assert_array_equal(put_last(rankings, copies), [[3, 1, 2, 4], [4, 1, 2, 3]])
 
 
 def test_assessment(data):
     ranker = FisherScore(n_features_to_select=2).fit(data.X, data.y)
     sure = ranker.assess(data.X, data.y, n_resamples=30, n_permutations=39)
     assert sure is ranker.assessment_
+    assert ranker.rank_interval_ is sure.rank_interval
+    assert ranker.selection_probability_ is sure.selection_probability
     assert sure.n_best == 2
     assert sure.rank_interval.shape == (8, 2)
     assert (sure.rank_interval[:, 0] <= sure.rank_interval[:, 1]).all()
@@ -93,7 +158,8 @@ def test_assessment(data):
     assert sure.selection_probability[:2].min() > sure.selection_probability[2:].max()
     assert sure.stability.low <= sure.stability.value <= sure.stability.high
     assert 1 / 40 <= sure.p_value <= 0.1
-    assert not hasattr(ranker.fit(data.X, data.y), "assessment_")
+    ranker.fit(data.X, data.y)
+    assert not {"assessment_", "rank_interval_", "selection_probability_"} & set(vars(ranker))
 
 
 def test_stability_is_that_of_the_best():

@@ -78,6 +78,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
     labels_needed: ClassVar[Literal["none", "optional", "two_classes"]] = "optional"
     labels_rows: ClassVar[bool] = False  # whether fit sets transduction_ and confidence_
     scores_are_places: ClassVar[bool] = False  # p, p - 1, ... instead of a measure
+    lighter_by: ClassVar[int] = 20  # how many times smaller a committee is for many repetitions
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [
@@ -160,7 +161,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
     def _put_copies_last(self, problem: Problem) -> None:
         """Let the redundancy rule change the ranking."""
         self.__dict__.pop("represented_by_", None)  # of an earlier fit
-        threshold = getattr(self, "redundancy_threshold", None)
+        threshold = self._threshold_of_copies(problem)
         if threshold is not None:
             self.ranking_, self.represented_by_ = put_copies_last(
                 problem.X,
@@ -169,6 +170,10 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
                 threshold,
                 self._count_to_select(problem.n_features) if self._asks_for_number else 0,
             )
+
+    def _threshold_of_copies(self, problem: Problem) -> float | None:
+        """Return the correlation above which a column is a near-copy; None for no such rule."""
+        return getattr(self, "redundancy_threshold", None)
 
     def _n_tasks(self, problem: Problem) -> int | None:
         """Return how many items `_score` will pass through `_progress`; None if unknown."""

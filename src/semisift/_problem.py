@@ -114,6 +114,14 @@ class Problem:
         source = None if self.graph_source is None else self.graph_source.part(rows)
         return Problem(X, labels, self.seed, self.feature_names, graph_source=source)
 
+    def with_labels(self, labels: Labels, given_pairs: Pairs | None, seed: int) -> "Problem":
+        """Return the problem of the same rows with other labels, and the same graphs."""
+        source = self.graph_source or self
+        other = Problem(self.X, labels, seed, self.feature_names, given_pairs, source)
+        for name in ("spans", "constant", "spread"):
+            other.__dict__[name] = getattr(self, name)  # as a cached property does
+        return other
+
     def labelled_part(self) -> "Problem":
         """Return the problem without its unlabelled rows."""
         return self.part(self.labels.labelled)

@@ -1,16 +1,16 @@
 """Assessment: how much a ranking depends on the rows it has seen, and whether on the labels."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
-from semisift._cutoff.samples import exchanges_labels, half_of_rows, shuffled_labels
-from semisift._cutoff.scoring import Scorer, comparable_scores, learns_from_labels, seed_of
+from semisift._cutoff.labellings import LabellingsTest, compare_labellings, scores_by_labelling
+from semisift._cutoff.samples import exchanges_labels, half_of_rows
+from semisift._cutoff.scoring import ERROR, Scorer, at_most, learns_from_labels, seed_of
 from semisift._problem import Problem
 from semisift.math.stability import Stability, nogueira
 
@@ -23,8 +23,8 @@ PERMUTATION_STREAM = 0x706572
 # The interval of the ranks leaves out this share at each end.
 TAIL = 0.05
 
-# How many of the best columns the permutation test looks at.
-N_TESTED = 20
+# The best columns, where nothing says how many they are.
+N_SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Assessment:
     ----------
     rank_interval : int array of shape (p, 2) or None
         Lowest and highest rank of each column, without the 5 % of the halves of the rows at either
-        end. None without resamples.
+        end. Near-copies stay behind the others, as in the ranking. None without resamples.
     selection_probability : float array of shape (p,) or None
         In which share of them each column was among the best.
     stability : Stability or None
@@ -47,10 +47,22 @@ class Assessment:
     p_value : float
         The chance of columns that score so high if the labels tell nothing. NaN without
         permutations, without labels, and for methods whose scores are places in an order.
+    p_values : float array of shape (p,) or None
+        The chance that any column scores as high as this one if the labels tell nothing.
+    decisions : array of str of shape (p,) or None
+        "confirmed": `p_values` at most .025, and `p_value` at most .05; "tentative": `p_values`
+        below .5; else "rejected".
+    chance_score : float
+        The score that the best column under labels that tell nothing exceeds in .025 of the
+        permutations; NaN where a column has several scores, as in a consensus.
     n_permutations : int
     exchanged : bool
         Whether labels were exchanged among the labelled rows, rather than given to rows drawn from
         all.
+    light : bool
+        Whether committees were smaller than in the fit.
+    error : str
+        What is bounded for the confirmed columns.
     """
 
     rank_interval: NDArray[np.int64] | None
@@ -59,60 +71,109 @@ class Assessment:
     n_best: int
     n_resamples: int
     p_value: float
+    p_values: NDArray[np.float64] | None
+    decisions: NDArray[np.str_] | None
+    chance_score: float
     n_permutations: int
     exchanged: bool
+    light: bool
+    error: str = ERROR
 
 
 def assess_ranking(
     ranker: "FeatureRanker",
-    X: Any,
-    y: Any,
-    pairs: Mapping[str, Any],
-    n_best: int | None = None,
-    n_resamples: int = 50,
-    n_permutations: int = 99,
-    random_state: int | None = None,
+    problem: Problem,
+    steps: Iterator[int],
+    *,
+    n_best: int | None,
+    n_resamples: int,
+    n_permutations: int,
+    seed: int,
+    light: bool,
 ) -> Assessment:
-    """Assess a fitted ranker; parameters as of `FeatureRanker.assess`."""
-    for name, value in {"n_resamples": n_resamples, "n_permutations": n_permutations}.items():
-        if value < 0:
-            raise ValueError(f"{name} must be 0 or more: got {value}.")
-    problem = clone(ranker)._build_problem(X, y, **pairs)
-    p = ranker.n_features_in_
-    if problem.n_features != p:
-        raise ValueError(
-            f"X must be the rows of the fit, with {p} columns: got {problem.n_features}."
-        )
+    """Assess a ranker that was fitted on the problem.
+
+    Parameters
+    ----------
+    ranker : FeatureRanker
+    problem : Problem
+    steps : iterator
+        One step is taken for each ranking.
+    n_best, n_resamples, n_permutations, seed, light
+        As of `FeatureRanker.assess`.
+
+    Returns
+    -------
+    Assessment
+    """
+    scorer = Scorer(ranker, light=light)
+    test = None
+    if n_permutations and learns_from_labels(ranker, problem):
+        test = permutation_test(scorer, problem, at_most(steps, n_permutations), seed)
     if n_best is None:
-        n_best = max(1, int(ranker.get_support().sum()))
-    if not 1 <= n_best <= p:
-        raise ValueError(f"n_best must be from 1 to the {p} columns of X: got {n_best}.")
-    seed = problem.seed if random_state is None else random_state
-    scorer = Scorer(ranker)
-    rankings = resampled_rankings(scorer, problem, n_resamples, seed)
-    found = n_resamples > 0
-    tested = permutation_scores(ranker, scorer, problem, n_permutations, seed)
+        n_best = _count_best(ranker, test)
+    rankings = resampled_rankings(scorer, problem, at_most(steps, n_resamples), seed)
+    rankings = put_last(rankings, near_copies(ranker))
+    found = len(rankings) > 0
     return Assessment(
         rank_interval=rank_interval(rankings) if found else None,
         selection_probability=(rankings <= n_best).mean(axis=0) if found else None,
         stability=best_stability(rankings, n_best) if found else None,
         n_best=n_best,
-        n_resamples=n_resamples,
-        p_value=nan if tested is None else permutation_p_value(tested),
-        n_permutations=0 if tested is None else n_permutations,
+        n_resamples=len(rankings),
+        p_value=nan if test is None else test.p_value,
+        p_values=None if test is None else test.p_values,
+        decisions=None if test is None else test.decisions,
+        chance_score=nan if test is None else test.chance_score,
+        n_permutations=0 if test is None else test.n_labellings,
         exchanged=exchanges_labels(problem),
+        light=light,
     )
 
 
+def _count_best(ranker: "FeatureRanker", test: LabellingsTest | None) -> int:
+    """Return how many columns the ranker selects, or the test confirms if nothing was asked for."""
+    if ranker.n_features_to_select is not None or test is None:
+        return max(1, int(ranker.get_support().sum()))
+    n_confirmed = int(((test.decisions == "confirmed") & ~near_copies(ranker)).sum())
+    return n_confirmed or min(N_SHOWN, ranker.n_features_in_)
+
+
+def permutation_test(
+    scorer: Scorer, problem: Problem, numbers: Iterator[int], seed: int
+) -> LabellingsTest | None:
+    """Compare the scores with those under labels that tell nothing; None where that is no test."""
+    seeds = (seed_of(seed, PERMUTATION_STREAM, number) for number in numbers)
+    scores = scores_by_labelling(scorer, problem, seeds)
+    return None if scores is None else compare_labellings(scores)
+
+
 def resampled_rankings(
-    scorer: Scorer, problem: Problem, n_resamples: int, seed: int
+    scorer: Scorer, problem: Problem, numbers: Iterator[int], seed: int
 ) -> NDArray[np.int64]:
     """Return the ranks of all columns on halves of the rows, of shape (n_resamples, p)."""
-    rankings = np.empty((n_resamples, problem.n_features), dtype=np.int64)
-    for number in range(n_resamples):
+    rankings = []
+    for number in numbers:
         own = seed_of(seed, RESAMPLE_STREAM, number)
-        rankings[number] = scorer.ranking_on(problem, half_of_rows(problem, own), own)
-    return rankings
+        rankings.append(scorer.ranking_on(problem, half_of_rows(problem, own), own))
+    return np.array(rankings, dtype=np.int64).reshape(-1, problem.n_features)
+
+
+def near_copies(ranker: "FeatureRanker") -> NDArray[np.bool_]:
+    """Return which columns of a fitted ranker are near-copies of better ones."""
+    columns = np.arange(ranker.n_features_in_)
+    return np.asarray(getattr(ranker, "represented_by_", columns) != columns)
+
+
+def put_last(rankings: NDArray[np.int64], copies: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return rankings in which some columns stand behind all others.
+
+    Examples
+    --------
+    >>> put_last(np.array([[1, 3, 2]]), np.array([True, False, False]))
+    array([[3, 2, 1]])
+    """
+    return np.argsort(np.argsort(rankings + rankings.shape[1] * copies, axis=1), axis=1) + 1
 
 
 def rank_interval(rankings: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -126,47 +187,3 @@ def best_stability(rankings: NDArray[np.int64], n_best: int) -> Stability:
     """Return how alike the best columns of the rankings are."""
     tops = [np.flatnonzero(ranking <= n_best) for ranking in rankings]
     return nogueira(tops, rankings.shape[1])
-
-
-def permutation_scores(
-    ranker: "FeatureRanker", scorer: Scorer, problem: Problem, n_permutations: int, seed: int
-) -> NDArray[np.float64] | None:
-    """Return the scores under the real labels and, below, under labels that tell nothing.
-
-    None where the scores of different fits cannot be compared, and without labels.
-    """
-    observed = comparable_scores(ranker)
-    if observed is None or not n_permutations or not learns_from_labels(ranker, problem):
-        return None
-    scores = [observed]
-    for number in range(n_permutations):
-        own = seed_of(seed, PERMUTATION_STREAM, number)
-        rivals = scorer.comparable(shuffled_labels(problem, own))
-        assert rivals is not None
-        scores.append(rivals)
-    return np.array(scores)
-
-
-def permutation_p_value(scores: NDArray[np.float64], n_tested: int = N_TESTED) -> float:
-    """Return the p-value of the first row of scores against the others.
-
-    The statistic is the mean of the highest scores. Infinite ones count as the highest finite score
-    of all rows.
-
-    Parameters
-    ----------
-    scores : float array of shape (1 + n_permutations, p)
-    n_tested : int
-        How many of the highest scores.
-
-    Returns
-    -------
-    float
-    """
-    finite = scores[np.isfinite(scores)]
-    if not len(finite):
-        return 1.0
-    best = np.sort(np.clip(scores, finite.min(), finite.max()), axis=1)[:, -n_tested:]
-    means = best.mean(axis=1)
-    reach = means[1:] >= means[0] - 1e-12 * abs(means[0])
-    return float((1 + np.count_nonzero(reach)) / len(means))

@@ -14,8 +14,8 @@ as the normal distribution holds. Tentative columns are those of the same rule w
 Real columns are not normal, and their covariance is estimated; of columns that go together, many
 may then beat their knockoffs by the same accident. So the number of confirmed columns is compared
 with the numbers under labels that tell nothing, with the same knockoffs: unless it exceeds them in
-all but .05 of the repetitions, nothing is confirmed. Without any column that matters, the chance to
-confirm one is thus at most .05, whatever the distribution.
+all but .025 of the repetitions, nothing is confirmed. Without any column that matters, the chance
+to confirm one is thus at most .025, whatever the distribution.
 
 In correlations, with equal s for all columns (equicorrelated), C the correlation matrix:
 

@@ -4,9 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import _fit_context, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from semisift._committee.engine import committee_size
 from semisift._problem import Problem
 from semisift._warnings import warn
 from semisift._words import count
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from semisift._cutoff.stability import StabilityCutoff
 
 RULES = ("shadow", "stability", "knockoff")
+
+# What is forgotten when a ranker is fitted again.
+OF_A_FIT = ("decisions_", "cutoff_", "assessment_", "rank_interval_", "selection_probability_")
 
 
 class CutoffMixin:
@@ -42,7 +47,7 @@ class CutoffMixin:
 
     def _prepare_rule(self, problem: Problem) -> None:
         """Forget the decisions of an earlier fit, and refuse what the rule cannot do."""
-        for name in ("decisions_", "cutoff_", "assessment_"):
+        for name in OF_A_FIT:
             self.__dict__.pop(name, None)
         if self._rule == "knockoff":
             from semisift._cutoff.knockoff import check_number
@@ -108,6 +113,17 @@ class CutoffMixin:
             confirmed &= self.represented_by_ == np.arange(len(confirmed))
         return np.asarray(confirmed)
 
+    def _lighter(self: Any, n_features: int) -> Any:
+        """Return a copy whose committees are smaller, for many repetitions."""
+        copy = clone(self)
+        n_members = self.get_params(deep=False).get("n_members")
+        if n_members is not None:
+            full = committee_size(n_features) if n_members == "auto" else int(n_members)
+            copy.set_params(n_members=max(1, full // self.lighter_by))
+        return copy
+
+    # _fit_context tears the callbacks down.
+    @_fit_context(prefer_skip_nested_validation=True)
     def assess(
         self: Any,
         X: Any,
@@ -116,6 +132,7 @@ class CutoffMixin:
         n_best: int | None = None,
         n_resamples: int = 50,
         n_permutations: int = 99,
+        light: bool = False,
         random_state: int | None = None,
         **pairs: Any,
     ) -> "Assessment":
@@ -126,21 +143,26 @@ class CutoffMixin:
         and half of the unlabelled rows. Half of the rows vary about as much as all rows would from
         one study to the next.
 
-        The p-value is the share of `n_permutations` rankings from labels that tell nothing whose
-        best columns score as high as those of the real labels. The labels are exchanged among the
-        labelled rows where there are at least 1,000 ways to do so, else given to rows drawn from
-        all, which assumes that the labelled rows are a random sample of all rows.
+        The p-values compare the scores with those of `n_permutations` fits to labels that tell
+        nothing. The labels are exchanged among the labelled rows where there are at least 1,000
+        ways to do so, else given to rows drawn from all, which assumes that the labelled rows are a
+        random sample of all rows.
 
         Parameters
         ----------
         X, y : array-like
             The rows and labels of the fit. The ranker does not keep them.
         n_best : int, default=None
-            How many columns are the best ones; None is as many as the ranker selects.
+            How many columns are the best ones; None is as many as the ranker selects, or, if it was
+            not told how many, as many as the permutations confirm (20 if none).
         n_resamples : int, default=50
             Rankings of half of the rows; 0 leaves them out.
         n_permutations : int, default=99
-            Rankings from labels that tell nothing; 0 leaves them out.
+            Rankings from labels that tell nothing; 0 leaves them out. At least 39 are needed to
+            confirm a column.
+        light : bool, default=False
+            Repeat the ranking with smaller committees: a tenth of the members of `SSFI`, and a
+            twentieth of those of other methods.
         random_state : int, default=None
             Seed of the draws; None is that of the ranker.
         **pairs : array-like
@@ -149,7 +171,8 @@ class CutoffMixin:
         Returns
         -------
         Assessment
-            Also kept as ``assessment_``.
+            Also kept as ``assessment_``, with its ``rank_interval_`` and
+            ``selection_probability_``.
 
         Examples
         --------
@@ -161,13 +184,37 @@ class CutoffMixin:
         >>> sure = ranker.assess(X, few_labels)
         >>> sure.p_value
         0.01
-        >>> sure.rank_interval[X.columns.get_loc("proline")].tolist()
+        >>> ranker.rank_interval_[X.columns.get_loc("proline")].tolist()
         [1, 6]
         """
         check_is_fitted(self)
+        for name, value in {"n_resamples": n_resamples, "n_permutations": n_permutations}.items():
+            if value < 0:
+                raise ValueError(f"{name} must be 0 or more: got {value}.")
+        p = self.n_features_in_
+        if n_best is not None and not 1 <= n_best <= p:
+            raise ValueError(f"n_best must be from 1 to the {p} columns of X: got {n_best}.")
+        problem = clone(self)._build_problem(X, y, **pairs)
+        if problem.n_features != p:
+            raise ValueError(
+                f"X must be the rows of the fit, with {p} columns: got {problem.n_features}."
+            )
         from semisift._cutoff.assessment import assess_ranking
 
+        n_steps = n_permutations + n_resamples
+        task = self._init_callback_context(task_name="assess", max_subtasks=n_steps)
+        task.call_on_fit_task_begin(estimator=self, X=X, y=y)
         self.assessment_ = assess_ranking(
-            self, X, y, pairs, n_best, n_resamples, n_permutations, random_state
+            self,
+            problem,
+            self._progress(range(n_steps), "repetition"),
+            n_best=n_best,
+            n_resamples=n_resamples,
+            n_permutations=n_permutations,
+            seed=problem.seed if random_state is None else random_state,
+            light=light,
         )
+        task.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={})
+        self.rank_interval_ = self.assessment_.rank_interval
+        self.selection_probability_ = self.assessment_.selection_probability
         return self.assessment_

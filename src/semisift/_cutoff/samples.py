@@ -168,11 +168,4 @@ def shuffled_labels(problem: Problem, seed: int) -> Problem:
         place = rng.permutation(problem.n_rows)
         codes[place] = labels.codes
         pairs = None if pairs is None else _moved(pairs, place)
-    source = problem.graph_source or problem
-    return replace(
-        problem,
-        labels=Labels(codes, labels.classes),
-        seed=seed,
-        given_pairs=pairs,
-        graph_source=source,
-    )
+    return problem.with_labels(Labels(codes, labels.classes), pairs, seed)

@@ -4,10 +4,10 @@ In each repetition every column gets a shadow, its own values shuffled over all 
 and shadows are scored together; the neighbour graph stays that of the real columns. A column passes
 if the best shadow reaches it in at most ALPHA of the repetitions:
 
-    p_j = (1 + number of repetitions with score_j <= best shadow) / (1 + repetitions) <= .05
+    p_j = (1 + number of repetitions with score_j <= best shadow) / (1 + repetitions) <= .025
 
 which is a test with the maximum of all rivals: the chance to confirm any useless column is at most
-.05. Boruta asks whether a column beats the best shadow in more than half of the repetitions, by a
+.025. Boruta asks whether a column beats the best shadow in more than half of the repetitions, by a
 binomial test. With few labels that is not valid: the labels are the same in all repetitions, so
 that the luckiest of many useless columns beats the best shadow again and again.
 
@@ -29,9 +29,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._cutoff.labellings import (
+    LabellingsTest,
+    compare_labellings,
+    scores_by_labelling,
+)
 from semisift._cutoff.samples import shuffled_labels, with_shadows
 from semisift._cutoff.scoring import (
     ALPHA,
+    ERROR,
     LABEL_STREAM,
     MOST,
     MaxTest,
@@ -66,6 +72,8 @@ class ShadowCutoff:
     label_p_values : float array of shape (p,) or None
         Against the best column under labels that tell nothing; only those of the columns that beat
         the shadows are complete. None where none did, and for methods without such a test.
+    chance_score : float
+        The score that the best shadow would have among the columns, in the median repetition.
     threshold : float
         The largest p-value that confirms a column.
     error : str
@@ -77,8 +85,9 @@ class ShadowCutoff:
     shadow_maxima: NDArray[np.float64]
     p_values: NDArray[np.float64]
     label_p_values: NDArray[np.float64] | None
+    chance_score: float
     threshold: float = ALPHA
-    error: str = "the chance to confirm any useless column is at most .05"
+    error: str = ERROR
     rule: ClassVar[str] = "shadow"
 
 
@@ -103,9 +112,11 @@ def decide_by_shadows(
     scorer = Scorer(ranker)
     p = problem.n_features
     test = MaxTest(p)
+    n_better = []
     for number in at_most(steps, MOST):
         scores = scorer.scores(with_shadows(problem, seed_of(problem.seed, SHADOW_STREAM, number)))
         test.add(scores[:p], scores[p:])
+        n_better.append(np.count_nonzero(scores[:p] > test.best[-1]))
         if test.is_over():
             break
     confirmed = test.passed
@@ -122,8 +133,24 @@ def decide_by_shadows(
         shadow_maxima=np.array(test.best),
         p_values=test.p_values,
         label_p_values=None if against_labels is None else against_labels.p_values,
+        chance_score=score_at(ranker.scores_, int(np.median(n_better))),
     )
     return decisions, cutoff
+
+
+def score_at(scores: NDArray[np.float64], n_better: int) -> float:
+    """Return a score that so many columns exceed: shadows are scored among twice the columns.
+
+    Examples
+    --------
+    >>> score_at(np.array([0.1, np.nan, 0.7, 0.5]), 1)
+    0.6
+    """
+    ordered = np.sort(scores[np.isfinite(scores)])[::-1]
+    if not len(ordered):
+        return float("nan")
+    beside = ordered[max(0, n_better - 1) : n_better + 1]
+    return float(beside.mean()) if len(beside) else float(ordered[-1])
 
 
 def compare_with_shuffled_labels(
@@ -132,17 +159,20 @@ def compare_with_shuffled_labels(
     problem: Problem,
     columns: NDArray[np.bool_],
     steps: Iterator[int],
-) -> MaxTest | None:
+) -> MaxTest | LabellingsTest | None:
     """Compare the scores with those under labels that tell nothing, as far as `columns` need it."""
     observed = comparable_scores(ranker)
     if observed is None or not learns_from_labels(ranker, problem):
         return None
+    seeds = (seed_of(problem.seed, LABEL_STREAM, number) for number in at_most(steps, MOST))
+    if len(observed) > 1:
+        scores = scores_by_labelling(scorer, problem, seeds)
+        return None if scores is None else compare_labellings(scores)
     test = MaxTest(problem.n_features)
-    for number in at_most(steps, MOST):
-        seed = seed_of(problem.seed, LABEL_STREAM, number)
+    for seed in seeds:
         rivals = scorer.comparable(shuffled_labels(problem, seed))
         assert rivals is not None
-        test.add(observed, rivals)
+        test.add(observed[0], rivals[0])
         if test.is_over(columns):
             break
     return test

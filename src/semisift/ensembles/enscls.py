@@ -236,7 +236,8 @@ class EnsCLS(PairRanker):
             parts = list(self._progress(scored, "members"))
         members = MemberScores(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
-        if setting.options.weights == "heat":
+        # Weights of a problem that was made from another one were checked there.
+        if setting.options.weights == "heat" and problem.graph_source is None:
             self._check_heat(min(N_PROBED, n_members), setting)
         taken = members.totals[:, N_CANNOT_LINKS] > 0
         if is_printed or not taken.any():

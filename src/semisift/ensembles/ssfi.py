@@ -189,6 +189,7 @@ class SSFI(FeatureRanker):
 
     labels_needed = "two_classes"
     labels_rows = True
+    lighter_by = 10  # the trees are cheap
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,

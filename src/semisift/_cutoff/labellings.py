@@ -1,0 +1,163 @@
+"""The test with labels that tell nothing: how high do columns score if labels are shuffled.
+
+Under R shuffled labellings all columns are scored again. A column is as good as its score is rare
+among the best scores of all R + 1 fits, which corrects for the number of columns. A consensus has a
+score of each of its parts: how rare each is becomes lambda, and they are put together as
+
+    lambda_mj = share of the fits whose best score by part m reaches s_mj
+    psi_j     = - sum over parts m of log lambda_mj
+    p_j       = share of the fits whose best psi reaches psi_j
+
+The fit with the real labels is one of the R + 1, and all are treated alike, so that the p-values
+are exact whatever the parts have in common. The p-value of the whole ranking is made in the same
+way from the highest score, and the mean of the 20 highest, of each part.
+
+F. Pesarin, L. Salmaso (2010). Permutation tests for complex data. Wiley, for the combination.
+P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing. Wiley, for the best score.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift._cutoff.samples import shuffled_labels
+from semisift._cutoff.scoring import ALPHA, Scorer
+from semisift._problem import Problem
+
+# How many of the highest scores the test of the whole ranking looks at, besides the highest.
+N_TESTED = 20
+
+# Above this p-value a ranking is not told from that of shuffled labels.
+SIGNIFICANT = 0.05
+
+# Sums of logarithms that differ by less are equal.
+DECIMALS = 9
+
+
+@dataclass(frozen=True, eq=False)
+class LabellingsTest:
+    """What labels that tell nothing leave of a ranking.
+
+    Attributes
+    ----------
+    p_value : float
+        The chance of columns that score so high if the labels tell nothing.
+    p_values : float array of shape (p,)
+        The chance that any column scores as high as this one if the labels tell nothing.
+    chance_score : float
+        What the best column under shuffled labels exceeds in .025 of them at most; NaN where a
+        column has several scores.
+    n_labellings : int
+        How many shuffled ones.
+    """
+
+    p_value: float
+    p_values: NDArray[np.float64]
+    chance_score: float
+    n_labellings: int
+
+    @property
+    def passed(self) -> NDArray[np.bool_]:
+        """Which columns are better than what labels that tell nothing reach."""
+        return np.asarray(self.p_values <= ALPHA + 1e-12)
+
+    @property
+    def decisions(self) -> NDArray[np.str_]:
+        """Return "confirmed", "tentative" or "rejected" for each column.
+
+        Confirmed are columns that pass, if the ranking as a whole does; tentative are those that
+        beat the best column in more than half of the shuffled labellings.
+        """
+        decisions = np.where(self.p_values < 0.5, "tentative", "rejected").astype("U9")
+        if self.p_value <= SIGNIFICANT + 1e-12:
+            decisions[self.passed] = "confirmed"
+        return decisions
+
+
+def scores_by_labelling(
+    scorer: Scorer, problem: Problem, seeds: Iterable[int]
+) -> NDArray[np.float64] | None:
+    """Return the scores under the real labels and, behind, under labels that tell nothing.
+
+    Parameters
+    ----------
+    scorer : Scorer
+    problem : Problem
+    seeds : iterable of int
+        One for each shuffled labelling.
+
+    Returns
+    -------
+    float array of shape (1 + n_labellings, n_parts, p) or None
+        None where the scores of different fits cannot be compared.
+    """
+    observed = scorer.comparable(problem)
+    if observed is None:
+        return None
+    rivals = (scorer.comparable(shuffled_labels(problem, seed)) for seed in seeds)
+    return np.array([observed, *rivals])
+
+
+def compare_labellings(scores: NDArray[np.float64]) -> LabellingsTest:
+    """Compare the first of several fits, that with the real labels, with the others.
+
+    Parameters
+    ----------
+    scores : float array of shape (n_fits, n_parts, p)
+        Minus infinity where there is none.
+
+    Returns
+    -------
+    LabellingsTest
+
+    Examples
+    --------
+    >>> scores = np.array([[[9.0, 1.0]], [[2.0, 3.0]], [[0.0, 4.0]], [[1.0, 0.0]]])
+    >>> test = compare_labellings(scores)
+    >>> test.p_value, test.p_values.tolist()
+    (0.25, [0.25, 1.0])
+    """
+    best = scores.max(axis=2)
+    psi = np.array([_combine(own, best) for own in scores])
+    p_values = _share_reaching(psi[0], psi.max(axis=1))
+    whole = np.concatenate([best, _mean_of_highest(scores)], axis=1)
+    combined = _combine(whole.T, whole)
+    return LabellingsTest(
+        p_value=float(_share_reaching(combined[:1], combined)[0]),
+        p_values=p_values,
+        chance_score=_chance_score(best[1:, 0]) if scores.shape[1] == 1 else float("nan"),
+        n_labellings=len(scores) - 1,
+    )
+
+
+def _combine(values: NDArray[np.float64], rivals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return psi of each column of `values`; both have a row or column for each statistic."""
+    total = np.zeros(values.shape[1])
+    for own, against in zip(values, rivals.T, strict=True):
+        total -= np.log(_share_reaching(own, against))
+    return np.round(total, DECIMALS)
+
+
+def _share_reaching(
+    values: NDArray[np.float64], rivals: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the share of the rivals that are not below each value."""
+    n_below = np.searchsorted(np.sort(rivals), values, side="left")
+    return np.asarray((len(rivals) - n_below) / len(rivals))
+
+
+def _mean_of_highest(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean of the highest scores; infinite ones are the highest finite one."""
+    finite = scores[np.isfinite(scores)]
+    if not len(finite):
+        return np.zeros(scores.shape[:2])
+    clipped = np.clip(scores, finite.min(), finite.max())
+    n_left = max(0, scores.shape[2] - N_TESTED)
+    return np.asarray(np.partition(clipped, n_left, axis=2)[:, :, n_left:].mean(axis=2))
+
+
+def _chance_score(best: NDArray[np.float64]) -> float:
+    n_above = int(ALPHA * (len(best) + 1) + 1e-12) - 1
+    return float(np.sort(best)[-1 - n_above]) if n_above >= 0 and len(best) else float("nan")
