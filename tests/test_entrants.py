@@ -223,7 +223,7 @@ def test_mapping_of_labels():
         ([("a", "fisher", 3)], r"a pair has a label and a method: got \('a', 'fisher', 3\)"),
         (
             ["nope"],
-            "there is no method 'nope'. There are ssfi, .*random, all-labels, all-features; for",
+            "there is no method 'nope'. There are consensus, .*, all-labels, all-features; for",
         ),
         (["fisher:variant"], "method 'fisher:variant': 'variant' must be NAME=VALUE"),
         (["ssfi:=3"], "'=3' must be NAME=VALUE"),

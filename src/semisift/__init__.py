@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
+    from semisift.consensus.consensus import Consensus
     from semisift.embedded.fs_manifold import FSManifold
     from semisift.embedded.rlsr import RLSR
     from semisift.embedded.s3vm_fs import S3VMFS
@@ -91,6 +92,7 @@ __all__ = [
     "CoBC",
     "CoForest",
     "CoTraining",
+    "Consensus",
     "ConstraintScore",
     "ENSemiFS",
     "EnsCLS",
@@ -132,6 +134,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Consensus": "semisift.consensus.consensus",
     "CoBC": "semisift.learners.cotraining.co_bc",
     "CoForest": "semisift.learners.cotraining.co_forest",
     "SemiSupervisedForest": "semisift.learners.cotraining.ss_forest",

@@ -1,0 +1,1 @@
+"""Rankers that stand on several others."""

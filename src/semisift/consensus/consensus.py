@@ -1,0 +1,267 @@
+"""Consensus: the mean place of features with rankers that err in different ways.
+
+    score_j = 1 - sum over rankers m of w_m log(rank_mj) / log(p)          ("product")
+    score_j = 1 - sum over rankers m of w_m (rank_mj - 1) / (p - 1)        ("mean")
+
+with weights w that add up to 1; near-copies of better features are put last. The first is the rank
+product: a feature that one ranker puts at place 2 and another at 50 is as good as one that both put
+at place 10, so that the places at the top decide. The second is Borda's count.
+
+R. Breitling, P. Armengaud, A. Amtmann, P. Herzyk (2004). Rank products: a simple, yet powerful, new
+method to detect differentially regulated genes in replicated microarray experiments. FEBS Letters
+573. C. Dwork, R. Kumar, M. Naor, D. Sivakumar (2001). Rank aggregation methods for the web. WWW 10.
+
+Which rankers to ask, how to put them together and when to put near-copies last is our own choice.
+Direction: high is good. Cost: that of the rankers, of which EnsCLS takes most.
+"""
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.base import clone
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from semisift._base import FeatureRanker
+from semisift._problem import Problem
+from semisift.consensus.parts import (
+    DEFAULT_WEIGHTS,
+    check_rankers,
+    default_rankers,
+    kind_of_data,
+)
+
+# Of measurements: above this correlation one of two columns is a near-copy.
+REDUNDANCY = 0.7
+
+
+class Consensus(FeatureRanker):
+    """Rank features by their mean place with rankers that err in different ways.
+
+    The score of a feature is 1 minus the mean logarithm of its ranks, in units of log(p): 1 is the
+    first place with all rankers, 0 the last. A feature without a score ranks last with a ranker.
+    The rankers share the rows, the neighbour graph and the pairs that follow from the labels, and
+    the members of their committees draw the same features.
+
+    By default the rankers are `SSFI`, which counts double, `SSelect`, `EnsCLS` and `C4`. They and
+    the rank product were chosen on half of the data sets of benchmarks/consensus.py, which compares
+    the choice with others on the other half. What is done depends on the data. Counts, as of words
+    or of molecules in a cell (no negative value, and at least half of the values zero), are left as
+    they are. Measurements are scaled to [0, 1] where distances are computed, and near-copies are
+    put last: features with an absolute correlation above 0.7 with a better one.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or str, default=None
+        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
+        or "knockoff" (see `FeatureRanker`). None selects half.
+    rankers : list of (str, FeatureRanker), default=None
+        The rankers to ask, with their names. None takes the default ones.
+    weights : array-like of shape (n_rankers,), default=None
+        How much each ranker counts. None is equal weights, but 2 for SSFI and 1 for the others
+        among the default rankers.
+    aggregation : {"product", "mean"}, default="product"
+        Average the logarithms of the ranks, or the ranks.
+    n_members : int or "auto", default="auto"
+        Size of the committees among the default rankers; "auto" is that of their papers.
+    max_unlabelled : int or None, default=2000
+        The rankers other than SSFI work on so many unlabelled rows, drawn at random, where there
+        are more.
+    n_jobs : int, default=None
+        Threads of the default rankers; the scores do not depend on it.
+    redundancy_threshold : float, "auto" or None, default="auto"
+        Rank columns whose absolute correlation with a better one exceeds it behind all others;
+        "auto" is 0.7 for measurements and None for counts, where near-copies are rare.
+    random_state : int or RandomState instance, default=None
+        Seed of the draws and of the order of ties. None is a fixed seed.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Between 0 and 1, higher is better; NaN for constant columns.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+    rankers_ : list of (str, FeatureRanker)
+        The fitted rankers.
+    weights_ : ndarray of shape (n_rankers,)
+        How much each counted; they add up to 1.
+    part_rankings_ : ndarray of shape (n_rankers, n_features_in_)
+        Rank of each column by each ranker, 1 is best; equal scores share their mean rank.
+    data_kind_ : {"measurements", "counts"}
+        What the columns were taken for.
+    represented_by_ : ndarray of shape (n_features_in_,)
+        For each column, the column that stands for it. With a redundancy threshold only.
+    transduction_ : ndarray of shape (n_samples,)
+        Label of every row, as by SSFI. Where SSFI is among the rankers.
+    confidence_ : ndarray of shape (n_samples,)
+        Share of the votes for that label; 1 for labelled rows. Where SSFI is among the rankers.
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows.
+
+    References
+    ----------
+    R. Breitling, P. Armengaud, A. Amtmann, P. Herzyk (2004). Rank products: a simple, yet powerful,
+    new method to detect differentially regulated genes in replicated microarray experiments. FEBS
+    Letters 573.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from semisift import Consensus
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> few_labels = y.where(y.groupby(y).cumcount() < 5, -1)
+    >>> ranker = Consensus(n_features_to_select=3, random_state=0).fit(X, few_labels)
+    >>> ranker.get_feature_names_out().tolist()
+    ['hue', 'od280/od315_of_diluted_wines', 'proline']
+    >>> [name for name, _ in ranker.rankers_]
+    ['ssfi', 'sselect', 'enscls', 'c4']
+    >>> ranker.part_rankings_[:, X.columns.get_loc("flavanoids")].tolist()
+    [5.0, 1.0, 3.0, 2.0]
+    """
+
+    labels_needed = "two_classes"
+    labels_rows = True
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FeatureRanker._parameter_constraints,
+        "rankers": [None, list],
+        "weights": [None, "array-like"],
+        "aggregation": [StrOptions({"product", "mean"})],
+        "n_members": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "max_unlabelled": [None, Interval(Integral, 2, None, closed="left")],
+        "n_jobs": [None, Integral],
+        "redundancy_threshold": [
+            None,
+            StrOptions({"auto"}),
+            Interval(Real, 0, 1, closed="neither"),
+        ],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | str | None = None,
+        rankers: Sequence[tuple[str, FeatureRanker]] | None = None,
+        weights: Sequence[float] | None = None,
+        aggregation: Literal["product", "mean"] = "product",
+        n_members: int | Literal["auto"] = "auto",
+        max_unlabelled: int | None = 2000,
+        n_jobs: int | None = None,
+        redundancy_threshold: float | Literal["auto"] | None = "auto",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            redundancy_threshold=redundancy_threshold,  # type: ignore[arg-type]
+            random_state=random_state,
+        )
+        self.rankers = rankers
+        self.weights = weights
+        self.aggregation = aggregation
+        self.n_members = n_members
+        self.max_unlabelled = max_unlabelled
+        self.n_jobs = n_jobs
+
+    def _n_tasks(self, problem: Problem) -> int | None:
+        parts = [ranker._n_tasks(problem) for _, ranker in self._new_rankers(problem)]
+        return None if None in parts else len(parts) + sum(filter(None, parts))
+
+    def _score(self, problem: Problem) -> NDArray[np.float64]:
+        self.data_kind_ = kind_of_data(problem)
+        rankers = self._new_rankers(problem)
+        weights = self._weights(len(rankers))
+        self.rankers_: list[tuple[str, FeatureRanker]] = []
+        for name in ("transduction_", "confidence_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        few = problem.part(problem.some_rows(self.max_unlabelled))
+        for name, ranker in self._progress(rankers, "ranker"):
+            self._rank_with(ranker, problem if ranker.labels_rows else few)
+            self.rankers_.append((name, ranker))
+            if ranker.labels_rows and not hasattr(self, "transduction_"):
+                self.transduction_, self.confidence_ = ranker.transduction_, ranker.confidence_
+        weights = weights[: len(self.rankers_)]  # a callback may have ended the loop
+        self.weights_ = weights / weights.sum()
+        scores = np.array([ranker.scores_ for _, ranker in self.rankers_])
+        self.part_rankings_ = rankdata(np.where(np.isnan(scores), np.inf, -scores), axis=1)
+        return aggregate(self.part_rankings_, self.weights_, self.aggregation)
+
+    def _rank_with(self, ranker: FeatureRanker, problem: Problem) -> None:
+        """Fit a ranker to a problem that others share; who watches this fit hears of its steps."""
+        context = getattr(self, "_callback_fit_ctx", None)
+        if context is not None:
+            ranker._callback_fit_ctx = context
+        try:
+            ranker._set_ranking(problem, ranker._score(problem))
+        finally:
+            ranker.__dict__.pop("_callback_fit_ctx", None)
+
+    def _new_rankers(self, problem: Problem) -> list[tuple[str, FeatureRanker]]:
+        if self.rankers is None:
+            return default_rankers(
+                kind_of_data(problem), self.n_members, self.max_unlabelled, self.n_jobs
+            )
+        check_rankers(self.rankers)
+        return [(name, clone(ranker)) for name, ranker in self.rankers]
+
+    def _weights(self, n_rankers: int) -> NDArray[np.float64]:
+        given: Any = self.weights
+        if given is None:
+            given = DEFAULT_WEIGHTS if self.rankers is None else np.ones(n_rankers)
+        weights = np.asarray(given, dtype=np.float64)
+        if weights.shape != (n_rankers,) or not (weights >= 0).all() or not weights.sum() > 0:
+            raise ValueError(
+                f"weights must hold {n_rankers} numbers, one for each ranker, none of them "
+                f"negative and not all 0: got {self.weights!r}."
+            )
+        return weights
+
+    def _comparable_scores(self) -> NDArray[np.float64] | None:
+        """Return the scores of the rankers, of shape (n_rankers, p): ranks say nothing of size."""
+        scores = [ranker._comparable_scores() for _, ranker in self.rankers_]
+        found = [each for each in scores if each is not None]
+        return np.array(found) if found else None
+
+    def _lighter(self, n_features: int) -> "Consensus":
+        """Return a copy of a fitted consensus that asks lighter copies of its rankers."""
+        rankers = [(name, ranker._lighter(n_features)) for name, ranker in self.rankers_]
+        copy: Consensus = clone(self).set_params(rankers=rankers, weights=self.weights_)
+        return copy
+
+    def _threshold_of_copies(self, problem: Problem) -> float | None:
+        if not isinstance(self.redundancy_threshold, str):
+            return self.redundancy_threshold
+        return REDUNDANCY if self.data_kind_ == "measurements" else None
+
+
+def aggregate(
+    rankings: NDArray[np.float64], weights: NDArray[np.float64], aggregation: str
+) -> NDArray[np.float64]:
+    """Put the ranks by several rankers together.
+
+    Parameters
+    ----------
+    rankings : float array of shape (n_rankers, p)
+    weights : float array of shape (n_rankers,)
+        They add up to 1.
+    aggregation : {"product", "mean"}
+
+    Returns
+    -------
+    float array of shape (p,)
+        1 for the first place with all rankers, 0 for the last.
+
+    Examples
+    --------
+    >>> rankings = np.array([[1.0, 2.0, 3.0, 4.0], [1.0, 4.0, 3.0, 2.0]])
+    >>> aggregate(rankings, np.array([0.5, 0.5]), "mean").round(6).tolist()
+    [1.0, 0.333333, 0.333333, 0.333333]
+    """
+    p = rankings.shape[1]
+    places, last = (rankings - 1.0, p - 1.0)
+    if aggregation == "product":
+        places, last = np.log(rankings), np.log(p)
+    mean = (weights[:, None] * places).sum(axis=0)
+    return np.asarray(1.0 - mean / (last or 1.0))

@@ -1,0 +1,89 @@
+"""The rankers that a consensus asks, by the kind of data."""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from semisift._base import FeatureRanker
+from semisift._problem import Problem
+from semisift.ensembles.enscls import EnsCLS
+from semisift.ensembles.ssfi import SSFI
+from semisift.filters.c4 import C4
+from semisift.filters.sselect import SSelect
+
+Kind = Literal["measurements", "counts"]
+
+# Tables of which at least so many values are zero, and none is negative, hold counts.
+SHARE_OF_ZEROS = 0.5
+
+# Of the default rankers, in their order.
+DEFAULT_WEIGHTS = (2, 1, 1, 1)
+
+
+def kind_of_data(problem: Problem) -> Kind:
+    """Tell counts, as of words or of molecules in a cell, from measurements.
+
+    Counts have one unit and are mostly zero: their distances mean something as they are, and
+    rescaling would make the rarest columns the most important ones.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    {"measurements", "counts"}
+    """
+    X = problem.X
+    values = X.data if problem.is_sparse else X
+    n_filled = int(np.count_nonzero(values))
+    mostly_zero = n_filled <= (1 - SHARE_OF_ZEROS) * problem.n_rows * problem.n_features
+    return "counts" if mostly_zero and values.min(initial=0) >= 0 else "measurements"
+
+
+def default_rankers(
+    kind: Kind, n_members: int | Literal["auto"], max_unlabelled: int | None, n_jobs: int | None
+) -> list[tuple[str, FeatureRanker]]:
+    """Return the rankers that a consensus asks unless told otherwise, by their names.
+
+    Parameters
+    ----------
+    kind : {"measurements", "counts"}
+    n_members : int or "auto"
+    max_unlabelled : int or None
+    n_jobs : int or None
+
+    Returns
+    -------
+    list of (str, FeatureRanker)
+    """
+    feature_scaling: Literal["minmax"] | None = "minmax" if kind == "measurements" else None
+    return [
+        ("ssfi", SSFI(n_members=n_members, n_jobs=n_jobs)),
+        ("sselect", SSelect(feature_scaling=feature_scaling)),
+        (
+            "enscls",
+            EnsCLS(
+                n_members=n_members,
+                max_unlabelled=max_unlabelled,
+                feature_scaling=feature_scaling,
+                n_jobs=n_jobs,
+            ),
+        ),
+        ("c4", C4(feature_scaling=feature_scaling)),
+    ]
+
+
+def check_rankers(rankers: Any) -> None:
+    """Refuse what is no list of rankers with different names."""
+    rule = "rankers must be a list of pairs of a name and a ranker"
+    if not len(rankers):
+        raise ValueError(f"{rule}: got an empty list.")
+    for part in rankers:
+        if not isinstance(part, tuple) or len(part) != 2 or not isinstance(part[0], str):
+            raise TypeError(f"{rule}: got {part!r}.")
+        if not isinstance(part[1], FeatureRanker):
+            raise TypeError(f"{rule}: got {part[1]!r} for {part[0]!r}, which is no FeatureRanker.")
+    names = [name for name, _ in rankers]
+    if len(set(names)) < len(names):
+        raise ValueError(f"{rule}, each with a name of its own: got {names}.")
