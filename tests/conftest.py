@@ -49,6 +49,15 @@ def nnge_path(request, monkeypatch):
         monkeypatch.setattr("semisift.learners.nnge._warn_kernels_missing", lambda: None)
 
 
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    """A real browser, for tests that are marked with `needs_browser`."""
+    from .browsing import browser
+
+    with browser(tmp_path_factory.mktemp("profile")) as driver:
+        yield driver
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     folder = os.environ.get("SEMISIFT_DATA")

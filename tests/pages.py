@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from semisift import SSFI, FeatureRanker
+from semisift._cutoff.assessment import Assessment
 from semisift.report import ranking_of, render
 
 from .conftest import make_data
@@ -83,6 +84,25 @@ class Given(FeatureRanker):
 
     def _score(self, problem):
         return np.asarray(self.scores, dtype=float)
+
+
+def new_assessment(**changes):
+    """Return an assessment of four features of which nothing is known but what is given."""
+    known = {
+        "rank_interval": None,
+        "selection_probability": None,
+        "stability": None,
+        "n_best": 2,
+        "n_resamples": 0,
+        "p_value": np.nan,
+        "p_values": None,
+        "decisions": None,
+        "chance_score": np.nan,
+        "n_permutations": 0,
+        "exchanged": True,
+        "light": False,
+    }
+    return Assessment(**known | changes)
 
 
 def page_of(ranker, X=None, y=None, **options):

@@ -13,7 +13,6 @@ from .browsing import (
     By,
     Keys,
     background,
-    browser,
     contrast,
     emulate,
     messages,
@@ -32,12 +31,6 @@ pytestmark = needs_browser
 def report(comparison, tmp_path_factory):
     """Write the report of a real comparison; its title and some names would be scripts."""
     return write_comparison(comparison, tmp_path_factory.mktemp("report") / "c.html", title=EVIL)
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    with browser(tmp_path_factory.mktemp("profile")) as driver:
-        yield driver
 
 
 @pytest.fixture

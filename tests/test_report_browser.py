@@ -14,7 +14,6 @@ from .browsing import (
     By,
     Keys,
     background,
-    browser,
     contrast,
     emulate,
     messages,
@@ -52,12 +51,6 @@ def report(tmp_path_factory):
         notes=["a" * 200, EVIL],
     )
     return path
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    with browser(tmp_path_factory.mktemp("profile")) as driver:
-        yield driver
 
 
 @pytest.fixture

@@ -6,12 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._words import count, figure, visible
-from semisift.report.ranking import Ranking
+from semisift._words import count, figure, listed, visible
+from semisift.report.marks import MARKS, MOST_MARKED
+from semisift.report.ranking import Chance, Ranking
 from semisift.report.rows import find_constant
 
 MOST_POINTS = 400
 LOOK_FOR_DROP = 50
+
+# So many confirmed and as many tentative features have a point in any case.
+MOST_DECIDED = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,28 +28,36 @@ class Curve:
         Points of the picture: all ranks, or ranks evenly spaced on a logarithmic axis.
     n_scored : int
         Features with a finite score that are no near-copies.
-    n_selected : int
+    n_first : int
+        How many of the first features are selected; 0 where these are not the selected ones.
     names : list of str
         The first features that have a point.
     words : str
         What the picture shows.
+    decisions : array of str or None
+        What was decided on the features of the points.
+    chance : Chance or None
+        What chance alone scores, where that is not far outside the picture.
     """
 
     ranks: NDArray[np.int64]
     scores: NDArray[np.float64]
     n_scored: int
-    n_selected: int
+    n_first: int
     names: list[str]
     words: str
+    decisions: NDArray[np.str_] | None = None
+    chance: Chance | None = None
 
 
-def follow(ranking: Ranking, n_selected: int, n_names: int = 10) -> Curve:
+def follow(ranking: Ranking, n_first: int, n_names: int = 10) -> Curve:
     """Choose the points to draw and say how the scores fall.
 
     Parameters
     ----------
     ranking : Ranking
-    n_selected : int
+    n_first : int
+        How many of the first features are marked as selected.
     n_names : int
         How many names to keep.
 
@@ -56,10 +68,65 @@ def follow(ranking: Ranking, n_selected: int, n_names: int = 10) -> Curve:
     is_copy = ranking.is_copy
     finite = np.flatnonzero(np.isfinite(ranking.scores) & ~is_copy)
     ranks, scores = finite + 1, ranking.scores[finite]
+    decisions = None if ranking.decisions is None else ranking.decisions[finite]
     chosen = _spaced(len(ranks))
+    if decisions is not None:
+        chosen = np.union1d(chosen, _decided(decisions))
     names = [visible(ranking.features[place]) for place in finite[:n_names]]
-    words = " ".join(_fall(ranks, scores) + _infinite(ranking.scores[~is_copy]) + _copies(is_copy))
-    return Curve(ranks[chosen], scores[chosen], len(ranks), n_selected, names, words)
+    words = [*_fall(ranks, scores), *_infinite(ranking.scores[~is_copy]), *_copies(is_copy)]
+    return Curve(
+        ranks=ranks[chosen],
+        scores=scores[chosen],
+        n_scored=len(ranks),
+        n_first=n_first,
+        names=names,
+        words=" ".join([*words, *_marked(decisions), *_by_chance(ranking.chance, scores)]),
+        decisions=None if decisions is None else decisions[chosen],
+        chance=ranking.chance if _in_reach(ranking.chance, scores) else None,
+    )
+
+
+def _decided(decisions: NDArray[np.str_]) -> NDArray[np.intp]:
+    """Return the first places of confirmed and of tentative features."""
+    found = [
+        np.flatnonzero(decisions == word)[:MOST_DECIDED] for word in ("confirmed", "tentative")
+    ]
+    return np.concatenate(found)
+
+
+def _marked(decisions: NDArray[np.str_] | None) -> list[str]:
+    """Say which marks mean what."""
+    if decisions is None:
+        return []
+    words = [
+        f"{count(int((decisions == decision).sum()), 'feature')} {decision} ({mark.words})"
+        for decision, mark in MARKS.items()
+        if (decisions == decision).any()
+    ]
+    beyond = ""
+    if len(decisions) > MOST_MARKED and (decisions[MOST_MARKED:] == "rejected").any():
+        beyond = f" Rejected ones are marked up to rank {MOST_MARKED}."
+    return [f"Marks: {listed(words)}.{beyond}"] if words else []
+
+
+def _by_chance(chance: Chance | None, scores: NDArray[np.float64]) -> list[str]:
+    """Say where the line of chance is."""
+    if chance is None or not len(scores):
+        return []
+    n_above = int((scores > chance.score).sum())
+    above = f"{count(n_above, 'feature')} {'scores' if n_above == 1 else 'score'} higher"
+    if not n_above:
+        above = "no feature scores higher"
+    where = "The dashed line is" if _in_reach(chance, scores) else "Far outside the picture is"
+    return [f"{where} the {chance.name}, at {figure(chance.score)}: {above}."]
+
+
+def _in_reach(chance: Chance | None, scores: NDArray[np.float64]) -> bool:
+    """Return whether a line at the score of chance leaves the curve a third of the picture."""
+    if chance is None or not len(scores):
+        return False
+    span = float(scores[0] - min(0.0, scores[-1])) or 1.0
+    return bool(scores[-1] - 2 * span <= chance.score <= scores[0] + 2 * span)
 
 
 def _spaced(length: int) -> NDArray[np.intp]:

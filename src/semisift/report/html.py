@@ -10,14 +10,14 @@ from semisift._base import FeatureRanker
 from semisift._files import drafts
 from semisift.report.page import environment, fill
 from semisift.report.pictures import (
+    picture_of_moves,
     picture_of_scores,
     pictures_of_rows,
     small_picture_of_scores,
 )
 from semisift.report.ranking import Ranking, ranking_of
 from semisift.report.rows import read_rows
-from semisift.report.summarise import MOST_PRINTED_ROWS, count_selected, summarise
-from semisift.report.table import table_rows
+from semisift.report.summarise import MOST_PRINTED_ROWS, summarise
 
 N_IN_NOTEBOOK = 10
 
@@ -106,6 +106,7 @@ def render(
         "script.js",
         summary=summary,
         scores=picture_of_scores(summary.curve),
+        moves=None if summary.moves is None else picture_of_moves(summary.moves),
         of_rows=of_rows,
         n_printed=MOST_PRINTED_ROWS,
     )
@@ -114,15 +115,14 @@ def render(
 def notebook(ranker: FeatureRanker) -> str:
     """Return the best features and the picture of the scores, to stand below a diagram."""
     ranking = ranking_of(ranker)
-    n_selected = count_selected(ranker, len(ranking))
     slug = f"semisift-{zlib.crc32(ranking.scores.tobytes()):08x}"
-    summary = summarise(ranking, ranker, n_selected=n_selected)
+    summary = summarise(ranking, ranker)
     return (
         environment()
         .get_template("notebook.html")
         .render(
             summary=summary,
-            table=table_rows(ranking, n_selected)[:N_IN_NOTEBOOK],
+            table=summary.table[:N_IN_NOTEBOOK],
             scores=small_picture_of_scores(summary.curve, slug),
         )
     )

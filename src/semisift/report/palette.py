@@ -50,10 +50,15 @@ PLAIN = Palette(
 
 
 def for_user() -> Palette:
-    """Return plain colours, but for writing those of the user's style: its ground may be dark."""
+    """Return plain colours, with writing and ground of the user's style: it may be a dark one."""
     from matplotlib import rcParams
 
-    return replace(PLAIN, ink=rcParams["text.color"], muted=rcParams["axes.labelcolor"])
+    return replace(
+        PLAIN,
+        ink=rcParams["text.color"],
+        muted=rcParams["axes.labelcolor"],
+        paper=rcParams["axes.facecolor"],
+    )
 
 
 def marker(place: int | None) -> str:

@@ -23,10 +23,12 @@ from semisift.report.rows import (
     values_of,
 )
 from semisift.report.svg import THEMED, Names, new_axes, new_figure, themed, to_svg
+from semisift.report.whiskers import Moves, draw_whiskers
 
 MOST_BOXES = 12
 MOST_PROJECTED = 20
 MOST_CLASSES_SAID = 4
+MOST_NARROW_WHISKERS = 12
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,25 @@ def small_picture_of_scores(curve: Curve, slug: str) -> Picture:
     """Draw the scores small, for a notebook."""
     svg = _scores(curve, slug, 420, 240, n_names=0)
     return Picture(slug, "Scores by rank", curve.words, svg)
+
+
+def picture_of_moves(moves: Moves, slug: str = "moves") -> Picture:
+    """Draw how far the ranks move, for a wide and for a narrow screen."""
+    wide = _moves(moves, slug, 760, slug, room=190)
+    narrow = _moves(moves.head(MOST_NARROW_WHISKERS), f"{slug}-narrow", 340, slug)
+    words = moves.words
+    if len(moves) > MOST_NARROW_WHISKERS:
+        words += f" On narrow screens the best {MOST_NARROW_WHISKERS} are drawn."
+    return Picture(slug, "Ranks on halves of the rows", words, wide, narrow)
+
+
+def _moves(moves: Moves, slug: str, width: int, label: str, room: int | None = None) -> Markup:
+    names, height = Names(), (18 if room else 32) * len(moves) + 50
+    with themed():
+        sheet = new_figure(width, height)
+        ax = new_axes(sheet, width, height, left=room or 8, right=6, top=6, bottom=40)
+        draw_whiskers(ax, moves, THEMED, names, room)
+        return to_svg(sheet, slug, names, f"{label}-words")
 
 
 def pictures_of_rows(ranking: Ranking, rows: Rows, X: Any, n_selected: int) -> RowPictures:

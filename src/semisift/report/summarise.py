@@ -8,9 +8,13 @@ from semisift._base import FeatureRanker
 from semisift._words import count, visible
 from semisift.report.about import About, about_method, cautions, what_fit_reports
 from semisift.report.curve import Curve, follow, missing_scores
+from semisift.report.parts import Part, parts_of, say_kind
 from semisift.report.ranking import Ranking
 from semisift.report.rows import Rows
-from semisift.report.table import TableRow, table_rows
+from semisift.report.selection import select
+from semisift.report.table import Columns, TableRow, columns_of, table_rows
+from semisift.report.trust import Trust, judge
+from semisift.report.whiskers import Moves, follow_ranks
 
 MOST_PRINTED_ROWS = 50
 MOST_NAMED = 3
@@ -40,9 +44,8 @@ class Summary:
     classes: list[ClassCount]
     class_names: list[str]
     table: list[TableRow]
-    has_draws: bool
+    columns: Columns
     redundancy: str
-    shows_selected: bool
     curve: Curve
     no_score: list[str]
     about: About
@@ -50,6 +53,10 @@ class Summary:
     cautions: list[str]
     source: list[tuple[str, str]]
     notes: list[str]
+    trust: Trust | None
+    moves: Moves | None
+    parts: list[Part]
+    kind_of_data: str
 
 
 def summarise(
@@ -86,58 +93,45 @@ def summarise(
     Summary
     """
     about = about_method(ranker)
-    by_default = n_selected is None
-    n_selected = count_selected(ranker, len(ranking)) if n_selected is None else n_selected
-    table = table_rows(ranking, n_selected)
+    selection = select(ranker, ranking, n_selected)
+    table = table_rows(ranking, selection.mask)
     return Summary(
         title=visible(title) if title else f"Features ranked by {about.name}",
         lead=_lead(about.name, len(ranking), rows),
         best=[row.feature for row in table[:MOST_NAMED]],
         n_features=len(ranking),
-        n_selected=n_selected,
-        selection=_selection(ranker, by_default),
+        n_selected=selection.n,
+        selection=selection.words,
         n_rows=None if rows is None else rows.n_rows,
         n_labelled=None if rows is None else len(rows.labels.labelled),
         classes=[] if rows is None else count_classes(rows),
         class_names=[visible(name) for name in getattr(ranker, "classes_", [])],
         table=table,
-        has_draws=ranking.draws is not None,
+        columns=columns_of(ranking, selection, _n_best(ranker)),
         redundancy=_redundancy(ranker, ranking),
-        shows_selected=n_selected < len(table),
-        curve=follow(ranking, n_selected),
+        curve=follow(ranking, selection.n_first),
         no_score=missing_scores(ranking, X),
         about=about,
         fit_facts=what_fit_reports(ranker, ranking, rows),
         cautions=cautions(ranker, ranking, rows),
         source=[(visible(key), visible(value)) for key, value in (source or {}).items()],
         notes=[visible(note) for note in notes],
+        trust=judge(ranker, ranking),
+        moves=follow_ranks(ranking, ranker),
+        parts=parts_of(ranker),
+        kind_of_data=say_kind(ranker),
     )
 
 
-def count_selected(ranker: FeatureRanker, n_features: int) -> int:
-    """Return how many of `n_features` the ranker selects."""
-    try:
-        if ranker._rule is not None:
-            return min(int(ranker.get_support().sum()), n_features)
-        return min(ranker._count_to_select(ranker.n_features_in_), n_features)
-    except ValueError:  # the number was raised, or a rule set, after the fit
-        return n_features
-
-
-def _selection(ranker: FeatureRanker, by_default: bool) -> str:
-    """Say by what the number of selected features came about."""
-    if by_default and ranker.n_features_to_select is None:
-        return "half of all, as no number was asked for"
-    if by_default and ranker._rule is not None and hasattr(ranker, "cutoff_"):
-        return f"as many as the {ranker._rule} rule confirmed: {ranker.cutoff_.error}"
-    return "the best by rank"
+def _n_best(ranker: FeatureRanker) -> int:
+    return getattr(getattr(ranker, "assessment_", None), "n_best", 0)
 
 
 def _redundancy(ranker: FeatureRanker, ranking: Ranking) -> str:
     """Say what was done about near-copies."""
     if ranking.represented_by is None:
         return ""
-    threshold = f"{ranker.redundancy_threshold:g}"
+    threshold = f"{_threshold(ranker):g}"
     n_copies = int(ranking.is_copy.sum())
     if not n_copies:
         return f"No feature correlates with a better one by more than {threshold}."
@@ -147,6 +141,15 @@ def _redundancy(ranker: FeatureRanker, ranking: Ranking) -> str:
         "all rows, and therefore rank behind the others: near-copies, listed with the feature that "
         "stands for them."
     )
+
+
+def _threshold(ranker: FeatureRanker) -> float:
+    threshold = ranker.redundancy_threshold
+    if isinstance(threshold, str):  # "auto", of a consensus
+        from semisift.consensus.consensus import REDUNDANCY
+
+        return REDUNDANCY
+    return float(threshold or 0.0)
 
 
 def count_classes(rows: Rows) -> list[ClassCount]:

@@ -2,11 +2,14 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semisift._words import same_decimals, visible
 from semisift.report.ranking import Ranking
+from semisift.report.selection import Selection
 
 MOST_TABLE_ROWS = 1000
 MOST_COPIES = 20
@@ -17,7 +20,9 @@ class TableRow:
     """One line of the table; `bar` is the score in percent of the best one.
 
     `copy_of` is the feature that stands for this one, `copies` those that this one stands for (the
-    first of them) and `n_copies` how many.
+    first of them) and `n_copies` how many. `low` and `high` are the ends of the interval of its
+    ranks, `among_best` how often it is among the best, `parts` its ranks by the parts of a
+    consensus.
     """
 
     rank: int
@@ -30,17 +35,62 @@ class TableRow:
     copy_of: str = ""
     copies: tuple[str, ...] = ()
     n_copies: int = 0
+    decision: str = ""
+    low: int = 0
+    high: int = 0
+    among_best: float = 0.0
+    parts: tuple[str, ...] = ()
 
 
-def table_rows(ranking: Ranking, n_selected: int) -> list[TableRow]:
+@dataclass(frozen=True)
+class Columns:
+    """Which columns the table of features has, besides rank, feature and score."""
+
+    draws: bool
+    decision: bool
+    interval: bool
+    among_best: bool
+    n_best: int
+    parts: list[str]
+    selected: bool
+
+
+def columns_of(ranking: Ranking, selection: Selection, n_best: int = 0) -> Columns:
+    """Say which columns the table has; what a rule selects, the decisions tell already.
+
+    `n_best` is how many features count as the best ones.
+    """
+    return Columns(
+        draws=ranking.draws is not None,
+        decision=ranking.decisions is not None,
+        interval=ranking.rank_interval is not None,
+        among_best=ranking.selection_probability is not None,
+        n_best=n_best,
+        parts=[visible(name) for name in ranking.parts or {}],
+        selected=0 < selection.n < min(len(ranking), MOST_TABLE_ROWS) and not selection.by_rule,
+    )
+
+
+def table_rows(ranking: Ranking, selected: NDArray[np.bool_]) -> list[TableRow]:
     """Return the lines of the table: the best thousand.
+
+    Parameters
+    ----------
+    ranking : Ranking
+    selected : bool array
+        Which features are selected, in the order of their ranks.
+
+    Returns
+    -------
+    list of TableRow
 
     Examples
     --------
     >>> import numpy as np
     >>> names = np.array(["a", "b"], dtype=object)
     >>> ranking = Ranking(names, np.array([2.0, 0.5]), None, np.arange(2), names)
-    >>> [(row.rank, row.feature, row.score, row.bar) for row in table_rows(ranking, 1)]
+    >>> lines = table_rows(ranking, np.array([True, False]))
+    >>> [(row.rank, row.feature, row.score, row.bar) for row in lines]
     [(1, 'a', '2.0000', 100.0), (2, 'b', '0.5000', 25.0)]
     """
     scores = ranking.scores[:MOST_TABLE_ROWS]
@@ -59,13 +109,39 @@ def table_rows(ranking: Ranking, n_selected: int) -> list[TableRow]:
                 score=_score(score, form),
                 bar=_bar(score, best),
                 draws="" if ranking.draws is None else f"{ranking.draws[place]:,}",
-                selected=place < n_selected,
+                selected=bool(selected[place]),
                 copy_of=_copied(ranking, place),
                 copies=tuple(visible(ranking.features[i]) for i in copies[place][:MOST_COPIES]),
                 n_copies=len(copies[place]),
+                **_sureness(ranking, place),
             )
         )
     return lines
+
+
+def _sureness(ranking: Ranking, place: int) -> dict[str, Any]:
+    """Return what is known about how sure the rank of a feature is."""
+    known: dict[str, Any] = {}
+    if ranking.decisions is not None:
+        known["decision"] = str(ranking.decisions[place])
+    if ranking.rank_interval is not None:
+        known["low"], known["high"] = ranking.rank_interval[place].tolist()
+    if ranking.selection_probability is not None:
+        known["among_best"] = float(ranking.selection_probability[place])
+    if ranking.parts is not None:
+        known["parts"] = tuple(_rank(ranks[place]) for ranks in ranking.parts.values())
+    return known
+
+
+def _rank(value: float) -> str:
+    """Write a rank; equal scores share a mean rank.
+
+    Examples
+    --------
+    >>> _rank(1234.0), _rank(2.5)
+    ('1,234', '2.5')
+    """
+    return f"{value:,.1f}".removesuffix(".0")
 
 
 def _copies_by_place(ranking: Ranking) -> dict[int, list[int]]:
