@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from semisift import METHODS, SSFI
+from semisift import METHODS, SSFI, Consensus
 from semisift.cli import _progress
 from tests.commands import FEATURES, call, write_table
 from tests.conftest import make_data
@@ -39,17 +39,35 @@ def read_ranking(path):
 def test_the_ranking_is_that_of_python(folder):
     rank(folder, "--out", folder / "r.csv", "--seed", 3)
     data = make_data()
-    ranker = SSFI(random_state=3).fit(data.X, data.y)
+    ranker = Consensus(random_state=3).fit(data.X, data.y)
+    sure = ranker.assess(data.X, data.y, n_resamples=20, n_permutations=39, light=True)
     frame = read_ranking(folder / "r.csv")
     assert frame["rank"].to_list() == list(range(1, 9))
     order = np.argsort(ranker.ranking_)
     assert frame["feature"].to_list() == [FEATURES[j] for j in order]
     np.testing.assert_array_equal(frame["score"].to_numpy(), ranker.scores_[order])
+    np.testing.assert_array_equal(frame["rank_by_ssfi"].to_numpy(), ranker.part_rankings_[0][order])
+    assert frame["decision"].to_list() == sure.decisions[order].tolist()
+    np.testing.assert_array_equal(frame["rank_high"].to_numpy(), sure.rank_interval[order, 1])
+    np.testing.assert_array_equal(
+        frame["selection_probability"].to_numpy(), sure.selection_probability[order]
+    )
+
+
+def test_the_ranking_by_a_method_is_that_of_python(folder):
+    rank(folder, "--out", folder / "r.csv", "--seed", 3, "--method", "ssfi")
+    data = make_data()
+    ranker = SSFI(random_state=3).fit(data.X, data.y)
+    frame = read_ranking(folder / "r.csv")
+    assert frame.columns == ["feature", "rank", "score", "draws"]
+    order = np.argsort(ranker.ranking_)
+    np.testing.assert_array_equal(frame["score"].to_numpy(), ranker.scores_[order])
     np.testing.assert_array_equal(frame["draws"].to_numpy(), ranker.n_draws_[order])
 
 
 def test_the_ranking_says_where_it_comes_from(folder):
-    rank(folder, "--out", folder / "r.csv", "--param", "max_iter=2", "--param", "variant=paper")
+    parameters = ["--param", "max_iter=2", "--param", "variant=paper"]
+    rank(folder, "--out", folder / "r.csv", "--method", "ssfi", *parameters)
     lines = [line for line in (folder / "r.csv").read_text().splitlines() if line[0] == "#"]
     facts = {key: json.loads(value) for key, value in (line[2:].split(": ", 1) for line in lines)}
     assert facts["method"] == "ssfi"
@@ -68,7 +86,8 @@ def test_all_forms_of_the_ranking_agree(folder):
     expected = read_ranking(folder / "r.csv")
     assert pl.read_parquet(folder / "r.parquet").equals(expected)
     metadata = pl.read_parquet_metadata(folder / "r.parquet")
-    assert json.loads(metadata["method"]) == "ssfi"
+    assert json.loads(metadata["method"]) == "consensus"
+    assert json.loads(metadata["assessment"])["n_permutations"] == 39
     content = json.loads((folder / "r.json").read_text())
     assert [row["feature"] for row in content["ranking"]] == expected["feature"].to_list()
     assert content["input"]["file"] == "table.csv"
@@ -77,10 +96,10 @@ def test_all_forms_of_the_ranking_agree(folder):
 
 
 def test_labels_of_all_rows(folder):
-    rank(folder, "--labels-out", folder / "l.csv", "--labels-out", folder / "l.csv")
+    rank(folder, "--labels-out", folder / "l.csv", "--no-assess")
     frame = pl.read_csv(folder / "l.csv")
     data = make_data()
-    ranker = SSFI(random_state=0).fit(data.X, data.y)
+    ranker = Consensus(random_state=0).fit(data.X, data.y)
     assert frame["row"].to_list() == [f"s{i}" for i in range(60)]
     assert frame["label"].to_list() == ["AB"[code] for code in ranker.transduction_]
     np.testing.assert_array_equal(frame["confidence"].to_numpy(), ranker.confidence_)
@@ -91,12 +110,9 @@ def test_scores_that_are_missing_survive_every_form(folder):
     frame = pl.read_csv(folder / "table.csv").with_columns(pl.lit(1.0).alias("constant"))
     frame.write_csv(folder / "table.csv")
     rank(folder, "--out", folder / "r.json")
-    assert json.loads((folder / "r.json").read_text())["ranking"][-1] == {
-        "feature": "constant",
-        "rank": 9,
-        "score": None,
-        "draws": json.loads((folder / "r.json").read_text())["ranking"][-1]["draws"],
-    }
+    last = json.loads((folder / "r.json").read_text())["ranking"][-1]
+    assert (last["feature"], last["rank"], last["score"]) == ("constant", 9, None)
+    assert last["decision"] == "rejected"
     rank(folder, "--out", folder / "r.csv")
     assert np.isnan(read_ranking(folder / "r.csv")["score"][-1])
 
@@ -113,7 +129,7 @@ def test_select_writes_the_table_and_all_the_rest(folder):
     assert set(small.columns) == {*best, "label", "id"}
     original = pl.read_csv(table)
     assert small.equals(original.select(small.columns))
-    assert "The 2 best features by ssfi" in result.stdout
+    assert "The 2 best features by consensus" in " ".join(result.stdout.split())
     assert "<html" in outputs[3].read_text()
     assert sorted(path.name for path in folder.iterdir()) == sorted(
         ["table.csv", *(path.name for path in outputs)]
@@ -161,10 +177,15 @@ def test_names_from_the_data_are_not_markup(folder):
     [
         (["--method", "nonsense"], 2, ["no method 'nonsense'", "ssfi"]),
         (["--param", "n_members"], 2, ["NAME=VALUE"]),
-        (["--param", "depth=3"], 2, ["no parameter 'depth'", "max_depth"]),
+        (["--method", "ssfi", "--param", "depth=3"], 2, ["no parameter 'depth'", "max_depth"]),
         (["--param", "random_state=3"], 2, ["--seed"]),
-        (["--param", "growth=-1"], 1, ["'growth'", "Got -1"]),
+        (["--method", "ssfi", "--param", "growth=-1"], 1, ["'growth'", "Got -1"]),
         (["--top", "9"], 1, ["--top 9", "8 features"]),
+        (["--top", "0"], 2, ["'--top'", "at least 1", "shadow, stability, knockoff", "got '0'"]),
+        (["--top", "boruta"], 2, ["'--top'", "shadow, stability, knockoff", "got 'boruta'"]),
+        (["--redundancy", "1.5"], 2, ["'--redundancy'", "between 0 and 1, or off", "got '1.5'"]),
+        (["--redundancy", "auto"], 2, ["'--redundancy'", "between 0 and 1, or off", "got 'auto'"]),
+        (["--thorough", "--no-assess"], 2, ["--thorough", "--no-assess"]),
         (["--out", "r.txt"], 2, [".csv or .tsv or .parquet or .json"]),
         (["--out", "none/r.csv"], 2, ["does not exist"]),
         (["--report", "page.pdf"], 2, [".html"]),
@@ -198,7 +219,7 @@ def test_select_keeps_the_form_of_the_input(folder):
 
 def test_missing_file_and_missing_label(folder):
     assert "no such file" in call("rank", folder / "none.csv", code=1).stderr
-    assert "ssfi needs labels" in call("rank", folder / "table.csv", code=1).stderr
+    assert "consensus needs labels" in call("rank", folder / "table.csv", code=1).stderr
 
 
 @pytest.mark.filterwarnings("always::semisift.exceptions.NothingUnlabelledWarning")
@@ -229,7 +250,7 @@ def test_progress_is_shown_on_a_terminal_after_a_while(folder, monkeypatch):
     monkeypatch.setattr(_progress, "PATIENCE", 0.0)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
-    slow = ["--param", "n_members=60000", "--param", "variant=paper"]
+    slow = ["--method", "ssfi", "--param", "n_members=60000", "--param", "variant=paper"]
     shown = rank(folder, *slow).stderr
     assert "Ranking 8 features by ssfi" in shown
     assert "left:" in shown
@@ -251,7 +272,8 @@ def big_table(tmp_path):
 def start_select(big_table, *more):
     target = big_table.parent / "out" / "small.csv"
     command = [sys.executable, "-m", "semisift", "select", str(big_table), "--label", "label"]
-    command += ["--top", "1900", "--out", str(target), "--param", "n_members=100", *more]
+    command += ["--top", "1900", "--out", str(target), "--method", "ssfi"]
+    command += ["--param", "n_members=100", *more]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE), target
 
 

@@ -42,6 +42,7 @@ MANY_DOUBTFUL = 0.25
 class LabelRequest(FileRequest):
     """What the user asked to label."""
 
+    method: str
     out: str
     probabilities: bool
 

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from semisift._words import python_value
+from semisift.cli._values import Redundancy, Top
 
 Command = Callable[..., Any]
 
@@ -172,27 +173,42 @@ N_JOBS = click.option(
 METHOD_OPTIONS = [
     click.option(
         "--method",
-        default="ssfi",
-        show_default=True,
         metavar="NAME",
-        help="How to rank; `semisift methods` lists the names.",
+        help="How to rank; `semisift methods` lists the names.  [default: consensus, the mean rank "
+        "by four methods]",
     ),
     PARAM,
     click.option(
         "--redundancy",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        type=Redundancy(),
         metavar="R",
         help="Put near-copies last: features whose correlation with a better one exceeds R, in "
-        "absolute value and over all rows. 0.7 is a good first choice.",
+        "absolute value and over all rows; off ranks by score alone.  [default: 0.7 with "
+        "consensus, unless the table holds counts; off with other methods]",
     ),
     SEED,
     N_JOBS,
     click.option(
         "--top",
+        type=Top(),
+        metavar="N|RULE",
+        help="How many features to select and show: a number, or a rule that confirms features "
+        "(shadow, stability, knockoff).  [default: those that are confirmed; 20 if nothing was "
+        "asked to confirm any]",
+    ),
+    click.option(
+        "--assess/--no-assess",
         default=None,
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="How many features to select and show.  [default: 20]",
+        help="Tell how sure the ranking is, from shuffled labels (which also confirm features) and "
+        "from halves of the rows; takes about five times as long as the ranking.  [default: yes "
+        "for rank without --method and without a rule, else no]",
+    ),
+    click.option(
+        "--thorough",
+        is_flag=True,
+        help="Confirm features by the rule shadow, unless --top says otherwise, and assess the "
+        "ranking with more repetitions and whole committees. Takes some hundred times as long as "
+        "the ranking.",
     ),
 ]
 

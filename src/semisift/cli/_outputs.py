@@ -141,7 +141,7 @@ def write_page(result: Result, path: Path) -> None:
             for name, number in {"semisift": facts["semisift"], **facts["versions"]}.items()
         ),
     }
-    notes = list(result.dataset.notes)
+    notes = result.notes
     if result.trial is not None:
         notes.append(result.trial)
     write_report(
@@ -150,7 +150,7 @@ def write_page(result: Result, path: Path) -> None:
         ranker=result.ranker,
         X=result.dataset.X,
         y=result.dataset.y,
-        n_selected=result.n_selected,
+        n_selected=len(result.places),
         title=result.request.title,
         source=source,
         notes=notes,
@@ -167,46 +167,6 @@ def told_of_table(file: str, dataset: Dataset) -> list[str]:
         f"{', ...' if len(labelled) > 10 else ''}); {count(len(dataset.variables), 'feature')}.",
         *(f"Note: {note}" for note in dataset.notes),
     ]
-
-
-def show(result: Result) -> None:
-    """Print the best features and what was written."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console(highlight=False, markup=False)
-    ranking = result.ranking
-    for line in told_of_table(result.request.table, result.dataset):
-        console.print(line)
-    heading = "The best feature"
-    if result.n_selected > 1:
-        heading = f"The {result.n_selected} best features"
-    table = Table(title=f"{heading} by {result.method.name}")
-    table.add_column("rank", justify="right")
-    table.add_column("feature", overflow="fold")
-    table.add_column("score", justify="right")
-    if ranking.draws is not None:
-        table.add_column("draws", justify="right")
-    for i in range(result.n_selected):
-        row: list[str | Text] = [
-            str(i + 1),
-            Text(visible(ranking.features[i])),
-            f"{ranking.scores[i]:.6g}",
-        ]
-        if ranking.draws is not None:
-            row.append(f"{ranking.draws[i]:,}")
-        table.add_row(*row)
-    console.print(table)
-    if (n_copies := int(ranking.is_copy.sum())) == 1:
-        console.print("1 near-copy of a better feature ranks last.")
-    elif n_copies:
-        console.print(f"{n_copies:,} near-copies of better features rank last.")
-    if result.trial is not None:
-        console.print(result.trial)
-    for name in OUTPUTS:
-        if getattr(result.request, name) is not None:
-            console.print(f"Written: {getattr(result.request, name)}")
 
 
 def _write_json(value: Any, path: Path) -> None:

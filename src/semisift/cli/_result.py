@@ -8,7 +8,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from semisift import __version__
+from semisift.cli._sureness import CUT_SHORT, sureness_facts
 from semisift.cli._tables import TableRequest
 from semisift.registry import Entry, Method
 from semisift.tables import Choices, Dataset, PairFiles, Table, checksum
@@ -16,6 +20,9 @@ from semisift.tables import Choices, Dataset, PairFiles, Table, checksum
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
     from semisift.report import Ranking
+
+# Of the features that are confirmed, so many are printed.
+MOST_SHOWN = 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +32,6 @@ class FileRequest(TableRequest):
     table: str
     labels: str | None
     labels_per_class: int | None
-    method: str
     param: tuple[str, ...]
     seed: int
     n_jobs: int | None
@@ -47,15 +53,38 @@ class FileRequest(TableRequest):
 class Request(FileRequest):
     """What the user asked to rank."""
 
+    method: str | None
     must_link: str | None
     cannot_link: str | None
-    redundancy: float | None
-    top: int | None
+    redundancy: float | str | None
+    top: int | str | None
+    assess: bool | None
+    thorough: bool
     labels_out: str | None
     report: str | None
     title: str | None
     ranking: str | None
     reduced: str | None = None
+
+    @property
+    def number(self) -> int | None:
+        """How many features were asked for, by a number."""
+        return None if isinstance(self.top, str) else self.top
+
+    @property
+    def rule(self) -> str | None:
+        """The rule that is to confirm features."""
+        if isinstance(self.top, str):
+            return self.top
+        return "shadow" if self.thorough and self.top is None else None
+
+    @property
+    def is_assessed(self) -> bool:
+        """Whether to tell how sure the ranking is; `rank` does so unless told what to do."""
+        if self.assess is not None:
+            return self.assess
+        by_itself = self.method is None and self.rule is None and self.reduced is None
+        return self.thorough or by_itself
 
     @property
     def has_pairs(self) -> bool:
@@ -76,19 +105,40 @@ class Request(FileRequest):
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """A ranking with all that led to it."""
+    """A ranking with all that led to it.
+
+    Attributes
+    ----------
+    request : Request
+    method : Method
+    dataset : Dataset
+    ranker : FeatureRanker
+        Fitted, and assessed where that was asked for.
+    ranking : Ranking
+    n_wanted : int
+        How many features were asked for, else how many to show.
+    is_cut_short : bool
+        Whether the user interrupted the assessment, which is left out.
+    """
 
     request: Request
     method: Method
     dataset: Dataset
     ranker: "FeatureRanker"
     ranking: "Ranking"
-    n_selected: int
+    n_wanted: int
+    is_cut_short: bool = False
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Where the ranking comes from."""
-        return provenance(self.request, self.method, self.dataset, self.ranker)
+        """Where the ranking comes from, and how sure it is."""
+        facts = provenance(self.request, self.method, self.dataset, self.ranker)
+        return {**facts, "notes": self.notes, **sureness_facts(self.ranker, self.ranking)}
+
+    @property
+    def notes(self) -> list[str]:
+        """What was done to the table, and what was left out."""
+        return [*self.dataset.notes, *([CUT_SHORT] if self.is_cut_short else [])]
 
     @property
     def trial(self) -> str | None:
@@ -96,9 +146,32 @@ class Result:
         return trial_sentence(self.dataset, getattr(self.ranker, "transduction_", None))
 
     @property
+    def is_decided(self) -> bool:
+        """Whether the confirmed features are selected, rather than a number of them."""
+        return self.request.number is None and self.ranking.decisions is not None
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """Places of the selected features in the ranking, counted from 0."""
+        if self.is_decided:
+            is_confirmed = (self.ranking.decisions == "confirmed") & ~self.ranking.is_copy
+            return np.flatnonzero(is_confirmed)
+        return np.arange(self.n_wanted)
+
+    @property
+    def shown(self) -> NDArray[np.int64]:
+        """Places of the features to show: the selected ones, and others if these are few."""
+        places = self.places
+        if not self.is_decided:
+            return places
+        others = np.setdiff1d(np.flatnonzero(~self.ranking.is_copy), places)
+        n_others = max(0, self.n_wanted - len(places))
+        return np.sort(np.concatenate([places[:MOST_SHOWN], others[:n_others]]))
+
+    @property
     def selected(self) -> list[str]:
         """Names of the selected features, best first."""
-        return list(self.ranking.features[: self.n_selected])
+        return list(self.ranking.features[self.places])
 
 
 def provenance(

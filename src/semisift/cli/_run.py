@@ -14,7 +14,10 @@ from semisift.cli._options import parse_parameters
 from semisift.cli._progress import Steps
 from semisift.cli._reading import check_classes, read_dataset
 from semisift.cli._result import Request, Result
-from semisift.exceptions import NothingUnlabelledWarning, TableError
+from semisift.cli._show import show
+from semisift.cli._sureness import CUT_SHORT
+from semisift.cli._values import OFF
+from semisift.exceptions import NothingSelectedWarning, NothingUnlabelledWarning, TableError
 from semisift.registry import METHODS, Method
 from semisift.tables import Dataset, write
 
@@ -22,35 +25,50 @@ if TYPE_CHECKING:
     from semisift._base import FeatureRanker
     from semisift.report import Ranking
 
+DEFAULT_METHOD = "consensus"
 DEFAULT_TOP = 20
+
+# Of an assessment: about five times the cost of a consensus, and what is enough to publish.
+LIGHT = {"n_resamples": 20, "n_permutations": 39, "light": True}
+THOROUGH = {"n_resamples": 50, "n_permutations": 99, "light": False}
 
 
 def run(request: Request) -> None:
-    """Read, rank, write and show."""
-    method = find_method(request.method)
+    """Read, rank, assess, write and show."""
+    method = find_method(request.method or DEFAULT_METHOD)
     outputs = _outputs.check(request)
-    _check_takes_pairs(request, method)
+    _check_wishes(request, method)
     parameters = parse_parameters(request.param, method.cls)
-    if request.labels_out and not method.cls.labels_rows:
-        raise click.BadParameter(
-            f"{method.name} gives no labels to rows. Methods that do: {_labelling_methods()}.",
-            param_hint="--labels-out",
-        )
     steps = Steps(request.quiet)
     needs_labels = method.cls.labels_needed == "two_classes" and not request.has_pairs
     dataset = read_dataset(request, steps, method.name, needs_labels)
     if not request.has_pairs:  # they say what the labels would
         check_classes(dataset, method.name, method.cls.labels_needed)
-    n_selected = _count(request.top, len(dataset.variables))
-    with steps.step(f"Ranking {len(dataset.variables):,} features by {method.name}") as step:
-        ranker = _fit(request, method, parameters, dataset, n_selected, step)
-    result = Result(
-        request, method, dataset, ranker, _ranking(request, dataset, ranker), n_selected
+    n_wanted = _count(request.number, len(dataset.variables))
+    ranker = method.cls(
+        n_features_to_select=_to_select(request, method, n_wanted),
+        random_state=request.seed,
+        **_common_parameters(request, method),
+        **parameters,
     )
+    with steps.step(f"Ranking {len(dataset.variables):,} features by {method.name}") as step:
+        _call(ranker, ranker.fit, dataset, step)
+    is_complete = not request.is_assessed or _assess(request, dataset, ranker, steps)
+    ranking = _ranking(request, dataset, ranker)
+    result = Result(request, method, dataset, ranker, ranking, n_wanted, not is_complete)
     with steps.step("Writing the results"):
         _write(result, outputs)
     if not request.quiet and request.ranking != "-":
-        _outputs.show(result)
+        show(result)
+    if not is_complete:
+        click.echo(CUT_SHORT, err=True)
+        raise KeyboardInterrupt
+    if "reduced" in outputs and not result.selected:
+        raise TableError(
+            f"{request.reduced} was not written: none of the "
+            f"{count(len(result.ranking), 'feature')} is confirmed, so there is nothing to select. "
+            "Say with --top how many to select all the same."
+        )
 
 
 def find_method(name: str, hint: str = "--method", others: Sequence[str] = ()) -> Method:
@@ -61,6 +79,18 @@ def find_method(name: str, hint: str = "--method", others: Sequence[str] = ()) -
             param_hint=hint,
         )
     return METHODS[name]
+
+
+def _check_wishes(request: Request, method: Method) -> None:
+    """Refuse what contradicts itself, and what the method cannot do."""
+    if request.thorough and request.assess is False:
+        raise click.UsageError("--thorough asks for what --no-assess leaves out: give one of them.")
+    if request.labels_out and not method.cls.labels_rows:
+        raise click.BadParameter(
+            f"{method.name} gives no labels to rows. Methods that do: {_labelling_methods()}.",
+            param_hint="--labels-out",
+        )
+    _check_takes_pairs(request, method)
 
 
 def _check_takes_pairs(request: Request, method: Method) -> None:
@@ -83,37 +113,65 @@ def _labelling_methods() -> str:
     return ", ".join(name for name, method in METHODS.items() if method.cls.labels_rows)
 
 
-def _count(top: int | None, n_features: int) -> int:
-    if top is None:
+def _count(number: int | None, n_features: int) -> int:
+    if number is None:
         return min(DEFAULT_TOP, n_features)
-    if top > n_features:
-        raise TableError(f"--top {top}: the table has {count(n_features, 'feature')} only.")
-    return top
+    if number > n_features:
+        raise TableError(f"--top {number}: the table has {count(n_features, 'feature')} only.")
+    return number
 
 
-def _fit(
-    request: Request,
-    method: Method,
-    parameters: dict[str, Any],
-    dataset: Dataset,
-    n_selected: int,
-    callback: Any,
-) -> "FeatureRanker":
+def _to_select(request: Request, method: Method, n_wanted: int) -> int | str | None:
+    """Return what the ranker is told to select; None leaves it to the assessment."""
+    if request.rule is not None:
+        return request.rule
+    # What these find depends on how many features they look for.
+    is_search = method.cls.scores_are_places or method.family == "embedded"
+    is_left_open = request.number is None and request.is_assessed and not is_search
+    return None if is_left_open else n_wanted
+
+
+def _common_parameters(request: Request, method: Method) -> dict[str, Any]:
+    """Return the parameters that have an option of their own, where the method has them."""
+    parameters: dict[str, Any] = {}
     if "n_jobs" in method.cls().get_params(deep=False):
-        parameters = {**parameters, "n_jobs": request.n_jobs}
-    ranker = method.cls(
-        n_features_to_select=n_selected,
-        redundancy_threshold=request.redundancy,
-        random_state=request.seed,
-        **parameters,
-    ).set_callbacks(callback)
+        parameters["n_jobs"] = request.n_jobs
+    if request.redundancy is not None:
+        is_off = request.redundancy == OFF
+        parameters["redundancy_threshold"] = None if is_off else request.redundancy
+    return parameters
+
+
+def _call(
+    ranker: "FeatureRanker",
+    function: Callable[..., Any],
+    dataset: Dataset,
+    callback: Any,
+    **options: Any,
+) -> None:
+    """Call a function of a ranker with the rows, labels and pairs of a data set."""
     pairs = {"must_link": dataset.must_link, "cannot_link": dataset.cannot_link}
     pairs = {name: given for name, given in pairs.items() if given is not None}
     labelled = any(label is not None for label in dataset.y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NothingUnlabelledWarning)  # said in the table's own words
-        ranker.fit(dataset.X, dataset.y if labelled else None, **pairs)
-    return ranker.set_callbacks()
+    ranker.set_callbacks(callback)
+    try:
+        with warnings.catch_warnings():
+            for said_in_other_words in (NothingUnlabelledWarning, NothingSelectedWarning):
+                warnings.simplefilter("ignore", said_in_other_words)
+            function(dataset.X, dataset.y if labelled else None, **pairs, **options)
+    finally:
+        ranker.set_callbacks()
+
+
+def _assess(request: Request, dataset: Dataset, ranker: "FeatureRanker", steps: Steps) -> bool:
+    """Assess the ranking; return whether that came to its end."""
+    effort = THOROUGH if request.thorough else LIGHT
+    try:
+        with steps.step("Checking against shuffled labels and halves of the rows") as step:
+            _call(ranker, ranker.assess, dataset, step, **effort)
+    except KeyboardInterrupt:  # the ranking is there, and may have taken long
+        return False
+    return True
 
 
 def _ranking(request: Request, dataset: Dataset, ranker: "FeatureRanker") -> "Ranking":
@@ -133,6 +191,8 @@ def _write(result: Result, outputs: dict[str, Path]) -> None:
         "report": lambda path: _outputs.write_page(result, path),
         "reduced": lambda path: write(result.dataset.reduced(result.selected), path),
     }
+    if not result.selected:
+        outputs = {name: path for name, path in outputs.items() if name != "reduced"}
     with drafts(list(outputs.values())) as paths:
         for name, path in zip(outputs, paths, strict=True):
             writers[name](path)

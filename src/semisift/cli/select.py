@@ -32,6 +32,7 @@ EXAMPLES = """\b
 Examples:
   semisift select table.csv --label diagnosis --top 30 --out small.csv
   semisift select cells.h5ad --label cell_type --top 200 --out small.h5ad
+  semisift select table.csv --label diagnosis --top shadow --out small.csv
 """
 
 
@@ -42,7 +43,8 @@ def select(**options: Any) -> None:
     """Rank the features of a table and write a table with the best of them.
 
     Rows and columns keep their order, and every cell is written as it was read. Everything else is
-    as in `semisift rank`.
+    as in `semisift rank`, but the ranking is not assessed unless --assess or --thorough asks for
+    it, so that the best 20 features are selected if --top does not say otherwise.
     """
     from semisift.cli._result import Request
     from semisift.cli._run import run
