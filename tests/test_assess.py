@@ -1,12 +1,14 @@
 """How sure a ranking is: half of the rows, and labels that tell nothing."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from semisift import (
+    MRMR,
     SSFI,
     ConstraintScore,
     FisherScore,
@@ -225,5 +227,51 @@ def test_bad_requests(data):
         ranker.assess(data.X[:, :7], data.y)
     with pytest.raises(ValueError, match="n_best must be from 1 to the 8 columns of X: got 9"):
         ranker.assess(data.X, data.y, n_best=9)
-    with pytest.raises(ValueError, match="n_resamples must be 0 or more: got -1"):
+    with pytest.raises(ValueError, match="n_resamples must be a whole number, 0 or more: got -1"):
         ranker.assess(data.X, data.y, n_resamples=-1)
+
+
+def test_columns_are_those_of_the_fit(data):
+    X = pd.DataFrame(data.X).add_prefix("c")
+    ranker = FisherScore().fit(X, data.y)
+    with pytest.raises(ValueError, match="feature names should match"):
+        ranker.assess(X[X.columns[::-1]], data.y)
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        ({"random_state": np.random.RandomState(0)}, "random_state must be a whole number"),
+        ({"random_state": -1}, "random_state must be a whole number, 0 or more: got -1"),
+        ({"n_resamples": 2.5}, "n_resamples must be a whole number, 0 or more: got 2.5"),
+        ({"n_best": 2.5}, "n_best must be from 1 to the 8 columns of X: got 2.5"),
+        ({"must_link": [[0, 1]]}, "FisherScore does not learn from pairs: got .*must_link"),
+    ],
+)
+def test_bad_numbers(request_, message, data):
+    ranker = FisherScore().fit(data.X, data.y)
+    with pytest.raises((TypeError, ValueError), match=message):
+        ranker.assess(data.X, data.y, **request_)
+
+
+def test_two_classes_are_needed_as_in_fit(data):
+    ranker = SSFI(n_members=20).fit(data.X, data.y)
+    with pytest.raises(ValueError, match="SSFI needs labelled rows of at least two classes"):
+        ranker.assess(data.X, np.where(data.y == 1, -1, data.y))
+
+
+def test_the_best_where_nothing_is_confirmed():
+    X = np.random.default_rng(0).normal(size=(40, 8))
+    y = np.where(np.arange(40) < 8, np.arange(40) % 2, -1)
+    settings = {"n_resamples": 3, "n_permutations": 5}
+    assert FisherScore().fit(X, y).assess(X, y, **settings).n_best == 4
+    assert LaplacianScore().fit(X).assess(X, **settings).n_best == 4
+
+
+def test_chance_is_on_the_scale_of_the_scores(data):
+    settings = {"n_resamples": 0, "n_permutations": 39}
+    ranker = SSFI(n_members=60).fit(data.X, data.y)
+    assert np.isfinite(ranker.assess(data.X, data.y, **settings).chance_score)
+    assert np.isnan(ranker.assess(data.X, data.y, light=True, **settings).chance_score)
+    places = MRMR(n_features_to_select=3).fit(data.X, data.y)
+    assert np.isnan(places.assess(data.X, data.y, **settings).chance_score)

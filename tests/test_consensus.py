@@ -190,3 +190,18 @@ def test_a_callback_can_end_the_fit_early(data):
 def test_bad_parameters(params, message, data):
     with pytest.raises((ValueError, TypeError), match=message):
         Consensus(**params).fit(data.X, data.y)
+
+
+def test_columns_of_categories_do_not_make_measurements_counts(data):
+    categories = np.eye(20)[np.arange(60) % 20]
+    assert kind(np.hstack([np.abs(data.X[:, :3]), categories])) == "measurements"
+    assert kind(categories) == "counts"
+
+
+def test_rankers_are_checked_and_may_be_consensuses(data):
+    with pytest.raises(ValueError, match="The 'n_members' parameter of SSFI"):
+        Consensus(rankers=[("a", SSFI(n_members=-3))]).fit(data.X, data.y)
+    inner = Consensus(rankers=[("f", FisherScore()), ("v", VarianceScore())])
+    ranker = Consensus(rankers=[("c", inner), ("l", LaplacianScore())]).fit(data.X, data.y)
+    sure = ranker.assess(data.X, data.y, n_resamples=2, n_permutations=5)
+    assert sure.p_values.shape == (8,)

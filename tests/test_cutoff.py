@@ -451,3 +451,31 @@ def test_pipelines_and_frames(label_copy):
         warnings.simplefilter("error")
         pipeline.fit(table, y)
     assert pipeline[0].get_feature_names_out().tolist() == ["c7"]
+
+
+@pytest.mark.parametrize("cls", [LaplacianScore, SSelect])
+def test_noise_is_not_confirmed_without_labels(cls):
+    # on a graph of the real columns alone, each of them would be smoother than any shuffled copy
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        kept = [
+            cls(n_features_to_select="shadow")
+            .fit(np.random.default_rng(seed).normal(size=(60, 20)))
+            .get_support()
+            .any()
+            for seed in range(10)
+        ]
+    assert sum(kept) <= 2
+
+
+def test_what_is_bounded_without_a_test_of_the_labels(label_copy):
+    with_labels = SSelect(n_features_to_select="shadow").fit(*label_copy).cutoff_
+    assert with_labels.error == "the chance to confirm any useless feature is at most .025"
+    without = LaplacianScore(n_features_to_select="shadow").fit(label_copy[0]).cutoff_
+    assert without.error.endswith("whether the labels matter was not tested")
+
+
+@pytest.mark.filterwarnings("ignore::semisift.NothingSelectedWarning")
+def test_a_single_column_is_not_confirmed_for_being_the_best(data):
+    ranker = FisherScore(n_features_to_select="stability").fit(data.X[:, [5]], data.y)
+    assert ranker.decisions_.tolist() == ["tentative"]

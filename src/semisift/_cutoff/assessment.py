@@ -54,7 +54,8 @@ class Assessment:
         below .5; else "rejected".
     chance_score : float
         The score that the best column under labels that tell nothing exceeds in .025 of the
-        permutations; NaN where a column has several scores, as in a consensus.
+        permutations; NaN where a column has several scores, as in a consensus, where scores are
+        places in an order, and with smaller committees.
     n_permutations : int
     exchanged : bool
         Whether labels were exchanged among the labelled rows, rather than given to rows drawn from
@@ -124,19 +125,26 @@ def assess_ranking(
         p_value=nan if test is None else test.p_value,
         p_values=None if test is None else test.p_values,
         decisions=None if test is None else test.decisions,
-        chance_score=nan if test is None else test.chance_score,
+        chance_score=_chance_score(ranker, test, light),
         n_permutations=0 if test is None else test.n_labellings,
         exchanged=exchanges_labels(problem),
         light=light,
     )
 
 
+def _chance_score(ranker: "FeatureRanker", test: LabellingsTest | None, light: bool) -> float:
+    """Return the best score by chance; NaN where it is on another scale than the scores."""
+    return nan if test is None or light or ranker.scores_are_places else test.chance_score
+
+
 def _count_best(ranker: "FeatureRanker", test: LabellingsTest | None) -> int:
     """Return how many columns the ranker selects, or the test confirms if nothing was asked for."""
-    if ranker.n_features_to_select is not None or test is None:
-        return max(1, int(ranker.get_support().sum()))
-    n_confirmed = int(((test.decisions == "confirmed") & ~near_copies(ranker)).sum())
-    return n_confirmed or min(N_SHOWN, ranker.n_features_in_)
+    n_best = 0
+    if ranker.n_features_to_select is not None:
+        n_best = int(ranker.get_support().sum())
+    elif test is not None:
+        n_best = int(((test.decisions == "confirmed") & ~near_copies(ranker)).sum())
+    return n_best or min(N_SHOWN, max(1, ranker.n_features_in_ // 2))
 
 
 def permutation_test(

@@ -1,12 +1,14 @@
 """CutoffMixin: what a ranker does after its ranking where a rule is to say how many to select."""
 
+import inspect
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import _fit_context, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
 from semisift._committee.engine import committee_size
 from semisift._problem import Problem
@@ -91,12 +93,14 @@ class CutoffMixin:
     def _warn_of_nothing(self: Any, problem: Problem) -> None:
         n_tentative = int((self.decisions_ == "tentative").sum())
         n_labelled = len(problem.labels.labelled)
+        why = f": with {count(n_labelled, 'labelled row')} nothing stands out" if n_labelled else ""
         warn(
             f"n_features_to_select={self._rule!r} confirmed none of "
             f"{count(problem.n_features, 'column')}"
             + (f" ({n_tentative} tentative)" if n_tentative else "")
-            + f": with {count(n_labelled, 'labelled row')} nothing stands out from chance. The "
-            "ranking stands; label more rows, or select a number of columns.",
+            + f"{why}. The ranking stands; "
+            + ("label more rows, or " if n_labelled else "")
+            + "select a number of columns.",
             NothingSelectedWarning,
         )
 
@@ -154,7 +158,8 @@ class CutoffMixin:
             The rows and labels of the fit. The ranker does not keep them.
         n_best : int, default=None
             How many columns are the best ones; None is as many as the ranker selects, or, if it was
-            not told how many, as many as the permutations confirm (20 if none).
+            not told how many, as many as the permutations confirm. Where that is none, 20, but no
+            more than half of all.
         n_resamples : int, default=50
             Rankings of half of the rows; 0 leaves them out.
         n_permutations : int, default=99
@@ -188,17 +193,27 @@ class CutoffMixin:
         [1, 6]
         """
         check_is_fitted(self)
-        for name, value in {"n_resamples": n_resamples, "n_permutations": n_permutations}.items():
-            if value < 0:
-                raise ValueError(f"{name} must be 0 or more: got {value}.")
+        given = {
+            "n_resamples": n_resamples,
+            "n_permutations": n_permutations,
+            "random_state": random_state,
+        }
+        for name, value in given.items():
+            if value is not None and (not isinstance(value, Integral) or value < 0):
+                raise ValueError(f"{name} must be a whole number, 0 or more: got {value!r}.")
         p = self.n_features_in_
-        if n_best is not None and not 1 <= n_best <= p:
-            raise ValueError(f"n_best must be from 1 to the {p} columns of X: got {n_best}.")
+        if n_best is not None and not (isinstance(n_best, Integral) and 1 <= n_best <= p):
+            raise ValueError(f"n_best must be from 1 to the {p} columns of X: got {n_best!r}.")
+        if pairs and "must_link" not in inspect.signature(self.fit).parameters:
+            raise TypeError(f"{type(self).__name__} does not learn from pairs: got {list(pairs)}.")
+        _check_feature_names(self, X, reset=False)
         problem = clone(self)._build_problem(X, y, **pairs)
         if problem.n_features != p:
             raise ValueError(
                 f"X must be the rows of the fit, with {p} columns: got {problem.n_features}."
             )
+        if problem.labels.n_classes < 2:
+            self._check_labels(problem)
         from semisift._cutoff.assessment import assess_ranking
 
         n_steps = n_permutations + n_resamples

@@ -47,11 +47,12 @@ def with_columns(problem: Problem, extra: Any, seed: int, *, own_graph: bool) ->
     return replace(problem, X=X, seed=seed, feature_names=None, graph_source=source)
 
 
-def with_shadows(problem: Problem, seed: int) -> Problem:
+def with_shadows(problem: Problem, seed: int, *, own_graph: bool = False) -> Problem:
     """Return the problem with shuffled copies of its columns behind them.
 
     Each column is shuffled by itself over all rows, labelled or not. Dense and sparse columns are
-    shuffled alike. The neighbour graph stays that of the real columns.
+    shuffled alike. The neighbour graph stays that of the real columns unless `own_graph` lets the
+    shuffled ones count as well.
     """
     rng = np.random.default_rng(seed)
     copies = -(-LEAST_SHADOWS // problem.n_features)
@@ -60,7 +61,7 @@ def with_shadows(problem: Problem, seed: int) -> Problem:
     extra: Any = shadows[0]
     if copies > 1:
         extra = hstack(shadows, format="csc") if problem.is_sparse else np.hstack(shadows)
-    return with_columns(problem, extra, seed, own_graph=False)
+    return with_columns(problem, extra, seed, own_graph=own_graph)
 
 
 def _places(rng: np.random.Generator, n_rows: int, n_columns: int) -> NDArray[np.int32]:

@@ -11,6 +11,9 @@ which is a test with the maximum of all rivals: the chance to confirm any useles
 binomial test. With few labels that is not valid: the labels are the same in all repetitions, so
 that the luckiest of many useless columns beats the best shadow again and again.
 
+Without labels the shadows count for the neighbour graph as well: on a graph of the real columns
+alone any of these, be it noise, is smoother than a shuffled one.
+
 What beats shuffled columns need not have to do with the labels: scores with a neighbour graph
 prefer columns with any structure. So what passed must also beat the best of all columns under
 labels that tell nothing, in the same way. Scores that are places in an order (p, p - 1, ...) are
@@ -53,6 +56,12 @@ if TYPE_CHECKING:
     from semisift._base import FeatureRanker
 
 SHADOW_STREAM = 0x736861
+
+# Where the test with shuffled labels was not made.
+ERROR_WITHOUT_LABELS = (
+    "the chance to confirm any feature that is like its shuffled copies is at most .025; whether "
+    "the labels matter was not tested"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +122,10 @@ def decide_by_shadows(
     p = problem.n_features
     test = MaxTest(p)
     n_better = []
+    is_supervised = learns_from_labels(ranker, problem)
     for number in at_most(steps, MOST):
-        scores = scorer.scores(with_shadows(problem, seed_of(problem.seed, SHADOW_STREAM, number)))
+        seed = seed_of(problem.seed, SHADOW_STREAM, number)
+        scores = scorer.scores(with_shadows(problem, seed, own_graph=not is_supervised))
         test.add(scores[:p], scores[p:])
         n_better.append(np.count_nonzero(scores[:p] > test.best[-1]))
         if test.is_over():
@@ -125,6 +136,7 @@ def decide_by_shadows(
         against_labels = compare_with_shuffled_labels(ranker, scorer, problem, confirmed, steps)
     if against_labels is not None:
         confirmed = confirmed & against_labels.passed
+    was_tested = is_supervised and comparable_scores(ranker) is not None
     decisions = np.where(confirmed, "confirmed", "rejected").astype("U9")
     decisions[~confirmed & (2 * test.hits > test.n)] = "tentative"
     cutoff = ShadowCutoff(
@@ -134,6 +146,7 @@ def decide_by_shadows(
         p_values=test.p_values,
         label_p_values=None if against_labels is None else against_labels.p_values,
         chance_score=score_at(ranker.scores_, int(np.median(n_better))),
+        error=ERROR if was_tested else ERROR_WITHOUT_LABELS,
     )
     return decisions, cutoff
 

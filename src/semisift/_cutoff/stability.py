@@ -120,6 +120,8 @@ def decide_by_stability(
     decisions[frequencies >= TENTATIVE] = "tentative"
     decisions[frequencies >= CONFIRMED] = "confirmed"
     bound = expected_errors(n_best, CONFIRMED, usable)
+    if bound > 1:  # a single column is always the best
+        decisions[decisions == "confirmed"] = "tentative"
     holds = can_halve(problem)
     error = f"the expected number of useless columns confirmed is at most {bound:.3g}"
     if not holds:

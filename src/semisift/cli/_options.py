@@ -174,8 +174,8 @@ METHOD_OPTIONS = [
     click.option(
         "--method",
         metavar="NAME",
-        help="How to rank; `semisift methods` lists the names.  [default: consensus, the mean rank "
-        "by four methods]",
+        help="How to rank; `semisift methods` lists the names.  [default: consensus, the mean "
+        "place with four methods]",
     ),
     PARAM,
     click.option(

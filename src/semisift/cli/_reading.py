@@ -9,6 +9,7 @@ from semisift.cli._progress import Steps
 from semisift.cli._result import FileRequest
 from semisift.cli._tables import labels_are_not_named
 from semisift.exceptions import NothingUnlabelledWarning, TableError
+from semisift.registry import METHODS
 from semisift.tables import Dataset, prepare, read
 
 
@@ -34,6 +35,8 @@ def read_dataset(request: FileRequest, steps: Steps, who: str, needs_labels: boo
     with steps.step(f"Preparing {name}"):
         if needs_labels and not (request.labels or request.label or table.label):
             cure = ", or give them in a file of their own with --labels"
+            if other := without_labels(who):
+                cure += f", or{other}".removesuffix(",")
             raise labels_are_not_named(table, who, cure)
         labels_table = None
         if request.labels is not None:
@@ -48,15 +51,16 @@ def check_classes(
     labelled = Counter(label for label in dataset.y if label is not None)
     n_unlabelled = len(dataset.y) - labelled.total()
     if needed == "two_classes" and len(labelled) < 2:
-        found = "no row is labelled"
+        found, cure = "no row is labelled", f"each class,{without_labels(who)}"
         if labelled:
             (label, n_labelled), *_ = labelled.items()
             found = (
                 f"there are {n_labelled} rows of the class {label!r} and {n_unlabelled} unlabelled"
             )
+            cure = "another class,"
         raise TableError(
             f"{dataset.table.path}: {who} needs labelled rows of at least two classes, and "
-            f"{found}. Label a few rows of another class, or look whether --label and "
+            f"{found}. Label a few rows of {cure} or look whether --label and "
             "--unlabelled are right."
         )
     if labelled and not n_unlabelled and needed != "none":
@@ -66,3 +70,11 @@ def check_classes(
             "rows.",
             NothingUnlabelledWarning,
         )
+
+
+def without_labels(who: str) -> str:
+    """Say which methods rank without labels, where `who` is one that ranks with them."""
+    if who not in METHODS:
+        return ""
+    names = [name for name, each in METHODS.items() if each.cls.labels_needed == "none"]
+    return f" rank without labels (--method {' or '.join(names)}),"

@@ -42,6 +42,8 @@ def _told_below(result: Result) -> Iterator[str]:
     n_left = len(result.places) - len(result.shown)
     if n_left > 0:
         yield f"{n_left:,} more confirmed features are not shown; --out writes all."
+    if result.dataset.is_spread and result.ranking.rank_interval is not None:
+        yield "Intervals and numbers of best features count columns; some features have several."
     if (n_copies := int(result.ranking.is_copy.sum())) == 1:
         yield "1 near-copy of a better feature ranks last."
     elif n_copies:

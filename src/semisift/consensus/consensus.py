@@ -59,7 +59,8 @@ class Consensus(FeatureRanker):
         How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
         or "knockoff" (see `FeatureRanker`). None selects half.
     rankers : list of (str, FeatureRanker), default=None
-        The rankers to ask, with their names. None takes the default ones.
+        The rankers to ask, with their names. None takes the default ones. They are cloned; seed,
+        selection and the rule on near-copies are those of the consensus.
     weights : array-like of shape (n_rankers,), default=None
         How much each ranker counts. None is equal weights, but 2 for SSFI and 1 for the others
         among the default rankers.
@@ -180,7 +181,7 @@ class Consensus(FeatureRanker):
         for name, ranker in self._progress(rankers, "ranker"):
             self._rank_with(ranker, problem if ranker.labels_rows else few)
             self.rankers_.append((name, ranker))
-            if ranker.labels_rows and not hasattr(self, "transduction_"):
+            if hasattr(ranker, "transduction_") and not hasattr(self, "transduction_"):
                 self.transduction_, self.confidence_ = ranker.transduction_, ranker.confidence_
         weights = weights[: len(self.rankers_)]  # a callback may have ended the loop
         self.weights_ = weights / weights.sum()
@@ -204,6 +205,8 @@ class Consensus(FeatureRanker):
                 kind_of_data(problem), self.n_members, self.max_unlabelled, self.n_jobs
             )
         check_rankers(self.rankers)
+        for _, ranker in self.rankers:
+            ranker._validate_params()
         return [(name, clone(ranker)) for name, ranker in self.rankers]
 
     def _weights(self, n_rankers: int) -> NDArray[np.float64]:
@@ -222,7 +225,7 @@ class Consensus(FeatureRanker):
         """Return the scores of the rankers, of shape (n_rankers, p): ranks say nothing of size."""
         scores = [ranker._comparable_scores() for _, ranker in self.rankers_]
         found = [each for each in scores if each is not None]
-        return np.array(found) if found else None
+        return np.vstack(found) if found else None
 
     def _lighter(self, n_features: int) -> "Consensus":
         """Return a copy of a fitted consensus that asks lighter copies of its rankers."""

@@ -10,6 +10,7 @@ from semisift.ensembles.enscls import EnsCLS
 from semisift.ensembles.ssfi import SSFI
 from semisift.filters.c4 import C4
 from semisift.filters.sselect import SSelect
+from semisift.math.columns import extremes
 
 Kind = Literal["measurements", "counts"]
 
@@ -24,7 +25,8 @@ def kind_of_data(problem: Problem) -> Kind:
     """Tell counts, as of words or of molecules in a cell, from measurements.
 
     Counts have one unit and are mostly zero: their distances mean something as they are, and
-    rescaling would make the rarest columns the most important ones.
+    rescaling would make the rarest columns the most important ones. Columns with one value besides
+    zero, as of categories, do not count unless there are no others.
 
     Parameters
     ----------
@@ -35,10 +37,16 @@ def kind_of_data(problem: Problem) -> Kind:
     {"measurements", "counts"}
     """
     X = problem.X
-    values = X.data if problem.is_sparse else X
-    n_filled = int(np.count_nonzero(values))
-    mostly_zero = n_filled <= (1 - SHARE_OF_ZEROS) * problem.n_rows * problem.n_features
-    return "counts" if mostly_zero and values.min(initial=0) >= 0 else "measurements"
+    low, high = extremes(X)
+    if (low < 0).any():
+        return "measurements"
+    n_filled = np.diff(X.indptr) if problem.is_sparse else np.count_nonzero(X, axis=0)
+    total = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel()
+    with np.errstate(over="ignore"):  # huge values have more than two
+        has_two_values = np.isclose(total, n_filled * high.astype(np.float64), rtol=1e-6, atol=0)
+    asked = ~has_two_values if not has_two_values.all() else np.ones(len(total), dtype=bool)
+    mostly_zero = n_filled[asked].mean() <= (1 - SHARE_OF_ZEROS) * problem.n_rows
+    return "counts" if mostly_zero else "measurements"
 
 
 def default_rankers(

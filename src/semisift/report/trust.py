@@ -29,7 +29,8 @@ CLAUSES = {
     },
     "shadow": {
         "confirmed": "score higher, almost every time, than the best of copies of all features "
-        "with their values shuffled",
+        "with their values shuffled and, where labels are used, than the best feature with "
+        "shuffled labels",
         "tentative": "score higher than it more often than not, which luck can do as well",
         "rejected": f"score no higher than shuffled copies; {NO_PROOF}",
     },
@@ -183,9 +184,12 @@ def say_stability(found: Assessment) -> str:
     alike = "mostly others"
     if stable.value >= PARTLY:
         alike = "much the same" if stable.value >= MUCH else "partly the same"
-    best = f"best {found.n_best:,} features are" if found.n_best > 1 else "best feature is"
+    best, their = f"best {found.n_best:,} features are", "their"
+    if found.n_best == 1:
+        best, their = "best feature is", "its"
+        alike = alike.replace("others", "another one")
     return (
-        f"From one half of the rows to another the {best} {alike}: their stability is "
+        f"From one half of the rows to another the {best} {alike}: {their} stability is "
         f"{stable.value:.2f} (95% interval {stable.low:.2f} to {stable.high:.2f}), where 1 is "
         "always the same and 0 as alike as random picks."
     )
