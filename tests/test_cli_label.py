@@ -304,9 +304,10 @@ def test_learners_are_listed_and_told(monkeypatch):
 
 
 class Slow(KNeighborsClassifier):
-    """A classifier that takes its time."""
+    """A classifier that says when it begins, and takes its time."""
 
     def fit(self, X, y):
+        print("begun", file=sys.stderr, flush=True)
         time.sleep(60)
 
 
@@ -317,7 +318,7 @@ def test_an_interruption_leaves_nothing_and_says_so(folder):
     command += ["--label", "label", "--id", "id", *BASELINE, "--out", str(folder / "out" / "l.csv")]
     command += ["--param", f"estimator={__name__}.Slow"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    time.sleep(6)
+    assert process.stderr.readline() == b"begun\n"
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors

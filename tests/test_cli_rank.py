@@ -269,12 +269,18 @@ def big_table(tmp_path):
     return tmp_path / "big.csv"
 
 
-def start_select(big_table, *more):
+def start_select(big_table, *more, **environment):
     target = big_table.parent / "out" / "small.csv"
     command = [sys.executable, "-m", "semisift", "select", str(big_table), "--label", "label"]
     command += ["--top", "1900", "--out", str(target), "--method", "ssfi"]
     command += ["--param", "n_members=100", *more]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE), target
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **environment},
+    )
+    return process, target
 
 
 def test_a_killed_select_leaves_no_output_or_a_whole_one(big_table):
@@ -297,8 +303,11 @@ def test_a_killed_select_leaves_no_output_or_a_whole_one(big_table):
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for other processes")
 def test_an_interruption_leaves_nothing_and_says_so(big_table):
-    process, target = start_select(big_table, "--param", "n_members=2000000")
-    time.sleep(4)
+    more = "--param", "n_members=2000000"
+    process, target = start_select(big_table, *more, FORCE_COLOR="1")  # the bar tells the step
+    heard = b""
+    while b"Ranking" not in heard and (read := process.stderr.read1()):
+        heard += read
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
