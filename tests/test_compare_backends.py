@@ -3,12 +3,13 @@
 import threading
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
-from threadpoolctl import threadpool_info
+from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 from semisift import Protocol, compare
 from semisift.evaluation.runs import Key
@@ -81,8 +82,23 @@ def blas_threads():
     return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
 
 
+@pytest.fixture
+def two_blas_threads():
+    """Let BLAS have two threads, whatever other tests left, and no thread own this number."""
+    libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+    before = [library.num_threads for library in libraries]
+    for numbers in ([2] * len(libraries), before):
+        for library, number in zip(libraries, numbers, strict=True):
+            library.clear_controlling_thread(force=True)
+            library.set_num_threads(number)
+            library.clear_controlling_thread(force=True)
+        if numbers is not before:
+            yield
+
+
+@pytest.mark.usefixtures("two_blas_threads")
 def test_overlapping_threads_keep_blas_to_one_thread_and_give_it_back():
-    before, seen = blas_threads(), []
+    seen = []
 
     def work(delay, seconds):
         time.sleep(delay)
@@ -90,14 +106,24 @@ def test_overlapping_threads_keep_blas_to_one_thread_and_give_it_back():
             time.sleep(seconds)
             seen.extend(blas_threads())
 
-    # the first one leaves while the second is at work
-    threads = [threading.Thread(target=work, args=each) for each in ((0, 0.1), (0.05, 0.1))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert set(seen) == {1}
-    assert blas_threads() == before
+    # the first one leaves while the second is at work, and lives on in the pool
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(work, (0, 0.05), (0.1, 0.1)))
+        assert set(seen) == {1}
+        assert set(blas_threads()) == {2}
+
+
+@pytest.mark.usefixtures("two_blas_threads")
+def test_a_limit_of_the_user_s_own_neither_hinders_nor_is_lost():
+    with threadpool_limits(3, "blas"), ThreadPoolExecutor(1) as pool:
+
+        def work():
+            with one_blas_thread():
+                return blas_threads()
+
+        assert set(pool.submit(work).result()) == {1}
+        assert set(blas_threads()) == {3}
+    assert set(blas_threads()) == {2}
 
 
 # --- what is told before the first run ------------------------------------------------------------

@@ -119,7 +119,7 @@ class Block(ABC):
     @abstractmethod
     def vote(
         self, setting: Any, probability: bool, rows: NDArray[np.uint64] | None = None
-    ) -> NDArray[np.int32]:
+    ) -> NDArray[np.int64]:
         """Return the summed votes of the members, each on its out-of-bag rows and on `rows`.
 
         A vote is 1, or with `probability` spread over the classes in units of 1 / 65536.

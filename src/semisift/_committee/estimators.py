@@ -148,18 +148,18 @@ class EstimatorBlock(Block):
     @one_openmp_thread()
     def vote(
         self, setting: EstimatorSetting, probability: bool, rows: NDArray[np.uint64] | None = None
-    ) -> NDArray[np.int32]:
+    ) -> NDArray[np.int64]:
         """Return the summed votes of the members, each on its out-of-bag rows and on `rows`."""
         voted = self.plan(setting).out_of_bag
         if rows is not None:
             voted = voted | rows
-        votes = np.zeros((setting.n_rows, setting.labels.n_classes), dtype=np.int32)
+        votes = np.zeros((setting.n_rows, setting.labels.n_classes), dtype=np.int64)
         for member, mask in zip(self.members(setting), voted, strict=True):
             own = _listed(mask, setting)
             X = setting.take(own, member.columns)
             if probability:
                 shares = member.class_shares(X, setting.labels.n_classes)
-                votes[own] += np.floor(VOTE * shares + 0.5).astype(np.int32)
+                votes[own] += np.floor(VOTE * shares + 0.5).astype(np.int64)
             else:
                 votes[own, member.predict(X)] += 1
         return votes

@@ -143,7 +143,7 @@ class TreeBlock(Block):
 
     def vote(
         self, setting: TreeSetting, probability: bool, rows: NDArray[np.uint64] | None = None
-    ) -> NDArray[np.int32]:
+    ) -> NDArray[np.int64]:
         """Return the summed votes of the members, each on its out-of-bag rows and on `rows`."""
         voted = self.plan(setting).out_of_bag
         if rows is not None:

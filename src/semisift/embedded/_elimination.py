@@ -82,7 +82,7 @@ class Elimination:
             self._start_afresh()
         else:
             for part, Z in zip(self.machines, columns, strict=True):
-                part.remove(Z)
+                part.remove(Z, self.kept)
         return weakest
 
     def by_strength(self) -> NDArray[np.int64]:

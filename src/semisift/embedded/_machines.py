@@ -16,6 +16,9 @@ from semisift.math.scaled import ScaledColumns
 # order of columns is that of machines trained from scratch.
 TOLERANCE = 1e-10
 
+# What is left of a row's length, squared, when so much of it was subtracted is mostly rounding.
+LOST = 1e-8
+
 # Steps of the solver after which it stops short of the tolerance; thousands are many.
 MOST_STEPS = 1_000_000
 
@@ -51,15 +54,40 @@ class Machines:
         """Leave out all columns but some, and compute the Gram matrix afresh."""
         self.columns = self.columns.restricted(kept)
         self.gram = np.ascontiguousarray(self.columns.gram(kept.astype(np.float64)))
+        self.exact = self.gram.diagonal().copy()
         self.gradient = self.dual @ self.gram - self.target
 
-    def remove(self, Z: NDArray[np.float64]) -> None:
-        """Take columns, of shape (n_rows, number of columns), from the Gram matrix."""
+    def remove(self, Z: NDArray[np.float64], kept: NDArray[np.bool_]) -> None:
+        """Take columns from the Gram matrix.
+
+        Parameters
+        ----------
+        Z : float array of shape (n_rows, number of columns)
+            The columns that leave.
+        kept : bool array of shape (p,)
+            The columns that are left.
+        """
         if Z.shape[1] == 1:
             dger(-1.0, Z[:, 0], Z[:, 0], a=self.gram.T, overwrite_a=1)  # in place
         else:
             self.gram -= Z @ Z.T
         self.gradient -= (self.dual @ Z) @ Z.T
+        lost = np.flatnonzero(self.gram.diagonal() < LOST * self.exact)
+        if len(lost):
+            self._compute_rows(lost, kept)
+
+    def _compute_rows(self, lost: NDArray[np.integer], kept: NDArray[np.bool_]) -> None:
+        """Compute the Gram matrix afresh where rows have next to nothing left in the columns."""
+        chosen = np.zeros((self.columns.n_rows, len(lost)))
+        chosen[lost, np.arange(len(lost))] = 1.0
+        rows = self.columns.project(chosen)
+        rows[~kept] = 0.0
+        products = self.columns.times(rows)
+        self.gram[:, lost] = products
+        self.gram[lost] = products.T
+        self.gram[np.ix_(lost, lost)] = rows.T @ rows
+        self.exact[lost] = self.gram.diagonal()[lost]
+        self.gradient = self.dual @ self.gram - self.target
 
     def train(self) -> None:
         """Find the dual variables."""

@@ -23,10 +23,10 @@ class Verdict(NamedTuple):
     confidence: NDArray[np.float64]
 
 
-def sum_votes(parts: Iterable[NDArray[np.int32]]) -> NDArray[np.int64]:
+def sum_votes(parts: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
     """Add up the votes of all blocks."""
     parts = iter(parts)
-    total = next(parts).astype(np.int64)
+    total = next(parts).copy()
     for part in parts:
         total += part
     return total

@@ -321,14 +321,14 @@ class SSFI(FeatureRanker):
 
 def cast_votes(
     block: Block, setting: Setting, probability: bool, rows: NDArray[np.uint64] | None
-) -> tuple[Block, NDArray[np.int32]]:
+) -> tuple[Block, NDArray[np.int64]]:
     """Let each member vote on its out-of-bag rows (and on `rows`, where given)."""
     return block, block.vote(setting, probability, rows)
 
 
 def co_train(
     block: Block, setting: Setting, choice: tuple[NDArray[Any], ...], probability: bool
-) -> tuple[Block, NDArray[np.int32], bool]:
+) -> tuple[Block, NDArray[np.int64], bool]:
     """Hand each member its confident rows (algorithm 2), refit it and let it vote again."""
     order, confidence, class_starts, quotas = choice
     rows = block.pick_confident(setting, order, confidence, class_starts, quotas)

@@ -7,8 +7,8 @@ cdef double FLAT = 1e-12  # a curvature below this share of the diagonal is roun
 
 
 cdef inline double curvature(const double[:, ::1] gram, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
-    cdef double value = gram[i, i] + gram[j, j] - 2 * gram[i, j]
-    cdef double least = FLAT * (gram[i, i] + gram[j, j])
+    cdef double both = gram[i, i] + gram[j, j], value = both - 2 * gram[i, j]
+    cdef double least = FLAT * both if both > 0 else 0.0  # rows of zeros are rounding alone
     return value if value > least else least
 
 
@@ -62,7 +62,7 @@ def solve(
                     highest = gradient[k]
             if not highest - lowest > tol * scale:
                 break
-            best = -1
+            best = -INFINITY
             for k in range(n):
                 apart = gradient[k] - lowest
                 if dual[k] > low[k] and apart > 0:
@@ -70,6 +70,8 @@ def solve(
                     if gain > best:
                         best = gain
                         j = k
+            if j < 0:  # not a number
+                break
             step = (gradient[j] - lowest) / curvature(gram, i, j)
             if step >= high[i] - dual[i] or step >= dual[j] - low[j]:
                 if high[i] - dual[i] <= dual[j] - low[j]:

@@ -393,6 +393,8 @@ def grow_tree(
             if split.feature < 0:
                 continue
             middle = part_rows(&g, node, split)
+            if middle == node.start or middle == node.stop:  # NaN, where the caller vouched for X
+                continue
             feature[node.number] = split.feature
             threshold[node.number] = split.threshold
             gain[node.number] = split.gain

@@ -34,8 +34,8 @@ cdef void count_votes(uint64_t *planes, uint64_t *rows, int64_t n_words) noexcep
         planes += n_words
 
 
-cdef void flush_votes(uint64_t *planes, int64_t n_words, int32_t unit, int n_classes, int label,
-                      int32_t *votes) noexcept nogil:
+cdef void flush_votes(uint64_t *planes, int64_t n_words, int64_t unit, int n_classes, int label,
+                      int64_t *votes) noexcept nogil:
     """Add the bit-sliced counters to the votes of one class and clear them."""
     cdef int plane
     cdef int64_t w
@@ -77,16 +77,16 @@ def vote(Columns X, trees, const uint64_t[:, ::1] rows, Py_ssize_t n_classes, bi
 
     Returns
     -------
-    ndarray of shape (n_rows, n_classes), int32
+    ndarray of shape (n_rows, n_classes), int64
     """
     cdef Py_ssize_t n_members = rows.shape[0], n_words = rows.shape[1], i, k
     cdef int v
-    cdef int32_t share, unit = VOTE if probability else 1
-    cdef int64_t w, row
+    cdef int32_t share
+    cdef int64_t w, row, unit = VOTE if probability else 1
     cdef uint64_t bits
     cdef uint64_t *leaf_rows
-    votes_array = np.zeros((X.c.n_rows, n_classes), dtype=np.int32)
-    cdef int32_t[:, ::1] votes = votes_array
+    votes_array = np.zeros((X.c.n_rows, n_classes), dtype=np.int64)
+    cdef int64_t[:, ::1] votes = votes_array
     cdef Forest forest = Forest(trees)
     cdef Masks masks = Masks(forest.most_nodes, n_words)
     planes_array = np.zeros((n_classes, PLANES, n_words), dtype=np.uint64)

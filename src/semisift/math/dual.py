@@ -45,7 +45,8 @@ def solve(
         if not (dual[i] < high[i] and apart.max() > tol * scale):
             return step_number
         both = diagonal[i] + diagonal
-        curvature = np.maximum(both - 2 * gram[i], FLAT * both)
+        # rows of zeros have nothing but rounding, also below 0
+        curvature = np.maximum(both - 2 * gram[i], FLAT * np.maximum(both, 0.0))
         with np.errstate(divide="ignore", invalid="ignore"):
             j = int(np.argmax(np.where(apart > 0, apart**2 / curvature, -1.0)))
             step = apart[j] / curvature[j]

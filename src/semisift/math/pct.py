@@ -189,6 +189,8 @@ def grow_tree(
         if best[1] < 0:
             continue
         goes_left = _column(X, rows[places], best[1]) <= best[2]
+        if goes_left.all() or not goes_left.any():  # NaN, where the caller vouched for X
+            continue
         found[number] = best[1], len(nodes), best[2], best[0]
         pending += [len(nodes) + 1, len(nodes)]
         nodes += [places[goes_left], places[~goes_left]]

@@ -138,7 +138,7 @@ class TreeMembers:
         columns = kernels.columns.Columns(X)
         return kernels.votes.vote_each(columns, self.trees, self.n_classes, probability)
 
-    def vote(self, X: Any, probability: bool) -> NDArray[np.int32]:
+    def vote(self, X: Any, probability: bool) -> NDArray[np.int64]:
         """Return the sum of the votes: (n_rows, n_classes)."""
         everyone = row_mask(np.ones(X.shape[0], dtype=bool))
         rows = np.tile(everyone, (len(self.trees.offsets) - 1, 1))
@@ -200,22 +200,26 @@ class EstimatorMembers:
         return votes
 
     @one_openmp_thread()
-    def vote(self, X: Any, probability: bool) -> NDArray[np.int32]:
+    def vote(self, X: Any, probability: bool) -> NDArray[np.int64]:
         """Return the sum of the votes: (n_rows, n_classes)."""
-        votes = np.zeros((X.shape[0], self.n_classes), dtype=np.int32)
+        votes = np.zeros((X.shape[0], self.n_classes), dtype=np.int64)
         for member in self.members:
             if member is not None:
                 self._add_vote(member, X, probability, votes)
         return votes
 
     def _add_vote(
-        self, member: Member, X: Any, probability: bool, votes: NDArray[np.int32]
+        self,
+        member: Member,
+        X: Any,
+        probability: bool,
+        votes: NDArray[np.integer],
     ) -> None:
         setting = replace(self.setting, X=X.tocsr() if issparse(X) else X)
         part = setting.take(np.arange(X.shape[0]), member.columns)
         if probability:
             shares = member.class_shares(part, self.n_classes)
-            votes += np.floor(VOTE * shares + 0.5).astype(np.int32)
+            votes += np.floor(VOTE * shares + 0.5).astype(votes.dtype)
         else:
             votes[np.arange(len(votes)), member.predict(part)] += 1
 
