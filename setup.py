@@ -1,4 +1,8 @@
-"""Build the Cython kernels; where no C compiler is found the install goes on without them."""
+"""Build the Cython kernels; where no C compiler is found the install goes on without them.
+
+For tests of memory safety, SEMISIFT_BUILD=checked builds kernels that check every index, and
+SEMISIFT_BUILD=sanitized kernels with the address and undefined-behaviour sanitizers of the compiler.
+"""
 
 import os
 import sys
@@ -8,6 +12,24 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 COMPILE_ARGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-ffp-contract=off"]
+LINK_ARGS = []
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": False,
+    "initializedcheck": False,
+    "wraparound": False,
+    "cdivision": True,
+}
+match os.environ.get("SEMISIFT_BUILD", "fast"):
+    case "fast":
+        pass
+    case "checked":
+        DIRECTIVES |= {"boundscheck": True, "initializedcheck": True}
+    case "sanitized":
+        LINK_ARGS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+        COMPILE_ARGS = ["-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", *LINK_ARGS]
+    case other:
+        sys.exit(f"SEMISIFT_BUILD must be fast, checked or sanitized: got {other!r}")
 
 KERNELS = Path("src", "semisift", "kernels")
 PARTS = [str(part) for pattern in ("*.h", "*.pxi") for part in sorted(KERNELS.glob(pattern))]
@@ -20,11 +42,12 @@ extensions = cythonize(
             depends=PARTS,
             include_dirs=[str(KERNELS)],
             extra_compile_args=COMPILE_ARGS,
+            extra_link_args=LINK_ARGS,
         )
         for source in sorted(KERNELS.glob("*.pyx"))
     ],
     include_path=["src"],
-    language_level=3,
+    compiler_directives=DIRECTIVES,
 )
 for extension in extensions:
     extension.optional = True  # cythonize drops it when it is given to Extension

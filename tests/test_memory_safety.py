@@ -1,12 +1,14 @@
 """Kernels stay within their arrays, and counters within their range, whatever they are given."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.naive_bayes import GaussianNB
 
-from semisift import S3VMRFE, CoForest, PCTForestImportance, kernels
+from semisift import LEARNERS, METHODS, S3VMRFE, CoForest, PCTForestImportance, kernels
 from semisift._committee.estimators import VOTE
 from semisift.embedded._machines import Machines, one_class
 from semisift.learners.cotraining import _trained
@@ -109,3 +111,27 @@ def test_soft_votes_of_many_estimators_are_counted_in_full(monkeypatch):
     votes = model.predict_proba(X)
     monkeypatch.setattr(_trained, "VOTE", 2**16 * VOTE)
     assert_allclose(model.predict_proba(X), votes, atol=1e-4)
+
+
+# --- every method on values that nobody looked at ------------------------------------------------
+
+
+@pytest.mark.parametrize("filled", [0.02, 0.3, 1.0])
+@pytest.mark.parametrize("name", [*METHODS, *LEARNERS])
+@pytest.mark.filterwarnings("ignore")
+def test_values_that_are_not_finite_corrupt_no_memory(name, filled):
+    """What comes out is the business of who vouched for X; builds with checks see to the rest."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, size=(40, 6)).astype(np.float64)
+    wrong = rng.random(X.shape) < filled
+    X[wrong] = rng.choice([np.nan, np.inf, -np.inf], size=wrong.sum())
+    y = np.full(40, -1)
+    y[:8] = np.arange(8) % 2
+    entry = (METHODS | LEARNERS)[name]
+    model = entry.cls(GaussianNB()) if name == "labelled-only" else entry.cls()
+    if "n_members" in model.get_params(deep=False):
+        model.set_params(n_members=20)
+    with config_context(assume_finite=True), np.errstate(all="ignore"), suppress(ValueError):
+        model.fit(X, y)
+        if hasattr(model, "predict"):
+            model.predict(X)

@@ -208,6 +208,7 @@ def cls_parts(Columns X, const int32_t[::1] exponents, const int32_t[:, ::1] sub
     cdef double[:, ::1] sums = totals
     cdef int32_t[::1] place = np.full(X.c.n_rows, -1, dtype=np.int32)
     cdef int32_t[::1] counts = np.ones(n_pairs + 1, dtype=np.int32)
+    cdef const int32_t *own_copies
     with nogil:
         for j in range(constrained.shape[0]):
             place[constrained[j]] = j
@@ -222,11 +223,13 @@ def cls_parts(Columns X, const int32_t[::1] exponents, const int32_t[:, ::1] sub
                 counts[j] = pair_counts[i, j] if bags_pairs else (
                     copies[i, pairs[j, 0]] * copies[i, pairs[j, 1]]
                 )
-            gather(&memory.w, &X.c, &subspaces[i, 0], &exponents[0], &constrained[0],
-                   &copies[i, 0], &unlabelled[own, 0], &place[0])
+            own_copies = &copies[i, 0] if constrained.shape[0] else NULL
+            gather(&memory.w, &X.c, &subspaces[i, 0], &exponents[0],
+                   &constrained[0] if constrained.shape[0] else NULL, own_copies,
+                   &unlabelled[own, 0] if n else NULL, &place[0])
             merge(&memory.w)
-            if score_member(&memory.w, &how, &copies[i, 0], &pairs[0, 0], &counts[0], n_must,
-                            n_pairs, &out[i, 0, 0], &sums[i, 0]) < 0:
+            if score_member(&memory.w, &how, own_copies, &pairs[0, 0] if n_pairs else NULL,
+                            &counts[0], n_must, n_pairs, &out[i, 0, 0], &sums[i, 0]) < 0:
                 failed = True
                 break
             for j in range(m):

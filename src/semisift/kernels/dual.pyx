@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Dual variables of a support vector machine: two at a time, starting from where they are."""
 
 from libc.math cimport INFINITY, fabs

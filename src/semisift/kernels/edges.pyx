@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Sums over the edges of a graph for all columns."""
 
 import numpy as np
@@ -36,6 +35,8 @@ def column_sums(const real[:, :] X, const int64_t[::1] rows, const double[::1] f
     cdef int64_t offsets[LANES]
     cdef double group_factors[LANES]
     cdef double volume = np.sum(degrees)
+    cdef const int64_t *end = &ends[0] if ends.shape[0] else NULL
+    cdef const double *weight = &weights[0] if ends.shape[0] else NULL
     sums = np.empty((3, n_groups * LANES))
     side_by_side = np.empty(n * LANES)
     cdef double[:, ::1] out = sums
@@ -53,6 +54,6 @@ def column_sums(const real[:, :] X, const int64_t[::1] rows, const double[::1] f
             else:
                 side_by_side_float64(&X[0, 0], row_step, offsets, group_factors, &rows[0], n,
                                      &values[0])
-            add_edges(&values[0], n, &starts[0], &ends[0], &weights[0], &out[0, column])
+            add_edges(&values[0], n, &starts[0], end, weight, &out[0, column])
             add_nodes(&values[0], n, &degrees[0], volume, &out[2, column], &out[1, column])
     return sums[:, :p]

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Many tiny CART trees at once, in flat arrays.
 
 Gini impurity, thresholds at midpoints, every feature of the member's subspace considered at every

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The classes of the k nearest rows, with scikit-learn's choice among equally near ones."""
 
 import numpy as np

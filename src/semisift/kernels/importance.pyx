@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What trees lose when a feature is permuted over their out-of-bag rows."""
 
 import numpy as np

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Trees at work on sets of rows.
 
 A set of rows is a bit mask (see columns.h). A split sends whole masks left and right, 64 rows an

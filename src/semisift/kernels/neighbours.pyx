@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The sums of the constrained Laplacian score in many random subspaces, graphs included."""
 
 import numpy as np

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """NNge: learn boxes in one pass over the rows, and find the nearest box.
 
 Exemplars lie side by side: one column's lower sides of all of them are neighbours in memory, so

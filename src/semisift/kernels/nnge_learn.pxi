@@ -154,7 +154,7 @@ cdef int64_t choose_cut(const Learning *m, const Part *part, const double *x) no
         if side < numeric.side or (side == numeric.side and kept > numeric.kept):
             numeric = Cut(j, side, kept)
     if numeric.column < 0 or nominal.kept > numeric.kept:
-        return nominal.column
+        return max(nominal.column, 0)  # infinite values have no nearest side
     return numeric.column
 
 

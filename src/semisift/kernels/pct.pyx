@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Predictive clustering trees: splits that make both the labels and the rows alike.
 
 The gain of a split of n rows (bags count rows more than once) into a left and a right part is

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What a committee member is dealt, and the confident rows that the committee hands to it."""
 
 import numpy as np

@@ -1,4 +1,3 @@
-# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What trees say about rows: votes of a committee, and the rows that a tree labels for itself."""
 
 import numpy as np

@@ -1,0 +1,80 @@
+"""Run the tests of the kernels on builds that find accesses outside memory.
+
+    python tools/check_memory.py checked      every index of an array is checked
+    python tools/check_memory.py sanitized    the address and undefined-behaviour sanitizers of gcc
+
+The sources are copied to a scratch folder and built there, which takes a few minutes; the interpreter
+needs what `pip install --editable ".[test]"` brings, and Cython. Further arguments go to pytest.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+# The tests that call kernels most, directly or by the methods that stand on them.
+TESTS = [
+    "test_memory_safety.py",
+    "test_kernels.py",
+    "test_committees.py",
+    "test_co_forest.py",
+    "test_cls.py",
+    "test_enscls.py",
+    "test_graph_filters.py",
+    "test_nnge.py",
+    "test_pct_forest.py",
+    "test_rasco.py",
+    "test_s3vm.py",
+    "test_sparse_and_dense.py",
+]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", choices=["checked", "sanitized"])
+    chosen, pytest_arguments = parser.parse_known_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True).stdout
+        subprocess.run(
+            ["xargs", "-0", "cp", "--parents", "-t", scratch], cwd=ROOT, input=names, check=True
+        )
+        environment = os.environ | {
+            "SEMISIFT_BUILD": chosen.build,
+            "PYTHONPATH": str(Path(scratch, "src")),
+        }
+        build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
+        subprocess.run(build, cwd=scratch, env=environment, check=True)
+        if chosen.build == "sanitized":
+            environment |= sanitizer_settings()
+        tests = [f"tests/{name}" for name in TESTS if Path(scratch, "tests", name).exists()]
+        # output is not captured: a sanitizer writes its finding and ends the process
+        command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider"]
+        return subprocess.run(
+            [*command, *tests, *pytest_arguments], cwd=scratch, env=environment
+        ).returncode
+
+
+def sanitizer_settings() -> dict[str, str]:
+    """Load the sanitizers before Python, which is not built with them."""
+    found = [
+        subprocess.run(
+            ["gcc", f"-print-file-name={library}"], check=True, capture_output=True, text=True
+        ).stdout.strip()
+        for library in ("libasan.so", "libubsan.so")
+    ]
+    return {
+        "LD_PRELOAD": " ".join(found),
+        "ASAN_OPTIONS": "detect_leaks=0:halt_on_error=1",  # Python itself keeps memory until the end
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "PYTHONMALLOC": "malloc",  # or small arrays would lie in one large block
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
