@@ -17,7 +17,9 @@ def test_workflows_are_pinned_and_may_do_little(path):
         assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action), action
     assert "\npermissions:\n  contents: read\n" in text
     assert "write" not in text
-    checkouts = re.findall(r"uses: actions/checkout@.*\n +with:\n +persist-credentials: false", text)
+    checkouts = re.findall(
+        r"uses: actions/checkout@.*\n +with:\n +persist-credentials: false", text
+    )
     assert len(checkouts) == text.count("actions/checkout@")
     for line in re.findall(r"pip install (.*)", text):
         assert all(word[0] in '-".' or "dist/" in word or "==" in word for word in line.split())

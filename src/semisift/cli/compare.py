@@ -169,6 +169,7 @@ def compare(ctx: click.Context, /, **options: Any) -> None:
     """
     from semisift.cli._compare_request import find_request
     from semisift.cli._compare_run import run
+    from semisift.cli._signals import STOPS
     from semisift.evaluation.store import Store
     from semisift.exceptions import WorkerLostError
 
@@ -182,10 +183,10 @@ def compare(ctx: click.Context, /, **options: Any) -> None:
     goes_on = f"`semisift compare --resume --out {shlex.quote(options['out'])}` goes on."
     try:
         all_failed = run(find_request(options, given))
-    except KeyboardInterrupt:
-        has_begun = Store(options["out"]).exists
-        click.echo(f"Interrupted.{f' {goes_on}' if has_begun else ''}", err=True)
-        ctx.exit(130)
+    except tuple(STOPS) as stop:
+        words, code = STOPS[type(stop)]
+        click.echo(f"{words} {goes_on}" if Store(options["out"]).exists else words, err=True)
+        ctx.exit(code)
     except WorkerLostError as error:
         raise click.ClickException(
             f"{error} What was finished is kept, and {goes_on} Fewer runs at a time (--n-jobs) "

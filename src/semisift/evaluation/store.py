@@ -11,15 +11,13 @@ import hashlib
 import json
 import math
 import os
-import tempfile
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from semisift._files import STALE_AFTER, drafts
+from semisift._files import DRAFT, drafts, remove_left_overs, write_whole
 from semisift.evaluation.runs import Key, Record, key_of
 
 # Of the files of a store. A change that an older semisift could misread raises it.
@@ -29,8 +27,6 @@ ABOUT = "comparison.json"
 
 PARTS_OF_ABOUT = {"protocol", "sweep", "datasets", "methods"}
 PARTS_OF_RECORD = {"dataset", "method", "run", "level", "status", "top", "curves", "measured"}
-
-DRAFT = ".draft"
 
 
 class Store:
@@ -67,19 +63,13 @@ class Store:
     def begin(self, about: dict[str, Any]) -> None:
         """Write what is compared and how."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._remove_stale_drafts()
+        remove_left_overs(self.folder.glob(f"records/*/*/.*{DRAFT}"))
         with drafts([self.folder / ABOUT]) as (draft,):
             draft.write_text(_to_json({"format": FORMAT, **about}, indent=1), encoding="utf-8")
 
     def _holds_anything(self) -> bool:
         # a process that was killed may have left a hidden draft of the first file
         return any(not path.name.startswith(".") for path in self.folder.iterdir())
-
-    def _remove_stale_drafts(self) -> None:
-        for draft in self.folder.glob(f"records/*/*/.*{DRAFT}"):
-            with suppress(FileNotFoundError):  # another process has just put it in place
-                if time.time() - draft.stat().st_mtime > STALE_AFTER:
-                    draft.unlink()
 
     def about(self) -> dict[str, Any]:
         """Read what is compared and how, or say why it cannot be read."""
@@ -94,7 +84,9 @@ class Store:
 
         The system gives the claim back when the process ends, however it ends.
         """
-        with (self.folder / ".lock").open("w") as lock:
+        # a link of that name leads out of the store, to a file that is not ours to touch
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        with os.fdopen(os.open(self.folder / ".lock", flags, 0o666), "w") as lock:
             try:
                 import fcntl
 
@@ -120,17 +112,7 @@ class Store:
         """Write a record, whole or not at all."""
         path = self.path(key_of(record))
         path.parent.mkdir(parents=True, exist_ok=True)
-        # a draft of its own in the folder: `drafts` would make a folder for each of thousands
-        handle, draft = tempfile.mkstemp(prefix=".", suffix=DRAFT, dir=path.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(_to_json({"format": FORMAT, **record}))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(draft, path)
-        except BaseException:
-            Path(draft).unlink(missing_ok=True)
-            raise
+        write_whole(path, _to_json({"format": FORMAT, **record}))
 
     def read(self, key: Key) -> Record:
         """Read a record."""
