@@ -99,7 +99,8 @@ WORK_OPTIONS = [
         "--resume",
         is_flag=True,
         help="Go on with the comparison in DIR, with the files and options that it was begun "
-        "with. It may get more files, methods, levels and runs.",
+        "with. It may get more files, methods, levels and runs. Classes of your own, --backend "
+        "and --report are to be named again.",
     ),
     click.option("--retry-failed", is_flag=True, help="Do again what failed."),
     click.option(
