@@ -144,9 +144,11 @@ def test_an_interrupted_comparison_says_how_to_go_on(files, tmp_path, jobs):
     process.join(120)
     assert process.exitcode == 130
     told = errors.read_text()
-    assert told == f"Interrupted. `semisift compare --resume --out {out}` goes on.\n"
+    again = ["--methods", "tests.rankers.Slow:seconds=0.1"]
+    resume = f"semisift compare --resume --out {out} {' '.join(again)}"
+    assert told == f"Interrupted. `{resume}` goes on.\n"
     assert 3 <= len(records_in(out)) < 16
-    call("compare", "--resume", "--out", out)
+    call("compare", "--resume", "--out", out, *again)
     assert Results.load(out).n_missing == 0
 
 

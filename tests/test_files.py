@@ -183,7 +183,7 @@ def test_a_terminated_comparison_says_how_to_go_on(tmp_path, jobs):
     process.send_signal(signal.SIGTERM)  # to the command alone, as `kill` does
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 143, errors
-    assert errors.endswith(f"Terminated. `semisift compare --resume --out {out}` goes on.\n")
+    assert f"Terminated. `semisift compare --resume --out {out} --methods tests." in errors
     assert "Traceback" not in errors
     wait_for(lambda: not processes_in_session(process.pid))
     assert len(records_in(out)) < 8

@@ -43,7 +43,7 @@ def test_what_a_store_names_is_not_imported(folder, name, spec):
     told = " ".join(call("compare", "--resume", "--out", "out", code=2).stderr.split())
     assert "Nothing that a folder names is imported" in told
     option = "--methods" if name == "methods" else "--judge"
-    assert f"name it again: {option} " in told
+    assert f"name them again: {option} " in told
     assert not (folder / "pwned").exists()
     call("report", "out")
     assert not (folder / "pwned").exists()

@@ -3,9 +3,9 @@
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from semisift.cli._own_classes import import_own_classes, own_names
 from semisift.cli._tables import TableRequest
 from semisift.evaluation.judges import find_judges
 from semisift.evaluation.protocol import PROTOCOLS, Protocol
-from semisift.evaluation.store import Store
+from semisift.evaluation.store import ABOUT, Store, damage_named
 from semisift.tables import FORMATS, Choices, Table
 
 # Options of one call alone, which a resumed comparison does not take over. A store is data, which
@@ -140,14 +140,10 @@ def find_request(options: dict[str, Any], given: set[str]) -> Request:
     files = by_name(options["files"])
     if not options["resume"] or not store.exists:
         return Request(**{**options, "files": files})
-    kept = store.about().get("notes", {})
-    known = {field.name for field in fields(Request)} - {*NOT_KEPT}
-    before = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in kept.get("options", {}).items()
-        if name in known
-    }
-    _check_own_classes(before, options)
+    kept = store.about()["notes"]
+    with damage_named(store.folder / ABOUT):
+        before = _kept_options(kept.get("options", {}))
+        _check_own_classes(before, options)
     if "report" in given:
         before["no_report"] = False
     now = {name: value for name, value in options.items() if name in given or name not in before}
@@ -158,21 +154,56 @@ def find_request(options: dict[str, Any], given: set[str]) -> Request:
     return Request(**merged)
 
 
+def _kept_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that a store keeps, if they are what the command line could have given."""
+    from semisift.cli.compare import compare
+
+    ctx, found = click.Context(compare), {}
+    for option in compare.params:
+        name = str(option.name)
+        if name in NOT_KEPT or name not in options:
+            continue
+        value = found[name] = _as_tuple(options[name])
+        try:
+            is_right = isinstance(value, tuple) == option.multiple
+            is_right = is_right and option.type_cast_value(ctx, value) == value
+        except click.BadParameter:
+            is_right = False
+        if not is_right:
+            raise ValueError(
+                f"notes.options.{name} must be as {option.opts[0]} takes it: got {value!r}"
+            )
+    return found
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
 def _check_own_classes(before: dict[str, Any], options: dict[str, Any]) -> None:
     """Refuse to import what a store names: that is for the user to say, in each call."""
-    methods = set(own_names(_each_name(before.get("methods", ())), "method"))
-    judges = () if options["judge"] else own_names(before.get("judge", ()), "judge")
-    for option, own in (
-        ("--methods", sorted(methods - {*_each_name(options["methods"])})),
-        ("--judge", judges),
-    ):
-        if own:
-            again = " ".join(f"{option} {shlex.quote(spec)}" for spec in own)
-            raise click.UsageError(
-                f"{options['out']} names {quoted(own[0])}, which is no method or judge of "
-                "semisift. Nothing that a folder names is imported: if it is a class of your own, "
-                f"name it again: {again}"
-            )
+    said = _each_name(options["methods"])
+    methods = [name for name in _each_name(before.get("methods", ())) if name not in said]
+    judges = () if options["judge"] else before.get("judge", ())
+    if again := _own_classes_again(methods, judges):
+        raise click.UsageError(
+            f"{options['out']} names what is no method or judge of semisift. Nothing that a folder "
+            f"names is imported: if they are classes of your own, name them again: {again}"
+        )
+
+
+def _own_classes_again(methods: Iterable[str], judges: Collection[str]) -> str:
+    """Return the options that name classes of the user's own, empty where there are none."""
+    words = [f"--methods {shlex.quote(name)}" for name in own_names(methods, "method")]
+    if own_names(judges, "judge"):  # one that is named replaces all
+        words += [f"--judge {shlex.quote(name)}" for name in judges]
+    return " ".join(words)
+
+
+def resume_command(request: Request) -> str:
+    """Return the command that goes on."""
+    words = ["semisift compare --resume --out", shlex.quote(request.out)]
+    return " ".join([*words, _own_classes_again(request.entrants, request.judge)]).rstrip()
 
 
 def command_line(request: Request) -> str:

@@ -25,7 +25,7 @@ def own_names(specs: Iterable[str], what: str) -> list[str]:
     what : str
         Key of `KNOWN`.
     """
-    return [spec for spec in specs if parse(spec, what)[0] not in KNOWN[what]]
+    return [spec for spec in specs if spec.partition(":")[0].strip() not in KNOWN[what]]
 
 
 def import_own_classes(specs: Iterable[str], what: str) -> None:
@@ -53,8 +53,8 @@ def import_own_classes(specs: Iterable[str], what: str) -> None:
 
 def _new(folder: str, path: str, what: str) -> Any:
     with _modules_found_in(folder):
-        own = import_class(path, what)
-    return object.__new__(own)
+        own: Any = import_class(path, what)
+    return own.__new__(own)
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """``semisift compare``: many methods on many tables, with records that survive."""
 
-import shlex
 from typing import Any
 
 import click
@@ -168,10 +167,10 @@ def compare(ctx: click.Context, /, **options: Any) -> None:
 
     What --missing and --categorical do, they do once for the whole table, before it is split.
     """
-    from semisift.cli._compare_request import find_request
+    from semisift.cli._compare_request import find_request, resume_command
     from semisift.cli._compare_run import run
     from semisift.cli._signals import STOPS
-    from semisift.evaluation.store import Store
+    from semisift.evaluation.store import ABOUT, RESTORE, Store
     from semisift.exceptions import WorkerLostError
 
     if options["out"] is None:
@@ -181,17 +180,26 @@ def compare(ctx: click.Context, /, **options: Any) -> None:
         for name in options
         if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
     }
-    goes_on = f"`semisift compare --resume --out {shlex.quote(options['out'])}` goes on."
+    store, goes_on = Store(options["out"]), ""
     try:
-        all_failed = run(find_request(options, given))
+        request = find_request(options, given)
+        goes_on = f"`{resume_command(request)}` goes on."
+        all_failed = run(request)
     except tuple(STOPS) as stop:
         words, code = STOPS[type(stop)]
-        click.echo(f"{words} {goes_on}" if Store(options["out"]).exists else words, err=True)
+        click.echo(f"{words} {goes_on}".rstrip() if store.exists else words, err=True)
         ctx.exit(code)
     except WorkerLostError as error:
         raise click.ClickException(
             f"{error} What was finished is kept, and {goes_on} Fewer runs at a time (--n-jobs) "
             "need less memory."
+        ) from error
+    except click.BadParameter as error:
+        name = str(error.param_hint).strip("-").replace("-", "_")
+        if not options["resume"] or not store.exists or name in {*given, "FILES"}:
+            raise
+        raise click.ClickException(
+            f"{store.folder / ABOUT} is damaged: {name}: {error.message} {RESTORE}."
         ) from error
     if all_failed:
         raise click.ClickException("every run failed.")
