@@ -35,7 +35,7 @@ def change_options(folder, **options):
 
 @pytest.mark.parametrize("name", ["methods", "judge"])
 @pytest.mark.parametrize(
-    "spec", ["os.system:command=touch pwned", OWN, "unheard", "trap.Trap", "trap.Trap:x=1"]
+    "spec", ["os.system:command=touch pwned", OWN, "un\x1b[31mheard", "trap.Trap", "trap.Trap:x=1"]
 )
 def test_what_a_store_names_is_not_imported(folder, name, spec):
     (folder / "trap.py").write_text("open('pwned', 'w').close()")
@@ -44,6 +44,7 @@ def test_what_a_store_names_is_not_imported(folder, name, spec):
     assert "Nothing that a folder names is imported" in told
     option = "--methods" if name == "methods" else "--judge"
     assert f"name them again: {option} " in told
+    assert "\x1b" not in told
     assert not (folder / "pwned").exists()
     call("report", "out")
     assert not (folder / "pwned").exists()

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from semisift._words import quoted
+from semisift._words import printable, quoted
 from semisift.cli._own_classes import import_own_classes, own_names
 from semisift.cli._tables import TableRequest
 from semisift.evaluation.judges import find_judges
@@ -188,7 +188,8 @@ def _check_own_classes(before: dict[str, Any], options: dict[str, Any]) -> None:
     if again := _own_classes_again(methods, judges):
         raise click.UsageError(
             f"{options['out']} names what is no method or judge of semisift. Nothing that a folder "
-            f"names is imported: if they are classes of your own, name them again: {again}"
+            "names is imported: if they are classes of your own, name them again: "
+            f"{printable(again)}"
         )
 
 
