@@ -267,7 +267,7 @@ def test_a_damaged_record_is_named_and_can_be_made_again(files, tmp_path, undist
 
 def test_a_damaged_description(store):
     (store / ABOUT).write_text('{"format": 1, "protocol": {}}')
-    with pytest.raises(ValueError, match="is damaged: there is no datasets, methods, sweep"):
+    with pytest.raises(ValueError, match="is damaged: there is no datasets, methods, notes, sweep"):
         Results.load(store)
     with pytest.raises(ValueError, match=f"holds no comparison: there is no {ABOUT}"):
         Results.load(store.parent)
