@@ -113,6 +113,7 @@ def about_of(datasets, methods, protocol, levels=None, **changes):
         "datasets": {name: {"n_features": 100} for name in datasets},
         "methods": {name: {} for name in methods},
         "max_seconds": None,
+        "notes": {},
         **changes,
     }
 

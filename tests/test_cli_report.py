@@ -138,7 +138,7 @@ def test_the_report_of_a_comparison_has_the_place_that_was_asked_for(folder):
     assert (folder / "page.html").exists()
     assert not (folder / "out" / "report.html").exists()
     (folder / "page.html").unlink()
-    call("compare", "--resume", "--out", "out")
+    call("compare", "--resume", "--out", "out", "--report", "page.html")
     assert (folder / "page.html").exists()
 
 

@@ -108,9 +108,7 @@ def test_the_command_line_finds_the_cluster(cluster, one_by_one, tmp_path):
     next(out.glob("records/*/*/*.json")).unlink()
     call("compare", "--resume", "--out", out)
     assert Results.load(out).same_numbers(one_by_one)
-    call("compare", "--resume", "--out", out, "--backend", "loky")
-    options = Results.load(out).about["notes"]["options"]
-    assert (options["backend"], options["scheduler"]) == ("loky", None)
+    assert not {"backend", "scheduler"} & {*Results.load(out).about["notes"]["options"]}
 
 
 def test_a_scheduler_that_goes_away_is_told(tmp_path):

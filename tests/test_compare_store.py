@@ -144,9 +144,11 @@ def test_an_interrupted_comparison_says_how_to_go_on(files, tmp_path, jobs):
     process.join(120)
     assert process.exitcode == 130
     told = errors.read_text()
-    assert told == f"Interrupted. `semisift compare --resume --out {out}` goes on.\n"
+    again = ["--methods", "tests.rankers.Slow:seconds=0.1"]
+    resume = f"semisift compare --resume --out {out} {' '.join(again)}"
+    assert told == f"Interrupted. `{resume}` goes on.\n"
     assert 3 <= len(records_in(out)) < 16
-    call("compare", "--resume", "--out", out)
+    call("compare", "--resume", "--out", out, *again)
     assert Results.load(out).n_missing == 0
 
 
@@ -265,7 +267,7 @@ def test_a_damaged_record_is_named_and_can_be_made_again(files, tmp_path, undist
 
 def test_a_damaged_description(store):
     (store / ABOUT).write_text('{"format": 1, "protocol": {}}')
-    with pytest.raises(ValueError, match="is damaged: there is no datasets, methods, sweep"):
+    with pytest.raises(ValueError, match="is damaged: there is no datasets, methods, notes, sweep"):
         Results.load(store)
     with pytest.raises(ValueError, match=f"holds no comparison: there is no {ABOUT}"):
         Results.load(store.parent)

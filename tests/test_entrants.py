@@ -233,8 +233,8 @@ def test_mapping_of_labels():
         (["numpy.Nope"], "method 'numpy.Nope' cannot be imported"),
         ([".relative.Class"], "cannot be imported"),
         (["..x"], "cannot be imported"),
-        (["math.pi"], "method 'math.pi': 'float' object is not callable"),
-        (["os.getcwd"], "'os.getcwd' must be a name or an object with fit"),
+        (["math.pi"], "method 'math.pi' must be a class with fit"),
+        (["os.getcwd"], "method 'os.getcwd' must be a class with fit"),
         ([""], "there is no method ''"),
     ],
 )

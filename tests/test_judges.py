@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from semisift.evaluation.judges import check_judges, judge, make_judge, measure
+from semisift.evaluation.judges import find_judges, judge, measure, ready
 from semisift.evaluation.protocol import METRICS, PROTOCOLS, Protocol
 from semisift.evaluation.splits import draw_split
 from tests.comparisons import SPY_JUDGE, SpyJudge
@@ -32,6 +32,10 @@ def spy():
 
 def split_of(protocol=SSFI, y=Y, seed=0):
     return draw_split(y, protocol, np.random.default_rng(seed))
+
+
+def make_judge(name, seed, n_rows):
+    return ready(find_judges([name])[name], seed, n_rows)
 
 
 def judged(protocol, X=X, y=Y, order=ORDER):
@@ -288,7 +292,7 @@ def test_two_labelled_rows_are_enough_for_all_judges():
 
 
 def test_known_judges():
-    check_judges(tuple(CLASSIFIERS))
+    find_judges(tuple(CLASSIFIERS))
 
 
 @pytest.mark.parametrize(
@@ -298,12 +302,14 @@ def test_known_judges():
         ("knn:k=3", "judge 'knn:k=3': .*unexpected keyword.*Parameters are n_neighbors, "),
         ("svm:c=3", "judge 'svm:c=3': .*unexpected keyword.*Parameters are C, "),
         ("sklearn.tree.Nope", "judge 'sklearn.tree.Nope' cannot be imported"),
+        ("os.system:command=exit 3", "judge 'os.system' must be a class with fit"),
+        ("sklearn.tree.export_text", "must be a class with fit"),
         ("sklearn.preprocessing.StandardScaler", "is no classifier: it has no fit and predict"),
     ],
 )
 def test_what_is_no_judge(name, message):
     with pytest.raises(ValueError, match=message):
-        check_judges((name,))
+        find_judges((name,))
 
 
 class Broken(SpyJudge):

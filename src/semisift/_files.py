@@ -1,16 +1,28 @@
-"""Writing files that are whole or not there at all."""
+"""Writing files that are whole or not there at all.
 
+What is being written lies in a hidden draft beside its target, whose name tells the process that
+writes it. A process that was killed leaves its drafts behind; the next one to write there removes
+them.
+"""
+
+import hashlib
 import os
+import platform
+import re
 import shutil
-import tempfile
+import stat
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 PREFIX = ".semisift-"
+DRAFT = ".draft"
 
-# Drafts of a killed process are removed by a later one after this many seconds.
+# Drafts of processes that nothing is known of, as those of another machine, are removed after this
+# many seconds.
 STALE_AFTER = 24 * 3600
 
 
@@ -19,7 +31,7 @@ def drafts(targets: Sequence[Path]) -> Iterator[list[Path]]:
     """Give a path to write to for each target; at the end they take its place, one after another.
 
     A draft has the name of its target and lies in a hidden folder beside it. If anything goes wrong
-    before the end, no target is touched.
+    before the end, no target is touched. A file that is replaced hands on its permissions.
 
     Parameters
     ----------
@@ -32,27 +44,76 @@ def drafts(targets: Sequence[Path]) -> Iterator[list[Path]]:
 
     Examples
     --------
+    >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> with drafts([folder / "a.txt"]) as (draft,):
     ...     _ = draft.write_text("whole")
     >>> (folder / "a.txt").read_text(), len(list(folder.iterdir()))
     ('whole', 1)
     """
-    folders: list[Path] = []
-    try:
-        paths = []
-        for target in targets:
-            _remove_stale(target.parent)
-            folders.append(Path(tempfile.mkdtemp(prefix=PREFIX, dir=target.parent)))
-            paths.append(folders[-1] / target.name)
+    with ExitStack() as stack:
+        paths = [stack.enter_context(_hidden_folder(path.parent)) / path.name for path in targets]
         yield paths
-        for path in paths:
+        for path, target in zip(paths, targets, strict=True):
+            _take_mode(path, target)
             _to_disk(path)
         for path, target in zip(paths, targets, strict=True):
             os.replace(path, target)
+
+
+def can_write(folder: Path) -> bool:
+    """Tell whether drafts can be made in a folder."""
+    try:
+        with _hidden_folder(folder):
+            return True
+    except OSError:
+        return False
+
+
+@contextmanager
+def _hidden_folder(beside: Path) -> Iterator[Path]:
+    """Make a folder for drafts of this process, having cleared away those of dead ones."""
+    remove_left_overs(beside.glob(f"{PREFIX}*"))
+    # not by mkdtemp: a signal could come before it has told the name of what it made
+    folder = beside / f"{PREFIX}{_owner()}-{uuid.uuid4().hex[:8]}"
+    try:
+        folder.mkdir(mode=0o700)
+        yield folder
     finally:
-        for folder in folders:
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text, whole or not at all; its draft has no folder, for files that are many."""
+    draft = path.parent / f".{_owner()}-{uuid.uuid4().hex[:8]}{DRAFT}"
+    try:
+        with draft.open("x", encoding="utf-8") as file:
+            _take_mode(draft, path)
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def remove_left_overs(found: Iterable[Path]) -> None:
+    """Remove drafts whose process is certainly gone, and very old ones."""
+    for path in found:
+        with suppress(FileNotFoundError):  # another process has just removed its own
+            if _is_gone(path.name) or time.time() - path.stat().st_mtime > STALE_AFTER:
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink()
+
+
+def _take_mode(draft: Path, target: Path) -> None:
+    with suppress(FileNotFoundError):
+        mode = stat.S_IMODE(target.stat().st_mode)
+        if mode != stat.S_IMODE(draft.stat().st_mode):
+            draft.chmod(mode)
 
 
 def _to_disk(path: Path) -> None:
@@ -62,8 +123,49 @@ def _to_disk(path: Path) -> None:
             os.fsync(handle.fileno())
 
 
-def _remove_stale(folder: Path) -> None:
-    for left_over in folder.glob(f"{PREFIX}*"):
-        with suppress(FileNotFoundError):  # another process has just removed its own
-            if time.time() - left_over.stat().st_mtime > STALE_AFTER:
-                shutil.rmtree(left_over, ignore_errors=True)
+# --- whose drafts they are ---
+
+
+def _owner() -> str:
+    return f"{_place()}-{os.getpid()}-{_begun(os.getpid()) or 0}"
+
+
+def _is_gone(name: str) -> bool:
+    """Tell whether the process that a name tells of is certainly no more."""
+    told = re.search(r"([0-9a-f]{12})-(\d+)-(\d+)-", name)
+    # on Windows, os.kill would end the process
+    if told is None or told[1] != _place() or os.name == "nt":
+        return False
+    pid = int(told[2])
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except PermissionError:  # it is another user's
+        pass
+    # its number may have gone to another process
+    return int(told[3]) > 0 and (_begun(pid) or told[3]) != told[3]
+
+
+@cache
+def _place() -> str:
+    """Return what the numbers of processes belong to: a machine since it was started.
+
+    Machines may share a folder, and containers may share a machine.
+    """
+    try:
+        parts = [
+            Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
+            os.readlink("/proc/self/ns/pid"),
+        ]
+    except OSError:  # not on Linux
+        parts = [str(uuid.getnode())]
+    return hashlib.sha256("\n".join([platform.node(), *parts]).encode()).hexdigest()[:12]
+
+
+def _begun(pid: int) -> str | None:
+    """Return when a process began, where the system tells it."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return None

@@ -1,6 +1,6 @@
 """The command line: one file a command, each loaded only when it is called.
 
-Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted.
+Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted, 143 terminated.
 """
 
 import importlib
@@ -8,6 +8,8 @@ import warnings
 from typing import Any
 
 import click
+
+from semisift.cli._signals import STOPS, terminable
 
 # name -> (where the command lives, what ``semisift --help`` says of it). The help text stands here
 # because asking the command for it would import numpy and scikit-learn.
@@ -62,14 +64,16 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an interruption exits with 130 and bad input with 1."""
+        """Run the command; interruptions exit with 130 or 143 and bad input with 1."""
         show_as_python_does = warnings.showwarning
         warnings.showwarning = _show_warning
         try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            click.echo("Interrupted.", err=True)
-            ctx.exit(130)
+            with terminable():
+                return super().invoke(ctx)
+        except tuple(STOPS) as stop:
+            words, code = STOPS[type(stop)]
+            click.echo(words, err=True)
+            ctx.exit(code)
         except (ValueError, OSError) as error:
             raise click.ClickException(str(error)) from error
         finally:

@@ -3,26 +3,31 @@
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from semisift._words import quoted
+from semisift._words import printable, quoted
+from semisift.cli._own_classes import import_own_classes, own_names
 from semisift.cli._tables import TableRequest
-from semisift.evaluation.judges import check_judges
+from semisift.evaluation.judges import find_judges
 from semisift.evaluation.protocol import PROTOCOLS, Protocol
-from semisift.evaluation.store import Store
+from semisift.evaluation.store import ABOUT, Store, damage_named
 from semisift.tables import FORMATS, Choices, Table
 
-# Options of one call alone, which a resumed comparison does not take over.
-NOT_KEPT = ("out", "files", "resume", "retry_failed", "quiet")
+# Options of one call alone, which a resumed comparison does not take over. A store is data, which
+# may come from elsewhere: nothing is written to a path in it, and no machine called.
+NOT_KEPT = (
+    *("out", "files", "resume", "retry_failed", "quiet"),
+    *("report", "backend", "scheduler"),
+)
 
 # Options that the numbers do not depend on.
-CHANGE_NOTHING = (*NOT_KEPT, "n_jobs", "backend", "scheduler", "report", "no_report")
+CHANGE_NOTHING = (*NOT_KEPT, "n_jobs", "no_report")
 
 # Options that change what the preset of the same protocol says, and its settings.
 SETTINGS = {
@@ -71,21 +76,23 @@ class Request(TableRequest):
     @property
     def entrants(self) -> list[str]:
         """Names of the methods with their parameters, each of them once."""
-        every = [name.strip() for part in self.methods for name in part.split(",")]
-        return list(dict.fromkeys(name for name in every if name))
+        return _each_name(self.methods)
 
     @property
     def notes(self) -> dict[str, Any]:
         """What the store keeps: how to do it again, and what resuming it needs to know."""
         options = {name: value for name, value in asdict(self).items() if name not in NOT_KEPT}
-        if self.report is not None:
-            options["report"] = os.path.abspath(self.report)
         files = {name: os.path.abspath(path) for name, path in self.files.items()}
         return {"command": command_line(self), "options": options, "files": files}
 
     def choices(self, labels_table: Table | None = None) -> Choices:
         """What was decided about the tables."""
         return replace(super().choices(labels_table), group=self.group)
+
+
+def _each_name(parts: Iterable[str]) -> list[str]:
+    every = [name.strip() for part in parts for name in part.split(",")]
+    return list(dict.fromkeys(name for name in every if name))
 
 
 def dataset_name(path: Path) -> str:
@@ -133,21 +140,71 @@ def find_request(options: dict[str, Any], given: set[str]) -> Request:
     files = by_name(options["files"])
     if not options["resume"] or not store.exists:
         return Request(**{**options, "files": files})
-    kept = store.about().get("notes", {})
-    known = {field.name for field in fields(Request)}
-    before = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in kept.get("options", {}).items()
-        if name in known
-    }
-    if "backend" in given:  # the address of the other one is of no use
-        before["scheduler"] = None
+    kept = store.about()["notes"]
+    with damage_named(store.folder / ABOUT):
+        before = _kept_options(kept.get("options", {}))
+        _check_own_classes(before, options)
     if "report" in given:
         before["no_report"] = False
     now = {name: value for name, value in options.items() if name in given or name not in before}
     merged = {**before, **now, "files": {**kept.get("files", {}), **files}}
-    merged["methods"] = (*before.get("methods", ()), *options["methods"])
+    kept_methods = before.get("methods", ())
+    new = [name for name in _each_name(options["methods"]) if name not in _each_name(kept_methods)]
+    merged["methods"] = (*kept_methods, *new)
     return Request(**merged)
+
+
+def _kept_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that a store keeps, if they are what the command line could have given."""
+    from semisift.cli.compare import compare
+
+    ctx, found = click.Context(compare), {}
+    for option in compare.params:
+        name = str(option.name)
+        if name in NOT_KEPT or name not in options:
+            continue
+        value = found[name] = _as_tuple(options[name])
+        try:
+            is_right = isinstance(value, tuple) == option.multiple
+            is_right = is_right and option.type_cast_value(ctx, value) == value
+        except click.BadParameter:
+            is_right = False
+        if not is_right:
+            raise ValueError(
+                f"notes.options.{name} must be as {option.opts[0]} takes it: got {value!r}"
+            )
+    return found
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _check_own_classes(before: dict[str, Any], options: dict[str, Any]) -> None:
+    """Refuse to import what a store names: that is for the user to say, in each call."""
+    said = _each_name(options["methods"])
+    methods = [name for name in _each_name(before.get("methods", ())) if name not in said]
+    judges = () if options["judge"] else before.get("judge", ())
+    if again := _own_classes_again(methods, judges):
+        raise click.UsageError(
+            f"{options['out']} names what is no method or judge of semisift. Nothing that a folder "
+            "names is imported: if they are classes of your own, name them again: "
+            f"{printable(again)}"
+        )
+
+
+def _own_classes_again(methods: Iterable[str], judges: Collection[str]) -> str:
+    """Return the options that name classes of the user's own, empty where there are none."""
+    words = [f"--methods {shlex.quote(name)}" for name in own_names(methods, "method")]
+    if own_names(judges, "judge"):  # one that is named replaces all
+        words += [f"--judge {shlex.quote(name)}" for name in judges]
+    return " ".join(words)
+
+
+def resume_command(request: Request) -> str:
+    """Return the command that goes on."""
+    words = ["semisift compare --resume --out", shlex.quote(request.out)]
+    return " ".join([*words, _own_classes_again(request.entrants, request.judge)]).rstrip()
 
 
 def command_line(request: Request) -> str:
@@ -188,7 +245,8 @@ def find_protocol(request: Request) -> Protocol:
             changes["sizes"] = parse_sizes(request.sizes)
             replace(preset, sizes=changes["sizes"])
     with blaming("--judge"):
-        check_judges(request.judge)
+        import_own_classes(request.judge, "judge")
+        find_judges(request.judge)
     protocol = replace(preset, **changes)
     if replace(protocol, n_runs=preset.n_runs, seed=preset.seed) != preset:
         protocol = replace(protocol, name=f"{preset.name}, changed")

@@ -1,7 +1,5 @@
 """From files to records, a report and standings: what ``semisift compare`` does."""
 
-import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +9,7 @@ import joblib
 
 from semisift._words import count, visible
 from semisift.cli._compare_request import Request, blaming, find_protocol
+from semisift.cli._own_classes import import_own_classes
 from semisift.cli._progress import Steps
 from semisift.cli._standings import show
 from semisift.cli._tables import labels_are_not_named
@@ -39,7 +38,7 @@ def run(request: Request) -> bool:
     report = _find_report(request)
     protocol = find_protocol(request)
     with blaming("--methods"):
-        _let_classes_be_found_here()
+        import_own_classes(request.entrants, "method")
         find_entrants(request.entrants)
     with blaming("--sweep"):
         sweep = None if request.sweep is None else Sweep.parse(request.sweep)
@@ -93,12 +92,6 @@ def _find_report(request: Request) -> Path | None:
     if request.report is None:
         return Path(request.out) / REPORT
     return Targets(request.files.values()).add(request.report, "--report", (".html", ".htm"))
-
-
-def _let_classes_be_found_here() -> None:
-    """Let ``module.Class`` name a file of the current folder, as ``python -m`` does."""
-    if not {"", os.getcwd()} & set(sys.path):
-        sys.path.append(os.getcwd())
 
 
 def _read(request: Request, name: str, path: str, steps: Steps) -> ComparisonData:

@@ -1,12 +1,11 @@
 """Files that a command is going to write: what is wrong with them is told before any work."""
 
-import tempfile
 from collections.abc import Collection
 from pathlib import Path
 
 import click
 
-from semisift._files import PREFIX
+from semisift._files import can_write
 
 
 class Targets:
@@ -51,18 +50,10 @@ class Targets:
             return f"is also given for {self._options[whole]}. Give them different names."
         if not whole.parent.is_dir():
             return f"the folder {path.parent} does not exist. Create it first."
-        if not _is_writable(whole.parent):
+        if not can_write(whole.parent):
             return f"the folder {path.parent} cannot be written to. Choose another."
         if path.is_dir():
             return "is a folder that exists already. Give another name, or remove it."
         if endings and not path.name.lower().endswith(endings):
             return f"the name must end in {' or '.join(endings)}."
         return None
-
-
-def _is_writable(folder: Path) -> bool:
-    try:
-        Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder)).rmdir()
-    except OSError:
-        return False
-    return True

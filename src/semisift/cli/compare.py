@@ -1,6 +1,5 @@
 """``semisift compare``: many methods on many tables, with records that survive."""
 
-import shlex
 from typing import Any
 
 import click
@@ -99,7 +98,8 @@ WORK_OPTIONS = [
         "--resume",
         is_flag=True,
         help="Go on with the comparison in DIR, with the files and options that it was begun "
-        "with. It may get more files, methods, levels and runs.",
+        "with. It may get more files, methods, levels and runs. Classes of your own, --backend "
+        "and --report are to be named again.",
     ),
     click.option("--retry-failed", is_flag=True, help="Do again what failed."),
     click.option(
@@ -167,9 +167,10 @@ def compare(ctx: click.Context, /, **options: Any) -> None:
 
     What --missing and --categorical do, they do once for the whole table, before it is split.
     """
-    from semisift.cli._compare_request import find_request
+    from semisift.cli._compare_request import find_request, resume_command
     from semisift.cli._compare_run import run
-    from semisift.evaluation.store import Store
+    from semisift.cli._signals import STOPS
+    from semisift.evaluation.store import ABOUT, RESTORE, Store
     from semisift.exceptions import WorkerLostError
 
     if options["out"] is None:
@@ -179,17 +180,26 @@ def compare(ctx: click.Context, /, **options: Any) -> None:
         for name in options
         if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
     }
-    goes_on = f"`semisift compare --resume --out {shlex.quote(options['out'])}` goes on."
+    store, goes_on = Store(options["out"]), ""
     try:
-        all_failed = run(find_request(options, given))
-    except KeyboardInterrupt:
-        has_begun = Store(options["out"]).exists
-        click.echo(f"Interrupted.{f' {goes_on}' if has_begun else ''}", err=True)
-        ctx.exit(130)
+        request = find_request(options, given)
+        goes_on = f"`{resume_command(request)}` goes on."
+        all_failed = run(request)
+    except tuple(STOPS) as stop:
+        words, code = STOPS[type(stop)]
+        click.echo(f"{words} {goes_on}".rstrip() if store.exists else words, err=True)
+        ctx.exit(code)
     except WorkerLostError as error:
         raise click.ClickException(
             f"{error} What was finished is kept, and {goes_on} Fewer runs at a time (--n-jobs) "
             "need less memory."
+        ) from error
+    except click.BadParameter as error:
+        name = str(error.param_hint).strip("-").replace("-", "_")
+        if not options["resume"] or not store.exists or name in {*given, "FILES"}:
+            raise
+        raise click.ClickException(
+            f"{store.folder / ABOUT} is damaged: {name}: {error.message} {RESTORE}."
         ) from error
     if all_failed:
         raise click.ClickException("every run failed.")

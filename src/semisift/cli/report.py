@@ -59,6 +59,7 @@ def report(
     from semisift.cli._standings import show
     from semisift.cli._targets import Targets
     from semisift.evaluation.results import Results
+    from semisift.evaluation.schema import COMMITTEES
     from semisift.evaluation.store import Store
     from semisift.report.comparison import (
         to_latex,
@@ -68,7 +69,7 @@ def report(
         write_summary,
     )
 
-    if Store(Path(folder)).about().get("kind") == "committees":
+    if Store(Path(folder)).about().get("kind") == COMMITTEES:
         from semisift.cli import _committees
 
         choice = _committees.Outputs(markdown, figures, figure_format, summary)

@@ -35,24 +35,13 @@ from semisift.evaluation.runs import (
     stream,
     versions,
 )
+from semisift.evaluation.schema import COMMITTEES, MEASURES, MOMENTS
 from semisift.evaluation.scores import Scores
 from semisift.evaluation.specs import make, parse, set_seeds
 from semisift.evaluation.store import Store, plain
 from semisift.evaluation.targets import Target
 from semisift.evaluation.work import Work
 from semisift.registry import LEARNERS
-
-KIND = "committees"
-
-# measure -> what tables and pictures call it
-MEASURES = {
-    "accuracy": "accuracy of the committee",
-    "member_accuracy": "mean accuracy of its members",
-    "diversity": "diversity of its members",
-}
-
-# moment -> what tables and pictures call it
-MOMENTS = {"begin": "at the beginning", "end": "at the end"}
 
 # Numbers of members, of partitions of the features into two, and of features of a member, of
 # Yaslan and Cataltepe.
@@ -163,7 +152,7 @@ class CommitteePlan:
     def about(self) -> dict[str, Any]:
         """What a store keeps of it."""
         return {
-            "kind": KIND,
+            "kind": COMMITTEES,
             "protocol": self.protocol.to_dict(),
             "sweep": None,
             "datasets": {name: data.about for name, data in self.sets.items()},
@@ -312,7 +301,7 @@ def run_committees(
 class CommitteeRecords(Records):
     """The records of committees, and the figures in them."""
 
-    kind = KIND
+    kind = COMMITTEES
 
     def _keys(self) -> list[Key]:
         levels = {method: self.levels_of(method) for method in self.methods}

@@ -9,11 +9,10 @@ from typing import Any
 
 from semisift.evaluation.datasets import find_datasets
 from semisift.evaluation.entrants import find_entrants
-from semisift.evaluation.judges import JUDGES, check_judges
+from semisift.evaluation.judges import find_judges
 from semisift.evaluation.protocol import Protocol, find_protocol
 from semisift.evaluation.results import Results
 from semisift.evaluation.runs import Key, Record, check_splits, key_of, versions
-from semisift.evaluation.specs import make
 from semisift.evaluation.store import Store, plain
 from semisift.evaluation.sweeps import Sweep
 from semisift.evaluation.work import AnyPlan, Plan, Work, make_records
@@ -87,11 +86,13 @@ def compare(
     >>> results.table().columns
     ['dataset', 'fisher', 'random']
     """
+    protocol = find_protocol(protocol)
     plan = Plan(
         {entrant.label: entrant for entrant in find_entrants(methods)},
         {data.name: data for data in find_datasets(datasets)},
-        find_protocol(protocol),
+        protocol,
         Sweep.parse(sweep) if isinstance(sweep, str) else sweep,
+        find_judges(protocol.judges),
     )
     store = None if out is None else Store(Path(out))
     if store is not None:
@@ -150,10 +151,9 @@ def do_all(
 
 def _check(plan: Plan) -> None:
     """Find out before the first run what would go wrong in all of them."""
-    check_judges(plan.protocol.judges)
     for estimator in [
         *(entrant.estimator for entrant in plan.entrants.values()),
-        *(make(judge, JUDGES, "judge") for judge in plan.protocol.judges),
+        *plan.judges.values(),
     ]:
         if hasattr(estimator, "_parameter_constraints"):
             estimator._validate_params()

@@ -1,13 +1,13 @@
 """Judges: how well a classifier does with the best 1, 2, ... features of a ranking."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.metrics import f1_score, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -42,6 +42,7 @@ def judge(
     protocol: Protocol,
     seed: int,
     all_features: bool = False,
+    judges: Mapping[str, Any] | None = None,
 ) -> Curves:
     """Return how well each judge does with the best features, by each metric.
 
@@ -58,6 +59,8 @@ def judge(
         Of judges that draw.
     all_features : bool
         Give the judges all features, whatever the size.
+    judges : mapping of str to object, optional
+        Those of the protocol, not fitted, as `find_judges` returns them.
 
     Returns
     -------
@@ -75,9 +78,9 @@ def judge(
         scaler = SCALERS[protocol.scaling]().fit(best[split.train])
         learn, test = scaler.transform(learn), scaler.transform(test)
     curves: Curves = {}
-    for name in protocol.judges:
+    for name, prototype in (judges or find_judges(protocol.judges)).items():
         curve = curves[name] = {metric: [] for metric in protocol.metrics}
-        classifier = make_judge(name, seed, len(learns))
+        classifier = ready(prototype, seed, len(learns))
         for size in [best.shape[1]] if all_features else protocol.sizes:
             values: dict[str, float | None] = dict.fromkeys(protocol.metrics)
             if size <= best.shape[1]:
@@ -92,17 +95,18 @@ def judge(
     return curves
 
 
-def check_judges(names: tuple[str, ...]) -> None:
-    """Refuse names that stand for no classifier."""
-    for name in names:
-        classifier = make(name, JUDGES, "judge")
+def find_judges(names: Iterable[str]) -> dict[str, Any]:
+    """Return classifiers by their names with parameters, not fitted."""
+    found = {name: make(name, JUDGES, "judge") for name in names}
+    for name, classifier in found.items():
         if not all(callable(getattr(classifier, part, None)) for part in ("fit", "predict")):
             raise ValueError(f"judge {name!r} is no classifier: it has no fit and predict.")
+    return found
 
 
-def make_judge(name: str, seed: int, n_rows: int) -> Any:
-    """Return a new classifier for so many rows, by its name and parameters."""
-    classifier = make(name, JUDGES, "judge")
+def ready(prototype: Any, seed: int, n_rows: int) -> Any:
+    """Return a new classifier for so many rows."""
+    classifier = clone(prototype, safe=False)
     set_seeds(classifier, seed)
     if isinstance(classifier, KNeighborsClassifier) and classifier.n_neighbors > n_rows:
         classifier.set_params(n_neighbors=n_rows)  # all there are

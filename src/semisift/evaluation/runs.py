@@ -7,7 +7,7 @@ protocol shows.
 import platform
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -75,6 +75,7 @@ def run_once(
     run: int,
     sweep: Sweep | None = None,
     level: float | None = None,
+    judges: Mapping[str, Any] | None = None,
 ) -> Record:
     """Let an entrant rank the features of one split, judge the ranking, and record it.
 
@@ -90,6 +91,8 @@ def run_once(
     sweep : Sweep, optional
     level : float, optional
         Of the sweep.
+    judges : mapping of str to object, optional
+        Those of the protocol, made where their classes can be found.
 
     Returns
     -------
@@ -109,7 +112,7 @@ def run_once(
         record["top"] = order[: most_kept(protocol)].tolist()
         with measuring(measured, "judge_seconds"):
             whole = entrant.keeps_all_features
-            record["curves"] = judge(order, data.X, data.y, split, protocol, seed, whole)
+            record["curves"] = judge(order, data.X, data.y, split, protocol, seed, whole, judges)
     return record
 
 

@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from semisift._words import python_value
+from semisift._words import python_value, quoted
 
 
 def parse(spec: str, what: str) -> tuple[str, dict[str, Any]]:
@@ -53,7 +53,7 @@ def make(
     Parameters
     ----------
     spec : str
-        A key of `known` or the dotted path of a class, with parameters.
+        A key of `known` or the dotted path of a class with ``fit``, with parameters.
     known : mapping of str to callable
     what : str
         What it names, for messages.
@@ -65,7 +65,7 @@ def make(
     object
     """
     name, parameters = parse(spec, what)
-    maker = known[name] if name in known else _by_path(name, names or known, what)
+    maker = known[name] if name in known else import_class(name, what, names or known)
     try:
         return maker(**parameters)
     except TypeError as error:
@@ -79,7 +79,20 @@ def _accepted(maker: Callable[..., Any]) -> str:
         return ""
 
 
-def _by_path(name: str, known: Iterable[str], what: str) -> Callable[..., Any]:
+def import_class(name: str, what: str, known: Iterable[str] = ()) -> type[Any]:
+    """Import a class of the user's own; nothing but a class with ``fit`` will do.
+
+    Whoever calls it makes sure that the name is the user's: one that was read from a file is not.
+
+    Parameters
+    ----------
+    name : str
+        Dotted path.
+    what : str
+        What it names, for messages.
+    known : iterable of str
+        All names that need no import, for messages.
+    """
     module, _, attribute = name.rpartition(".")
     if not module:
         raise ValueError(
@@ -87,9 +100,11 @@ def _by_path(name: str, known: Iterable[str], what: str) -> Callable[..., Any]:
             "the path of its class: package.module.Class."
         )
     try:
-        found: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+        found: type[Any] = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise ValueError(f"{what} {name!r} cannot be imported: {error}.") from error
+    if not inspect.isclass(found) or not callable(getattr(found, "fit", None)):
+        raise ValueError(f"{what} {name!r} must be a class with fit(X, y): got {quoted(found)}.")
     return found
 
 

@@ -3,6 +3,8 @@
     DIR/comparison.json     what is compared and how
     DIR/records/*/*.json    one record for each data set, method, level and run
 
+`schema` tells what they hold.
+
 A record is written to a draft that takes its name when it is whole, so a reader never sees half of
 one, and two processes that make the same record write the same numbers.
 """
@@ -11,26 +13,20 @@ import hashlib
 import json
 import math
 import os
-import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from semisift._files import STALE_AFTER, drafts
+from semisift._files import DRAFT, drafts, remove_left_overs, write_whole
 from semisift.evaluation.runs import Key, Record, key_of
-
-# Of the files of a store. A change that an older semisift could misread raises it.
-FORMAT = 1
+from semisift.evaluation.schema import FORMAT, check_about, check_record
 
 ABOUT = "comparison.json"
 
-PARTS_OF_ABOUT = {"protocol", "sweep", "datasets", "methods"}
-PARTS_OF_RECORD = {"dataset", "method", "run", "level", "status", "top", "curves", "measured"}
-
-DRAFT = ".draft"
+RESTORE = "Restore it, or name another folder"
+MAKE_AGAIN = "Delete it, and resume the comparison to make it again"
 
 
 class Store:
@@ -66,8 +62,9 @@ class Store:
 
     def begin(self, about: dict[str, Any]) -> None:
         """Write what is compared and how."""
+        check_about(about)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._remove_stale_drafts()
+        remove_left_overs(self.folder.glob(f"records/*/*/.*{DRAFT}"))
         with drafts([self.folder / ABOUT]) as (draft,):
             draft.write_text(_to_json({"format": FORMAT, **about}, indent=1), encoding="utf-8")
 
@@ -75,18 +72,12 @@ class Store:
         # a process that was killed may have left a hidden draft of the first file
         return any(not path.name.startswith(".") for path in self.folder.iterdir())
 
-    def _remove_stale_drafts(self) -> None:
-        for draft in self.folder.glob(f"records/*/*/.*{DRAFT}"):
-            with suppress(FileNotFoundError):  # another process has just put it in place
-                if time.time() - draft.stat().st_mtime > STALE_AFTER:
-                    draft.unlink()
-
     def about(self) -> dict[str, Any]:
         """Read what is compared and how, or say why it cannot be read."""
         path = self.folder / ABOUT
         if not path.is_file():
             raise ValueError(f"{self.folder} holds no comparison: there is no {ABOUT}.")
-        return _read(path, PARTS_OF_ABOUT, "Restore it, or name another folder")
+        return _read(path, check_about, RESTORE)
 
     @contextmanager
     def claimed(self) -> Iterator[bool]:
@@ -94,7 +85,9 @@ class Store:
 
         The system gives the claim back when the process ends, however it ends.
         """
-        with (self.folder / ".lock").open("w") as lock:
+        # a link of that name leads out of the store, to a file that is not ours to touch
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        with os.fdopen(os.open(self.folder / ".lock", flags, 0o666), "w") as lock:
             try:
                 import fcntl
 
@@ -120,26 +113,27 @@ class Store:
         """Write a record, whole or not at all."""
         path = self.path(key_of(record))
         path.parent.mkdir(parents=True, exist_ok=True)
-        # a draft of its own in the folder: `drafts` would make a folder for each of thousands
-        handle, draft = tempfile.mkstemp(prefix=".", suffix=DRAFT, dir=path.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(_to_json({"format": FORMAT, **record}))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(draft, path)
-        except BaseException:
-            Path(draft).unlink(missing_ok=True)
-            raise
+        write_whole(path, _to_json({"format": FORMAT, **record}))
 
     def read(self, key: Key) -> Record:
         """Read a record."""
-        return _read_record(self.path(key))
+        return self._read_record(self.path(key), self.about())
 
     def records(self) -> Iterator[Record]:
         """Read all records, in the order of their names."""
+        about = self.about()
         for path in sorted((self.folder / "records").glob("*/*/*.json")):
-            yield _read_record(path)
+            yield self._read_record(path, about)
+
+    def _read_record(self, path: Path, about: dict[str, Any]) -> Record:
+        def check(record: Any) -> None:
+            check_record(record, about)
+            if (place := self.path(key_of(record))).relative_to(self.folder) != path.relative_to(
+                self.folder
+            ):
+                raise ValueError(f"its dataset, method, run and level are those of {place}")
+
+        return _read(path, check, MAKE_AGAIN)
 
 
 def check_format(content: Any, path: Path) -> None:
@@ -157,21 +151,26 @@ def check_format(content: Any, path: Path) -> None:
     )
 
 
-def _read_record(path: Path) -> Record:
-    cure = "Delete it, and resume the comparison to make it again"
-    return _read(path, PARTS_OF_RECORD, cure)
-
-
-def _read(path: Path, parts: set[str], cure: str) -> dict[str, Any]:
-    try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is damaged: {error}. {cure}.") from error
+def _read(path: Path, check: Callable[[Any], None], cure: str) -> dict[str, Any]:
+    with damage_named(path, cure):
+        try:
+            content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        except RecursionError as error:
+            raise ValueError("it is nested too deeply") from error
     check_format(content, path)
-    if missing := sorted(parts - content.keys()):
-        raise ValueError(f"{path} is damaged: there is no {', '.join(missing)}. {cure}.")
     del content["format"]
+    with damage_named(path, cure):
+        check(content)
     return content
+
+
+@contextmanager
+def damage_named(path: Path, cure: str = RESTORE) -> Iterator[None]:
+    """Name the file in which something is wrong, and the cure."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: {error}. {cure}.") from error
 
 
 def _to_json(content: Any, indent: int | None = None) -> str:

@@ -56,12 +56,16 @@ class Plan:
     sets : dict of str to ComparisonData
     protocol : Protocol
     sweep : Sweep or None
+    judges : dict of str to object
+        Those of the protocol, not fitted. Processes at work are given them, since a class of the
+        user's own may be found here alone.
     """
 
     entrants: dict[str, Entrant]
     sets: dict[str, ComparisonData]
     protocol: ComparisonProtocol
     sweep: Sweep | None
+    judges: dict[str, Any]
     runner = staticmethod(run_once)
 
     @property
@@ -77,7 +81,8 @@ class Plan:
 
     def arguments(self, key: Key) -> tuple[Any, ...]:
         """Return what `run_once` is given for a record, after the data set."""
-        return self.entrants[key.method], self.protocol, key.run, self.sweep, key.level
+        entrant = self.entrants[key.method]
+        return entrant, self.protocol, key.run, self.sweep, key.level, self.judges
 
 
 class Work:

@@ -120,7 +120,7 @@ def _number(value: Any) -> float | None:
 def _pair(view: View, i: int, j: int, published: float, spread: float | None) -> Pair:
     ours, error = float(view.scores.means[i, j]), float(view.scores.errors[i, j])
     spreads = None
-    if spread is not None and not math.isnan(ours):
+    if spread is not None and not math.isnan(ours) and view.curves.shape[-1] > 1:
         spreads = spread, float(np.nanmean(view.curves[i, :, j], axis=0).std(ddof=1))
     return Pair(i, j, published, ours, error, stand(ours, error, published), spreads)
 
