@@ -286,3 +286,92 @@ def test_missing_and_empty_files(tmp_path):
             module.read(path, PLAIN)
         path.unlink()
         refused(module, path, "cannot be opened: No such file")
+
+
+# --- HDF5: what stands in other files -------------------------------------------------------------
+
+
+@pytest.fixture
+def foreign(tmp_path):
+    """Return h5py, and functions that put values of other files into an HDF5 file."""
+    h5py = pytest.importorskip("h5py")
+    (tmp_path / "secret").write_bytes(bytes(48))
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file["x"] = np.zeros((2, 3))
+
+    def external(file, name):
+        storage = [(str(tmp_path / "secret"), 0, 48)]
+        file.create_dataset(name, shape=(2, 3), dtype="f8", external=storage)
+
+    def virtual(file, name):
+        layout = h5py.VirtualLayout((2, 3), dtype="f8")
+        layout[:] = h5py.VirtualSource(str(tmp_path / "other.h5"), "x", shape=(2, 3))
+        file.create_virtual_dataset(name, layout)
+
+    def link(file, name):
+        file[name] = h5py.ExternalLink(str(tmp_path / "other.h5"), "/x")
+
+    def link_through(file, name):
+        file["aside"] = h5py.ExternalLink(str(tmp_path / "other.h5"), "/")
+        file[name] = h5py.SoftLink("/aside/x")
+
+    return h5py, {f.__name__: f for f in (external, virtual, link, link_through)}
+
+
+KINDS = {
+    "external": "X is external storage",
+    "virtual": "X is a virtual dataset",
+    "link": "is a link to another file",
+    "link_through": "/aside is a link to another file",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mat_with_values_of_another_file(tmp_path, foreign, kind):
+    h5py, puts = foreign
+    with h5py.File(tmp_path / "t.mat", "w", userblock_size=512) as file:
+        puts[kind](file, "X")
+    refused(matlab, tmp_path / "t.mat", f"{KINDS[kind]}.* only what stands in the file itself")
+
+
+def test_mat_with_a_cell_of_another_file(tmp_path, foreign):
+    h5py, _ = foreign
+    (tmp_path / "secret").write_bytes("ab".encode("utf-16-le"))
+    write_hdf5(tmp_path / "t.mat", {"X": np.eye(2), "feature_names": ["a", "b"]})
+    with h5py.File(tmp_path / "t.mat", "r+") as file:
+        storage = [(str(tmp_path / "secret"), 0, 4)]
+        cell = file.create_dataset(None, shape=(2, 1), dtype="<u2", external=storage)
+        file["kept"] = cell
+        file["feature_names"][0, 0] = cell.ref
+    refused(matlab, tmp_path / "t.mat", "/kept is external storage")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("place", ["X", "layers/X", "obs/X"])
+def test_h5ad_with_values_of_another_file(tmp_path, foreign, kind, place):
+    h5py, puts = foreign
+    anndata = pytest.importorskip("anndata")
+    path = tmp_path / "t.h5ad"
+    anndata.AnnData(np.zeros((2, 3), dtype=np.float32)).write_h5ad(path)
+    before = h5ad.read(path, PLAIN)
+    with h5py.File(path, "r+") as file:
+        if place in file:
+            del file[place]
+        puts[kind](file, place)
+    refused(h5ad, path, f"{KINDS[kind]}.* only what stands in the file itself")
+    with pytest.raises(TableError, match="only what stands in the file itself"):
+        h5ad.write(before, tmp_path / "written.h5ad")
+
+
+@pytest.mark.parametrize(("module", "name"), [(h5ad, "t.h5ad"), (matlab, "t.mat")])
+def test_hdf5_that_claims_what_was_never_written(tmp_path, module, name):
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / name
+    if module is h5ad:
+        pytest.importorskip("anndata").AnnData(np.zeros((2, 3))).write_h5ad(path)
+    with h5py.File(path, "a", **({} if path.exists() else {"userblock_size": 512})) as file:
+        file.pop("X", None)
+        file.create_dataset("X", shape=(30_000, 25_000), dtype="f4", chunks=(1000, 1000))
+    refused(
+        module, path, r"/X of shape \(30000, 25000\) claims 3000000000 bytes, more than the file"
+    )
