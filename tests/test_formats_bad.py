@@ -288,6 +288,30 @@ def test_missing_and_empty_files(tmp_path):
         refused(module, path, "cannot be opened: No such file")
 
 
+# --- text that is none ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", [0x110000, 0xFFFFFFFF, 0xD800])
+@pytest.mark.parametrize("key", ["class_names", "feature_names", "row_names"])
+def test_npz_with_characters_that_do_not_exist(tmp_path, code, key):
+    names = np.array([[97, 98, 99], [100, 101, code]], dtype=np.uint32).view("<U3").ravel()
+    np.savez(tmp_path / "t.npz", X=np.eye(2), y=[0, 1], **{key: names})
+    refused(npz, tmp_path / "t.npz", f"holds {code:#x}, which is no character")
+
+
+def test_mat_with_half_a_character(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    write_hdf5(tmp_path / "t.mat", {"X": np.eye(2), "y": ["ab", "cd"]})
+    with h5py.File(tmp_path / "t.mat", "r+") as file:
+        file["#refs#/y_0"][1, 0] = 0xD800
+    refused(matlab, tmp_path / "t.mat", "unexpected end of data")
+    scipy.io.savemat(tmp_path / "u.mat", {"X": np.eye(2), "y": np.array(["aé", "bc"])})
+    data = (tmp_path / "u.mat").read_bytes()
+    assert matlab.read(tmp_path / "u.mat", PLAIN).rows["y"].to_list() == ["aé", "bc"]
+    (tmp_path / "u.mat").write_bytes(data.replace("é".encode(), b"\xff\xff"))
+    refused(matlab, tmp_path / "u.mat", "invalid start byte")
+
+
 # --- HDF5: what stands in other files -------------------------------------------------------------
 
 

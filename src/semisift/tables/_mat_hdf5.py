@@ -91,8 +91,9 @@ def _text(path: Path, name: str, codes: NDArray[Any]) -> str:
         raise TableError(f"{path}: the cells of {name} must hold text: got type {codes.dtype}.")
     if codes.ndim == 1 and codes.dtype.itemsize == 8:  # an empty text is stored as its shape
         return ""
-    text = codes.ravel().astype("<u2").tobytes().decode("utf-16-le", errors="replace")
-    return text.strip()
+    if codes.size and not 0 <= codes.min() <= codes.max() <= 0xFFFF:
+        raise TableError(f"{path}: the text of {name} holds numbers that are no characters.")
+    return codes.ravel().astype("<u2").tobytes().decode("utf-16-le").strip()
 
 
 def _write_array(file: Any, name: str, value: NDArray[Any]) -> None:
