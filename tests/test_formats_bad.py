@@ -15,7 +15,19 @@ import scipy.io
 from scipy.sparse import csr_array
 
 from semisift.exceptions import TableError
-from semisift.tables import arff, h5ad, limits, matlab, mtx, npz, parquet, svmlight, tenx
+from semisift.tables import (
+    arff,
+    h5ad,
+    limits,
+    matlab,
+    mtx,
+    npz,
+    parquet,
+    prepare,
+    svmlight,
+    tenx,
+    text,
+)
 from semisift.tables._mat_hdf5 import write_hdf5
 from semisift.tables.table import ReadOptions
 
@@ -286,6 +298,31 @@ def test_missing_and_empty_files(tmp_path):
             module.read(path, PLAIN)
         path.unlink()
         refused(module, path, "cannot be opened: No such file")
+
+
+# --- what a small file would need ----------------------------------------------------------------
+
+
+def test_text_is_refused_by_what_its_cells_need(tmp_path, monkeypatch):
+    with gzip.open(tmp_path / "t.csv.gz", "wb") as file:
+        file.write(b"a,b,c,d\n" + b"0,0,0,0\n" * 200_000)
+    monkeypatch.setattr(limits, "available_memory", lambda: 20_000_000)
+    message = "a table of 200,000 rows and 4 columns needs 20.8 MB of memory, and 20 MB are free"
+    refused(text, tmp_path / "t.csv.gz", message)
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_array])
+def test_small_numbers_are_refused_by_what_they_need_as_floats(tmp_path, monkeypatch, make):
+    X = np.ones((1000, 200), dtype=np.int8)
+    parts = {"X": X}
+    if make is csr_array:
+        X = csr_array(X)
+        parts = {name: getattr(X, name) for name in ("data", "indices", "indptr", "shape")}
+    np.savez(tmp_path / "t.npz", **parts)
+    table = npz.read(tmp_path / "t.npz", PLAIN)
+    monkeypatch.setattr(limits, "available_memory", lambda: 900_000)
+    with pytest.raises(TableError, match=r"t.npz: the table as floating-point numbers .* 800 kB"):
+        prepare(table)
 
 
 # --- text that is none ---------------------------------------------------------------------------

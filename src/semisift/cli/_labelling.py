@@ -195,11 +195,12 @@ def _frame(labelled: Labelled) -> "pl.DataFrame":
 
 def _show(labelled: Labelled) -> None:
     """Print how many rows have which label, and how sure the classifier is."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False, markup=False)
+    from semisift.cli._terminal import Terminal
+
+    console = Terminal()
     for line in _outputs.told_of_table(labelled.request.table, labelled.dataset):
         console.print(line)
     is_given, confidence = labelled.is_given, labelled.confidence
