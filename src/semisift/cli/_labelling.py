@@ -105,11 +105,12 @@ def run(request: LabelRequest) -> None:
     check_classes(dataset, learner.name, "two_classes")
     with steps.step(f"Labelling {count(len(dataset.y), 'row')} by {learner.name}") as step:
         labelled = _label(request, learner, dataset, classifier, step)
+    safe = request.spreadsheet_safe
     if path is None:
-        click.echo(_outputs.told_as_text(_frame(labelled), labelled.facts), nl=False)
+        click.echo(_outputs.told_as_text(_frame(labelled), labelled.facts, safe), nl=False)
     else:
         with steps.step("Writing the labels"), drafts([path]) as (draft,):
-            _outputs.write_told(_frame(labelled), "labels", labelled.facts, draft)
+            _outputs.write_told(_frame(labelled), "labels", labelled.facts, draft, safe)
         if not request.quiet:
             _show(labelled)
     _warn_of_doubtful(labelled)
