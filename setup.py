@@ -1,7 +1,7 @@
 """Build the Cython kernels; where no C compiler is found the install goes on without them.
 
 For tests of memory safety, SEMISIFT_BUILD=checked builds kernels that check every index, and
-SEMISIFT_BUILD=sanitized kernels with the address and undefined-behaviour sanitizers of the compiler.
+SEMISIFT_BUILD=sanitized kernels with the compiler's address and undefined-behaviour sanitizers.
 """
 
 import os

@@ -1,5 +1,6 @@
 """The command line: its start-up, its exit codes and the truth of what the demo prints."""
 
+import io
 import re
 import subprocess
 import sys
@@ -9,9 +10,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from numpy.testing import assert_array_equal
+from rich.progress import Progress, TextColumn
+from rich.text import Text
 
 from semisift.cli import COMMANDS, main
 from semisift.cli import demo as demo_module
+from semisift.cli._terminal import Terminal
 from semisift.cli.demo import (
     Accuracy,
     build_data,
@@ -22,6 +26,7 @@ from semisift.cli.demo import (
     keep_labels,
     verdict,
 )
+from tests.commands import call
 
 
 @pytest.fixture
@@ -202,3 +207,43 @@ def test_demo_runs_with_the_real_ranker(runner):
         assert f"Real among the best {k}: " in result.stdout
     assert "the 5 selected by SSFI" in result.stdout
     assert re.search(r"SSFI ranked 630 columns in \d+\.\d\d s", result.stdout)
+
+
+STEERING = "\x1b[31m\x9b1m\u202e\u2066\u200f\u2028\x07\r"
+CONTROLS = {character for character in STEERING if not character.isprintable()}
+
+
+def test_nothing_in_a_file_steers_the_terminal(tmp_path):
+    name = f"x{STEERING.rstrip(chr(13))}"  # text files end their lines with it
+    rows = "".join(f"{i % 2 + 0.1 * (i % 5)},{i % 3},{'AB'[i % 2]}\n" for i in range(12))
+    table = tmp_path / f"{name}[red].csv"
+    table.write_text(f"{name}[red],b,label\n{rows}1,2,\n3,4,\n", encoding="utf-8")
+    wrong = tmp_path / "wrong.csv"
+    wrong.write_text(f"a,{name},label\n1,{name},A\n2,2,A\n3,4,B\n", encoding="utf-8")
+    missing = tmp_path / f"{name}.csv"
+    shown = ""
+    for arguments, code in (
+        (["rank", table, "--label", "label", "--method", "fisher"], 0),
+        (["label", table, "--label", "label", "--out", tmp_path / f"{name}.json"], 0),
+        (["rank", wrong, "--label", "label", "--method", "fisher"], 1),
+        (["rank", missing, "--label", "label"], 1),
+        (["rank", table, "--label", "label", "--method", name], 2),
+    ):
+        result = call(*arguments, code=code)
+        shown += result.output + result.stderr
+    assert not CONTROLS & set(shown)
+    assert "[red]" in shown
+    assert "(6 A, 6 B)" in shown
+    assert "␛[31m" in shown
+    assert "\\u202e" in shown
+
+
+def test_progress_and_cells_do_not_steer_the_terminal():
+    text = io.StringIO()
+    terminal = Terminal(file=text, width=200)
+    with Progress(TextColumn("{task.description}", markup=False), console=terminal) as p:
+        p.add_task(f"Reading {STEERING}[red]")
+    terminal.print(Text(f"a cell {STEERING}[red]"))
+    assert not CONTROLS & set(text.getvalue())
+    assert "a cell ␛[31m�1m" in text.getvalue()
+    assert "[red]" in text.getvalue()

@@ -313,3 +313,27 @@ def test_an_interruption_leaves_nothing_and_says_so(big_table):
     assert process.returncode == 130, errors
     assert b"Interrupted" in errors
     assert list(target.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize("safe", [True, False])
+def test_formulas_are_made_harmless_on_request(tmp_path, safe):
+    names = ["=1+1", "@x", "-y", "+z", "plain"]
+    table = tmp_path / "t,=1+1.csv"
+    rows = "".join(
+        f"{'=r' if i else '-r'}{i},{i % 2},{i},{-i},3,4,{'AB'[i % 2]}\n" for i in range(9)
+    )
+    table.write_text(f"id,{','.join(names)},label\n{rows}=u,1,1,1,1,1,\n")
+    common = ["--label", "label", "--id", "id", *(["--spreadsheet-safe"] if safe else [])]
+    ranking, labels, own = (tmp_path / name for name in ("r.csv", "l.tsv", "own.csv"))
+    call("rank", table, *common, "--method", "ssfi", "--out", ranking, "--labels-out", labels)
+    call("label", table, *common, "--out", own)
+    mark = "'" if safe else ""
+    found = pl.read_csv(ranking, comment_prefix="#")["feature"].to_list()
+    assert sorted(found) == sorted([*(mark + name for name in names[:4]), "plain"])
+    assert pl.read_csv(labels, separator="\t")["row"][1] == f"{mark}=r1"
+    assert pl.read_csv(own, comment_prefix="#")["row"].to_list()[0] == f"{mark}-r0"
+    for file in (ranking, own):
+        remarks = [line for line in file.read_text().splitlines() if line.startswith("#")]
+        assert any(",=" in line for line in remarks) != safe
+        facts = dict(line[2:].split(": ", 1) for line in remarks)
+        assert json.loads(facts["input"])["file"] == table.name

@@ -15,7 +15,19 @@ import scipy.io
 from scipy.sparse import csr_array
 
 from semisift.exceptions import TableError
-from semisift.tables import arff, h5ad, limits, matlab, mtx, npz, parquet, svmlight, tenx
+from semisift.tables import (
+    arff,
+    h5ad,
+    limits,
+    matlab,
+    mtx,
+    npz,
+    parquet,
+    prepare,
+    svmlight,
+    tenx,
+    text,
+)
 from semisift.tables._mat_hdf5 import write_hdf5
 from semisift.tables.table import ReadOptions
 
@@ -286,3 +298,141 @@ def test_missing_and_empty_files(tmp_path):
             module.read(path, PLAIN)
         path.unlink()
         refused(module, path, "cannot be opened: No such file")
+
+
+# --- what a small file would need ----------------------------------------------------------------
+
+
+def test_text_is_refused_by_what_its_cells_need(tmp_path, monkeypatch):
+    with gzip.open(tmp_path / "t.csv.gz", "wb") as file:
+        file.write(b"a,b,c,d\n" + b"0,0,0,0\n" * 200_000)
+    monkeypatch.setattr(limits, "available_memory", lambda: 20_000_000)
+    message = "a table of 200,000 rows and 4 columns needs 20.8 MB of memory, and 20 MB are free"
+    refused(text, tmp_path / "t.csv.gz", message)
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_array])
+def test_small_numbers_are_refused_by_what_they_need_as_floats(tmp_path, monkeypatch, make):
+    X = np.ones((1000, 200), dtype=np.int8)
+    parts = {"X": X}
+    if make is csr_array:
+        X = csr_array(X)
+        parts = {name: getattr(X, name) for name in ("data", "indices", "indptr", "shape")}
+    np.savez(tmp_path / "t.npz", **parts)
+    table = npz.read(tmp_path / "t.npz", PLAIN)
+    monkeypatch.setattr(limits, "available_memory", lambda: 900_000)
+    with pytest.raises(TableError, match=r"t.npz: the table as floating-point numbers .* 800 kB"):
+        prepare(table)
+
+
+# --- text that is none ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", [0x110000, 0xFFFFFFFF, 0xD800])
+@pytest.mark.parametrize("key", ["class_names", "feature_names", "row_names"])
+def test_npz_with_characters_that_do_not_exist(tmp_path, code, key):
+    names = np.array([[97, 98, 99], [100, 101, code]], dtype=np.uint32).view("<U3").ravel()
+    np.savez(tmp_path / "t.npz", X=np.eye(2), y=[0, 1], **{key: names})
+    refused(npz, tmp_path / "t.npz", f"holds {code:#x}, which is no character")
+
+
+def test_mat_with_half_a_character(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    write_hdf5(tmp_path / "t.mat", {"X": np.eye(2), "y": ["ab", "cd"]})
+    with h5py.File(tmp_path / "t.mat", "r+") as file:
+        file["#refs#/y_0"][1, 0] = 0xD800
+    refused(matlab, tmp_path / "t.mat", "unexpected end of data")
+    scipy.io.savemat(tmp_path / "u.mat", {"X": np.eye(2), "y": np.array(["aé", "bc"])})
+    data = (tmp_path / "u.mat").read_bytes()
+    assert matlab.read(tmp_path / "u.mat", PLAIN).rows["y"].to_list() == ["aé", "bc"]
+    (tmp_path / "u.mat").write_bytes(data.replace("é".encode(), b"\xff\xff"))
+    refused(matlab, tmp_path / "u.mat", "invalid start byte")
+
+
+# --- HDF5: what stands in other files -------------------------------------------------------------
+
+
+@pytest.fixture
+def foreign(tmp_path):
+    """Return h5py, and functions that put values of other files into an HDF5 file."""
+    h5py = pytest.importorskip("h5py")
+    (tmp_path / "secret").write_bytes(bytes(48))
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file["x"] = np.zeros((2, 3))
+
+    def external(file, name):
+        storage = [(str(tmp_path / "secret"), 0, 48)]
+        file.create_dataset(name, shape=(2, 3), dtype="f8", external=storage)
+
+    def virtual(file, name):
+        layout = h5py.VirtualLayout((2, 3), dtype="f8")
+        layout[:] = h5py.VirtualSource(str(tmp_path / "other.h5"), "x", shape=(2, 3))
+        file.create_virtual_dataset(name, layout)
+
+    def link(file, name):
+        file[name] = h5py.ExternalLink(str(tmp_path / "other.h5"), "/x")
+
+    def link_through(file, name):
+        file["aside"] = h5py.ExternalLink(str(tmp_path / "other.h5"), "/")
+        file[name] = h5py.SoftLink("/aside/x")
+
+    return h5py, {f.__name__: f for f in (external, virtual, link, link_through)}
+
+
+KINDS = {
+    "external": "X is external storage",
+    "virtual": "X is a virtual dataset",
+    "link": "is a link to another file",
+    "link_through": "/aside is a link to another file",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mat_with_values_of_another_file(tmp_path, foreign, kind):
+    h5py, puts = foreign
+    with h5py.File(tmp_path / "t.mat", "w", userblock_size=512) as file:
+        puts[kind](file, "X")
+    refused(matlab, tmp_path / "t.mat", f"{KINDS[kind]}.* only what stands in the file itself")
+
+
+def test_mat_with_a_cell_of_another_file(tmp_path, foreign):
+    h5py, _ = foreign
+    (tmp_path / "secret").write_bytes("ab".encode("utf-16-le"))
+    write_hdf5(tmp_path / "t.mat", {"X": np.eye(2), "feature_names": ["a", "b"]})
+    with h5py.File(tmp_path / "t.mat", "r+") as file:
+        storage = [(str(tmp_path / "secret"), 0, 4)]
+        cell = file.create_dataset(None, shape=(2, 1), dtype="<u2", external=storage)
+        file["kept"] = cell
+        file["feature_names"][0, 0] = cell.ref
+    refused(matlab, tmp_path / "t.mat", "/kept is external storage")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("place", ["X", "layers/X", "obs/X"])
+def test_h5ad_with_values_of_another_file(tmp_path, foreign, kind, place):
+    h5py, puts = foreign
+    anndata = pytest.importorskip("anndata")
+    path = tmp_path / "t.h5ad"
+    anndata.AnnData(np.zeros((2, 3), dtype=np.float32)).write_h5ad(path)
+    before = h5ad.read(path, PLAIN)
+    with h5py.File(path, "r+") as file:
+        if place in file:
+            del file[place]
+        puts[kind](file, place)
+    refused(h5ad, path, f"{KINDS[kind]}.* only what stands in the file itself")
+    with pytest.raises(TableError, match="only what stands in the file itself"):
+        h5ad.write(before, tmp_path / "written.h5ad")
+
+
+@pytest.mark.parametrize(("module", "name"), [(h5ad, "t.h5ad"), (matlab, "t.mat")])
+def test_hdf5_that_claims_what_was_never_written(tmp_path, module, name):
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / name
+    if module is h5ad:
+        pytest.importorskip("anndata").AnnData(np.zeros((2, 3))).write_h5ad(path)
+    with h5py.File(path, "a", **({} if path.exists() else {"userblock_size": 512})) as file:
+        file.pop("X", None)
+        file.create_dataset("X", shape=(30_000, 25_000), dtype="f4", chunks=(1000, 1000))
+    refused(
+        module, path, r"/X of shape \(30000, 25000\) claims 3000000000 bytes, more than the file"
+    )

@@ -177,3 +177,32 @@ def test_wrong_pairs(pairs, message):
 def test_masked_labels_are_unlabelled():
     labels = parse_labels(np.ma.masked_array([3, 5, 3, 5], mask=[0, 0, 1, 1]), 4)
     assert_array_equal(labels.codes, [0, 1, -1, -1])
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (["a\0", "a", None], r"The label 'a\\x00' in y cannot be told from 'a'"),
+        ([b"a\0", b"a"], r"cannot be told from b'a'"),
+        ([2**63, 2**63 + 1, -5], f"label {2**63 + 1} in y cannot be told from {2**63} "),
+        ([2**53 + 1, 1.0, 2.0**53], f"label {2**53 + 1} in y cannot be told from {2**53} "),
+        (pl.Series([2**63 + 1, 2], dtype=pl.UInt64), f"{2**63 + 1} in y cannot be told from"),
+        (["a", "x" * 60_000], "at most 1,000 characters: y holds one of 60,000 characters, 'xxx"),
+    ],
+)
+def test_labels_that_would_be_merged_or_are_no_names(y, message):
+    with pytest.raises(ValueError, match=message):
+        parse_labels(y, len(y))
+
+
+def test_large_whole_numbers_stay_distinct():
+    labels = parse_labels([2**60, 2**60 + 1, -7, None], 4)
+    assert labels.classes.tolist() == [-7, 2**60, 2**60 + 1]
+    assert_array_equal(labels.codes, [1, 2, 0, -1])
+
+
+def test_one_long_label_does_not_widen_the_others():
+    long = "x" * 900
+    labels = parse_labels([long, *["a", "b"] * 50_000], 100_001)
+    assert labels.classes.tolist() == ["a", "b", long]
+    assert labels.classes[labels.codes].nbytes < 1_000_000

@@ -39,6 +39,8 @@ def matrix(tmp_path, X, **arguments):
         (["1", "2.0", "+2", ""], [1, 2, 2, None]),
         (["-1", "0", "1", "1"], [None, 0, 1, 1]),
         (["None", "drug", "drug", ""], ["None", "drug", "drug", None]),
+        ([2**53, 2**53 + 1, "1.0", "1"], [2**53, 2**53 + 1, 1, 1]),
+        ([2**63, 2**63 + 1, "-5", "-5"], [str(2**63), str(2**63 + 1), "-5", "-5"]),
     ],
 )
 def test_cells_become_labels(save, cells, expected):
@@ -66,6 +68,8 @@ def test_values_that_mean_unlabelled(save):
     [
         (["1.5", "2", "2"], "1.5: this looks like a measurement"),
         (["a", "b", "c", "d"], "a label of its own .* looks like an identifier"),
+        ([f"{2**53}.5", "1", "1"], f"{2**53}.5: this looks like a measurement"),
+        (["a", "a", "x" * 60_000], "line 4: the label 'xxx.* has 60,000 characters, and .* 1,000"),
     ],
 )
 def test_columns_that_are_no_labels(save, cells, match):
@@ -90,6 +94,15 @@ def test_hidden_labels(save):
     assert "5 labels were kept" in data.notes[0]
     with pytest.raises(TableError, match="no row has one"):
         read_table(save(column(["", ""])), label="label", labels_per_class=3)
+
+
+def test_hiding_labels_keeps_distinct_ones_apart(tmp_path):
+    long = "x" * 900
+    table = pl.DataFrame({"x": [1, 2] * 50_000, "label": ["a", "a\0", "b", long] * 25_000})
+    table.write_parquet(tmp_path / "table.parquet")
+    data = read_table(tmp_path / "table.parquet", label="label", labels_per_class=1)
+    shown = {label for label in data.y if label is not None}
+    assert shown == {"a", "a\0", "b", long}
 
 
 def test_labels_of_a_file_of_their_own(save):

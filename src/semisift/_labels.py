@@ -22,6 +22,16 @@ UNLABELLED = -1
 
 MOST_SHOWN = 5
 
+# A longer label is no name of a class, but a text in the wrong column.
+LONGEST_LABEL = 1000
+
+# Names of classes that are longer stay Python's: in numpy's own strings every row would take the
+# room of the longest.
+WIDEST_LABEL = 100
+
+# From here on floats leave whole numbers out.
+FIRST_INEXACT = 2**53
+
 
 @dataclass(frozen=True, eq=False)
 class Labels:
@@ -94,8 +104,7 @@ def parse_labels(y: Any, n_rows: int) -> Labels:
             f"y must have one label for each row of X: got {len(column)} labels for {n_rows} rows."
         )
     known, values = _split_known(column)
-    classes, inverse = np.unique(values, return_inverse=True)
-    codes[known] = inverse
+    classes, codes[known] = _classes(values)
     return Labels(codes, classes)
 
 
@@ -260,13 +269,10 @@ def _as_column(y: Any) -> NDArray[Any]:
 
 
 def _split_known(column: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-    """Return which entries are labels, and these labels in one plain type."""
+    """Return which entries are labels, and these labels in one plain type or as objects of one."""
     if column.dtype.kind in "OT":
         known = np.array([not _is_unlabelled(value) for value in column], dtype=bool)
-        values = _narrow(column[known].tolist())
-        if values.dtype.kind == "f":
-            _check_whole(values)
-        return known, values
+        return known, _narrow(column[known].astype(object))
     if column.dtype.kind == "f":
         known = ~np.isnan(column) & (column != UNLABELLED)
         _check_whole(column[known])
@@ -290,15 +296,54 @@ def _is_unlabelled(value: Any) -> bool:
     return value is None or type(value).__name__ == "NAType"
 
 
-def _narrow(values: list[Any]) -> NDArray[Any]:
-    """Make an array of booleans, integers, floats or strings of the values of an object array."""
+def _narrow(values: NDArray[Any]) -> NDArray[Any]:
+    """Make numbers of the values of an object array, or make sure that all of them are strings."""
     kinds = {_kind(value) for value in values}
     if len(kinds) > 1:
         raise ValueError(
             f"Unknown label type: y mixes labels that are {' and '.join(sorted(kinds))}; use one "
             "type, and -1, None or NaN for unlabelled rows."
         )
-    return np.array(values) if values else np.empty(0, dtype=np.int64)
+    if kinds <= {"strings", "bytes"}:
+        return values if kinds else np.empty(0, dtype=np.int64)
+    numbers = np.array(values.tolist())
+    if numbers.dtype.kind == "f":
+        _check_whole(numbers)
+        if np.any(np.abs(numbers) >= FIRST_INEXACT):
+            _check_unchanged(values, numbers)
+    return numbers
+
+
+def _classes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the distinct labels in sorted order, and the number of each label among them."""
+    if values.dtype != object or not len(values) or _kind(values[0]) not in ("strings", "bytes"):
+        return np.unique(values, return_inverse=True)
+    found = np.array(sorted(set(values)), dtype=object)
+    longest = max(found, key=len)
+    if len(longest) > LONGEST_LABEL:
+        raise ValueError(
+            f"Labels must be names of classes, of at most {LONGEST_LABEL:,} characters: y holds "
+            f"one of {len(longest):,} characters, {longest[:40]!r}... Is it the right column?"
+        )
+    code = {label: i for i, label in enumerate(found)}
+    inverse = np.fromiter(map(code.__getitem__, values), dtype=np.intp, count=len(values))
+    if len(longest) > WIDEST_LABEL:
+        return found, inverse
+    plain = np.array(found.tolist())
+    _check_unchanged(found, plain)
+    return plain, inverse
+
+
+def _check_unchanged(values: NDArray[Any], stored: NDArray[Any]) -> None:
+    """Refuse labels that numpy takes for others: 2**53 + 1, and a zero byte at the end of text."""
+    for value, other in zip(values.tolist(), stored.tolist(), strict=True):
+        if value != other:
+            taken = int(other) if isinstance(other, float) else other
+            raise ValueError(
+                f"The label {value!r} in y cannot be told from {taken!r} in an array of type "
+                f"{stored.dtype}. Use strings that end in no zero byte, or whole numbers below "
+                "2**63 beside no floats."
+            )
 
 
 def _kind(value: Any) -> str:

@@ -8,11 +8,30 @@ from typing import Any
 LONGEST_NAME = 300
 LONGEST_VALUE = 200
 
+# Characters that show nothing themselves, change what stands around them or cannot be written, and
+# what is shown instead: pictures of controls, the replacement character, escapes of what turns the
+# direction of writing or ends a line.
+SHOWN = {
+    **{code: chr(0x2400 + code) for code in range(0x20)},
+    0x7F: "\N{SYMBOL FOR DELETE}",
+    **dict.fromkeys([*range(0x80, 0xA0), *range(0xD800, 0xE000)], "\N{REPLACEMENT CHARACTER}"),
+    **dict.fromkeys(
+        [plane + end for plane in range(0, 0x110000, 0x10000) for end in (0xFFFE, 0xFFFF)],
+        "\N{REPLACEMENT CHARACTER}",
+    ),
+    **{
+        code: f"\\u{code:04x}"
+        for code in (0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
+    },
+}
+SHOWN_IN_LINES = {code: shown for code, shown in SHOWN.items() if chr(code) not in "\n\t"}
+
 
 def visible(name: Any) -> str:
     """Return a name in which every character can be seen, written to a file and parsed as HTML.
 
-    Control characters become their pictures, lone surrogates the replacement character.
+    Control characters become their pictures, lone surrogates the replacement character;
+    see `SHOWN`.
 
     Examples
     --------
@@ -33,18 +52,18 @@ def printable(text: Any) -> str:
     >>> printable("two" + chr(10) + "lines")
     'two␊lines'
     """
-    return "".join(map(_visible_character, str(text)))
+    return str(text).translate(SHOWN)
 
 
-def _visible_character(character: str) -> str:
-    code = ord(character)
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "\N{SYMBOL FOR DELETE}"
-    if 0x80 <= code < 0xA0 or 0xD800 <= code < 0xE000 or code & 0xFFFE == 0xFFFE:
-        return "\N{REPLACEMENT CHARACTER}"
-    return character
+def for_terminal(text: Any) -> str:
+    """Return lines of text that cannot steer a terminal.
+
+    Examples
+    --------
+    >>> for_terminal("a" + chr(27) + "[31m")
+    'a␛[31m'
+    """
+    return str(text).translate(SHOWN_IN_LINES)
 
 
 def shorten(text: str, length: int) -> str:

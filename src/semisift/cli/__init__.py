@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from semisift._words import for_terminal
 from semisift.cli._signals import STOPS, terminable
 
 # name -> (where the command lives, what ``semisift --help`` says of it). The help text stands here
@@ -75,14 +76,18 @@ class LazyGroup(click.Group):
             click.echo(words, err=True)
             ctx.exit(code)
         except (ValueError, OSError) as error:
-            raise click.ClickException(str(error)) from error
+            raise click.ClickException(for_terminal(error)) from error
+        except click.ClickException as error:
+            shown = for_terminal(error.format_message())
+            error.format_message = lambda: shown  # type: ignore[method-assign]
+            raise
         finally:
             warnings.showwarning = show_as_python_does
 
 
 def _show_warning(message: Warning | str, *args: Any, **kwargs: Any) -> None:
     """Show a warning as a sentence, without the file and line that raised it."""
-    click.echo(f"Warning: {message}", err=True)
+    click.echo(f"Warning: {for_terminal(message)}", err=True)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

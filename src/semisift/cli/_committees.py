@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from semisift._words import for_terminal
 from semisift.cli._progress import Steps
 from semisift.cli._targets import Targets
 from semisift.evaluation.committees import (
@@ -87,9 +88,8 @@ class Outputs(NamedTuple):
 
 def report(folder: str, wanted: Outputs, refused: dict[str, str | None], quiet: bool) -> None:
     """Write the tables and the figure of committees from their records."""
-    from rich.console import Console
-
     from semisift._files import drafts
+    from semisift.cli._terminal import Terminal
     from semisift.report.committees import (
         committees_to_markdown,
         write_committee_figure,
@@ -116,6 +116,6 @@ def report(folder: str, wanted: Outputs, refused: dict[str, str | None], quiet: 
         target = wanted.summary or Path(folder) / SUMMARY
         written.append(write_committee_summary(results, target))
     if not quiet:
-        show(Console(highlight=False, markup=False), results)
+        show(Terminal(), results)
         for path in written:
-            click.echo(f"Written: {path}")
+            click.echo(f"Written: {for_terminal(path)}")

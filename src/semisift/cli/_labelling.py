@@ -105,11 +105,12 @@ def run(request: LabelRequest) -> None:
     check_classes(dataset, learner.name, "two_classes")
     with steps.step(f"Labelling {count(len(dataset.y), 'row')} by {learner.name}") as step:
         labelled = _label(request, learner, dataset, classifier, step)
+    safe = request.spreadsheet_safe
     if path is None:
-        click.echo(_outputs.told_as_text(_frame(labelled), labelled.facts), nl=False)
+        click.echo(_outputs.told_as_text(_frame(labelled), labelled.facts, safe), nl=False)
     else:
         with steps.step("Writing the labels"), drafts([path]) as (draft,):
-            _outputs.write_told(_frame(labelled), "labels", labelled.facts, draft)
+            _outputs.write_told(_frame(labelled), "labels", labelled.facts, draft, safe)
         if not request.quiet:
             _show(labelled)
     _warn_of_doubtful(labelled)
@@ -195,11 +196,12 @@ def _frame(labelled: Labelled) -> "pl.DataFrame":
 
 def _show(labelled: Labelled) -> None:
     """Print how many rows have which label, and how sure the classifier is."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False, markup=False)
+    from semisift.cli._terminal import Terminal
+
+    console = Terminal()
     for line in _outputs.told_of_table(labelled.request.table, labelled.dataset):
         console.print(line)
     is_given, confidence = labelled.is_given, labelled.confidence

@@ -145,6 +145,13 @@ LABELLED_TABLE_OPTIONS = [LABEL, LABELS_FILE, *_AFTER_PAIRS]
 # Those that make sense for several labelled tables at once.
 DATASET_OPTIONS = [LABEL, *COLUMN_OPTIONS, *READING_OPTIONS]
 
+SPREADSHEET_SAFE = click.option(
+    "--spreadsheet-safe",
+    is_flag=True,
+    help="Put ' before text that a spreadsheet program would run as a formula, in the csv and tsv "
+    "files of rankings and labels.",
+)
+
 QUIET = click.option("--quiet", "-q", is_flag=True, help="Print errors and warnings only.")
 
 PARAM = click.option(
@@ -219,6 +226,7 @@ OUTPUT_OPTIONS = [
         help="Write the label and the confidence that the method gives to every row (csv, tsv, "
         "parquet or json).",
     ),
+    SPREADSHEET_SAFE,
     click.option("--report", metavar="FILE", help="Write a page to show: one HTML file."),
     click.option("--title", metavar="TEXT", help="Title of the report."),
     QUIET,

@@ -1,6 +1,7 @@
 """What a command writes and prints."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+# What makes a formula of a cell, at its start.
+FORMULA = "[=+@\t\r-]"
 TABLE_ENDINGS = (*SEPARATORS, ".parquet", ".json")
 
 # field of the request -> option, endings of the file (None: those of the input)
@@ -70,10 +74,13 @@ def _form_differs(request: Request, path: Path) -> str | None:
 
 def write_ranking(result: Result, path: Path) -> None:
     """Write the whole ranking as csv, tsv, parquet or json."""
-    write_told(result.ranking.to_polars(), "ranking", result.facts, path)
+    frame = result.ranking.to_polars()
+    write_told(frame, "ranking", result.facts, path, result.request.spreadsheet_safe)
 
 
-def write_told(frame: "pl.DataFrame", name: str, facts: dict[str, Any], path: Path) -> None:
+def write_told(
+    frame: "pl.DataFrame", name: str, facts: dict[str, Any], path: Path, safe: bool
+) -> None:
     """Write a table with the facts about it.
 
     Parameters
@@ -84,21 +91,35 @@ def write_told(frame: "pl.DataFrame", name: str, facts: dict[str, Any], path: Pa
     facts : dict
     path : Path
         Whose ending, one of `TABLE_ENDINGS`, tells the form.
+    safe : bool
+        No cell of a text file is a formula of a spreadsheet.
     """
     ending = path.suffix.lower()
     if ending in SEPARATORS:
-        path.write_text(told_as_text(frame, facts, SEPARATORS[ending]), encoding="utf-8")
+        path.write_text(told_as_text(frame, facts, safe, SEPARATORS[ending]), encoding="utf-8")
     elif ending == ".json":
         _write_json({**facts, name: frame.to_dicts()}, path)
     else:
         frame.write_parquet(path, metadata={key: _json(value) for key, value in facts.items()})
 
 
-def told_as_text(frame: "pl.DataFrame", facts: dict[str, Any], separator: str = ",") -> str:
+def told_as_text(
+    frame: "pl.DataFrame", facts: dict[str, Any], safe: bool, separator: str = ","
+) -> str:
     """Return a table as text, after lines of ``# key: json`` that hold the facts about it."""
-    remarks = [f"# {name}: {_json(value)}\n" for name, value in facts.items()]
+    remarks = "".join(f"# {name}: {_json(value)}\n" for name, value in facts.items())
+    if safe:  # the same for JSON
+        start = f"(?<={separator}){FORMULA}"
+        remarks = re.sub(start, lambda found: f"\\u{ord(found[0]):04x}", remarks)
+        frame = _without_formulas(frame)
     # names between quotation marks: one that starts with # is no remark
-    return "".join(remarks) + str(frame.write_csv(separator=separator, quote_style="non_numeric"))
+    return remarks + str(frame.write_csv(separator=separator, quote_style="non_numeric"))
+
+
+def _without_formulas(frame: "pl.DataFrame") -> "pl.DataFrame":
+    from polars import selectors
+
+    return frame.with_columns(selectors.string().str.replace(f"^({FORMULA})", "'$1"))
 
 
 def write_labels(result: Result, path: Path) -> None:
@@ -115,11 +136,12 @@ def write_labels(result: Result, path: Path) -> None:
             "given": [label is not None for label in dataset.y],
         }
     )
-    _write_frame(frame, path)
+    _write_frame(frame, path, result.request.spreadsheet_safe)
 
 
-def _write_frame(frame: "pl.DataFrame", path: Path) -> None:
+def _write_frame(frame: "pl.DataFrame", path: Path, safe: bool) -> None:
     if (ending := path.suffix.lower()) in SEPARATORS:
+        frame = _without_formulas(frame) if safe else frame
         frame.write_csv(path, separator=SEPARATORS[ending], quote_style="non_numeric")
     elif ending == ".json":
         _write_json(frame.to_dicts(), path)

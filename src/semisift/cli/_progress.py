@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from semisift._words import visible
+from semisift._words import for_terminal, visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -28,7 +28,7 @@ class Steps:
     @contextmanager
     def step(self, text: str) -> Iterator["Step"]:
         """Show `text` while the block runs, if that takes longer than `PATIENCE`."""
-        step = Step(text)
+        step = Step(for_terminal(text))
         timer = threading.Timer(PATIENCE, step.show)
         timer.daemon = True
         if not self.quiet:
@@ -53,7 +53,6 @@ class Step:
 
     def show(self) -> None:
         """Start to draw, unless the step is over or there is no terminal to draw on."""
-        from rich.console import Console
         from rich.progress import (
             BarColumn,
             Progress,
@@ -62,8 +61,10 @@ class Step:
             TimeRemainingColumn,
         )
 
+        from semisift.cli._terminal import Terminal
+
         with self._lock:
-            console = Console(stderr=True)
+            console = Terminal(stderr=True)
             if self._is_over or not console.is_terminal:
                 return
             self._bar = Progress(

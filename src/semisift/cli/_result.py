@@ -35,6 +35,7 @@ class FileRequest(TableRequest):
     param: tuple[str, ...]
     seed: int
     n_jobs: int | None
+    spreadsheet_safe: bool
     quiet: bool
 
     @property

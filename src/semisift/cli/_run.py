@@ -197,4 +197,6 @@ def _write(result: Result, outputs: dict[str, Path]) -> None:
         for name, path in zip(outputs, paths, strict=True):
             writers[name](path)
     if result.request.ranking == "-":
-        click.echo(_outputs.told_as_text(result.ranking.to_polars(), result.facts), nl=False)
+        safe = result.request.spreadsheet_safe
+        told = _outputs.told_as_text(result.ranking.to_polars(), result.facts, safe)
+        click.echo(told, nl=False)

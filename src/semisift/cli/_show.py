@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 def show(result: Result) -> None:
     """Print the best features, how sure they are, and what was written."""
-    from rich.console import Console
+    from semisift.cli._terminal import Terminal
 
-    console = Console(highlight=False, markup=False)
+    console = Terminal()
     for line in told_of_table(result.request.table, result.dataset):
         console.print(line)
     for line in _told_of_sureness(result):

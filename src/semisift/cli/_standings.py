@@ -18,9 +18,9 @@ LONGEST_ERROR = 300
 
 def show(results: Results, report: Path | None) -> None:
     """Print a table of the methods, what went wrong, and where all is."""
-    from rich.console import Console
+    from semisift.cli._terminal import Terminal
 
-    console = Console(highlight=False, markup=False)
+    console = Terminal()
     console.print(standings(results))
     for line in [*failures(results), *left_out(results), *remarks(results)]:
         console.print(line)

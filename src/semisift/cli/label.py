@@ -10,6 +10,7 @@ from semisift.cli._options import (
     PARAM,
     QUIET,
     SEED,
+    SPREADSHEET_SAFE,
     InSections,
     with_options,
 )
@@ -28,6 +29,7 @@ OUTPUTS = [
     click.option(
         "--probabilities", is_flag=True, help="Write the probability of each class as well."
     ),
+    SPREADSHEET_SAFE,
     QUIET,
 ]
 

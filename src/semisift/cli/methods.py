@@ -27,13 +27,12 @@ def methods(name: str | None, learners: bool) -> None:
     "formula" means that the source was followed; "reading" that what is known of the method had to
     be completed, and its documentation says where.
     """
-    from rich.console import Console
-
     from semisift.cli._options import OWN_OPTIONS_OF_LEARNERS
     from semisift.cli._run import find_method
+    from semisift.cli._terminal import Terminal
     from semisift.registry import LEARNERS
 
-    console = Console(highlight=False, markup=False)
+    console = Terminal()
     if name in LEARNERS:
         _tell(console, LEARNERS[name], LEARNERS[name].cls, "learner", OWN_OPTIONS_OF_LEARNERS)
     elif name is not None:

@@ -2,6 +2,7 @@
 
 import click
 
+from semisift._words import for_terminal
 from semisift.cli._options import QUIET, InSections, with_options
 
 OUTPUTS = [
@@ -101,4 +102,4 @@ def report(
     if not quiet:
         show(results, page)
         for written in (*tables, *filter(None, folders.values())):
-            click.echo(f"Written: {written}")
+            click.echo(f"Written: {for_terminal(written)}")

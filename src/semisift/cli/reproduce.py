@@ -84,11 +84,10 @@ def reproduce(target: str, **options: Any) -> None:
     of all labels. What there is no data or no method for is said first. Where a paper is about
     classifiers, they are run instead, and their members are judged before and after they learnt.
     """
-    from rich.console import Console
-
+    from semisift.cli._terminal import Terminal
     from semisift.evaluation.reproductions import prepare
 
-    console = Console(highlight=False, markup=False, quiet=options["quiet"])
+    console = Terminal(quiet=options["quiet"])
     steps = Steps(options["quiet"])
     if TARGETS[target].view == "committees":
         _reproduce_committees(console, steps, TARGETS[target], options)

@@ -11,7 +11,7 @@ from scipy.sparse import csc_array, issparse
 
 from semisift.exceptions import TableError
 from semisift.tables import _hdf5
-from semisift.tables._hdf5 import USER_BLOCK
+from semisift.tables._hdf5 import USER_BLOCK, read_own
 from semisift.tables._mat_file import ITEMSIZES, MatFile, Variable
 from semisift.tables._shared import import_extra, native
 from semisift.tables._sparse import from_compressed
@@ -27,7 +27,7 @@ def open_hdf5(path: Path) -> Iterator[MatFile]:
         variables = {name: _describe(h5py, file[name]) for name in file if not name.startswith("#")}
 
         def load(name: str) -> Any:
-            return _load(path, file, name, variables[name])
+            return _load(path, h5py, file, name, variables[name])
 
         yield MatFile("7.3", variables, load)
 
@@ -65,17 +65,20 @@ def _describe(h5py: Any, node: Any) -> Variable:
     return Variable(tuple(node.shape[::-1]), described)
 
 
-def _load(path: Path, file: Any, name: str, variable: Variable) -> Any:
+def _load(path: Path, h5py: Any, file: Any, name: str, variable: Variable) -> Any:
+    def content(node: Any) -> Any:
+        return read_own(path, h5py, node)
+
     node = file[name]
     if variable.kind == "sparse":
-        indptr = node["jc"][()]
+        indptr = content(node["jc"])
         empty = "data" not in node  # MATLAB leaves it out where all is zero
-        data = np.empty(0) if empty else node["data"][()]
-        indices = np.empty(0, dtype=np.int64) if empty else node["ir"][()]
+        data = np.empty(0) if empty else content(node["data"])
+        indices = np.empty(0, dtype=np.int64) if empty else content(node["ir"])
         return from_compressed(path, data, indices, indptr, variable.shape, by_columns=True)
-    value = node[()]
+    value = content(node)
     if variable.kind == "cell":
-        return [_text(path, name, file[reference][()]) for reference in value.T.ravel()]
+        return [_text(path, name, content(file[reference])) for reference in value.T.ravel()]
     if variable.kind == "char":
         return [_text(path, name, row) for row in value.T]
     return native(value.T.astype(bool) if variable.described == "logical" else value.T)
@@ -88,8 +91,9 @@ def _text(path: Path, name: str, codes: NDArray[Any]) -> str:
         raise TableError(f"{path}: the cells of {name} must hold text: got type {codes.dtype}.")
     if codes.ndim == 1 and codes.dtype.itemsize == 8:  # an empty text is stored as its shape
         return ""
-    text = codes.ravel().astype("<u2").tobytes().decode("utf-16-le", errors="replace")
-    return text.strip()
+    if codes.size and not 0 <= codes.min() <= codes.max() <= 0xFFFF:
+        raise TableError(f"{path}: the text of {name} holds numbers that are no characters.")
+    return codes.ravel().astype("<u2").tobytes().decode("utf-16-le").strip()
 
 
 def _write_array(file: Any, name: str, value: NDArray[Any]) -> None:

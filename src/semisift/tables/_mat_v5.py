@@ -194,7 +194,7 @@ def _characters(array: Array, order: str) -> list[str]:
     encoding = ENCODINGS[kind]
     if encoding in ("utf-16", "utf-32"):
         encoding += "-le" if order == "<" else "-be"
-    text = bytes(content).decode(encoding, errors="replace")
+    text = bytes(content).decode(encoding)
     n_rows = array.shape[0]
     if len(text) != math.prod(array.shape):
         if n_rows != 1:

@@ -20,6 +20,8 @@ from semisift.tables.table import ReadOptions, Table
 # What a column costs before it holds a value: its name, and its place in lists and sets.
 BYTES_A_NAME = 200
 
+LAST_CHARACTER = 0x10FFFF
+
 
 @contextmanager
 def reading(path: Path, form: str) -> Iterator[None]:
@@ -132,6 +134,12 @@ def texts(array: NDArray[Any]) -> list[str]:
     """Return the strings of an array of text, of bytes in UTF-8 or of numbers."""
     if array.dtype.kind == "S":
         array = np.char.decode(array, "utf-8")
+    if array.dtype.kind == "U" and array.size:
+        plain = native(np.ascontiguousarray(array)).ravel()
+        codes = plain.view(np.uint32)  # as the file has them, and Python believes anything
+        wrong = codes[(codes > LAST_CHARACTER) | ((codes >= 0xD800) & (codes < 0xE000))]
+        if len(wrong):
+            raise ValueError(f"a text in it holds {wrong[0]:#x}, which is no character")
     return [str(value) for value in array.ravel().tolist()]
 
 

@@ -84,7 +84,7 @@ def encode(table: Table, columns: Columns, categorical: str) -> Encoded:
     -------
     Encoded
     """
-    names = [table.names[j] for j in columns.positions]
+    names = [table.names[j] for j in columns.positions.tolist()]
     variable_of = np.arange(len(names))
     if not columns.categories:
         return Encoded(columns.X, names, variable_of, [])

@@ -2,6 +2,8 @@
 
 import math
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from semisift.exceptions import TableError
-from semisift.tables._hdf5 import open_hdf5
+from semisift.tables._hdf5 import check_own, check_size, open_hdf5, read_own
 from semisift.tables._shared import (
     columns_kept,
     import_extra,
@@ -19,14 +21,10 @@ from semisift.tables._shared import (
     told_apart,
 )
 from semisift.tables._sparse import from_compressed
-from semisift.tables.limits import check_fits
 from semisift.tables.table import ReadOptions, Table, from_matrix
 
 # Columns of var that tell genes of the same name apart.
 IDS = ("gene_ids", "gene_id", "ensembl_id", "feature_id")
-
-# No packing makes numbers or names so many times smaller.
-MOST_PACKED = 2000
 
 
 def read(path: Path, options: ReadOptions) -> Table:
@@ -46,7 +44,7 @@ def read(path: Path, options: ReadOptions) -> Table:
     """
     refuse_transpose(path, options, "an AnnData file always has cells in rows and genes in columns")
     anndata = import_extra(path, "anndata", "anndata")
-    with reading(path, "AnnData (h5ad)"), open_hdf5(path, "anndata") as (h5py, file):
+    with reading(path, "AnnData (h5ad)"), _open(path) as (h5py, file):
         X = _matrix(path, h5py, _find(path, file, options.matrix))
         read_elem = getattr(anndata, "io", anndata.experimental).read_elem
         for name in ("obs", "var"):
@@ -82,11 +80,20 @@ def write(table: Table, path: Path) -> None:
     with reading(table.path, "AnnData (h5ad)"), warnings.catch_warnings():
         # names that stand twice are told apart by position here
         warnings.filterwarnings("ignore", message=".* names are not unique", category=UserWarning)
-        data = anndata.read_h5ad(table.path)
+        with _open(table.path):  # it may be another file by now
+            data = anndata.read_h5ad(table.path)
         if (data.n_obs, data.n_vars) != (table.n_rows, len(table.details["names"])):
             raise TableError(f"{table.path}: the file has changed since it was read: start again.")
         kept = columns_kept(table, table.details["names"])
         data[:, kept].copy().write_h5ad(path, compression="gzip")
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[tuple[Any, Any]]:
+    """Open a file of which anndata may read any part."""
+    with open_hdf5(path, "anndata") as (h5py, file):
+        file.visititems(lambda _, node: check_own(path, h5py, node))
+        yield h5py, file
 
 
 def _find(path: Path, file: Any, layer: str | None) -> Any:
@@ -108,9 +115,7 @@ def _find(path: Path, file: Any, layer: str | None) -> Any:
 def _matrix(path: Path, h5py: Any, node: Any) -> Any:
     """Return X, sparse if it is stored so."""
     if isinstance(node, h5py.Dataset):
-        what = f"a matrix of shape {node.shape}"
-        check_fits(math.prod(node.shape) * node.dtype.itemsize, path, what)
-        return native(np.asarray(node[()]))
+        return native(np.asarray(read_own(path, h5py, node)))
     encoding = str(node.attrs.get("encoding-type", node.attrs.get("h5sparse_format", "")))
     if encoding.removesuffix("_matrix") not in ("csr", "csc"):
         raise TableError(f"{path}: the matrix is stored in an unknown form, {encoding!r}.")
@@ -130,12 +135,7 @@ def _check_sizes(path: Path, h5py: Any, node: Any) -> None:
             sizes.append(math.prod(item.shape or ()) * item.dtype.itemsize)
 
     node.visititems(add)
-    check_fits(sum(sizes), path, f"its part {node.name}")
-    if sum(sizes) > MOST_PACKED * path.stat().st_size:
-        raise TableError(
-            f"{path}: its part {node.name} claims {sum(sizes)} bytes, more than the file can hold. "
-            "It is cut or damaged: make it again."
-        )
+    check_size(path, sum(sizes), f"its part {node.name}")
 
 
 def _series(column: Any) -> pl.Series:

@@ -4,12 +4,14 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from semisift._labels import LONGEST_LABEL
 from semisift._warnings import warn
 from semisift._words import count, examples, quoted
 from semisift.exceptions import TableError
@@ -90,6 +92,7 @@ def find_labels(table: Table, choice: LabelChoice, row_names: Sequence[str] | No
             return RowLabels(np.full(table.n_rows, None, dtype=object), columns, "", notes)
         columns.add(column)
         raw, where = column_of(table, column), f"{table.path}: column {quoted(column)}"
+        _refuse_texts(table, raw)
     y = _classes(_cells(raw, where), choice.unlabelled, where, notes)
     _warn_of_lookalikes(y)
     return RowLabels(y, columns, where, notes)
@@ -134,6 +137,7 @@ def _joined(
     if choice.column is not None:
         column = find_column(labels, choice.column, "--label")
     values = column_of(labels, column)
+    _refuse_texts(labels, values)
     others = {name: text_of(labels, name).to_list() for name in labels.names if name != column}
     if len(others) > 1 and choice.column is None and labels.label is None:
         raise TableError(
@@ -235,75 +239,96 @@ def _by_name(
     return pl.Series([pairs.get(name) for name in row_names], strict=False)
 
 
+def _refuse_texts(table: Table, column: pl.Series) -> None:
+    """Refuse cells that are too long for the name of a class."""
+    if column.dtype != pl.String:
+        return
+    lengths = column.str.len_chars()
+    if (lengths.max() or 0) > LONGEST_LABEL:  # type: ignore[operator]
+        row = (lengths > LONGEST_LABEL).arg_max() or 0
+        raise TableError(
+            f"{table.path}: {table.place(row)}: the label {quoted(column[row][:60])}... has "
+            f"{lengths[row]:,} characters, and the name of a class has at most {LONGEST_LABEL:,}. "
+            f"Is {quoted(column.name)} the right column?"
+        )
+
+
 # --- from cells to classes -----------------------------------------------------------------------
 
 
-def _cells(raw: pl.Series, where: str) -> list[str | None]:
+def _cells(raw: pl.Series, where: str) -> pl.Series:
     """Return the labels as text, whole numbers without a decimal point."""
     dtype = raw.dtype
     if dtype.is_float():
-        values = [None if v is None or v != v else v for v in raw.to_list()]
-        return [_whole(value) for value in values]
+        return pl.Series(raw.name, [_whole(value) for value in raw.to_list()], dtype=pl.String)
     if dtype.is_integer() or dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null):
-        return raw.cast(pl.String).str.strip_chars().to_list()
+        return raw.cast(pl.String).str.strip_chars()
     raise TableError(f"{where}: labels must be words or whole numbers, and these are {dtype}.")
 
 
 def _whole(value: float | None) -> str | None:
-    if value is None:
+    if value is None or value != value:
         return None
     return f"{value:.0f}" if np.isfinite(value) and value == int(value) else str(value)
 
 
-def _classes(
-    cells: list[str | None], named: Sequence[str], where: str, notes: list[str]
-) -> NDArray[Any]:
+def _classes(cells: pl.Series, named: Sequence[str], where: str, notes: list[str]) -> NDArray[Any]:
     """Turn cells into labels: None for unlabelled rows, whole numbers where all are such."""
     no_label = {*MISSING, *named}
-    missing = [value for value in named if value not in MISSING and value not in set(cells)]
+    every = sorted(cells.drop_nulls().unique().to_list())
+    missing = [value for value in named if value not in MISSING and value not in set(every)]
     if missing:
         raise TableError(
             f"--unlabelled {missing[0]}: no row of {where} holds this value. It holds "
-            f"{examples(sorted({cell for cell in cells if cell}))}."
+            f"{examples([cell for cell in every if cell])}."
         )
-    labels = [None if cell is None or cell in no_label else cell for cell in cells]
-    found = sorted({label for label in labels if label is not None})
+    found = [cell for cell in every if cell not in no_label]
     whole = _whole_numbers(found, where)
+    labels: dict[str, Any] = {text: text for text in found}
     if whole is None:
         if "-1" in found and not named:
             raise _ask_about_minus_one(found, where)
-    elif -1 in whole.values() and not named:
+    elif -1 not in whole.values():
+        labels = whole
+    elif named:  # as a number it would mean unlabelled
+        notes.append("The label -1 counts as a class.")
+    else:
         if len(set(whole.values())) < 3:
             raise _ask_about_minus_one(found, where)
         notes.append("Rows with the label -1 were read as unlabelled.")
-        whole = {text: number for text, number in whole.items() if number != -1}
-    elif -1 in whole.values():  # as a number it would mean unlabelled
-        notes.append("The label -1 counts as a class.")
-        whole = {text: text for text in whole}
-    if whole is not None:
-        labels = [whole.get(label) if label is not None else None for label in labels]
-    y = np.empty(len(labels), dtype=object)
-    y[:] = labels
+        labels = {text: number for text, number in whole.items() if number != -1}
+    # by the number of the cell: each label is one object, however many rows have it
+    codes = cells.cast(pl.Enum(every)).to_physical().cast(pl.Int64).fill_null(len(every))
+    y = np.array([*(labels.get(cell) for cell in every), None], dtype=object)[codes.to_numpy()]
     _refuse_identifiers(y, where)
     return y
 
 
 def _whole_numbers(found: list[str], where: str) -> dict[str, Any] | None:
-    """Return the labels as whole numbers; None where they are words."""
+    """Return the labels as whole numbers; None where they are words, or too large for an array."""
     try:
-        numbers = {text: float(text) for text in found}
+        numbers = list(map(float, found))
     except ValueError:
         return None
     has_leading_zero = any(re.match(r"[+-]?0\d", text) for text in found)
-    if has_leading_zero or not all(np.isfinite(number) for number in numbers.values()):
+    if has_leading_zero or not all(abs(number) < 2**63 for number in numbers):
         return None
-    broken = [text for text, number in numbers.items() if number != int(number)]
-    if broken:
+    exact = {text: _exact(text) for text in found}  # a float would take 2**53 + 1 for 2**53
+    if broken := [text for text, number in exact.items() if number is None]:
         raise TableError(
             f"{where}: labels must be words or whole numbers, and there is {broken[0]}: this looks "
             "like a measurement. Is it the right column? If so, turn it into classes first."
         )
-    return {text: int(number) for text, number in numbers.items()}
+    return exact
+
+
+def _exact(text: str) -> int | None:
+    """Return the whole number that a text means; None where it means another."""
+    try:
+        value = Decimal(text)
+    except ArithmeticError:  # an exponent of twenty digits
+        return None
+    return int(value) if value == int(value) else None
 
 
 def _ask_about_minus_one(found: list[str], where: str) -> TableError:
@@ -359,8 +384,8 @@ def hide_labels(
     known = np.array([label is not None for label in y])
     if not known.any():
         raise TableError(f"{where}: --labels-per-class hides labels, and no row has one.")
-    codes = np.full(len(y), -1)
-    _, codes[known] = np.unique(y[known].astype(str), return_inverse=True)
+    number = {text: code for code, text in enumerate(sorted({str(label) for label in y[known]}))}
+    codes = np.array([-1 if label is None else number[str(label)] for label in y])
     kept = rows_to_keep(codes, per_class, np.random.default_rng(seed))
     shown, hidden = y.copy(), y.copy()
     shown[~kept], hidden[kept] = None, None

@@ -96,15 +96,26 @@ def _mark_missing(columns: Columns, values: Sequence[str], found: set[str]) -> C
 
 def _from_matrix(table: Table, positions: NDArray[np.int64]) -> Columns:
     X = table.values
+    _check_as_floats(table, len(positions))
     if len(positions) < X.shape[1]:
         X = X[:, positions]
-    names = [table.names[j] for j in positions]
+    names = [table.names[j] for j in positions.tolist()]
     categories: dict[int, list[str]] = {}
     if declared := [j for j, name in enumerate(names) if name in table.categorical]:
         X = np.array(X.toarray() if issparse(X) else X, dtype=np.float64, order="F")
         for j in declared:
             X[:, j], categories[j] = _codes_of_numbers(X[:, j])
     return Columns(positions, X, categories)
+
+
+def _check_as_floats(table: Table, n_columns: int) -> None:
+    """Refuse a matrix that fits into memory as it is stored, and not as a ranker takes it."""
+    X = table.values
+    n_values = X.nnz if issparse(X) else table.n_rows * n_columns
+    if X.dtype.kind != "f" or not (issparse(X) or X.flags.f_contiguous):
+        size = np.result_type(X.dtype, np.float32).itemsize
+        what = f"the table as floating-point numbers ({n_values:,} of {size} bytes)"
+        check_fits(n_values * size, table.path, what)
 
 
 def _codes_of_numbers(column: NDArray[np.float64]) -> tuple[NDArray[np.float64], list[str]]:
@@ -124,35 +135,35 @@ def _from_frame(
     """Return the columns, and which of the `missing_values` stand in them as text."""
     check_fits(8 * table.n_rows * len(positions), table.path, "the table as numbers")
     every = table.values.get_columns()
-    numbers: list[pl.Series] = []
+    dtype = _float_type([every[position] for position in positions])
+    # filled column by column: a frame of numbers would stand beside the array
+    X = np.empty((table.n_rows, len(positions)), np.dtype(dtype.__name__.lower()), order="F")
     doubtful: list[int] = []
     # Column by column: on 22,283 columns twice as fast as one expression for all of them.
     for j, position in enumerate(positions):
         column = every[position]
         if column.dtype not in TEXT:
             _refuse_other_types(table, int(position), column)
-            numbers.append(column)
+            X[:, j] = column.cast(dtype).to_numpy()
             continue
         text = column.cast(pl.String)
         read = text.cast(pl.Float64, strict=False)
         is_read = not decimal_comma and read.null_count() == text.null_count()
         if not is_read or column.name in table.categorical:
             doubtful.append(j)
-        numbers.append(read)
+        else:
+            X[:, j] = read.to_numpy()
     categories: dict[int, list[str]] = {}
     found: set[str] = set()
     if doubtful:
         cells = _Cells.of([every[positions[j]] for j in doubtful], missing_values, decimal_comma)
         found = cells.found
         for place, j in enumerate(doubtful):
-            numbers[j], values = cells.settle(table, int(positions[j]), place)
+            numbers, values = cells.settle(table, int(positions[j]), place)
+            X[:, j] = numbers.to_numpy()
             if values is not None:
                 categories[j] = values
-    frame = pl.DataFrame(numbers)
-    dtype = _float_type(frame)
-    if set(frame.dtypes) != {dtype}:
-        frame = frame.cast(dtype)
-    return Columns(positions, frame.to_numpy(order="fortran"), categories), found
+    return Columns(positions, X, categories), found
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,9 +225,9 @@ def _order(value: str) -> tuple[bool, float, str]:
     return (False, float(value), value) if is_number(value) else (True, 0.0, value)
 
 
-def _float_type(frame: pl.DataFrame) -> Any:
+def _float_type(columns: list[pl.Series]) -> Any:
     small = all(
-        dtype in (pl.Float32, pl.Int8, pl.UInt8, pl.Int16, pl.Boolean) for dtype in frame.dtypes
+        column.dtype in (pl.Float32, pl.Int8, pl.UInt8, pl.Int16, pl.Boolean) for column in columns
     )
     return pl.Float32 if small else pl.Float64
 

@@ -162,12 +162,13 @@ def prepare(table: Table, choices: Choices | None = None) -> Dataset:
         dropped = {find_column(table, wanted, "--drop") for wanted in choices.drop}
     declared = {find_column(table, wanted, "--category") for wanted in choices.categories}
     table = replace(table, categorical=table.categorical | declared)
-    features = [j for j, name in enumerate(table.names) if name not in beside | dropped]
-    if not features:
+    aside = beside | dropped
+    features = np.flatnonzero([name not in aside for name in table.names])
+    if not len(features):
         raise TableError(
-            f"{table.path}: no column is left to rank beside {examples(sorted(beside | dropped))}."
+            f"{table.path}: no column is left to rank beside {examples(sorted(aside))}."
         )
-    columns = read_numbers(table, np.array(features), choices.missing_values, choices.decimal_comma)
+    columns = read_numbers(table, features, choices.missing_values, choices.decimal_comma)
     check_categories(table, columns, choices.categorical)
     settled = settle_missing(table, columns, choices.missing)
     encoded = encode(table, settled.columns, choices.categorical)
@@ -183,7 +184,7 @@ def prepare(table: Table, choices: Choices | None = None) -> Dataset:
         X=encoded.X,
         y=y,
         feature_names=encoded.names,
-        variables=[table.names[j] for j in settled.columns.positions],
+        variables=[table.names[j] for j in settled.columns.positions.tolist()],
         variable_of=encoded.variable_of,
         row_names=None if row_names is None else [row_names[i] for i in rows],
         rows=rows,

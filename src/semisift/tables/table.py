@@ -297,6 +297,8 @@ def is_number(cell: str) -> bool:
 
 def check_unique(path: Path, names: Sequence[str], what: str) -> None:
     """Refuse names that are missing or stand twice, saying which and where."""
+    if len(set(names)) == len(names) and all(map(str.strip, names)):
+        return
     seen: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
         if not name.strip():

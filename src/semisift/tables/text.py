@@ -25,10 +25,14 @@ from semisift.tables._text_cells import (
     width_of,
 )
 from semisift.tables.frames import transpose_frame, untranspose_frame
+from semisift.tables.limits import check_fits
 from semisift.tables.table import ReadOptions, Table, check_unique, drop_columns, is_number
 
 # Name of a column of row names that has none in the file.
 ROW_NAME = "row_name"
+
+# In the frame of text (16, longer ones twice) and in the array of numbers (8).
+BYTES_A_CELL = 24
 
 # Heading of row names where the line of the names is one cell short.
 NO_HEADING = "-"
@@ -72,7 +76,11 @@ def read(path: Path, options: ReadOptions) -> Table:
         names = [f"column_{j}" for j in range(1, len(names) + 1)]
     if not cells.text:
         raise TableError(f"{path}: the table has names but no row.")
-    frame = parse(path, cells, width_of(path, cells, len(names)))
+    n_columns = width_of(path, cells, len(names))
+    n_rows = cells.text.count("\n") + 1
+    what = f"a table of {n_rows:,} rows and {n_columns:,} columns"
+    check_fits(BYTES_A_CELL * n_rows * n_columns + len(cells.text), path, what)
+    frame = parse(path, cells, n_columns)
     frame, names, notes = _without_empty_edges(frame, names)
     layout = Layout(separator, has_header)
     if frame.width == len(names) + 1:  # as R writes it: the column of row names has no heading
