@@ -12,11 +12,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from semisift._committee.estimators import with_random_states
+from semisift._committee.estimators import gets_dense, with_random_states
 from semisift._committee.permutation import Member
 from semisift._problem import Problem
 from semisift.learners.cotraining._base import Labelling
@@ -133,14 +132,19 @@ class SelfTraining(SubspaceClassifier):
         estimator = check_estimator(self.estimator, len(labels.labelled))
         estimator = with_random_states(estimator, problem.seed, 0)
         columns = np.arange(problem.n_features, dtype=np.int32)
-        rows = take(problem.X.tocsr() if issparse(problem.X) else problem.X, slice(None), columns)
+        is_dense = gets_dense(estimator, problem.n_rows, problem.n_features)
+        X = problem.X.tocsr() if problem.is_sparse else problem.X
+        rows = take(X, slice(None), columns, is_dense)
         model = SelfTrainingClassifier(
             estimator, threshold=self.threshold, max_iter=self.max_iter
         ).fit(rows, labels.codes)
         first = with_random_states(estimator, problem.seed, 0)
         first.fit(rows[labels.labelled], labels.codes[labels.labelled])
         self._panel = EstimatorPanel(
-            [Member(0, columns, first)], [Member(0, columns, model.estimator_)], labels.n_classes
+            [Member(0, columns, first)],
+            [Member(0, columns, model.estimator_)],
+            labels.n_classes,
+            is_dense,
         )
         return Labelling(
             model.transduction_,
