@@ -16,6 +16,7 @@ from semisift.math.columns import extremes, spans
 from semisift.math.distinct import distinct_rows
 from semisift.math.given_graph import given_graph
 from semisift.math.graph import Graph, GraphOptions, neighbour_graph
+from semisift.math.structure import check_structure
 
 # Columns are worked on in blocks of about this many values, 8 MB as float64.
 BLOCK_VALUES = 1 << 20
@@ -367,7 +368,8 @@ def _name_columns(columns: list[int], names: NDArray[Any] | None) -> str:
 
 
 def refuse_lost_on_conversion(X: Any) -> None:
-    """Refuse what numpy would turn into numbers in silence: masked values and dates."""
+    """Refuse what would not survive conversion: masked values, dates, damaged sparse matrices."""
+    check_structure(X)
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise ValueError(
             f"X must not have masked values: {int(np.ma.count_masked(X))} found. Fill them first, "

@@ -20,6 +20,7 @@ from semisift._base import FeatureRanker, _seed
 from semisift._labels import UNLABELLED, parse_labels
 from semisift._problem import Problem, refuse_lost_on_conversion
 from semisift.learners.cotraining._diagnosis import Diagnosis, When, quality
+from semisift.math.structure import check_structure
 
 Stop = Literal["max_iter", "no_change", "all_labeled"]
 
@@ -149,6 +150,7 @@ class CoTrainedClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         -------
         accuracy : float
         """
+        check_structure(X)
         (X,) = indexable(X)
         labels = parse_labels(y, _num_samples(X))
         rows = labels.labelled
@@ -173,6 +175,7 @@ class CoTrainedClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             (``end``): the ``accuracy`` of their vote, their mean ``member_accuracy`` and their
             entropy ``diversity``.
         """
+        check_structure(X)
         (X,) = indexable(X)
         labels = parse_labels(y, _num_samples(X))
         if not len(labels.labelled):
