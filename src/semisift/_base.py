@@ -26,6 +26,7 @@ from semisift._labels import describe_few
 from semisift._problem import Problem, refuse_lost_on_conversion
 from semisift._warnings import warn
 from semisift.exceptions import NothingUnlabelledWarning
+from semisift.math.limits import at_least
 from semisift.math.ranks import rank
 from semisift.math.redundancy import put_copies_last
 from semisift.math.structure import check_structure
@@ -84,7 +85,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [
             None,
-            Interval(Integral, 1, None, closed="left"),
+            at_least(1),
             Interval(RealNotInt, 0, 1, closed="right"),
             StrOptions(set(RULES)),
         ],

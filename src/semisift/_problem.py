@@ -171,6 +171,8 @@ class Problem:
         for block in _column_blocks(self):
             measure = _sparse_spread if self.is_sparse else _dense_spread
             spread[block] = measure(self.X[:, block])
+        # of the smallest numbers there are it may come out as 0, which no column but a constant has
+        spread = np.maximum(spread, np.finfo(np.float64).smallest_subnormal)
         spread[self.constant] = 0.0
         return spread
 
@@ -304,7 +306,7 @@ def _float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _refuse_non_numbers(X: NDArray[Any], names: NDArray[Any] | None) -> None:
-    missing = []
+    missing, large = [], []
     for j, column in enumerate(X.T):
         for value in column:
             if value is None or type(value).__name__ == "NAType":
@@ -317,12 +319,17 @@ def _refuse_non_numbers(X: NDArray[Any], names: NDArray[Any] | None) -> None:
                 )
             try:
                 float(value)
+            except OverflowError:
+                large.append(j)
+                break
             except TypeError as error:
                 raise TypeError(
                     f"X must hold numbers: {_name_columns([j], names)} holds {value!r}: {error}."
                 ) from error
     if missing:
         _refuse_missing(missing, names)
+    if large:
+        _refuse_infinite(large, np.dtype(np.float64), names)
 
 
 def _advise_on_text(value: str | bytes) -> str:
@@ -340,6 +347,13 @@ def _refuse_missing(columns: list[int], names: NDArray[Any] | None) -> None:
     )
 
 
+def _refuse_infinite(columns: list[int], dtype: np.dtype[Any], names: NDArray[Any] | None) -> None:
+    raise ValueError(
+        f"Input X contains infinity or a value too large for {dtype!r}.\n"
+        f"Found in {_name_columns(columns, names)}."
+    )
+
+
 def _refuse_non_finite(
     columns: Iterator[tuple[int, NDArray[np.floating]]],
     dtype: np.dtype[Any],
@@ -354,10 +368,7 @@ def _refuse_non_finite(
     if missing:
         _refuse_missing(missing, names)
     if infinite:
-        raise ValueError(
-            f"Input X contains infinity or a value too large for {dtype!r}.\n"
-            f"Found in {_name_columns(infinite, names)}."
-        )
+        _refuse_infinite(infinite, dtype, names)
 
 
 def _name_columns(columns: list[int], names: NDArray[Any] | None) -> str:

@@ -7,7 +7,7 @@ D. Yarowsky (1995). Unsupervised word sense disambiguation rivaling supervised m
         add the rows that it is surest about, with the classes that it gives them
 """
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -21,6 +21,7 @@ from semisift._problem import Problem
 from semisift.learners.cotraining._base import Labelling
 from semisift.learners.cotraining._members import EstimatorPanel, take
 from semisift.learners.cotraining._subspace_loop import SubspaceClassifier, check_estimator
+from semisift.math.limits import at_least
 
 
 class SelfTraining(SubspaceClassifier):
@@ -89,7 +90,7 @@ class SelfTraining(SubspaceClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SubspaceClassifier._parameter_constraints,
         "criterion": [StrOptions({"k_best", "threshold"})],
-        "k_best": [Interval(Integral, 1, None, closed="left")],
+        "k_best": [at_least(1)],
         "threshold": [Interval(Real, 0, 1, closed="left")],
     }
 
