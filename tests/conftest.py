@@ -39,6 +39,13 @@ def data():
     return make_data()
 
 
+@pytest.fixture
+def stay_sparse(monkeypatch):
+    """Let small sparse matrices be worked on as large ones are."""
+    monkeypatch.setattr("semisift.math.columns.FEW_VALUES", 0)
+    monkeypatch.setattr("semisift.math.columns.FEW_COLUMNS", -1)
+
+
 @pytest.fixture(params=["kernel", "numpy"])
 def nnge_path(request, monkeypatch):
     """Run a test of NNge on the kernel and on what serves without it."""

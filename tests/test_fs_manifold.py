@@ -224,6 +224,7 @@ def test_water_filling():
     assert_array_equal(water_filling(np.array([0.0, 3.0, 0.0]), 2), [0, 1, 0])
 
 
+@pytest.mark.usefixtures("stay_sparse")
 @pytest.mark.parametrize("p", [20, 300])
 def test_sparse_columns_are_not_centred_but_count_the_same(p):
     """Few values differ from 0, so that columns really stay sparse."""

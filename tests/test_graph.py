@@ -23,6 +23,8 @@ from semisift.math.heat import weighted_median
 
 from .reference import graph_filters as slow
 
+pytestmark = pytest.mark.usefixtures("stay_sparse")
+
 KINDS = ["normal", "whole numbers", "counts"]
 
 

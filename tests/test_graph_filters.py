@@ -22,6 +22,8 @@ from semisift.math.information import bin_columns, mutual_information
 
 from .reference import graph_filters as slow
 
+pytestmark = pytest.mark.usefixtures("stay_sparse")
+
 # Toy data: the first column is relevant, the second noise, the third constant.
 T1 = np.array([[0, 0, 2], [1, 3, 2], [4, 0, 2], [5, 3, 2], [0, 2, 2], [5, 1, 2]], dtype=float)
 Y1 = np.array([0, 0, 1, 1, -1, -1])

@@ -148,6 +148,7 @@ def test_blocks_of_rows(monkeypatch):
     assert_allclose(model.diagnose(X, truth), at_once[1])
 
 
+@pytest.mark.usefixtures("stay_sparse")
 @pytest.mark.parametrize("most", [1000, 3])
 def test_sparse_equals_dense(monkeypatch, most):
     monkeypatch.setattr(_neighbours, "MOST_DENSE_COLUMNS", most)

@@ -120,6 +120,7 @@ def test_finds_the_columns_of_the_classes():
     assert max(RLSR().fit(data.X, data.y).ranking_[:2]) <= 10
 
 
+@pytest.mark.usefixtures("stay_sparse")
 def test_sparse_columns_stay_sparse(monkeypatch):
     rng = np.random.default_rng(0)
     X = csr_array((rng.random((80, 300)) < 0.04) * rng.integers(1, 4, size=(80, 300)).astype(float))

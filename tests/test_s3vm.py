@@ -410,6 +410,7 @@ def rare_values(seed=0, n=80, p=30):
 
 
 @pytest.mark.parametrize("is_held", [True, False])
+@pytest.mark.usefixtures("stay_sparse")
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_scaled_columns(form, is_held, monkeypatch):
     if not is_held:
@@ -428,6 +429,7 @@ def test_scaled_columns(form, is_held, monkeypatch):
     assert_array_equal(columns.restricted(kept).project(values)[~kept], 0)
 
 
+@pytest.mark.usefixtures("stay_sparse")
 @pytest.mark.filterwarnings("ignore::semisift.FallbackWarning")
 def test_columns_that_stay_sparse_leave_in_the_same_order():
     X = rare_values(2)

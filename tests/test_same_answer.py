@@ -1,6 +1,7 @@
 """Committees give the same bits in any blocks, on any threads, processes or machines."""
 
 import os
+import platform
 import subprocess
 import sys
 import textwrap
@@ -121,3 +122,40 @@ def test_place_of_a_column_does_not_matter_in_distribution(name, place):
         ranks.append(ranker.fit(X, y).ranking_[place])
         ranker.set_params(random_state=0)
     assert np.median(ranks) <= 3, ranks
+
+
+RANK_EVERYTHING = """
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+from semisift import METHODS
+
+X, classes = load_breast_cancer(return_X_y=True)
+X, y = X[:120], np.where(np.arange(120) < 16, classes[:120], -1)
+for name in ("rlsr", "s3vm-rfe", "fs-manifold", "laplacian", "enscls", "ssfi", "fisher", "cls"):
+    ranker = METHODS[name].cls().fit(X, y)
+    print(name, *ranker.ranking_, *map(float.hex, ranker.scores_.astype(float)))
+"""
+
+
+def ranked_on(processor):
+    """Rank in a process of its own, with the routines of BLAS for one kind of processor."""
+    told = subprocess.run(
+        [sys.executable, "-c", RANK_EVERYTHING],
+        env=os.environ | {"OPENBLAS_CORETYPE": processor},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = [line.split() for line in told.stdout.splitlines()]
+    return {
+        name: (numbers[:30], [float.fromhex(n) for n in numbers[30:]]) for name, *numbers in lines
+    }
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names of x86 processors")
+def test_routines_of_another_processor_change_no_rank():
+    old, new = ranked_on("Prescott"), ranked_on("Haswell")
+    assert len(old) == 8
+    for name, (ranks, scores) in old.items():
+        assert ranks == new[name][0], name
+        np.testing.assert_allclose(scores, new[name][1], rtol=1e-10, err_msg=name)

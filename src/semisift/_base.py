@@ -26,8 +26,10 @@ from semisift._labels import describe_few
 from semisift._problem import Problem, refuse_lost_on_conversion
 from semisift._warnings import warn
 from semisift.exceptions import NothingUnlabelledWarning
+from semisift.math.limits import at_least
 from semisift.math.ranks import rank
 from semisift.math.redundancy import put_copies_last
+from semisift.math.structure import check_structure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,7 +85,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [
             None,
-            Interval(Integral, 1, None, closed="left"),
+            at_least(1),
             Interval(RealNotInt, 0, 1, closed="right"),
             StrOptions(set(RULES)),
         ],
@@ -249,6 +251,34 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
             return self._confirmed()
         return np.asarray(self.ranking_ <= self._count_to_select(self.n_features_in_))
 
+    def transform(self, X: Any) -> Any:
+        """Reduce `X` to the selected columns.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        X_selected : {array, data frame, sparse matrix} of shape (n_samples, n_selected)
+        """
+        check_structure(X)
+        return super().transform(X)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put zeros where columns were left out.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_selected)
+
+        Returns
+        -------
+        X_original : {array, sparse matrix} of shape (n_samples, n_features)
+        """
+        check_structure(X)
+        return super().inverse_transform(X)
+
     def plot_scores(
         self, ax: "Axes | None" = None, *, top: int | None = None, n_names: int = 8
     ) -> "Axes":
@@ -300,6 +330,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
             The file.
         """
         check_is_fitted(self)
+        check_structure(X)
         report = _report()
         report.write_report(path, report.ranking_of(self), ranker=self, X=X, y=y, title=title)
         return Path(path)

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from numbers import Integral, Real
+from numbers import Real
 from textwrap import indent
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -14,6 +14,7 @@ from semisift._problem import Problem
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.math.graph import Graph, GraphOptions
+from semisift.math.limits import at_least
 from semisift.math.pairs import count_pairs
 
 Ranker = TypeVar("Ranker", bound=type)
@@ -52,7 +53,7 @@ class GraphRanker(FeatureRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [at_least(1)],
         "variant": [StrOptions({"default", "paper"})],
         "graph": [
             StrOptions({"mean", "union"}),

@@ -248,9 +248,11 @@ def _as_column(y: Any) -> NDArray[Any]:
     """Turn `y` into a 1-d array without letting numpy guess a type for mixed values."""
     if issparse(y):
         raise ValueError("y must be a dense 1d array: got a sparse matrix.")
-    if hasattr(y, "to_list") and not isinstance(y.dtype, np.dtype):
+    # pandas has both, and warns of that of its Categorical; polars has `to_list` alone
+    as_list = getattr(y, "tolist", getattr(y, "to_list", None))
+    if as_list is not None and hasattr(y, "dtype") and not isinstance(y.dtype, np.dtype):
         # polars and the nullable types of pandas become floats in numpy where a value is missing.
-        y = y.to_list()
+        y = as_list()
     if isinstance(y, np.ma.MaskedArray):
         hidden = np.ma.getmaskarray(y)
         y = y.data.astype(object)

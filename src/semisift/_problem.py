@@ -16,6 +16,7 @@ from semisift.math.columns import extremes, spans
 from semisift.math.distinct import distinct_rows
 from semisift.math.given_graph import given_graph
 from semisift.math.graph import Graph, GraphOptions, neighbour_graph
+from semisift.math.structure import check_structure
 
 # Columns are worked on in blocks of about this many values, 8 MB as float64.
 BLOCK_VALUES = 1 << 20
@@ -170,6 +171,8 @@ class Problem:
         for block in _column_blocks(self):
             measure = _sparse_spread if self.is_sparse else _dense_spread
             spread[block] = measure(self.X[:, block])
+        # of the smallest numbers there are it may come out as 0, which no column but a constant has
+        spread = np.maximum(spread, np.finfo(np.float64).smallest_subnormal)
         spread[self.constant] = 0.0
         return spread
 
@@ -303,7 +306,7 @@ def _float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _refuse_non_numbers(X: NDArray[Any], names: NDArray[Any] | None) -> None:
-    missing = []
+    missing, large = [], []
     for j, column in enumerate(X.T):
         for value in column:
             if value is None or type(value).__name__ == "NAType":
@@ -316,12 +319,17 @@ def _refuse_non_numbers(X: NDArray[Any], names: NDArray[Any] | None) -> None:
                 )
             try:
                 float(value)
+            except OverflowError:
+                large.append(j)
+                break
             except TypeError as error:
                 raise TypeError(
                     f"X must hold numbers: {_name_columns([j], names)} holds {value!r}: {error}."
                 ) from error
     if missing:
         _refuse_missing(missing, names)
+    if large:
+        _refuse_infinite(large, np.dtype(np.float64), names)
 
 
 def _advise_on_text(value: str | bytes) -> str:
@@ -339,6 +347,13 @@ def _refuse_missing(columns: list[int], names: NDArray[Any] | None) -> None:
     )
 
 
+def _refuse_infinite(columns: list[int], dtype: np.dtype[Any], names: NDArray[Any] | None) -> None:
+    raise ValueError(
+        f"Input X contains infinity or a value too large for {dtype!r}.\n"
+        f"Found in {_name_columns(columns, names)}."
+    )
+
+
 def _refuse_non_finite(
     columns: Iterator[tuple[int, NDArray[np.floating]]],
     dtype: np.dtype[Any],
@@ -353,10 +368,7 @@ def _refuse_non_finite(
     if missing:
         _refuse_missing(missing, names)
     if infinite:
-        raise ValueError(
-            f"Input X contains infinity or a value too large for {dtype!r}.\n"
-            f"Found in {_name_columns(infinite, names)}."
-        )
+        _refuse_infinite(infinite, dtype, names)
 
 
 def _name_columns(columns: list[int], names: NDArray[Any] | None) -> str:
@@ -367,7 +379,8 @@ def _name_columns(columns: list[int], names: NDArray[Any] | None) -> str:
 
 
 def refuse_lost_on_conversion(X: Any) -> None:
-    """Refuse what numpy would turn into numbers in silence: masked values and dates."""
+    """Refuse what would not survive conversion: masked values, dates, damaged sparse matrices."""
+    check_structure(X)
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise ValueError(
             f"X must not have masked values: {int(np.ma.count_masked(X))} found. Fill them first, "

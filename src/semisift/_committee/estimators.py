@@ -23,11 +23,13 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from semisift._committee.blocks import Block, Importance, Setting, list_strata
 from semisift._committee.permutation import Constant, Member, lose_columns
 from semisift._problem import Problem
+from semisift.math.columns import is_small
 from semisift.math.masks import unmask
 from semisift.math.plan import surest
 from semisift.math.streams import Purpose, draw_below
@@ -44,6 +46,7 @@ class EstimatorSetting(Setting):
     X: Any
     scale: NDArray[np.float64] | None
     estimator: Any
+    is_dense: bool  # whether sparse rows are made dense for the members
 
     @classmethod
     def build(
@@ -105,6 +108,9 @@ class EstimatorSetting(Setting):
             n_drawn=n_drawn,
             draws_at_nodes=draws_at_nodes,
             subspaces=subspaces,
+            is_dense=gets_dense(
+                estimator, problem.n_rows, problem.n_features if draws_at_nodes else n_drawn
+            ),
         )
 
     def new_block(self, start: int, stop: int) -> "EstimatorBlock":
@@ -112,15 +118,24 @@ class EstimatorSetting(Setting):
         return EstimatorBlock.new(start, stop)
 
     def take(self, rows: NDArray[np.integer], columns: NDArray[np.int32]) -> Any:
-        """Return a copy of some rows and columns: a C-ordered array or a CSR array."""
+        """Return a copy of some rows and columns: a C-ordered array, or else a CSR array."""
         if issparse(self.X):
             chosen = self.X if self.draws_at_nodes else self.X[:, columns]
             part = chosen.tocsr()[rows]
             if self.scale is not None:
                 part.data *= self.scale[columns[part.indices]]
-            return part
+            return part.toarray(order="C") if self.is_dense else part
         part = np.ascontiguousarray(self.X[np.ix_(rows, columns)])
         return part if self.scale is None else part * self.scale[columns]
+
+
+def gets_dense(estimator: Any, n_rows: int, n_columns: int) -> bool:
+    """Return whether an estimator gets sparse rows as dense ones.
+
+    On few values it does: nearest neighbours, for one, are found by other means among sparse rows,
+    which keep others of those that tie. One that does not take sparse rows is left to refuse them.
+    """
+    return bool(get_tags(estimator).input_tags.sparse) and is_small(n_rows, n_columns)
 
 
 @dataclass(frozen=True, eq=False)

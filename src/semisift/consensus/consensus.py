@@ -16,7 +16,7 @@ Direction: high is good. Cost: that of the rankers, of which EnsCLS takes most.
 """
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -33,6 +33,7 @@ from semisift.consensus.parts import (
     default_rankers,
     kind_of_data,
 )
+from semisift.math.limits import JOBS, MOST_MEMBERS, at_least
 
 # Of measurements: above this correlation one of two columns is a near-copy.
 REDUNDANCY = 0.7
@@ -131,9 +132,9 @@ class Consensus(FeatureRanker):
         "rankers": [None, list],
         "weights": [None, "array-like"],
         "aggregation": [StrOptions({"product", "mean"})],
-        "n_members": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "max_unlabelled": [None, Interval(Integral, 2, None, closed="left")],
-        "n_jobs": [None, Integral],
+        "n_members": [StrOptions({"auto"}), at_least(1, MOST_MEMBERS)],
+        "max_unlabelled": [None, at_least(2)],
+        "n_jobs": JOBS,
         "redundancy_threshold": [
             None,
             StrOptions({"auto"}),

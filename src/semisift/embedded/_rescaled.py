@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from semisift.math.scaled import ScaledColumns
 from semisift.math.simplex import project_on_simplex
@@ -67,7 +67,7 @@ class WideRegression:
         gram -= gram.mean(axis=0)
         gram -= gram.mean(axis=1)[:, None]
         gram.flat[:: len(gram) + 1] += gamma
-        A = cho_solve(cho_factor(gram, lower=True, overwrite_a=True), Y)
+        A = solve_ridge(gram, Y)
         A -= A.mean(axis=0)
         W = theta[:, None] * self.columns.project(A)
         return np.sqrt(np.einsum("ij,ij->i", W, W)), Y - gamma * A
@@ -95,7 +95,7 @@ class TallRegression:
         matrix *= roots[:, None]
         matrix.flat[:: len(matrix) + 1] += gamma
         target = roots[:, None] * self.columns.project(Y)
-        W = roots[:, None] * cho_solve(cho_factor(matrix, lower=True, overwrite_a=True), target)
+        W = roots[:, None] * solve_ridge(matrix, target)
         values = self.columns.times(W)
         return np.sqrt(np.einsum("ij,ij->i", W, W)), values - values.mean(axis=0)
 
@@ -144,3 +144,15 @@ def descend(
         shares[unlabelled] = project_on_simplex(values[unlabelled])
         objective = ((values - shares) ** 2).sum() + gamma * lengths.sum() ** 2
         yield State(theta, float(objective), shares)
+
+
+def solve_ridge(matrix: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Solve equations whose matrix, which is overwritten, is positive definite by its ridge."""
+    try:
+        factor = cho_factor(matrix, lower=True, overwrite_a=True)
+    except LinAlgError as error:
+        raise ValueError(
+            "gamma is too small for these columns: against their squares it vanishes, and the "
+            "regression has no unique solution. Set it larger, near the default of 1."
+        ) from error
+    return np.asarray(cho_solve(factor, target))

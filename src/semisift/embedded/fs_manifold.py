@@ -23,7 +23,7 @@ equal weight are ordered by the derivative of the objective: for those of weight
 of |w_j|, for those of weight 0 the order in which they would come in.
 """
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -41,6 +41,7 @@ from semisift.embedded._squared_hinge import SquaredHinge
 from semisift.math.class_moments import column_moments, units
 from semisift.math.columns import filled_columns
 from semisift.math.graph import Graph, edges_of
+from semisift.math.limits import at_least
 from semisift.math.scaled import ScaledColumns
 from semisift.math.threads import one_blas_thread
 
@@ -126,10 +127,10 @@ class FSManifold(GraphRanker):
         "C": [Interval(Real, 0, None, closed="neither")],
         "graph_weight": [Interval(Real, 0, None, closed="left")],
         "feature_scaling": [None, StrOptions({"minmax", "standard"})],
-        "rebuild": [Interval(Integral, 0, None, closed="left")],
-        "max_unlabelled": [None, Interval(Integral, 1, None, closed="left")],
+        "rebuild": [at_least(0)],
+        "max_unlabelled": [None, at_least(1)],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [at_least(1)],
     }
 
     def __init__(

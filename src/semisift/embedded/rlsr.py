@@ -22,7 +22,7 @@ weights (the authors' program squares the first penalty by mistake). Constant co
 weight.
 """
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -34,6 +34,7 @@ from semisift._problem import Problem
 from semisift.embedded._rescaled import TallRegression, WideRegression, descend
 from semisift.math.class_moments import column_moments, units
 from semisift.math.columns import column_factors, filled_columns
+from semisift.math.limits import at_least
 from semisift.math.scaled import ScaledColumns
 from semisift.math.threads import one_blas_thread
 
@@ -109,8 +110,8 @@ class RLSR(FeatureRanker):
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "feature_scaling": [None, StrOptions({"standard"})],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "max_unlabelled": [None, Interval(Integral, 1, None, closed="left")],
+        "max_iter": [at_least(1)],
+        "max_unlabelled": [None, at_least(1)],
         "variant": [StrOptions({"default", "paper"})],
     }
 
@@ -198,9 +199,10 @@ class RLSR(FeatureRanker):
             limits = np.finfo(np.float64)
             gamma = min(max(gamma, float(limits.tiny)), float(limits.max))
         mean, squares = column_moments(problem.X, unit)
-        factor = np.where(problem.constant, 0.0, 1.0)
+        varies = ~problem.constant
+        factor = varies.astype(np.float64)
         if self.variant == "default":
-            factor *= self._factors(np.sqrt(squares / problem.n_rows), unit, ~problem.constant)
+            factor *= self._factors(np.sqrt(squares / problem.n_rows), unit, varies)
         centre = np.where(filled_columns(problem.X), mean, 0.0)
         rows = np.arange(problem.n_rows)
         return ScaledColumns(problem.X, rows, unit, centre, factor), gamma
@@ -215,6 +217,6 @@ class RLSR(FeatureRanker):
         if self.feature_scaling == "standard":
             return np.divide(1.0, spread, out=np.ones(len(spread)), where=varies)
         largest = unit[varies].max(initial=0.0) or 1.0
-        relative = unit / largest
+        relative = np.where(varies, unit, 0.0) / largest
         common = np.sqrt(np.mean((spread * relative)[varies] ** 2))
         return np.asarray(relative / common)

@@ -27,7 +27,7 @@ SVM-RFE.
 """
 
 from functools import cache
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -43,6 +43,7 @@ from semisift.embedded._machines import one_against_rest, one_class
 from semisift.exceptions import FallbackWarning, KernelsMissingWarning
 from semisift.kernels import describe_missing
 from semisift.math.columns import power_of_two
+from semisift.math.limits import at_least
 from semisift.math.scaled import ScaledColumns
 from semisift.math.threads import one_blas_thread
 
@@ -132,11 +133,11 @@ class S3VMRFE(FeatureRanker):
         "unlabelled_weight": [Interval(Real, 0, None, closed="left")],
         "step": [
             StrOptions({"auto"}),
-            Interval(Integral, 1, None, closed="left"),
+            at_least(1),
             Interval(RealNotInt, 0, 1, closed="neither"),
         ],
         "variant": [StrOptions({"default", "paper"})],
-        "max_unlabelled": [None, Interval(Integral, 1, None, closed="left")],
+        "max_unlabelled": [None, at_least(1)],
         "warm_start": ["boolean"],
     }
 

@@ -1,6 +1,5 @@
 """What the committees share: their size, what members draw, and the sum of what they lose."""
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,18 +9,19 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from semisift._committee.engine import committee_size
 from semisift._committee.members import Importance
 from semisift._problem import Problem
+from semisift.math.limits import JOBS, MOST_MEMBERS, at_least
 from semisift.math.subspaces import KINDS, Kind, draw_subspaces
 
 COMMITTEE_CONSTRAINTS: dict[str, list[Any]] = {
-    "n_members": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+    "n_members": [StrOptions({"auto"}), at_least(1, MOST_MEMBERS)],
     "max_features": [
         StrOptions({"sqrt"}),
-        Interval(Integral, 1, None, closed="left"),
+        at_least(1),
         Interval(RealNotInt, 0, 1, closed="right"),
     ],
-    "max_depth": [None, Interval(Integral, 1, None, closed="left")],
+    "max_depth": [None, at_least(1)],
     "permutation": [StrOptions({"expected", "sampled"})],
-    "n_jobs": [None, Integral],
+    "n_jobs": JOBS,
 }
 
 # For committees whose members may draw other than with equal chances.

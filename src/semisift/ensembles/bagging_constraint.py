@@ -19,17 +19,17 @@ columns of each bag, where a ranking needs one order, so the ranks of the bags a
 scores have different scales); and whether the two kinds of pairs are drawn apart is not known.
 """
 
-from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from semisift._base import PairRanker
 from semisift._problem import Problem
 from semisift.math.class_moments import units
+from semisift.math.limits import MOST_MEMBERS, at_least
 from semisift.math.pairs import check_kinds, some_pairs, squared_differences
 from semisift.math.scores import ratio
 from semisift.math.streams import Purpose, draw_below
@@ -92,9 +92,9 @@ class BaggingConstraintScore(PairRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PairRanker._parameter_constraints,
-        "n_members": [Interval(Integral, 1, None, closed="left")],
+        "n_members": [at_least(1, MOST_MEMBERS)],
         "aggregation": [StrOptions({"rank", "score"})],
-        "max_pairs": [Interval(Integral, 1, None, closed="left")],
+        "max_pairs": [at_least(1)],
     }
 
     def __init__(

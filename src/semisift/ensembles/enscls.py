@@ -4,7 +4,7 @@ M. Hindawi, H. Elghazel, K. Benabdeslem (2013). Efficient semi-supervised featur
 ensemble approach. COPEM workshop at ECML-PKDD, algorithm 2.
 """
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -24,6 +24,7 @@ from semisift.ensembles._subspace_scores import MemberScores, score_members, wei
 from semisift.ensembles._subspaces import Setting, make_setting
 from semisift.math.cls import N_CANNOT_LINKS
 from semisift.math.constrained import refuse_vanished, warn_of_no_cannot_link
+from semisift.math.limits import at_least
 
 # Members whose weights are looked at one by one, to tell whether the heat fits the data.
 N_PROBED = 3
@@ -160,9 +161,9 @@ class EnsCLS(PairRanker):
         "aggregate": [StrOptions(set(AGGREGATES))],
         "balance": [None, Interval(Real, 0, None, closed="left")],
         "bootstrap": [None, StrOptions({"plain", "stratified"})],
-        "max_unlabelled": [None, Interval(Integral, 2, None, closed="left")],
+        "max_unlabelled": [None, at_least(2)],
         "compress": [None, StrOptions({"som"})],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [at_least(1)],
         "variant": [StrOptions({"default", "paper"})],
         "graph": [StrOptions({"mean", "union"})],
         "weights": [StrOptions({"heat", "binary"})],

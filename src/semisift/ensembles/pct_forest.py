@@ -36,7 +36,7 @@ all rows, trees that grow on, and a weight chosen by cross-validation.
 """
 
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -50,6 +50,7 @@ from semisift._warnings import warn
 from semisift.ensembles._pct import Setting, choose_weight, measure
 from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS
 from semisift.exceptions import FallbackWarning
+from semisift.math.limits import MOST_MEMBERS, at_least
 
 # Measured best of 0.8, 0.95, 0.99 and 1 over five sets with three labels a class.
 LABEL_WEIGHT = 0.95
@@ -123,15 +124,15 @@ class PCTForestImportance(FeatureRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
-        "n_members": [Interval(Integral, 1, None, closed="left")],
+        "n_members": [at_least(1, MOST_MEMBERS)],
         "label_weight": [None, Interval(Real, 0, 1, closed="both"), StrOptions({"cv"})],
         "importance": [StrOptions({"genie3", "symbolic", "permutation"})],
         "variant": [StrOptions({"default", "paper"})],
         "max_features": COMMITTEE_CONSTRAINTS["max_features"],
         "n_descriptive": COMMITTEE_CONSTRAINTS["max_features"],
-        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "min_samples_leaf": [at_least(1)],
         "max_depth": COMMITTEE_CONSTRAINTS["max_depth"],
-        "max_unlabelled": [None, Interval(Integral, 1, None, closed="left")],
+        "max_unlabelled": [None, at_least(1)],
         "n_jobs": COMMITTEE_CONSTRAINTS["n_jobs"],
     }
 

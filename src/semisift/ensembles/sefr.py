@@ -4,7 +4,7 @@ F. Bellal, H. Elghazel, A. Aussem (2012). A semi-supervised feature ranking meth
 learning. Pattern Recognition Letters 33(10).
 """
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -27,6 +27,7 @@ from semisift.ensembles._shared import (
     add_up,
     count_members,
 )
+from semisift.math.limits import at_least
 
 
 class SEFR(FeatureRanker):
@@ -113,7 +114,7 @@ class SEFR(FeatureRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
         **COMMITTEE_CONSTRAINTS,
-        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "max_iter": [at_least(0)],
         "pick_share": [Interval(Real, 0, 1, closed="right")],
         "min_confidence": [Interval(Real, 0, 1, closed="both")],
         "estimator": [None, HasMethods(["fit", "predict"])],

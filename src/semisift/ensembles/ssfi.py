@@ -6,7 +6,7 @@ ensemble learning. IEEE International Conference on Data Mining (ICDM), algorith
 
 import math
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -37,6 +37,7 @@ from semisift.ensembles._votes import (
     sort_confident,
     sum_votes,
 )
+from semisift.math.limits import at_least
 from semisift.math.plan import count_quotas
 
 
@@ -195,7 +196,7 @@ class SSFI(FeatureRanker):
         **FeatureRanker._parameter_constraints,
         **COMMITTEE_CONSTRAINTS,
         **SUBSPACE_CONSTRAINTS,
-        "max_iter": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
+        "max_iter": [StrOptions({"auto"}), at_least(0)],
         "growth": [Interval(Real, 0, None, closed="neither")],
         "class_prior": [None, "array-like", dict],
         "estimator": [None, HasMethods(["fit", "predict"])],

@@ -26,7 +26,7 @@ same, ``benchmarks/enscls.py --part accuracy``); and each labelled row has a sel
 which the only row of a class would count for nothing (D_i = 0). The settings of the map are ours.
 """
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -43,6 +43,7 @@ from semisift.math.constrained import (
     warn_of_no_cannot_link,
     weight_options,
 )
+from semisift.math.limits import at_least
 from semisift.math.som import FEWEST_ROWS, batch_som
 
 
@@ -114,7 +115,7 @@ class CLS(PairRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PairRanker._parameter_constraints,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [at_least(1)],
         "variant": [StrOptions({"default", "paper"})],
         "graph": [StrOptions({"mean", "union"})],
         "weights": [StrOptions({"heat", "binary"})],

@@ -29,6 +29,7 @@ from sklearn.utils.validation import (
 )
 
 from semisift._labels import parse_labels
+from semisift.math.structure import check_structure
 
 
 class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -130,6 +131,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
+        check_structure(X)
         return self.estimator_.predict(X)
 
     @available_if(_estimator_has("predict_proba"))
@@ -145,6 +147,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         probabilities : ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
+        check_structure(X)
         return self.estimator_.predict_proba(X)
 
     @available_if(_estimator_has("decision_function"))
@@ -160,6 +163,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         check_is_fitted(self)
+        check_structure(X)
         return self.estimator_.decision_function(X)
 
     @available_if(_estimator_has("score"))
@@ -208,6 +212,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
 def _labelled_part(X: Any, y: Any, purpose: str) -> tuple[Any, NDArray[np.int32], NDArray[Any]]:
     """Return X in a form that can be sliced, the labelled rows and their labels."""
+    check_structure(X)
     (X,) = indexable(X)
     labels = parse_labels(y, _num_samples(X))
     if not len(labels.labelled):

@@ -23,13 +23,11 @@ falling from row to row: each new extreme moves the intervals.
 """
 
 from functools import cache
-from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -40,6 +38,7 @@ from semisift._words import count, setting
 from semisift.exceptions import KernelsMissingWarning
 from semisift.kernels import describe_missing
 from semisift.math import nnge as numpy_nnge
+from semisift.math.limits import at_least
 
 # Without the kernel, on 60 rows of 10 columns: 400 to 500 times in fit, 150 to 400 in predict.
 TIMES_SLOWER = 400
@@ -156,8 +155,8 @@ class NNge(ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_attempts": [Interval(Integral, 1, None, closed="left")],
-        "n_intervals": [Interval(Integral, 2, None, closed="left")],
+        "n_attempts": [at_least(1)],
+        "n_intervals": [at_least(2)],
         "half_open": ["boolean"],
         "categorical": [None, "array-like"],
     }

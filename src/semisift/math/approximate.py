@@ -9,6 +9,11 @@ from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from semisift.math.limits import at_least
+
+# Squared distances beyond these are infinite or 0 in single precision.
+SMALLEST, LARGEST = 1e-36, 1e38
+
 
 class ApproximateNeighbors(TransformerMixin, BaseEstimator):
     """Find nearest neighbours approximately, with faiss.
@@ -43,9 +48,9 @@ class ApproximateNeighbors(TransformerMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "n_cells": [None, Interval(Integral, 1, None, closed="left")],
-        "n_visited": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [at_least(1)],
+        "n_cells": [None, at_least(1)],
+        "n_visited": [at_least(1)],
         "random_state": [Interval(Integral, 0, 2**31 - 1, closed="both")],
     }
 
@@ -84,7 +89,7 @@ class ApproximateNeighbors(TransformerMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64)
         # single precision is relative to the largest value, so a common offset must not be there
         self._centre = X.mean(axis=0)
-        rows = self._centred(X)
+        rows = self._centred(X, SMALLEST)
         n, p = rows.shape
         n_cells = min(n, self.n_cells or max(1, int(4 * np.sqrt(n))))
         # faiss warns on its own output of fewer than 39 rows a cell
@@ -121,8 +126,19 @@ class ApproximateNeighbors(TransformerMixin, BaseEstimator):
         starts = np.searchsorted(row, np.arange(len(X) + 1))
         return csr_array((*parts, starts), shape=(len(X), index.ntotal))
 
-    def _centred(self, X: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(X - self._centre, dtype=np.float32)
+    def _centred(self, X: np.ndarray, least: float = -1.0) -> np.ndarray:
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            rows = X - self._centre
+            # two rows are at most twice as far apart as one is from the centre
+            furthest = 4 * np.einsum("ij,ij->i", rows, rows).max(initial=0.0)
+        largest = np.abs(rows).max(axis=0, initial=0.0)
+        if largest.any() and not least < furthest < LARGEST:
+            raise ValueError(
+                "ApproximateNeighbors measures squared distances in single precision, from "
+                f"{SMALLEST:g} to {LARGEST:g}: the values of column {largest.argmax()} are up to "
+                f"{largest.max():g} from the mean. Scale the columns first, or use an exact graph."
+            )
+        return np.ascontiguousarray(rows, dtype=np.float32)
 
 
 def _faiss() -> Any:

@@ -37,6 +37,14 @@ def blocks(n_columns: int, values_per_column: int, most: int | None = None) -> I
         yield slice(start, min(start + width, n_columns))
 
 
+def row_blocks(X: Any, n_columns: int, is_dense: bool) -> Iterator[slice]:
+    """Yield slices of rows to be taken at once: all, unless sparse rows are to be made dense."""
+    if is_dense and issparse(X):
+        yield from blocks(X.shape[0], n_columns)
+    else:
+        yield slice(0, X.shape[0])
+
+
 def dense_columns(X: Any, columns: slice | NDArray[np.integer]) -> NDArray[np.float64]:
     """Return some columns as a float64 array of their own, row after row.
 

@@ -13,12 +13,22 @@ from semisift import kernels
 # faster (measured on text and on single cells: the best share lies between 1/8 and 1/32).
 FILLED = 1 / 16
 
+# A sparse matrix of up to so many values, 8 MB, or so many columns is worked on as a dense one
+# altogether: what is added in the same order has the same bits, and what ties ties in both forms.
+FEW_VALUES = 1 << 20
+FEW_COLUMNS = 64
+
 # Columns whose largest span lies between these have squared distances in range as they are.
 SAFE = 1e-50, 1e50
 
 
+def is_small(n_rows: int, n_columns: int, few: int | None = None) -> bool:
+    """Return whether a sparse matrix is better worked on as a dense one, whatever fills it."""
+    return n_columns <= (few or FEW_COLUMNS) or n_rows * n_columns <= FEW_VALUES
+
+
 def filled_columns(X: Any) -> NDArray[np.bool_]:
-    """Return which columns are better worked on as dense ones: all, if `X` is not sparse.
+    """Return which columns are better worked on as dense ones: all, if `X` is dense or small.
 
     Parameters
     ----------
@@ -28,7 +38,7 @@ def filled_columns(X: Any) -> NDArray[np.bool_]:
     -------
     bool array of shape (p,)
     """
-    if not issparse(X):
+    if not issparse(X) or is_small(*X.shape):
         return np.ones(X.shape[1], dtype=bool)
     return np.diff(X.indptr) > FILLED * X.shape[0]
 

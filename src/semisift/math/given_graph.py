@@ -10,6 +10,7 @@ from sklearn.base import clone
 from semisift.math.columns import column_factors
 from semisift.math.graph import Graph, GraphOptions, edges_of, symmetrise, weighted_graph
 from semisift.math.neighbours import Edges
+from semisift.math.structure import check_structure
 
 
 def given_graph(
@@ -76,6 +77,7 @@ def mean_squared_distance(X: Any) -> float:
 
 def _check(given: Any, n_rows: int, name: str) -> csr_array:
     """Return a matrix of finite numbers, none negative, for each pair of rows."""
+    check_structure(given, name)
     try:
         matrix = csr_array(given, dtype=np.float64, copy=True)
     except (TypeError, ValueError) as error:

@@ -20,7 +20,7 @@ of the classes in L, as far as every class that is predicted at all keeps a row.
 """
 
 from collections.abc import Iterator
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from semisift._problem import Problem
+from semisift.math.limits import MOST_MEMBERS, at_least
 from semisift.math.streams import Purpose, draw_below
 from semisift.wrappers._choose import choose_judge
 from semisift.wrappers._forward import ForwardRanker, Found, advance, one_step, predict
@@ -105,10 +106,10 @@ class ENSemiFS(ForwardRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ForwardRanker._parameter_constraints,
-        "n_start": [Interval(Integral, 1, None, closed="left")],
-        "n_members": [Interval(Integral, 1, None, closed="left")],
+        "n_start": [at_least(1)],
+        "n_members": [at_least(1, MOST_MEMBERS)],
         "threshold": [Interval(Real, 0, None, closed="left")],
-        "min_per_class": [Interval(Integral, 0, None, closed="left")],
+        "min_per_class": [at_least(0)],
     }
 
     def __init__(

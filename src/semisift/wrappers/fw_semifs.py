@@ -24,7 +24,7 @@ for the second time in a row, a step of SFFS on L.
 """
 
 from collections.abc import Iterator, Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._problem import Problem
+from semisift.math.limits import MOST_MEMBERS, at_least
 from semisift.wrappers._choose import choose_judge
 from semisift.wrappers._forward import ForwardRanker, Found, advance, one_step, predict
 from semisift.wrappers._learner import Learner
@@ -116,9 +117,9 @@ class FWSemiFS(ForwardRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ForwardRanker._parameter_constraints,
-        "n_start": [Interval(Integral, 1, None, closed="left")],
-        "n_step": [Interval(Integral, 1, None, closed="left")],
-        "n_samplings": [Interval(Integral, 1, None, closed="left")],
+        "n_start": [at_least(1)],
+        "n_step": [at_least(1)],
+        "n_samplings": [at_least(1, MOST_MEMBERS)],
         "sampling_rate": [Interval(Real, 0, 1, closed="both")],
         "sampling": [StrOptions({"random", "confidence"})],
     }

@@ -6,7 +6,6 @@ was labelled when.
 """
 
 from abc import abstractmethod
-from numbers import Integral
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -20,6 +19,8 @@ from semisift._base import FeatureRanker, _seed
 from semisift._labels import UNLABELLED, parse_labels
 from semisift._problem import Problem, refuse_lost_on_conversion
 from semisift.learners.cotraining._diagnosis import Diagnosis, When, quality
+from semisift.math.limits import JOBS
+from semisift.math.structure import check_structure
 
 Stop = Literal["max_iter", "no_change", "all_labeled"]
 
@@ -70,7 +71,7 @@ class CoTrainedClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     random_state: Any
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_jobs": [None, Integral],
+        "n_jobs": JOBS,
         "random_state": ["random_state"],
     }
 
@@ -149,6 +150,7 @@ class CoTrainedClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         -------
         accuracy : float
         """
+        check_structure(X)
         (X,) = indexable(X)
         labels = parse_labels(y, _num_samples(X))
         rows = labels.labelled
@@ -173,6 +175,7 @@ class CoTrainedClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             (``end``): the ``accuracy`` of their vote, their mean ``member_accuracy`` and their
             entropy ``diversity``.
         """
+        check_structure(X)
         (X,) = indexable(X)
         labels = parse_labels(y, _num_samples(X))
         if not len(labels.labelled):

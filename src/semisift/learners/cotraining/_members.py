@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from semisift._committee.engine import Committee
-from semisift._committee.estimators import with_random_states
+from semisift._committee.estimators import gets_dense, with_random_states
 from semisift._committee.permutation import Member
 from semisift._problem import Problem
 from semisift.learners.cotraining._diagnosis import When
+from semisift.math.blocks import row_blocks
 from semisift.math.threads import one_openmp_thread
 
 Subspaces = Sequence[NDArray[np.integer]] | NDArray[np.integer]
@@ -73,11 +74,14 @@ class EstimatorPanel(Panel):
     begin, end : list of Member
         Before the first and after the last row was added.
     n_classes : int
+    is_dense : bool
+        Whether sparse rows are made dense for them.
     """
 
     begin: list[Member]
     end: list[Member]
     n_classes: int
+    is_dense: bool
 
     def __len__(self) -> int:
         return len(self.end)
@@ -86,9 +90,14 @@ class EstimatorPanel(Panel):
         """Return the shares of the classes, of shape (n_subspaces, n_rows, n_classes)."""
         rows = X.tocsr() if issparse(X) else X
         members = self.begin if when == "begin" else self.end
-        return np.array(
-            [m.class_shares(take(rows, slice(None), m.columns), self.n_classes) for m in members]
-        )
+        return np.array([self._shares_of(member, rows) for member in members])
+
+    def _shares_of(self, member: Member, X: Any) -> NDArray[np.float64]:
+        parts = [
+            member.class_shares(take(X, part, member.columns, self.is_dense), self.n_classes)
+            for part in row_blocks(X, len(member.columns), self.is_dense)
+        ]
+        return np.concatenate(parts)
 
 
 class EstimatorTrainer(Trainer):
@@ -110,14 +119,17 @@ class EstimatorTrainer(Trainer):
         self, problem: Problem, subspaces: Subspaces, estimator: Any, committee: Committee
     ) -> None:
         labels = problem.labels
+        widest = max(len(columns) for columns in subspaces)
+        self.is_dense = gets_dense(estimator, problem.n_rows, widest)
         self.setting = (
             problem.X.tocsr() if problem.is_sparse else problem.X,
             subspaces,
             estimator,
             problem.seed,
             labels.n_classes,
+            self.is_dense,
         )
-        self.committee = committee
+        self.committee, self.n_classes = committee, labels.n_classes
         self.rows: NDArray[np.integer] = labels.unlabelled
         self.known: NDArray[np.integer] = labels.labelled
         self.codes: NDArray[np.integer] = labels.codes[self.known]
@@ -151,7 +163,7 @@ class EstimatorTrainer(Trainer):
             self.judge_each(self.rows[:0])
         assert self.begin is not None
         assert self.end is not None
-        return EstimatorPanel(self.begin, self.end, self.setting[-1])
+        return EstimatorPanel(self.begin, self.end, self.n_classes, self.is_dense)
 
 
 @one_openmp_thread()
@@ -162,6 +174,7 @@ def fit_and_judge(
     estimator: Any,
     seed: int,
     n_classes: int,
+    is_dense: bool,
     known: NDArray[np.integer],
     codes: NDArray[np.integer],
     rows: NDArray[np.integer],
@@ -170,15 +183,22 @@ def fit_and_judge(
     members, shares = [], np.zeros((block[1] - block[0], len(rows), n_classes))
     for i, number in enumerate(range(*block)):
         columns = np.asarray(subspaces[number], dtype=np.int32)
-        fitted = with_random_states(estimator, seed, number).fit(take(X, known, columns), codes)
+        fitted = with_random_states(estimator, seed, number).fit(
+            take(X, known, columns, is_dense), codes
+        )
         members.append(Member(number, columns, fitted))
-        shares[i] = members[-1].class_shares(take(X, rows, columns), n_classes)
+        shares[i] = members[-1].class_shares(take(X, rows, columns, is_dense), n_classes)
     return members, shares
 
 
-def take(X: Any, rows: NDArray[np.integer] | slice, columns: NDArray[np.integer]) -> Any:
-    """Return a copy of some rows and columns: a C-ordered array or a CSR array."""
-    return X[rows][:, columns] if issparse(X) else np.ascontiguousarray(X[rows][:, columns])
+def take(
+    X: Any, rows: NDArray[np.integer] | slice, columns: NDArray[np.integer], is_dense: bool
+) -> Any:
+    """Return a copy of some rows and columns: a C-ordered array, or else a CSR array."""
+    part = X[rows][:, columns]
+    if issparse(part):
+        return part.toarray(order="C") if is_dense else part
+    return np.ascontiguousarray(part)
 
 
 def rounded(shares: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -27,8 +27,10 @@ from semisift._problem import Problem
 from semisift.learners.cotraining._diagnosis import When
 from semisift.learners.cotraining._members import Panel, Subspaces, Trainer, rounded
 from semisift.math import heaps as numpy_heaps
+from semisift.math.columns import is_small
 
-# A sparse matrix is made dense in the columns that are used, if they are no more than these.
+# A sparse matrix is made dense in the columns that are used, if they are no more than these or
+# hold few values.
 MOST_DENSE_COLUMNS = 1000
 
 
@@ -58,7 +60,10 @@ def can_serve(estimator: Any, problem: Problem, subspaces: Subspaces) -> bool:
         and estimator.weights == "uniform"
         and isinstance(k, Integral)
         and 1 <= int(k) <= len(problem.labels.labelled)
-        and (not problem.is_sparse or len(np.unique(subspaces)) <= MOST_DENSE_COLUMNS)
+        and (
+            not problem.is_sparse
+            or is_small(problem.n_rows, len(np.unique(subspaces)), MOST_DENSE_COLUMNS)
+        )
     )
 
 

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from numbers import Integral
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -11,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import Tags, get_tags
-from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils._param_validation import HasMethods
 
 from semisift._committee.engine import Committee
 from semisift._labels import Labels
@@ -25,6 +24,7 @@ from semisift.learners.cotraining._members import (
 )
 from semisift.learners.cotraining._neighbours import NeighbourTrainer, can_serve
 from semisift.math.blocks import blocks
+from semisift.math.limits import at_least
 from semisift.math.plan import surest
 
 N_NEIGHBOURS = 3
@@ -48,7 +48,7 @@ class SubspaceClassifier(CoTrainedClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CoTrainedClassifier._parameter_constraints,
         "estimator": [None, HasMethods(["fit", "predict"])],
-        "max_iter": [None, Interval(Integral, 0, None, closed="left")],
+        "max_iter": [None, at_least(0)],
     }
 
     @abstractmethod

@@ -5,7 +5,6 @@ is a subtraction; a member that is trained again changes the sum by the differen
 numbers, so the sums are exact, in whatever order they were made.
 """
 
-from numbers import Integral
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -20,11 +19,12 @@ from semisift._problem import Problem
 from semisift.learners.cotraining._base import CoTrainedClassifier, Labelling, Stop
 from semisift.learners.cotraining._diagnosis import When
 from semisift.learners.cotraining._trained import Bags, fit_and_vote
+from semisift.math.limits import at_least
 from semisift.math.masks import unmask
 
 MAX_FEATURES: list[Any] = [
     StrOptions({"sqrt"}),
-    Interval(Integral, 1, None, closed="left"),
+    at_least(1),
     Interval(RealNotInt, 0, 1, closed="right"),
 ]
 
@@ -145,9 +145,9 @@ class CommitteeClassifier(CoTrainedClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CoTrainedClassifier._parameter_constraints,
         "estimator": [None, HasMethods(["fit", "predict"])],
-        "max_depth": [None, Interval(Integral, 1, None, closed="left")],
+        "max_depth": [None, at_least(1)],
         "voting": [StrOptions({"hard", "soft"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [at_least(1)],
     }
 
     def _n_tasks(self, problem: Problem) -> int:

@@ -16,6 +16,7 @@ from semisift import kernels
 from semisift._committee.estimators import VOTE, EstimatorSetting, fit_member
 from semisift._committee.members import Setting, TreeSetting
 from semisift._committee.permutation import Member
+from semisift.math.blocks import row_blocks
 from semisift.math.masks import row_mask
 from semisift.math.threads import one_openmp_thread
 
@@ -216,12 +217,14 @@ class EstimatorMembers:
         votes: NDArray[np.integer],
     ) -> None:
         setting = replace(self.setting, X=X.tocsr() if issparse(X) else X)
-        part = setting.take(np.arange(X.shape[0]), member.columns)
-        if probability:
-            shares = member.class_shares(part, self.n_classes)
-            votes += np.floor(VOTE * shares + 0.5).astype(votes.dtype)
-        else:
-            votes[np.arange(len(votes)), member.predict(part)] += 1
+        rows = np.arange(X.shape[0])
+        for block in row_blocks(X, len(member.columns), setting.is_dense):
+            part = setting.take(rows[block], member.columns)
+            if probability:
+                shares = member.class_shares(part, self.n_classes)
+                votes[block] += np.floor(VOTE * shares + 0.5).astype(votes.dtype)
+            else:
+                votes[rows[block], member.predict(part)] += 1
 
 
 def fit_and_vote(

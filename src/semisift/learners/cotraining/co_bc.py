@@ -4,7 +4,7 @@ M. F. A. Hady, F. Schwenker (2008). Co-training by committee: a new semi-supervi
 framework. IEEE International Conference on Data Mining Workshops.
 """
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from semisift._problem import Problem
 from semisift.learners.cotraining._base import Labelling, Stop
 from semisift.learners.cotraining._team import MAX_FEATURES, CommitteeClassifier, Team, pad_rows
 from semisift.math.blocks import blocks
+from semisift.math.limits import MOST_MEMBERS, at_least
 from semisift.math.plan import count_quotas
 from semisift.math.streams import Purpose, stream_words
 
@@ -104,11 +105,11 @@ class CoBC(CommitteeClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CommitteeClassifier._parameter_constraints,
-        "n_members": [Interval(Integral, 2, None, closed="left")],
+        "n_members": [at_least(2, MOST_MEMBERS)],
         "bootstrap": ["boolean"],
         "max_features": MAX_FEATURES,
         "growth": [Interval(Real, 0, None, closed="neither")],
-        "pool_size": [None, Interval(Integral, 1, None, closed="left")],
+        "pool_size": [None, at_least(1)],
     }
 
     def __init__(

@@ -4,7 +4,7 @@ M. Li, Z.-H. Zhou (2007). Improve computer-aided diagnosis with machine learning
 undiagnosed samples. IEEE Transactions on Systems, Man, and Cybernetics A 37(6).
 """
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -24,6 +24,7 @@ from semisift.learners.cotraining._team import (
 )
 from semisift.learners.cotraining._trained import Bags
 from semisift.math.blocks import blocks
+from semisift.math.limits import MOST_MEMBERS, at_least
 from semisift.math.streams import Purpose, stream_words
 
 # e' at the start, and what counts as the error where no labelled row tells: no better than chance
@@ -121,7 +122,7 @@ class CoForest(CommitteeClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CommitteeClassifier._parameter_constraints,
-        "n_members": [Interval(Integral, 2, None, closed="left")],
+        "n_members": [at_least(2, MOST_MEMBERS)],
         "threshold": [Interval(Real, 0, 1, closed="both")],
         "max_features": MAX_FEATURES,
     }

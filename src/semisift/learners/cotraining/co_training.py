@@ -14,12 +14,10 @@ different classes, the surer one decides, and if they are equally sure the row s
 and the two are put together by the mean of their probabilities.
 """
 
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from semisift._committee.engine import Committee
 from semisift._problem import Problem
@@ -27,6 +25,7 @@ from semisift._words import setting
 from semisift.learners.cotraining._base import Labelling, Stop
 from semisift.learners.cotraining._members import EstimatorTrainer, rounded
 from semisift.learners.cotraining._subspace_loop import SubspaceClassifier, check_estimator, pick
+from semisift.math.limits import at_least
 from semisift.math.streams import Purpose, stream_words
 
 # Separates the order in which rows enter the pool from other draws with the same seed.
@@ -101,7 +100,7 @@ class CoTraining(SubspaceClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SubspaceClassifier._parameter_constraints,
         "views": [None, "array-like", tuple],
-        "pool_size": [None, Interval(Integral, 1, None, closed="left")],
+        "pool_size": [None, at_least(1)],
     }
 
     def __init__(

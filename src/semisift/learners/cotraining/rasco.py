@@ -30,6 +30,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from semisift._problem import Problem
 from semisift.learners.cotraining._subspace_loop import SubspaceClassifier
+from semisift.math.limits import MOST_MEMBERS, at_least
 from semisift.math.subspaces import Kind, draw_subspaces
 
 SUBSPACE_SIZE = 25
@@ -115,10 +116,10 @@ class RASCO(SubspaceClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SubspaceClassifier._parameter_constraints,
-        "n_subspaces": [Interval(Integral, 1, None, closed="left")],
+        "n_subspaces": [at_least(1, MOST_MEMBERS)],
         "subspace_size": [
             StrOptions({"auto"}),
-            Interval(Integral, 1, None, closed="left"),
+            at_least(1),
             Interval(RealNotInt, 0, 1, closed="right"),
         ],
         "voting": [StrOptions({"soft", "hard"})],

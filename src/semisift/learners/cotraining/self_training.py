@@ -7,21 +7,21 @@ D. Yarowsky (1995). Unsupervised word sense disambiguation rivaling supervised m
         add the rows that it is surest about, with the classes that it gives them
 """
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from semisift._committee.estimators import with_random_states
+from semisift._committee.estimators import gets_dense, with_random_states
 from semisift._committee.permutation import Member
 from semisift._problem import Problem
 from semisift.learners.cotraining._base import Labelling
 from semisift.learners.cotraining._members import EstimatorPanel, take
 from semisift.learners.cotraining._subspace_loop import SubspaceClassifier, check_estimator
+from semisift.math.limits import at_least
 
 
 class SelfTraining(SubspaceClassifier):
@@ -90,7 +90,7 @@ class SelfTraining(SubspaceClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SubspaceClassifier._parameter_constraints,
         "criterion": [StrOptions({"k_best", "threshold"})],
-        "k_best": [Interval(Integral, 1, None, closed="left")],
+        "k_best": [at_least(1)],
         "threshold": [Interval(Real, 0, 1, closed="left")],
     }
 
@@ -133,14 +133,19 @@ class SelfTraining(SubspaceClassifier):
         estimator = check_estimator(self.estimator, len(labels.labelled))
         estimator = with_random_states(estimator, problem.seed, 0)
         columns = np.arange(problem.n_features, dtype=np.int32)
-        rows = take(problem.X.tocsr() if issparse(problem.X) else problem.X, slice(None), columns)
+        is_dense = gets_dense(estimator, problem.n_rows, problem.n_features)
+        X = problem.X.tocsr() if problem.is_sparse else problem.X
+        rows = take(X, slice(None), columns, is_dense)
         model = SelfTrainingClassifier(
             estimator, threshold=self.threshold, max_iter=self.max_iter
         ).fit(rows, labels.codes)
         first = with_random_states(estimator, problem.seed, 0)
         first.fit(rows[labels.labelled], labels.codes[labels.labelled])
         self._panel = EstimatorPanel(
-            [Member(0, columns, first)], [Member(0, columns, model.estimator_)], labels.n_classes
+            [Member(0, columns, first)],
+            [Member(0, columns, model.estimator_)],
+            labels.n_classes,
+            is_dense,
         )
         return Labelling(
             model.transduction_,

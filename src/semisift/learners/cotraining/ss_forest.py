@@ -4,7 +4,7 @@ C. Leistner, A. Saffari, J. Santner, H. Bischof (2009). Semi-supervised random f
 International Conference on Computer Vision.
 """
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from semisift._committee.engine import Committee, features_to_draw
 from semisift._problem import Problem
 from semisift.learners.cotraining._base import Labelling
 from semisift.learners.cotraining._team import MAX_FEATURES, CommitteeClassifier, Team, decide
+from semisift.math.limits import MOST_MEMBERS, at_least
 from semisift.math.streams import Purpose, stream_words
 
 
@@ -111,7 +112,7 @@ class SemiSupervisedForest(CommitteeClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CommitteeClassifier._parameter_constraints,
-        "n_members": [Interval(Integral, 1, None, closed="left")],
+        "n_members": [at_least(1, MOST_MEMBERS)],
         "alpha": [Interval(Real, 0, None, closed="left")],
         "temperature": [Interval(Real, 0, None, closed="neither")],
         "cooling": [Interval(Real, 1, None, closed="left")],
