@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from semisift import METHODS, SSFI, Consensus
+from semisift import LEARNERS, METHODS, SSFI, Consensus
 from semisift.cli import _progress
 from tests.commands import FEATURES, call, write_table
 from tests.conftest import make_data
@@ -232,14 +232,18 @@ def test_all_labelled_is_told(folder):
 # --- methods --------------------------------------------------------------------------------------
 
 
-def test_methods_are_listed_and_told(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    listed = call("methods").stdout
-    for method in METHODS.values():
-        assert method.name in listed
-    told = call("methods", "ssfi").stdout
-    for word in ("Barkia", "n_members = 'auto'", "formula"):
+def test_methods_are_listed_a_line_each_and_told(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = call("methods").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    entries = METHODS | LEARNERS
+    assert len(lines) < len(entries) + 20
+    for entry in entries.values():
+        assert [line.split() for line in lines].count([entry.name, *entry.summary.split()]) == 1
+    told = call("methods", "SSFI").stdout
+    for word in ("Barkia", "n_members = 'auto'", "the source was followed", "two classes"):
         assert word in told
+    assert "co-forest" in call("methods", "Co-Forest").stdout
     assert "no method 'x'" in call("methods", "x", code=2).stderr
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
 PATIENCE = 2.0  # seconds without a word
+NARROW = 80  # columns of a terminal that the bar and its words fit into
 
 
 class Steps:
@@ -56,10 +57,11 @@ class Step:
         from rich.progress import (
             BarColumn,
             Progress,
+            TaskProgressColumn,
             TextColumn,
-            TimeElapsedColumn,
             TimeRemainingColumn,
         )
+        from rich.table import Column
 
         from semisift.cli._terminal import Terminal
 
@@ -68,11 +70,15 @@ class Step:
             if self._is_over or not console.is_terminal:
                 return
             self._bar = Progress(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(),
-                TimeElapsedColumn(),
-                TextColumn("left:"),
-                TimeRemainingColumn(),
+                TextColumn(
+                    "{task.description}",
+                    markup=False,
+                    table_column=Column(no_wrap=True, overflow="ellipsis", max_width=NARROW // 2),
+                ),
+                BarColumn(bar_width=NARROW // 5),
+                TaskProgressColumn("{task.percentage:>3.0f}%"),
+                TimeRemainingColumn(compact=True),
+                TextColumn("left"),
                 console=console,
                 transient=True,
             )

@@ -73,12 +73,12 @@ def run(request: Request) -> None:
 
 def find_method(name: str, hint: str = "--method", others: Sequence[str] = ()) -> Method:
     """Return the method of that name, or say which there are, and which `others`."""
-    if name not in METHODS:
+    if name.lower() not in METHODS:
         raise click.BadParameter(
             f"there is no method {name!r}. There are {', '.join([*METHODS, *others])}.",
             param_hint=hint,
         )
-    return METHODS[name]
+    return METHODS[name.lower()]
 
 
 def _check_wishes(request: Request, method: Method) -> None:

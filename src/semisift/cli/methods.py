@@ -1,10 +1,13 @@
-"""``semisift methods``: what there is, with citation and cost."""
+"""``semisift methods``: what there is, a line each, and all about one of them."""
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rich.console import Console
 
     from semisift.registry import Entry, Method
@@ -16,31 +19,29 @@ if TYPE_CHECKING:
     "--learners", is_flag=True, help="List the learners of `semisift label`, and no rankers."
 )
 def methods(name: str | None, learners: bool) -> None:
-    """List the methods, with citation and cost.
+    """List the methods, a line each, or tell all about one.
 
-    First the methods that rank features, then the learners that label rows. With NAME, tell all
-    about one of them: what its score means or how it comes to its labels, and its parameters.
-
-    "best" says which values of the source's score rank first; in a ranking, high scores are always
-    the best, so that low ones are shown with a minus sign.
-
-    "formula" means that the source was followed; "reading" that what is known of the method had to
-    be completed, and its documentation says where.
+    First the methods that rank features, by families, then the learners that label rows. With NAME:
+    what its score means or how it comes to its labels, its paper, its cost and its parameters.
     """
     from semisift.cli._options import OWN_OPTIONS_OF_LEARNERS
     from semisift.cli._run import find_method
     from semisift.cli._terminal import Terminal
-    from semisift.registry import LEARNERS
+    from semisift.registry import LEARNERS, METHODS
 
     console = Terminal()
-    if name in LEARNERS:
-        _tell(console, LEARNERS[name], LEARNERS[name].cls, "learner", OWN_OPTIONS_OF_LEARNERS)
-    elif name is not None:
+    if name is not None and name.lower() in LEARNERS:
+        learner = LEARNERS[name.lower()]
+        _tell(console, learner, learner.cls, "learner", OWN_OPTIONS_OF_LEARNERS)
+        return
+    if name is not None:
         _tell_of_ranker(console, find_method(name, "NAME", [*LEARNERS]))
-    else:
-        if not learners:
-            _list_rankers(console)
-        _list_learners(console)
+        return
+    if not learners:
+        for family, members in groupby(METHODS.values(), lambda method: method.family):
+            _list(console, f"{family.capitalize()} (rank, select)", members)
+    _list(console, "Learners (label)", LEARNERS.values())
+    console.print("semisift methods NAME tells the rest: paper, cost, parameters.")
 
 
 def _tell_of_ranker(console: "Console", method: "Method") -> None:
@@ -54,6 +55,7 @@ def _tell_of_ranker(console: "Console", method: "Method") -> None:
     )
     pairs = "yes (--must-link, --cannot-link)" if issubclass(method.cls, PairRanker) else "no"
     facts = (
+        f"Labels needed: {method.cls.labels_needed.replace('_', ' ')}",
         f"Direction: the source ranks {ranks}",
         f"Learns from pairs of rows: {pairs}",
     )
@@ -70,9 +72,13 @@ def _tell(
 ) -> None:
     import inspect
 
-    console.print(f"{entry.name}  ({kind}; {entry.source})\n")
+    followed = {
+        "formula": "the source was followed",
+        "reading": "a reading: what is known of it had to be completed, as its documentation says",
+    }
+    console.print(f"{entry.name}  ({kind})\n{entry.summary}\n")
     console.print(f"{entry.meaning}\n")
-    console.print(f"Source: {entry.citation}\n")
+    console.print(f"Source: {entry.citation}\n({followed[entry.source]})\n")
     console.print(f"Cost: {entry.cost}")
     for fact in facts:
         console.print(fact)
@@ -83,32 +89,8 @@ def _tell(
             console.print(f"  {name} = {parameter.default!r}" if has_default else f"  {name}")
 
 
-def _list_rankers(console: "Console") -> None:
-    from rich.table import Table
-
-    from semisift._base import PairRanker
-    from semisift.registry import METHODS
-
-    table = Table(title="Methods that rank features (rank, select)", show_lines=True)
-    for heading in ("name", "family", "labels", "best", "source", "cost", "citation"):
-        table.add_column(heading, overflow="fold")
-    for method in METHODS.values():
-        needs = method.cls.labels_needed.replace("_", " ")
-        if issubclass(method.cls, PairRanker):
-            needs += ", or pairs"
-        facts = (method.direction, method.source, method.cost, method.citation)
-        table.add_row(method.name, method.family, needs, *facts)
-    console.print(table)
-
-
-def _list_learners(console: "Console") -> None:
-    from rich.table import Table
-
-    from semisift.registry import LEARNERS
-
-    table = Table(title="Learners that label rows (label)", show_lines=True)
-    for heading in ("name", "source", "cost", "citation"):
-        table.add_column(heading, overflow="fold")
-    for learner in LEARNERS.values():
-        table.add_row(learner.name, learner.source, learner.cost, learner.citation)
-    console.print(table)
+def _list(console: "Console", heading: str, entries: "Iterable[Entry]") -> None:
+    console.print(f"{heading}:")
+    for entry in entries:
+        console.print(f"  {entry.name:<13} {entry.summary}", soft_wrap=True)
+    console.print()

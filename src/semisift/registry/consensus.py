@@ -5,6 +5,7 @@ from semisift.registry.entries import Method
 CONSENSUS = [
     Method(
         name="consensus",
+        summary="The mean place of a feature with ssfi, sselect, enscls and c4.",
         path="semisift.consensus.consensus:Consensus",
         family="consensus",
         citation=(

@@ -5,6 +5,7 @@ from semisift.registry.entries import Method
 EMBEDDED = [
     Method(
         name="fs-manifold",
+        summary="Weights of columns in machines that are smooth over neighbours.",
         path="semisift.embedded.fs_manifold:FSManifold",
         family="embedded",
         citation=(
@@ -25,6 +26,7 @@ EMBEDDED = [
     ),
     Method(
         name="s3vm-rfe",
+        summary="Eliminates the weakest column in machines on all rows, in turn.",
         path="semisift.embedded.s3vm_rfe:S3VMRFE",
         family="embedded",
         citation=(
@@ -44,6 +46,7 @@ EMBEDDED = [
     ),
     Method(
         name="s3vm-fs",
+        summary="s3vm-rfe, stopped at the number of columns asked for.",
         path="semisift.embedded.s3vm_fs:S3VMFS",
         family="embedded",
         citation=(
@@ -63,6 +66,7 @@ EMBEDDED = [
     ),
     Method(
         name="rlsr",
+        summary="Weights of columns in a regression that finds the classes.",
         path="semisift.embedded.rlsr:RLSR",
         family="embedded",
         citation=(

@@ -5,6 +5,7 @@ from semisift.registry.entries import Method
 ENSEMBLES = [
     Method(
         name="ssfi",
+        summary="Trees label rows for one another; what permuting a column costs.",
         path="semisift.ensembles.ssfi:SSFI",
         family="ensembles",
         citation=(
@@ -24,6 +25,7 @@ ENSEMBLES = [
     ),
     Method(
         name="sefr",
+        summary="As ssfi, but each tree labels rows for itself.",
         path="semisift.ensembles.sefr:SEFR",
         family="ensembles",
         citation=(
@@ -44,6 +46,7 @@ ENSEMBLES = [
     ),
     Method(
         name="forest",
+        summary="Random forest on labelled rows: what permuting a column costs.",
         path="semisift.ensembles.forest:ForestImportance",
         family="ensembles",
         citation="Breiman (2001). Random forests. Machine Learning 45(1).",
@@ -59,6 +62,7 @@ ENSEMBLES = [
     ),
     Method(
         name="bs",
+        summary="The constraint score of many bags of pairs, ranks averaged.",
         path="semisift.ensembles.bagging_constraint:BaggingConstraintScore",
         family="ensembles",
         citation=(
@@ -78,6 +82,7 @@ ENSEMBLES = [
     ),
     Method(
         name="enscls",
+        summary="cls in many random subspaces with bags of the labelled rows.",
         path="semisift.ensembles.enscls:EnsCLS",
         family="ensembles",
         citation=(
@@ -98,6 +103,7 @@ ENSEMBLES = [
     ),
     Method(
         name="pct-forest",
+        summary="Trees whose splits make labels and columns alike: their gains.",
         path="semisift.ensembles.pct_forest:PCTForestImportance",
         family="ensembles",
         citation=(

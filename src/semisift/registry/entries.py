@@ -26,6 +26,8 @@ class Entry:
         Order of the running time.
     source : {"formula", "reading"}
         Whether the paper's text was followed, or what is known of it had to be completed.
+    summary : str
+        What it does, in at most 64 characters: a line of ``semisift methods``.
     meaning : str
         Two to four sentences for a reader who does not know the method. The report shows them.
     """
@@ -35,6 +37,7 @@ class Entry:
     citation: str
     cost: str
     source: Literal["formula", "reading"]
+    summary: str
     meaning: str
 
     def _load(self) -> Any:

@@ -5,6 +5,7 @@ from semisift.registry.entries import Method
 FILTERS = [
     Method(
         name="variance",
+        summary="The variance over all rows, after scaling to [0, 1].",
         path="semisift.filters.variance:VarianceScore",
         family="filters",
         citation="Bishop (1995). Neural networks for pattern recognition. Oxford.",
@@ -19,6 +20,7 @@ FILTERS = [
     ),
     Method(
         name="fisher",
+        summary="Distance between the classes against the spread within them.",
         path="semisift.filters.fisher:FisherScore",
         family="filters",
         citation="Duda, Hart, Stork (2001). Pattern classification, 2nd edition. Wiley.",
@@ -33,6 +35,7 @@ FILTERS = [
     ),
     Method(
         name="constraint",
+        summary="Differences in must-link pairs against cannot-link pairs.",
         path="semisift.filters.constraint:ConstraintScore",
         family="filters",
         citation=(
@@ -51,6 +54,7 @@ FILTERS = [
     ),
     Method(
         name="mrmr",
+        summary="Mutual information with the classes, less that with the picks.",
         path="semisift.filters.mrmr:MRMR",
         family="filters",
         citation=(
@@ -69,6 +73,7 @@ FILTERS = [
     ),
     Method(
         name="laplacian",
+        summary="How little a column changes between neighbouring rows.",
         path="semisift.filters.laplacian:LaplacianScore",
         family="filters",
         citation="He, Cai, Niyogi (2005). Laplacian score for feature selection. NIPS 18.",
@@ -84,6 +89,7 @@ FILTERS = [
     ),
     Method(
         name="sls",
+        summary="laplacian on a graph that joins rows of a class, parts others.",
         path="semisift.filters.sls:SLS",
         family="filters",
         citation=(
@@ -103,6 +109,7 @@ FILTERS = [
     ),
     Method(
         name="sselect",
+        summary="laplacian, and whether a cut at the mean parts the classes.",
         path="semisift.filters.sselect:SSelect",
         family="filters",
         citation=(
@@ -121,6 +128,7 @@ FILTERS = [
     ),
     Method(
         name="lsdf",
+        summary="Differences between classes against those between neighbours.",
         path="semisift.filters.lsdf:LSDF",
         family="filters",
         citation=(
@@ -138,6 +146,7 @@ FILTERS = [
     ),
     Method(
         name="gsfs",
+        summary="laplacian with labels; columns that add no information go last.",
         path="semisift.filters.gsfs:GSFS",
         family="filters",
         citation=(
@@ -158,6 +167,7 @@ FILTERS = [
     ),
     Method(
         name="semi-fisher",
+        summary="fisher with the variance and the neighbours of all rows.",
         path="semisift.filters.semi_fisher:SemiFisherScore",
         family="filters",
         citation=(
@@ -175,6 +185,7 @@ FILTERS = [
     ),
     Method(
         name="c4",
+        summary="laplacian times constraint.",
         path="semisift.filters.c4:C4",
         family="filters",
         citation=(
@@ -194,6 +205,7 @@ FILTERS = [
     ),
     Method(
         name="cls",
+        summary="laplacian of unlabelled rows with must-link, cannot-link pairs.",
         path="semisift.filters.cls:CLS",
         family="filters",
         citation=(
@@ -213,6 +225,7 @@ FILTERS = [
     ),
     Method(
         name="csfs",
+        summary="cls with coherent pairs only.",
         path="semisift.filters.csfs:CSFS",
         family="filters",
         citation=(
@@ -231,6 +244,7 @@ FILTERS = [
     ),
     Method(
         name="semi-mim",
+        summary="Mutual information with a class; unlabelled rows are the rest.",
         path="semisift.filters.semi_mim:SemiMIM",
         family="filters",
         citation=(
@@ -250,6 +264,7 @@ FILTERS = [
     ),
     Method(
         name="semi-jmi",
+        summary="semi-mim with joint information: columns are picked in turn.",
         path="semisift.filters.semi_jmi:SemiJMI",
         family="filters",
         citation=(

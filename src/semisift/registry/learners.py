@@ -5,6 +5,7 @@ from semisift.registry.entries import Learner
 CLASSIFIERS = [
     Learner(
         name="labelled-only",
+        summary="A classifier on the labelled rows alone: the yardstick.",
         path="semisift.learners.labelled_only:LabelledOnly",
         citation="Breiman (2001). Random forests. Machine Learning 45(1).",
         cost="one fit on the labelled rows",
@@ -17,6 +18,7 @@ CLASSIFIERS = [
     ),
     Learner(
         name="self-training",
+        summary="One classifier labels the rows that it is surest about.",
         path="semisift.learners.cotraining.self_training:SelfTraining",
         citation=(
             "Yarowsky (1995). Unsupervised word sense disambiguation rivaling supervised "
@@ -32,6 +34,7 @@ CLASSIFIERS = [
     ),
     Learner(
         name="co-training",
+        summary="Two classifiers with columns of their own label for each other.",
         path="semisift.learners.cotraining.co_training:CoTraining",
         citation="Blum, Mitchell (1998). Combining labeled and unlabeled data. COLT.",
         cost="iterations * (two fits and the predictions of a pool of rows)",
@@ -44,6 +47,7 @@ CLASSIFIERS = [
     ),
     Learner(
         name="rasco",
+        summary="Classifiers in random subspaces; the surest rows get labels.",
         path="semisift.learners.cotraining.rasco:RASCO",
         citation="Wang, Luo, Zeng (2008). A random subspace method for co-training. IJCNN.",
         cost="subspaces * iterations * (one fit and the predictions of all unlabelled rows)",
@@ -57,6 +61,7 @@ CLASSIFIERS = [
     ),
     Learner(
         name="rel-rasco",
+        summary="rasco in subspaces of relevant columns.",
         path="semisift.learners.cotraining.rasco:RelRASCO",
         citation=(
             "Yaslan, Cataltepe (2010). Co-training with relevant random subspaces. "
@@ -72,6 +77,7 @@ CLASSIFIERS = [
     ),
     Learner(
         name="prob-mrmr",
+        summary="rasco in subspaces of relevant columns that are no copies.",
         path="semisift.learners.cotraining.rasco:ProbMRMR",
         citation=(
             "Yaslan, Cataltepe (2009). Random relevant and non-redundant feature subspaces for "
@@ -88,6 +94,7 @@ CLASSIFIERS = [
     ),
     Learner(
         name="co-forest",
+        summary="A forest; each tree is handed what the others are sure about.",
         path="semisift.learners.cotraining.co_forest:CoForest",
         citation=(
             "Li, Zhou (2007). Improve computer-aided diagnosis with machine learning techniques"
@@ -105,6 +112,7 @@ CLASSIFIERS = [
     ),
     Learner(
         name="co-bc",
+        summary="A committee; each member is handed what the others are sure of.",
         path="semisift.learners.cotraining.co_bc:CoBC",
         citation=(
             "Hady, Schwenker (2008). Co-training by committee: a new semi-supervised learning "
@@ -120,6 +128,7 @@ CLASSIFIERS = [
     ),
     Learner(
         name="tri-training",
+        summary="Three classifiers; where two agree, they label for the third.",
         path="semisift.learners.cotraining.tri_training:TriTraining",
         citation=(
             "Zhou, Li (2005). Tri-training: exploiting unlabeled data using three classifiers. "
@@ -135,6 +144,7 @@ CLASSIFIERS = [
     ),
     Learner(
         name="ss-forest",
+        summary="A forest that learns from labels drawn for all, ever surer.",
         path="semisift.learners.cotraining.ss_forest:SemiSupervisedForest",
         citation=(
             "Leistner, Saffari, Santner, Bischof (2009). Semi-supervised random forests. ICCV."

@@ -5,6 +5,7 @@ from semisift.registry.entries import Method
 WRAPPERS = [
     Method(
         name="sffs",
+        summary="Forward search: adds the column that a classifier gains most by.",
         path="semisift.wrappers.sequential_forward:SequentialForward",
         family="wrappers",
         citation=(
@@ -24,6 +25,7 @@ WRAPPERS = [
     ),
     Method(
         name="fw-semifs",
+        summary="sffs on samples of unlabelled rows with predicted labels.",
         path="semisift.wrappers.fw_semifs:FWSemiFS",
         family="wrappers",
         citation=(
@@ -41,6 +43,7 @@ WRAPPERS = [
     ),
     Method(
         name="en-semifs",
+        summary="sffs with the unlabelled rows that an ensemble agrees on.",
         path="semisift.wrappers.en_semifs:ENSemiFS",
         family="wrappers",
         citation=(
