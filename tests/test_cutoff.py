@@ -24,9 +24,9 @@ from semisift import (
     SSelect,
     VarianceScore,
 )
-from semisift._cutoff import knockoff, scoring, shadow, stability
-from semisift._cutoff.mixin import RULES
-from semisift._cutoff.scoring import ALPHA, Scorer
+from semisift.outcome import knockoff, scoring, shadow, stability
+from semisift.outcome.mixin import RULES
+from semisift.outcome.scoring import ALPHA, Scorer
 
 from .conftest import make_data
 

@@ -106,10 +106,10 @@ def run(request: LabelRequest) -> None:
     with steps.step(f"Labelling {count(len(dataset.y), 'row')} by {learner.name}") as step:
         labelled = _label(request, learner, dataset, classifier, step)
     if path is None:
-        click.echo(_outputs.told_as_text(_frame(labelled), labelled.facts), nl=False)
+        click.echo(_outputs.as_text(_frame(labelled), labelled.facts), nl=False)
     else:
         with steps.step("Writing the labels"), drafts([path]) as (draft,):
-            _outputs.write_told(_frame(labelled), "labels", labelled.facts, draft)
+            _outputs.write_table(_frame(labelled), draft, "labels", labelled.facts)
         if not request.quiet:
             _show(labelled)
     _warn_of_doubtful(labelled)
@@ -203,7 +203,8 @@ def _show(labelled: Labelled) -> None:
     for line in _outputs.told_of_table(labelled.request.table, labelled.dataset):
         console.print(line)
     is_given, confidence = labelled.is_given, labelled.confidence
-    table = Table(title=f"The labels of all rows by {labelled.learner.name}")
+    console.print(f"The labels of all rows by {labelled.learner.name}")
+    table = Table()
     table.add_column("label", overflow="fold")
     for heading in ("given", "predicted", "mean confidence"):
         table.add_column(heading, justify="right")

@@ -68,63 +68,54 @@ def _form_differs(request: Request, path: Path) -> str | None:
     )
 
 
-def write_ranking(result: Result, path: Path) -> None:
-    """Write the whole ranking as csv, tsv, parquet or json."""
-    write_told(result.ranking.to_polars(), "ranking", result.facts, path)
-
-
-def write_told(frame: "pl.DataFrame", name: str, facts: dict[str, Any], path: Path) -> None:
-    """Write a table with the facts about it.
+def write_table(
+    frame: "pl.DataFrame", path: Path, name: str = "", provenance: dict[str, Any] | None = None
+) -> None:
+    """Write a table, if need be with where it comes from.
 
     Parameters
     ----------
     frame : polars.DataFrame
-    name : str
-        Of the table, beside the facts in json.
-    facts : dict
     path : Path
         Whose ending, one of `TABLE_ENDINGS`, tells the form.
+    name : str
+        Of the table, beside its provenance in json.
+    provenance : dict, optional
     """
     ending = path.suffix.lower()
     if ending in SEPARATORS:
-        path.write_text(told_as_text(frame, facts, SEPARATORS[ending]), encoding="utf-8")
+        path.write_text(as_text(frame, provenance, SEPARATORS[ending]), encoding="utf-8")
     elif ending == ".json":
-        _write_json({**facts, name: frame.to_dicts()}, path)
+        rows = frame.to_dicts()
+        content = rows if provenance is None else {**provenance, name: rows}
+        path.write_text(_json(content, indent=1) + "\n", encoding="utf-8")
     else:
-        frame.write_parquet(path, metadata={key: _json(value) for key, value in facts.items()})
+        metadata = {key: _json(value) for key, value in (provenance or {}).items()}
+        frame.write_parquet(path, metadata=metadata or None)
 
 
-def told_as_text(frame: "pl.DataFrame", facts: dict[str, Any], separator: str = ",") -> str:
-    """Return a table as text, after lines of ``# key: json`` that hold the facts about it."""
-    remarks = [f"# {name}: {_json(value)}\n" for name, value in facts.items()]
+def as_text(
+    frame: "pl.DataFrame", provenance: dict[str, Any] | None = None, separator: str = ","
+) -> str:
+    """Return a table as text, after lines of ``# key: json`` that say where it comes from."""
+    remarks = [f"# {name}: {_json(value)}\n" for name, value in (provenance or {}).items()]
     # names between quotation marks: one that starts with # is no remark
     return "".join(remarks) + str(frame.write_csv(separator=separator, quote_style="non_numeric"))
 
 
-def write_labels(result: Result, path: Path) -> None:
-    """Write the label of every row, how sure the method is, and whether it was given."""
+def labels_of(result: Result) -> "pl.DataFrame":
+    """Return the label of every row, how sure the method is, and whether it was given."""
     import polars as pl
 
-    dataset, ranker = result.dataset, result.ranker
-    names = dataset.row_names or [str(row + 1) for row in dataset.rows]
-    frame = pl.DataFrame(
+    dataset, ranker = result.dataset, result.outcome.ranker
+    return pl.DataFrame(
         {
-            "row": names,
+            "row": dataset.row_names or [str(row + 1) for row in dataset.rows],
             "label": [str(label) for label in ranker.transduction_],
             "confidence": np.asarray(ranker.confidence_, dtype=np.float64),
             "given": [label is not None for label in dataset.y],
         }
     )
-    _write_frame(frame, path)
-
-
-def _write_frame(frame: "pl.DataFrame", path: Path) -> None:
-    if (ending := path.suffix.lower()) in SEPARATORS:
-        frame.write_csv(path, separator=SEPARATORS[ending], quote_style="non_numeric")
-    elif ending == ".json":
-        _write_json(frame.to_dicts(), path)
-    else:
-        frame.write_parquet(path)
 
 
 def write_page(result: Result, path: Path) -> None:
@@ -141,19 +132,14 @@ def write_page(result: Result, path: Path) -> None:
             for name, number in {"semisift": facts["semisift"], **facts["versions"]}.items()
         ),
     }
-    notes = result.notes
-    if result.trial is not None:
-        notes.append(result.trial)
     write_report(
         path,
-        result.ranking,
-        ranker=result.ranker,
+        result.outcome,
         X=result.dataset.X,
         y=result.dataset.y,
-        n_selected=len(result.places),
         title=result.request.title,
         source=source,
-        notes=notes,
+        notes=[*result.notes, *([] if result.trial is None else [result.trial])],
     )
 
 
@@ -167,10 +153,6 @@ def told_of_table(file: str, dataset: Dataset) -> list[str]:
         f"{', ...' if len(labelled) > 10 else ''}); {count(len(dataset.variables), 'feature')}.",
         *(f"Note: {note}" for note in dataset.notes),
     ]
-
-
-def _write_json(value: Any, path: Path) -> None:
-    path.write_text(_json(value, indent=1) + "\n", encoding="utf-8")
 
 
 def _json(value: Any, indent: int | None = None) -> str:

@@ -13,9 +13,8 @@ from semisift.cli import _outputs
 from semisift.cli._options import parse_parameters
 from semisift.cli._progress import Steps
 from semisift.cli._reading import check_classes, read_dataset
-from semisift.cli._result import Request, Result
+from semisift.cli._result import CUT_SHORT, Request, Result
 from semisift.cli._show import show
-from semisift.cli._sureness import CUT_SHORT
 from semisift.cli._values import OFF
 from semisift.exceptions import NothingSelectedWarning, NothingUnlabelledWarning, TableError
 from semisift.registry import METHODS, Method
@@ -23,7 +22,7 @@ from semisift.tables import Dataset, write
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
-    from semisift.report import Ranking
+    from semisift.outcome import Outcome
 
 DEFAULT_METHOD = "consensus"
 DEFAULT_TOP = 20
@@ -54,8 +53,8 @@ def run(request: Request) -> None:
     with steps.step(f"Ranking {len(dataset.variables):,} features by {method.name}") as step:
         _call(ranker, ranker.fit, dataset, step)
     is_complete = not request.is_assessed or _assess(request, dataset, ranker, steps)
-    ranking = _ranking(request, dataset, ranker)
-    result = Result(request, method, dataset, ranker, ranking, n_wanted, not is_complete)
+    outcome = _outcome(request, dataset, ranker, n_wanted)
+    result = Result(request, method, dataset, outcome, not is_complete)
     with steps.step("Writing the results"):
         _write(result, outputs)
     if not request.quiet and request.ranking != "-":
@@ -66,7 +65,7 @@ def run(request: Request) -> None:
     if "reduced" in outputs and not result.selected:
         raise TableError(
             f"{request.reduced} was not written: none of the "
-            f"{count(len(result.ranking), 'feature')} is confirmed, so there is nothing to select. "
+            f"{count(len(outcome), 'feature')} is confirmed, so there is nothing to select. "
             "Say with --top how many to select all the same."
         )
 
@@ -174,20 +173,25 @@ def _assess(request: Request, dataset: Dataset, ranker: "FeatureRanker", steps: 
     return True
 
 
-def _ranking(request: Request, dataset: Dataset, ranker: "FeatureRanker") -> "Ranking":
-    from semisift.report import ranking_of, ranking_of_variables
+def _outcome(
+    request: Request, dataset: Dataset, ranker: "FeatureRanker", n_wanted: int
+) -> "Outcome":
+    """Put together what came out; without a number, what is confirmed is selected."""
+    from semisift.outcome import outcome_of
 
-    if not dataset.is_spread:
-        return ranking_of(ranker, dataset.feature_names)
-    return ranking_of_variables(
-        ranker, dataset.feature_names, dataset.variable_of, dataset.variables, request.seed
-    )
+    spread: dict[str, Any] = {}
+    if dataset.is_spread:
+        spread = {"variables": dataset.variables, "variable_of": dataset.variable_of}
+    outcome = outcome_of(ranker, dataset.feature_names, seed=request.seed, **spread)
+    is_decided = request.number is None and outcome.decisions is not None
+    return outcome.select("confirmed" if is_decided else n_wanted)
 
 
 def _write(result: Result, outputs: dict[str, Path]) -> None:
+    ranking = result.outcome.to_frame()
     writers: dict[str, Callable[[Path], None]] = {
-        "ranking": lambda path: _outputs.write_ranking(result, path),
-        "labels_out": lambda path: _outputs.write_labels(result, path),
+        "ranking": lambda path: _outputs.write_table(ranking, path, "ranking", result.facts),
+        "labels_out": lambda path: _outputs.write_table(_outputs.labels_of(result), path),
         "report": lambda path: _outputs.write_page(result, path),
         "reduced": lambda path: write(result.dataset.reduced(result.selected), path),
     }
@@ -197,4 +201,4 @@ def _write(result: Result, outputs: dict[str, Path]) -> None:
         for name, path in zip(outputs, paths, strict=True):
             writers[name](path)
     if result.request.ranking == "-":
-        click.echo(_outputs.told_as_text(result.ranking.to_polars(), result.facts), nl=False)
+        click.echo(_outputs.as_text(ranking, result.facts), nl=False)

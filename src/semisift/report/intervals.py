@@ -7,13 +7,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from semisift._base import FeatureRanker
-from semisift._cutoff.assessment import Assessment
 from semisift._words import shorten, visible
-from semisift.report.marks import draw_marks
+from semisift.outcome import Outcome
+from semisift.report.marks import draw_marks, marked
 from semisift.report.palette import Palette, WriteName, bare
 from semisift.report.plots import set_ranks, size_in_points
-from semisift.report.ranking import Ranking
 
 MOST_WHISKERS = 20
 
@@ -22,28 +20,29 @@ LETTER_WIDTH = 7.0
 
 
 @dataclass(frozen=True, eq=False)
-class Moves:
+class RankIntervals:
     """The best features with the interval of their ranks.
 
     Attributes
     ----------
     names : list of str
     ranks : int array of shape (n,)
-    intervals : int array of shape (n, 2)
+    low, high : int arrays of shape (n,)
         Lowest and highest rank on halves of the rows.
     decisions : array of str or None
-    n_best : int or None
-        How many features count as the best ones; None where that is outside the picture.
+    n_best : int
+        How many features count as the best ones.
     words : str
         What the picture shows.
     """
 
     names: list[str]
     ranks: NDArray[np.int64]
-    intervals: NDArray[np.int64]
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
     decisions: NDArray[np.str_] | None
-    n_best: int | None
-    words: str
+    n_best: int
+    words: str = ""
 
     def __len__(self) -> int:
         return len(self.names)
@@ -51,98 +50,103 @@ class Moves:
     @property
     def right(self) -> float:
         """End of the axis of ranks."""
-        return max(1.15 * int(max(self.intervals.max(), self.ranks.max())), 12.0)
+        return max(1.15 * int(max(self.high.max(), self.ranks.max())), 12.0)
 
-    def head(self, n: int) -> "Moves":
+    @property
+    def shows_best(self) -> bool:
+        """Whether the end of the best features is in the picture."""
+        return self.n_best + 0.5 < self.right
+
+    @property
+    def marks(self) -> list[str]:
+        """The decisions that are marked in the picture."""
+        return [decision for decision, _ in marked(self.ranks, self.decisions)]
+
+    def head(self, n: int) -> "RankIntervals":
         """Return the best n features alone."""
-        decisions = None if self.decisions is None else self.decisions[:n]
-        part = replace(
-            self,
-            names=self.names[:n],
-            ranks=self.ranks[:n],
-            intervals=self.intervals[:n],
-            decisions=decisions,
-        )
-        fits = self.n_best is not None and self.n_best + 0.5 < part.right
-        return part if fits else replace(part, n_best=None)
+        parts: dict[str, Any] = {
+            name: value[:n] for name, value in vars(self).items() if hasattr(value, "__len__")
+        }
+        parts["words"] = self.words
+        return replace(self, **parts)
 
 
-def follow_ranks(ranking: Ranking, ranker: FeatureRanker) -> Moves | None:
+def rank_intervals(outcome: Outcome) -> RankIntervals | None:
     """Take the best features that are no near-copies; None where their intervals are not known."""
-    found: Assessment | None = getattr(ranker, "assessment_", None)
-    if ranking.rank_interval is None or found is None:
+    found = outcome.assessment
+    places = np.flatnonzero(~np.isnan(outcome.scores) & ~outcome.is_copy)[:MOST_WHISKERS]
+    if outcome.rank_interval is None or found is None or not len(places):
         return None
-    places = np.flatnonzero(~np.isnan(ranking.scores) & ~ranking.is_copy)[:MOST_WHISKERS]
-    if not len(places):
-        return None
-    names = [visible(name) for name in ranking.features[places]]
-    intervals = ranking.rank_interval[places]
-    moves = Moves(
-        names=names,
-        ranks=places + 1,
-        intervals=intervals,
-        decisions=None if ranking.decisions is None else ranking.decisions[places],
-        n_best=None,
-        words="",
+    intervals = RankIntervals(
+        [visible(name) for name in outcome.features[places]],
+        places + 1,
+        outcome.rank_interval[places, 0],
+        outcome.rank_interval[places, 1],
+        decisions=None if outcome.decisions is None else outcome.decisions[places],
+        n_best=found.n_best,
     )
-    n_best = found.n_best if found.n_best + 0.5 < moves.right else None
     words = [
         f"The whiskers span the ranks on {found.n_resamples:,} halves of the rows, but for the "
         "highest and lowest 5%; the mark is the rank on all rows.",
-        *_extremes(names, intervals),
+        *_extremes(intervals),
     ]
-    if n_best is not None:
-        words.append(f"The dotted line ends the best {n_best:,}.")
-    if len(ranking) < ranker.n_features_in_:
+    if intervals.shows_best:
+        words.append(f"The dotted line ends the best {found.n_best:,}.")
+    if len(outcome) < outcome.ranker.n_features_in_:
         words.append("The whiskers are ranks among columns, of which a feature may have several.")
-    return replace(moves, n_best=n_best, words=" ".join(words))
+    return replace(intervals, words=" ".join(words))
 
 
-def _extremes(names: list[str], intervals: NDArray[np.int64]) -> list[str]:
-    """Say which feature moves least, and which most.
+def _extremes(intervals: RankIntervals) -> list[str]:
+    """Say which feature moves by the fewest ranks, and which by the most.
 
     Examples
     --------
-    >>> _extremes(["a", "b"], np.array([[1, 3], [2, 60]]))
-    ['a moves least (rank 1 to 3), b most (2 to 60).']
+    >>> low, high = np.array([[1, 11], [50, 42]])
+    >>> _extremes(RankIntervals(["a", "b"], np.arange(2), low, high, None, 1))
+    ['b moves by the fewest ranks (11 to 42), a by the most (1 to 50).']
     """
-    low, high = intervals.T
-    factors = high / low
-    least, most = int(factors.argmin()), int(factors.argmax())
-    if factors[least] == factors[most]:
+    spans = intervals.high - intervals.low
+    least, most = int(spans.argmin()), int(spans.argmax())
+    if spans[least] == spans[most]:
         return []
-    steady, restless = (shorten(names[place], 40) for place in (least, most))
+    steady, restless = (
+        f"({intervals.low[place]:,} to {intervals.high[place]:,})" for place in (least, most)
+    )
     return [
-        f"{steady} moves least (rank {low[least]:,} to {high[least]:,}), {restless} most "
-        f"({low[most]:,} to {high[most]:,})."
+        f"{shorten(intervals.names[least], 40)} moves by the fewest ranks {steady}, "
+        f"{shorten(intervals.names[most], 40)} by the most {restless}."
     ]
 
 
-def draw_whiskers(
-    ax: Axes, moves: Moves, palette: Palette, write: WriteName, room: float | None = None
+def draw_intervals(
+    ax: Axes,
+    intervals: RankIntervals,
+    palette: Palette,
+    write: WriteName,
+    room: float | None = None,
 ) -> None:
     """Draw a whisker for each feature, the best on top.
 
     The names stand at the left, where they have `room` units, or above the whiskers.
     """
     bare(ax, palette)
-    set_ranks(ax, moves.right, palette)
-    lines = np.arange(len(moves))
-    ax.set_ylim(len(moves) - 0.4, -0.6 if room else -0.9)
+    set_ranks(ax, intervals.right, palette)
+    lines = np.arange(len(intervals))
+    ax.set_ylim(len(lines) - 0.4, -0.6 if room else -0.9)
     ax.spines["left"].set_visible(False)
     ax.set_yticks([])
-    colour = palette.accent if moves.decisions is None else palette.muted
-    low, high = moves.intervals.T
-    ax.hlines(lines, low, high, color=colour, lw=1.2)
-    ends, middles = np.concatenate([low, high]), np.tile(lines, 2)
-    ax.plot(ends, middles, "|", color=colour, ms=4.8, mew=1.2)
-    if moves.decisions is None:
-        ax.plot(moves.ranks, lines, "o", color=palette.accent, ms=4.4, mew=0, zorder=3)
+    colour = palette.accent if intervals.decisions is None else palette.muted
+    ax.hlines(lines, intervals.low, intervals.high, color=colour, lw=1.2)
+    for ends in (intervals.low, intervals.high):
+        ax.plot(ends, lines, "|", color=colour, ms=4.8, mew=1.2)
+    if intervals.decisions is None:
+        ax.plot(intervals.ranks, lines, "o", color=palette.accent, ms=4.4, mew=0, zorder=3)
     else:
-        draw_marks(ax, moves.ranks, lines, moves.decisions, palette)
-    if moves.n_best is not None:
-        ax.axvline(moves.n_best + 0.5, color=palette.muted, lw=0.9, ls=(0, (1, 3)), zorder=0.5)
-    _write_names(ax, moves.names, palette, write, room)
+        draw_marks(ax, intervals.ranks, lines, intervals.decisions, palette)
+    if intervals.shows_best:
+        ax.axvline(intervals.n_best + 0.5, color=palette.muted, lw=0.9, ls=(0, (1, 3)), zorder=0.5)
+    _write_names(ax, intervals.names, palette, write, room)
 
 
 def _write_names(

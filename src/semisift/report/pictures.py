@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 from markupsafe import Markup
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from semisift._words import count, figure, listed, visible
+from semisift.outcome import Outcome
 from semisift.report.curve import Curve
+from semisift.report.intervals import RankIntervals, draw_intervals
+from semisift.report.palette import WriteName
 from semisift.report.plots import draw_scores
-from semisift.report.ranking import Ranking
 from semisift.report.row_plots import draw_boxes, draw_map, lanes
 from semisift.report.rows import (
     MOST_CLASSES,
@@ -22,8 +25,7 @@ from semisift.report.rows import (
     project,
     values_of,
 )
-from semisift.report.svg import THEMED, Names, new_axes, new_figure, themed, to_svg
-from semisift.report.whiskers import Moves, draw_whiskers
+from semisift.report.svg import THEMED, draw
 
 MOST_BOXES = 12
 MOST_PROJECTED = 20
@@ -63,12 +65,10 @@ def picture_of_scores(curve: Curve, slug: str = "scores") -> Picture:
 def _scores(
     curve: Curve, slug: str, width: int, height: int, n_names: int, label: str | None = None
 ) -> Markup:
-    names = Names()
-    with themed():
-        sheet = new_figure(width, height)
-        ax = new_axes(sheet, width, height, left=52, right=6, top=20, bottom=40)
-        draw_scores(ax, curve, THEMED, names, n_names)
-        return to_svg(sheet, slug, names, f"{label or slug}-words")
+    def paint(ax: Axes, write: WriteName) -> None:
+        draw_scores(ax, curve, THEMED, write, n_names)
+
+    return draw(paint, slug, (width, height), (52, 6, 20, 40), f"{label or slug}-words")
 
 
 def small_picture_of_scores(curve: Curve, slug: str) -> Picture:
@@ -77,43 +77,46 @@ def small_picture_of_scores(curve: Curve, slug: str) -> Picture:
     return Picture(slug, "Scores by rank", curve.words, svg)
 
 
-def picture_of_moves(moves: Moves, slug: str = "moves") -> Picture:
+def picture_of_intervals(intervals: RankIntervals, slug: str = "moves") -> Picture:
     """Draw how far the ranks move, for a wide and for a narrow screen."""
-    wide = _moves(moves, slug, 760, slug, room=190)
-    narrow = _moves(moves.head(MOST_NARROW_WHISKERS), f"{slug}-narrow", 340, slug)
-    words = moves.words
-    if len(moves) > MOST_NARROW_WHISKERS:
+    wide = _intervals(intervals, slug, 760, slug, room=190)
+    narrow = _intervals(intervals.head(MOST_NARROW_WHISKERS), f"{slug}-narrow", 340, slug)
+    words = intervals.words
+    if len(intervals) > MOST_NARROW_WHISKERS:
         words += f" On narrow screens the best {MOST_NARROW_WHISKERS} are drawn."
     return Picture(slug, "Ranks on halves of the rows", words, wide, narrow)
 
 
-def _moves(moves: Moves, slug: str, width: int, label: str, room: int | None = None) -> Markup:
-    names, height = Names(), (18 if room else 32) * len(moves) + 50
-    with themed():
-        sheet = new_figure(width, height)
-        ax = new_axes(sheet, width, height, left=room or 8, right=6, top=6, bottom=40)
-        draw_whiskers(ax, moves, THEMED, names, room)
-        return to_svg(sheet, slug, names, f"{label}-words")
+def _intervals(
+    intervals: RankIntervals, slug: str, width: int, label: str, room: int | None = None
+) -> Markup:
+    def paint(ax: Axes, write: WriteName) -> None:
+        draw_intervals(ax, intervals, THEMED, write, room)
+
+    size = width, (18 if room else 32) * len(intervals) + 50
+    return draw(paint, slug, size, (room or 8, 6, 6, 40), f"{label}-words")
 
 
-def pictures_of_rows(ranking: Ranking, rows: Rows, X: Any, n_selected: int) -> RowPictures:
-    """Draw the top features by class, and the rows on two directions of them."""
+def pictures_of_rows(outcome: Outcome, rows: Rows, X: Any) -> RowPictures:
+    """Draw the top features by class, and the rows on two directions of the selected ones."""
     groups = group_rows(rows)
-    usable = np.flatnonzero(~np.isnan(ranking.scores[:MOST_PROJECTED]))
-    n_projected = min(MOST_PROJECTED, max(2, n_selected))
-    values = values_of(X, ranking.columns[usable])
-    boxes = [
-        picture_of_boxes(int(place) + 1, visible(ranking.features[place]), values[:, k], groups)
-        for k, place in enumerate(usable[:MOST_BOXES])
-        if groups
-    ]
+    is_scored = ~np.isnan(outcome.scores)
+    best = np.flatnonzero(is_scored)[:MOST_BOXES] if groups else np.arange(0)
+    values = values_of(X, outcome.columns[best])
     n_classes = rows.labels.n_classes
     left_out = ""
     if n_classes > MOST_CLASSES:
         left_out = f"The {MOST_CLASSES} largest of {n_classes:,} classes are drawn."
+    is_enough = (outcome.selected & is_scored).sum() > 1
+    chosen = np.flatnonzero(outcome.selected) if is_enough else outcome.listed
+    chosen = chosen[is_scored[chosen]][:MOST_PROJECTED]
+    which = "selected" if is_enough else "best"
     return RowPictures(
-        boxes=boxes,
-        map=picture_of_rows(values[:, :n_projected], rows, groups),
+        boxes=[
+            picture_of_boxes(place + 1, visible(outcome.features[place]), values[:, k], groups)
+            for k, place in enumerate(best.tolist())
+        ],
+        map=picture_of_rows(values_of(X, outcome.columns[chosen]), rows, groups, which),
         classes=[visible(rows.labels.classes[code]) for code in rows.shown_classes],
         gives_labels=rows.given is not None,
         classes_left_out=left_out,
@@ -124,13 +127,12 @@ def picture_of_boxes(
     rank: int, name: str, values: NDArray[np.float64], groups: Sequence[Group]
 ) -> Picture:
     """Draw one feature by class."""
-    slug, names = f"box-{rank}", Names()
-    height = round(30 + 15 * (max(lanes(groups)) + 1.4))
-    with themed():
-        sheet = new_figure(300, height)
-        ax = new_axes(sheet, 300, height, left=92, right=10, top=4, bottom=26)
-        draw_boxes(ax, values, groups, THEMED, names)
-        svg = to_svg(sheet, slug, names, f"{slug}-title {slug}-words")
+
+    def paint(ax: Axes, write: WriteName) -> None:
+        draw_boxes(ax, values, groups, THEMED, write)
+
+    slug, size = f"box-{rank}", (300, round(30 + 15 * (max(lanes(groups)) + 1.4)))
+    svg = draw(paint, slug, size, (92, 10, 4, 26), f"{slug}-title {slug}-words")
     return Picture(slug, name, _say_medians(values, groups), svg)
 
 
@@ -155,28 +157,28 @@ def _say_medians(values: NDArray[np.float64], groups: Sequence[Group]) -> str:
 
 
 def picture_of_rows(
-    values: NDArray[np.float64], rows: Rows, groups: Sequence[Group]
+    values: NDArray[np.float64], rows: Rows, groups: Sequence[Group], which: str = "best"
 ) -> Picture | None:
     """Draw the rows on the two principal directions; None where there are not two."""
     projection = project(values, rows)
     if projection is None or not groups:
         return None
-    names = Names()
-    with themed():
-        sheet = new_figure(420, 360)
-        ax = new_axes(sheet, 420, 360, left=46, right=8, top=8, bottom=40)
+
+    def paint(ax: Axes, _: WriteName) -> None:
         draw_map(ax, projection, groups, THEMED)
-        svg = to_svg(sheet, "map", names, "map-words")
-    return Picture("map", "Rows on two directions", _say_map(projection, rows, groups), svg)
+
+    svg = draw(paint, "map", (420, 360), (46, 8, 8, 40), "map-words")
+    words = _say_map(projection, rows, groups, which)
+    return Picture("map", "Rows on two directions", words, svg)
 
 
-def _say_map(projection: Projection, rows: Rows, groups: Sequence[Group]) -> str:
+def _say_map(projection: Projection, rows: Rows, groups: Sequence[Group], which: str) -> str:
     n_shown, (first, second) = int(projection.shown.sum()), projection.shares
     shown = f"{n_shown:,} of " if n_shown < rows.n_rows else ""
     words = (
-        f"{shown}{count(rows.n_rows, 'row')} by the first two principal components of the best "
-        f"{projection.n_features} features, each scaled to the same spread. The first direction "
-        f"holds {first:.0%} of their variance, the second {second:.0%}."
+        f"{shown}{count(rows.n_rows, 'row')} by the first two principal components of the "
+        f"{projection.n_features} {which} features, each scaled to the same spread. The first "
+        f"direction holds {first:.0%} of their variance, the second {second:.0%}."
     )
     labelled = [group for group in groups if group.kind == "labelled"]
     if 1 < len(labelled) <= MOST_CLASSES_SAID:
