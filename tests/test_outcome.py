@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
 from semisift import C4, SSFI, Consensus, FisherScore
+from semisift.outcome import outcome_of
 from tests.commands import call
 from tests.conftest import make_data
 
@@ -85,6 +86,7 @@ def test_the_ranking_as_a_frame(assessed):
     assert_array_equal(frame["rank_low"], ranker.rank_interval_[order, 0])
     assert frame["decision"].to_list() == ranker.assessment_.decisions[order].tolist()
     assert frame["selected"].sum() == X.shape[1] // 2
+    assert repr(outcome_of(ranker)) == "<Outcome: 30 features by Consensus, 15 selected>"
     other = ranker.to_frame("pandas")
     assert isinstance(other, pd.DataFrame)
     assert other.columns.tolist() == frame.columns

@@ -228,7 +228,7 @@ def test_near_copies_have_no_whiskers(data):
 def test_the_narrow_picture_has_fewer_names(assessed):
     ranker, _, _ = assessed
     moves = rank_intervals(outcome_of(ranker))
-    picture = picture_of_intervals(moves)
+    picture = picture_of_intervals(outcome_of(ranker))
     for svg, n in ((picture.svg, MOST_WHISKERS), (picture.narrow, MOST_NARROW_WHISKERS)):
         assert [name for name in moves.names if f">{name}<" in svg] == moves.names[:n]
         assert 'aria-labelledby="moves-words"' in svg

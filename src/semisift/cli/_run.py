@@ -85,31 +85,19 @@ def _check_wishes(request: Request, method: Method) -> None:
     if request.thorough and request.assess is False:
         raise click.UsageError("--thorough asks for what --no-assess leaves out: give one of them.")
     if request.labels_out and not method.cls.labels_rows:
+        able = [name for name, each in METHODS.items() if each.cls.labels_rows]
         raise click.BadParameter(
-            f"{method.name} gives no labels to rows. Methods that do: {_labelling_methods()}.",
+            f"{method.name} gives no labels to rows. Methods that do: {', '.join(able)}.",
             param_hint="--labels-out",
         )
-    _check_takes_pairs(request, method)
-
-
-def _check_takes_pairs(request: Request, method: Method) -> None:
-    """Refuse pairs for a method that does not learn from them."""
     from semisift._base import PairRanker
 
-    for option, given in (
-        ("--must-link", request.must_link),
-        ("--cannot-link", request.cannot_link),
-    ):
-        if given is not None and not issubclass(method.cls, PairRanker):
-            able = [name for name, each in METHODS.items() if issubclass(each.cls, PairRanker)]
-            raise click.BadParameter(
-                f"{method.name} does not learn from pairs; {', '.join(able)} do.",
-                param_hint=option,
-            )
-
-
-def _labelling_methods() -> str:
-    return ", ".join(name for name, method in METHODS.items() if method.cls.labels_rows)
+    if request.has_pairs and not issubclass(method.cls, PairRanker):
+        able = [name for name, each in METHODS.items() if issubclass(each.cls, PairRanker)]
+        raise click.BadParameter(
+            f"{method.name} does not learn from pairs; {', '.join(able)} do.",
+            param_hint="--must-link" if request.must_link is not None else "--cannot-link",
+        )
 
 
 def _count(number: int | None, n_features: int) -> int:

@@ -88,6 +88,10 @@ class Outcome:
     def __len__(self) -> int:
         return len(self.features)
 
+    def __repr__(self) -> str:
+        by = type(self.ranker).__name__
+        return f"<Outcome: {len(self):,} features by {by}, {self.n_selected:,} selected>"
+
     @property
     def assessment(self) -> "Assessment | None":
         """How sure the ranking is, where it was assessed."""

@@ -3,18 +3,18 @@
 import os
 import uuid
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from semisift._files import drafts
-from semisift._words import count, visible
+from semisift._words import count, figure, same_decimals, visible
 from semisift.outcome import Outcome
 from semisift.outcome.decisions import CELLS, HEADING, WORDS
 from semisift.outcome.words import say_copies, say_selection
 from semisift.report.curve import follow, missing_scores
-from semisift.report.intervals import rank_intervals
 from semisift.report.marks import MARKS
 from semisift.report.method import about_method, cautions, parts_of, say_kind, what_fit_reports
 from semisift.report.page import environment, fill
@@ -25,11 +25,12 @@ from semisift.report.pictures import (
     small_picture_of_scores,
 )
 from semisift.report.rows import Rows, read_rows
-from semisift.report.table import as_rank, table_rows
 
 MOST_PRINTED_ROWS = 50
 MOST_NAMED = 3
 N_IN_NOTEBOOK = 10
+MOST_TABLE_ROWS = 1000
+MOST_COPIES = 20
 
 
 def write_report(
@@ -85,16 +86,13 @@ def render(
     X = X if X is None or hasattr(X, "shape") else np.asarray(X)
     rows = read_rows(ranker, X, y)
     about, table, curve = about_method(ranker), table_rows(outcome), follow(outcome)
-    if not title:
-        title = f"Features ranked by {about.name}"
-        title = f"{source['file']}: {title.lower()[0]}{title[1:]}" if "file" in source else title
-    intervals = rank_intervals(outcome)
+    start = f"{source['file']}: features" if "file" in source else "Features"
     return fill(
         "report.html",
         "style.css",
         "script.js",
         **_shared(outcome),
-        title=visible(title),
+        title=visible(title or f"{start} ranked by {about.name}"),
         lead=_lead(about.name, len(outcome), rows),
         best=[row.feature for row in table[:MOST_NAMED]],
         selection=say_selection(outcome),
@@ -105,11 +103,10 @@ def render(
         parts=parts_of(ranker),
         kind_of_data=say_kind(ranker),
         redundancy=say_copies(outcome),
-        curve=curve,
+        chance=curve.chance,
         scores=picture_of_scores(curve),
         no_score=missing_scores(outcome, X),
-        intervals=intervals,
-        moves=None if intervals is None else picture_of_intervals(intervals),
+        moves=picture_of_intervals(outcome),
         of_rows=pictures_of_rows(outcome, rows, X) if rows is not None and X is not None else None,
         about=about,
         fit_facts=what_fit_reports(outcome, rows),
@@ -127,7 +124,7 @@ def notebook(outcome: Outcome) -> str:
     scores = small_picture_of_scores(curve, f"semisift-{uuid.uuid4().hex[:12]}")
     table = table_rows(outcome, N_IN_NOTEBOOK)
     page = environment().get_template("notebook.html")
-    return page.render(**_shared(outcome), table=table, curve=curve, scores=scores)
+    return page.render(**_shared(outcome), table=table, chance=curve.chance, scores=scores)
 
 
 def _shared(outcome: Outcome) -> dict[str, Any]:
@@ -164,3 +161,71 @@ def _lead(name: str, n_features: int, rows: Rows | None) -> str:
     if not n_labelled:
         return f"{of_rows}, none of which carries a label."
     return f"{of_rows}, of which {n_labelled:,} carr{'ies' if n_labelled == 1 else 'y'} a label."
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """One line of the table; `bar` is the score in percent of the best one.
+
+    `column` is the column that stands for the feature if it has several, `copy_of` the feature that
+    stands for this one, `copies` those that this one stands for (the first of them) and `n_copies`
+    how many.
+    """
+
+    rank: int
+    feature: str
+    column: str
+    score: str
+    bar: float
+    copy_of: str
+    copies: list[str]
+    n_copies: int
+
+
+def table_rows(outcome: Outcome, most: int = MOST_TABLE_ROWS) -> list[TableRow]:
+    """Return the lines of the table: the best thousand."""
+    names = [visible(name) for name in outcome.features[:most]]
+    scores = outcome.scores[:most]
+    form = same_decimals(scores)
+    best = float(scores[np.isfinite(scores)].max(initial=0.0))
+    rows = []
+    for place, (feature, score) in enumerate(zip(names, scores.tolist(), strict=True)):
+        column, copies = visible(outcome.column_names[place]), outcome.copies.get(place, [])
+        stands = place if outcome.represented_by is None else int(outcome.represented_by[place])
+        rows.append(
+            TableRow(
+                rank=place + 1,
+                feature=feature,
+                column="" if column == feature else column,
+                score=format(score, form) if np.isfinite(score) else figure(score),
+                bar=_bar(score, best),
+                copy_of="" if stands == place else visible(outcome.features[stands]),
+                copies=[visible(outcome.features[i]) for i in copies[:MOST_COPIES]],
+                n_copies=len(copies),
+            )
+        )
+    return rows
+
+
+def _bar(score: float, best: float) -> float:
+    """Return the length of the bar of a score.
+
+    Examples
+    --------
+    >>> _bar(0.5, 2.0), _bar(-1.0, 2.0), _bar(float("inf"), 2.0), _bar(float("nan"), 2.0)
+    (25.0, 0.0, 100.0, 0.0)
+    """
+    if score == np.inf:
+        return 100.0
+    return round(100 * max(0.0, score / best), 1) if np.isfinite(score) and best > 0 else 0.0
+
+
+def as_rank(value: float) -> str:
+    """Write a rank; equal scores share a mean rank.
+
+    Examples
+    --------
+    >>> as_rank(1234.0), as_rank(2.5)
+    ('1,234', '2.5')
+    """
+    return f"{value:,.1f}".removesuffix(".0")

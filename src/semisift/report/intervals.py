@@ -62,19 +62,11 @@ class RankIntervals:
         """The decisions that are marked in the picture."""
         return [decision for decision, _ in marked(self.ranks, self.decisions)]
 
-    def head(self, n: int) -> "RankIntervals":
-        """Return the best n features alone."""
-        parts: dict[str, Any] = {
-            name: value[:n] for name, value in vars(self).items() if hasattr(value, "__len__")
-        }
-        parts["words"] = self.words
-        return replace(self, **parts)
 
-
-def rank_intervals(outcome: Outcome) -> RankIntervals | None:
+def rank_intervals(outcome: Outcome, most: int = MOST_WHISKERS) -> RankIntervals | None:
     """Take the best features that are no near-copies; None where their intervals are not known."""
     found = outcome.assessment
-    places = np.flatnonzero(~np.isnan(outcome.scores) & ~outcome.is_copy)[:MOST_WHISKERS]
+    places = np.flatnonzero(~np.isnan(outcome.scores) & ~outcome.is_copy)[:most]
     if outcome.rank_interval is None or found is None or not len(places):
         return None
     intervals = RankIntervals(

@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 from markupsafe import Markup
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from semisift._words import count, figure, listed, visible
 from semisift.outcome import Outcome
 from semisift.report.curve import Curve
-from semisift.report.intervals import RankIntervals, draw_intervals
-from semisift.report.palette import WriteName
+from semisift.report.intervals import RankIntervals, draw_intervals, rank_intervals
 from semisift.report.plots import draw_scores
 from semisift.report.row_plots import draw_boxes, draw_map, lanes
 from semisift.report.rows import (
@@ -35,13 +33,17 @@ MOST_NARROW_WHISKERS = 12
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture, its title and what it shows in words; `slug` starts its ids."""
+    """A picture, its title and what it shows in words; `slug` starts its ids.
+
+    `marks` are the decisions that are marked in it.
+    """
 
     slug: str
     title: str
     words: str
     svg: Markup
     narrow: Markup | None = None
+    marks: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -57,44 +59,50 @@ class RowPictures:
 
 def picture_of_scores(curve: Curve, slug: str = "scores") -> Picture:
     """Draw the scores, for a wide and for a narrow screen."""
-    wide = _scores(curve, slug, 760, 350, n_names=8)
-    narrow = _scores(curve, f"{slug}-narrow", 340, 300, n_names=5, label=slug)
-    return Picture(slug, "Scores by rank", curve.words, wide, narrow)
-
-
-def _scores(
-    curve: Curve, slug: str, width: int, height: int, n_names: int, label: str | None = None
-) -> Markup:
-    def paint(ax: Axes, write: WriteName) -> None:
-        draw_scores(ax, curve, THEMED, write, n_names)
-
-    return draw(paint, slug, (width, height), (52, 6, 20, 40), f"{label or slug}-words")
+    wide = _scores(curve, slug, (760, 350), n_names=8, label=slug)
+    narrow = _scores(curve, f"{slug}-narrow", (340, 300), n_names=5, label=slug)
+    return Picture(slug, "Scores by rank", curve.words, wide, narrow, curve.marks)
 
 
 def small_picture_of_scores(curve: Curve, slug: str) -> Picture:
     """Draw the scores small, for a notebook."""
-    svg = _scores(curve, slug, 420, 240, n_names=0)
-    return Picture(slug, "Scores by rank", curve.words, svg)
+    svg = _scores(curve, slug, (420, 240), n_names=0, label=slug)
+    return Picture(slug, "Scores by rank", curve.words, svg, marks=curve.marks)
 
 
-def picture_of_intervals(intervals: RankIntervals, slug: str = "moves") -> Picture:
-    """Draw how far the ranks move, for a wide and for a narrow screen."""
-    wide = _intervals(intervals, slug, 760, slug, room=190)
-    narrow = _intervals(intervals.head(MOST_NARROW_WHISKERS), f"{slug}-narrow", 340, slug)
-    words = intervals.words
-    if len(intervals) > MOST_NARROW_WHISKERS:
+def _scores(curve: Curve, slug: str, size: tuple[int, int], n_names: int, label: str) -> Markup:
+    return draw(
+        lambda ax, write: draw_scores(ax, curve, THEMED, write, n_names),
+        slug,
+        size,
+        (52, 6, 20, 40),
+        f"{label}-words",
+    )
+
+
+def picture_of_intervals(outcome: Outcome, slug: str = "moves") -> Picture | None:
+    """Draw how far the ranks move, for a wide and for a narrow screen; None if that is unknown."""
+    wide, narrow = rank_intervals(outcome), rank_intervals(outcome, MOST_NARROW_WHISKERS)
+    if wide is None or narrow is None:
+        return None
+    words = wide.words
+    if len(narrow) < len(wide):
         words += f" On narrow screens the best {MOST_NARROW_WHISKERS} are drawn."
-    return Picture(slug, "Ranks on halves of the rows", words, wide, narrow)
+    svg = _intervals(wide, slug, 760, slug, room=190)
+    small = _intervals(narrow, f"{slug}-narrow", 340, slug)
+    return Picture(slug, "Ranks on halves of the rows", words, svg, small, wide.marks)
 
 
 def _intervals(
     intervals: RankIntervals, slug: str, width: int, label: str, room: int | None = None
 ) -> Markup:
-    def paint(ax: Axes, write: WriteName) -> None:
-        draw_intervals(ax, intervals, THEMED, write, room)
-
-    size = width, (18 if room else 32) * len(intervals) + 50
-    return draw(paint, slug, size, (room or 8, 6, 6, 40), f"{label}-words")
+    return draw(
+        lambda ax, write: draw_intervals(ax, intervals, THEMED, write, room),
+        slug,
+        (width, (18 if room else 32) * len(intervals) + 50),
+        (room or 8, 6, 6, 40),
+        f"{label}-words",
+    )
 
 
 def pictures_of_rows(outcome: Outcome, rows: Rows, X: Any) -> RowPictures:
@@ -127,12 +135,14 @@ def picture_of_boxes(
     rank: int, name: str, values: NDArray[np.float64], groups: Sequence[Group]
 ) -> Picture:
     """Draw one feature by class."""
-
-    def paint(ax: Axes, write: WriteName) -> None:
-        draw_boxes(ax, values, groups, THEMED, write)
-
-    slug, size = f"box-{rank}", (300, round(30 + 15 * (max(lanes(groups)) + 1.4)))
-    svg = draw(paint, slug, size, (92, 10, 4, 26), f"{slug}-title {slug}-words")
+    slug = f"box-{rank}"
+    svg = draw(
+        lambda ax, write: draw_boxes(ax, values, groups, THEMED, write),
+        slug,
+        (300, round(30 + 15 * (max(lanes(groups)) + 1.4))),
+        (92, 10, 4, 26),
+        f"{slug}-title {slug}-words",
+    )
     return Picture(slug, name, _say_medians(values, groups), svg)
 
 
@@ -163,11 +173,13 @@ def picture_of_rows(
     projection = project(values, rows)
     if projection is None or not groups:
         return None
-
-    def paint(ax: Axes, _: WriteName) -> None:
-        draw_map(ax, projection, groups, THEMED)
-
-    svg = draw(paint, "map", (420, 360), (46, 8, 8, 40), "map-words")
+    svg = draw(
+        lambda ax, _: draw_map(ax, projection, groups, THEMED),
+        "map",
+        (420, 360),
+        (46, 8, 8, 40),
+        "map-words",
+    )
     words = _say_map(projection, rows, groups, which)
     return Picture("map", "Rows on two directions", words, svg)
 
