@@ -15,7 +15,7 @@ from semisift._problem import Problem
 from semisift._warnings import warn
 from semisift._words import count
 from semisift.exceptions import NothingSelectedWarning
-from semisift.outcome.decisions import find_confirmed, near_copies
+from semisift.outcome.decisions import count_decisions, find_confirmed, near_copies
 
 if TYPE_CHECKING:
     from semisift.outcome.assessment import Assessment
@@ -88,11 +88,11 @@ class CutoffMixin:
         for _ in steps:  # to the end of the bar, also where the rule was sure early
             pass
         self.decisions_, self.cutoff_ = decisions, cutoff
-        if not (decisions == "confirmed").any():
-            self._warn_of_nothing(problem)
+        counts = count_decisions(decisions, near_copies(self))
+        if not counts["confirmed"]:
+            self._warn_of_nothing(problem, counts["tentative"])
 
-    def _warn_of_nothing(self: Any, problem: Problem) -> None:
-        n_tentative = int((self.decisions_ == "tentative").sum())
+    def _warn_of_nothing(self: Any, problem: Problem, n_tentative: int) -> None:
         n_labelled = len(problem.labels.labelled)
         why = f": with {count(n_labelled, 'labelled row')} nothing stands out" if n_labelled else ""
         warn(
