@@ -4,6 +4,7 @@ import platform
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,7 +108,7 @@ class Result:
     outcome: "Outcome"
     is_cut_short: bool = False
 
-    @property
+    @cached_property
     def facts(self) -> dict[str, Any]:
         """Where the ranking comes from, and how sure it is."""
         facts = provenance(self.request, self.method, self.dataset, self.outcome.ranker)
