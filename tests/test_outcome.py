@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
-from semisift import C4, SSFI, Consensus, FisherScore
+from semisift import C4, MRMR, SSFI, Consensus, FisherScore
 from semisift.outcome import outcome_of
 from tests.commands import call
 from tests.conftest import make_data
@@ -169,6 +169,18 @@ def test_a_confirmed_feature_behind_others_is_explained(assessed, tmp_path, is_f
     finally:
         ranker.assessment_ = before
     assert ("a feature may be confirmed while one that ranks higher is not" in page) != is_first
+
+
+def test_a_search_says_how_it_confirms(tmp_path):
+    """By what a feature tells before others are picked, which is not the order of the picks."""
+    data = make_data(per_class=20)
+    ranker = MRMR(n_features_to_select=4).fit(data.X, data.y)
+    ranker.assess(data.X, data.y, n_resamples=0, n_permutations=39)
+    decisions = np.where(ranker.ranking_ == 2, "confirmed", "tentative")
+    page = page_of(with_assessment(ranker, decisions=decisions), tmp_path)
+    assert "tell more by themselves, before any other feature is picked, than the best" in page
+    assert "score higher than the best feature does" not in page
+    assert "The search ranks by what a feature adds to those picked before, but confirms" in page
 
 
 def test_the_rule_of_a_consensus_says_so_too(tmp_path):

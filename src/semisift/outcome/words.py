@@ -27,10 +27,13 @@ RARE = (
     "shuffled labels reach each of them, are rarer than those of the best feature in almost all "
     "rankings from shuffled labels"
 )
-TWO_ORDERS = (
-    "A consensus ranks by the places that its methods give, but confirms by how rare their scores "
-    "are: a feature may be confirmed while one that ranks higher is not."
-)
+# Where features are ranked by one thing and confirmed by another.
+TWO_ORDERS = {
+    "parts": "A consensus ranks by the places that its methods give, but confirms by how rare "
+    "their scores are",
+    "first step": "The search ranks by what a feature adds to those picked before, but confirms by "
+    "what it tells by itself",
+}
 
 # What a decision by shuffled labels means, by what was compared.
 BY_LABELS = {
@@ -217,8 +220,7 @@ def _count(outcome: "Outcome") -> list[Counted]:
 def _clauses(outcome: "Outcome") -> tuple[str, str, str]:
     """Return what the decisions mean, from "confirmed" to "rejected"."""
     cutoff = getattr(outcome.ranker, "cutoff_", None)
-    compared = "first step" if outcome.ranker.scores_are_places else "scores"
-    by_labels = BY_LABELS["parts" if outcome.parts is not None else compared]
+    by_labels = BY_LABELS[_compared(outcome)]
     if cutoff is None:
         return by_labels
     if cutoff.rule == "shadow":
@@ -242,6 +244,13 @@ def _clauses(outcome: "Outcome") -> tuple[str, str, str]:
     )
 
 
+def _compared(outcome: "Outcome") -> str:
+    """Return what shuffled labels were compared by."""
+    if outcome.parts is not None:
+        return "parts"
+    return "first step" if outcome.ranker.scores_are_places else "scores"
+
+
 def _say_error(outcome: "Outcome") -> str:
     cutoff = getattr(outcome.ranker, "cutoff_", None)
     if cutoff is None:
@@ -253,8 +262,9 @@ def _say_assumptions(outcome: "Outcome") -> list[str]:
     notes = []
     found, cutoff = outcome.assessment, getattr(outcome.ranker, "cutoff_", None)
     by_labels = cutoff is None or (cutoff.rule == "shadow" and cutoff.error == ERROR)
-    if outcome.parts is not None and by_labels and not outcome.confirmed_are_first:
-        notes.append(TWO_ORDERS)
+    if by_labels and not outcome.confirmed_are_first and _compared(outcome) in TWO_ORDERS:
+        what = TWO_ORDERS[_compared(outcome)]
+        notes.append(f"{what}: a feature may be confirmed while one that ranks higher is not.")
     if found is None:
         return notes
     if not math.isnan(found.p_value) and not found.exchanged:
