@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from semisift._words import count, visible
-from semisift.cli._result import Request, Result
+from semisift.cli._result import RankRequest, Result
 from semisift.cli._targets import Targets
 from semisift.tables import Dataset, find_format
 
@@ -29,12 +29,12 @@ OUTPUTS = {
 }
 
 
-def check(request: Request) -> dict[str, Path]:
+def check(request: RankRequest) -> dict[str, Path]:
     """Return the files to write, having made sure that they can be written.
 
     Parameters
     ----------
-    request : Request
+    request : RankRequest
 
     Returns
     -------
@@ -53,7 +53,7 @@ def check(request: Request) -> dict[str, Path]:
     return outputs
 
 
-def _form_differs(request: Request, path: Path) -> str | None:
+def _form_differs(request: RankRequest, path: Path) -> str | None:
     """Say so where the reduced table has the ending of another format than the input."""
     source = Path(request.table)
     form = request.format_ or (find_format(source) if source.exists() else None)

@@ -45,7 +45,7 @@ class FileRequest(TableRequest):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(FileRequest):
+class RankRequest(FileRequest):
     """What the user asked to rank."""
 
     method: str | None
@@ -102,7 +102,7 @@ class Request(FileRequest):
 class Result:
     """An outcome with all that led to it; the user may have interrupted its assessment."""
 
-    request: Request
+    request: RankRequest
     method: Method
     dataset: Dataset
     outcome: "Outcome"

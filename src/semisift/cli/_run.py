@@ -13,7 +13,7 @@ from semisift.cli import _outputs
 from semisift.cli._options import parse_parameters
 from semisift.cli._progress import Steps
 from semisift.cli._reading import check_classes, read_dataset
-from semisift.cli._result import CUT_SHORT, Request, Result
+from semisift.cli._result import CUT_SHORT, RankRequest, Result
 from semisift.cli._show import show
 from semisift.cli._values import OFF
 from semisift.exceptions import NothingSelectedWarning, NothingUnlabelledWarning, TableError
@@ -32,7 +32,7 @@ LIGHT = {"n_resamples": 20, "n_permutations": 39, "light": True}
 THOROUGH = {"n_resamples": 50, "n_permutations": 99, "light": False}
 
 
-def run(request: Request) -> None:
+def run(request: RankRequest) -> None:
     """Read, rank, assess, write and show."""
     method = find_method(request.method or DEFAULT_METHOD)
     outputs = _outputs.check(request)
@@ -80,7 +80,7 @@ def find_method(name: str, hint: str = "--method", others: Sequence[str] = ()) -
     return METHODS[name]
 
 
-def _check_wishes(request: Request, method: Method) -> None:
+def _check_wishes(request: RankRequest, method: Method) -> None:
     """Refuse what contradicts itself, and what the method cannot do."""
     if request.thorough and request.assess is False:
         raise click.UsageError("--thorough asks for what --no-assess leaves out: give one of them.")
@@ -108,7 +108,7 @@ def _count(number: int | None, n_features: int) -> int:
     return number
 
 
-def _to_select(request: Request, method: Method, n_wanted: int) -> int | str | None:
+def _to_select(request: RankRequest, method: Method, n_wanted: int) -> int | str | None:
     """Return what the ranker is told to select; None leaves it to the assessment."""
     if request.rule is not None:
         return request.rule
@@ -118,7 +118,7 @@ def _to_select(request: Request, method: Method, n_wanted: int) -> int | str | N
     return None if is_left_open else n_wanted
 
 
-def _common_parameters(request: Request, method: Method) -> dict[str, Any]:
+def _common_parameters(request: RankRequest, method: Method) -> dict[str, Any]:
     """Return the parameters that have an option of their own, where the method has them."""
     parameters: dict[str, Any] = {}
     if "n_jobs" in method.cls().get_params(deep=False):
@@ -150,7 +150,7 @@ def _call(
         ranker.set_callbacks()
 
 
-def _assess(request: Request, dataset: Dataset, ranker: "FeatureRanker", steps: Steps) -> bool:
+def _assess(request: RankRequest, dataset: Dataset, ranker: "FeatureRanker", steps: Steps) -> bool:
     """Assess the ranking; return whether that came to its end."""
     effort = THOROUGH if request.thorough else LIGHT
     try:
@@ -162,7 +162,7 @@ def _assess(request: Request, dataset: Dataset, ranker: "FeatureRanker", steps: 
 
 
 def _outcome(
-    request: Request, dataset: Dataset, ranker: "FeatureRanker", n_wanted: int
+    request: RankRequest, dataset: Dataset, ranker: "FeatureRanker", n_wanted: int
 ) -> "Outcome":
     """Put together what came out; without a number, what is confirmed is selected."""
     from semisift.outcome import outcome_of

@@ -24,7 +24,7 @@ from semisift.report.pictures import (
     pictures_of_rows,
     small_picture_of_scores,
 )
-from semisift.report.rows import Rows, read_rows
+from semisift.report.rows import RowLabels, read_rows
 
 MOST_PRINTED_ROWS = 50
 MOST_NAMED = 3
@@ -141,7 +141,7 @@ def _shared(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def count_classes(rows: Rows) -> list[tuple[str, int, int | None]]:
+def count_classes(rows: RowLabels) -> list[tuple[str, int, int | None]]:
     """Return the name of each class, its labelled rows, and how many the ranker put there."""
     labels, given = rows.labels, rows.given_counts
     return [
@@ -150,7 +150,7 @@ def count_classes(rows: Rows) -> list[tuple[str, int, int | None]]:
     ]
 
 
-def _lead(name: str, n_features: int, rows: Rows | None) -> str:
+def _lead(name: str, n_features: int, rows: RowLabels | None) -> str:
     ranked = f"{name} ranked {count(n_features, 'feature')}"
     if rows is None:
         return f"{ranked}."

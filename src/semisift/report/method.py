@@ -10,7 +10,7 @@ from semisift._base import FeatureRanker
 from semisift._words import count, figure, listed, setting, visible
 from semisift.outcome import Outcome
 from semisift.registry import METHODS, Method
-from semisift.report.rows import Rows
+from semisift.report.rows import RowLabels
 
 FEW_LABELS = 10
 FEW_DRAWS = 30
@@ -104,7 +104,7 @@ def say_kind(ranker: FeatureRanker) -> str:
     return f"The values were taken for {kind}, as {why}. {what}{copies}"
 
 
-def what_fit_reports(outcome: Outcome, rows: Rows | None) -> list[tuple[str, str]]:
+def what_fit_reports(outcome: Outcome, rows: RowLabels | None) -> list[tuple[str, str]]:
     """List the figures of the fit that help to judge it."""
     ranker, facts = outcome.ranker, []
     if (n_iter := getattr(ranker, "n_iter_", None)) is not None:
@@ -124,7 +124,7 @@ def what_fit_reports(outcome: Outcome, rows: Rows | None) -> list[tuple[str, str
     return facts
 
 
-def cautions(outcome: Outcome, rows: Rows | None) -> list[str]:
+def cautions(outcome: Outcome, rows: RowLabels | None) -> list[str]:
     """Say what in this fit makes the ranking less certain."""
     said = []
     counts = rows.labels.counts if rows is not None else np.zeros(0)

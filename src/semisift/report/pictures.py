@@ -18,7 +18,7 @@ from semisift.report.rows import (
     MOST_CLASSES,
     Group,
     Projection,
-    Rows,
+    RowLabels,
     group_rows,
     project,
     values_of,
@@ -105,7 +105,7 @@ def _intervals(
     )
 
 
-def pictures_of_rows(outcome: Outcome, rows: Rows, X: Any) -> RowPictures:
+def pictures_of_rows(outcome: Outcome, rows: RowLabels, X: Any) -> RowPictures:
     """Draw the top features by class, and the rows on two directions of the selected ones."""
     groups = group_rows(rows)
     is_scored = ~np.isnan(outcome.scores)
@@ -167,7 +167,7 @@ def _say_medians(values: NDArray[np.float64], groups: Sequence[Group]) -> str:
 
 
 def picture_of_rows(
-    values: NDArray[np.float64], rows: Rows, groups: Sequence[Group], which: str = "best"
+    values: NDArray[np.float64], rows: RowLabels, groups: Sequence[Group], which: str = "best"
 ) -> Picture | None:
     """Draw the rows on the two principal directions; None where there are not two."""
     projection = project(values, rows)
@@ -184,7 +184,7 @@ def picture_of_rows(
     return Picture("map", "Rows on two directions", words, svg)
 
 
-def _say_map(projection: Projection, rows: Rows, groups: Sequence[Group], which: str) -> str:
+def _say_map(projection: Projection, rows: RowLabels, groups: Sequence[Group], which: str) -> str:
     n_shown, (first, second) = int(projection.shown.sum()), projection.shares
     shown = f"{n_shown:,} of " if n_shown < rows.n_rows else ""
     words = (
