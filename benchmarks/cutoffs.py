@@ -24,7 +24,7 @@ from joblib import Parallel, delayed
 from protocol import load
 
 from semisift import METHODS
-from semisift._cutoff.mixin import RULES
+from semisift.outcome.mixin import RULES
 
 METHODS_HERE = "ssfi,fisher,sselect"
 ASSESS = {"n_resamples": 0, "n_permutations": 39, "light": True}

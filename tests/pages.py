@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from semisift import SSFI, FeatureRanker
-from semisift._cutoff.assessment import Assessment
-from semisift.report import ranking_of, render
+from semisift.outcome import outcome_of
+from semisift.outcome.assessment import Assessment
+from semisift.report import render
 
 from .conftest import make_data
 
@@ -105,8 +106,9 @@ def new_assessment(**changes):
     return Assessment(**known | changes)
 
 
-def page_of(ranker, X=None, y=None, **options):
-    return render(ranking_of(ranker), ranker=ranker, X=X, y=y, **options)
+def page_of(ranker, X=None, y=None, select=None, **options):
+    outcome = outcome_of(ranker)
+    return render(outcome if select is None else outcome.select(select), X=X, y=y, **options)
 
 
 def fit_example():

@@ -16,11 +16,11 @@ from semisift import (
     SequentialForward,
     SSelect,
 )
-from semisift._cutoff.assessment import put_last, rank_interval
-from semisift._cutoff.labellings import compare_labellings
-from semisift._cutoff.samples import exchanges_labels, half_of_rows, shuffled_labels
 from semisift._problem import Problem
 from semisift.math.stability import mean_kuncheva
+from semisift.outcome.assessment import put_last, rank_interval
+from semisift.outcome.labellings import compare_labellings
+from semisift.outcome.samples import exchanges_labels, half_of_rows, shuffled_labels
 
 from .conftest import make_data
 

@@ -14,8 +14,8 @@ import pytest
 from sklearn.datasets import load_wine
 
 from semisift import FisherScore
-from semisift.cli._result import MOST_SHOWN
-from semisift.cli._sureness import told_of_labels, told_of_stability
+from semisift.outcome.ranking import MOST_LISTED
+from semisift.outcome.words import say_stability, say_test
 from tests.commands import call
 
 UNLABELLED = -1
@@ -90,14 +90,15 @@ def test_noise_is_called_noise(folder):
     p_value = facts_of(folder / "r.json")["assessment"]["p_value"]
     assert p_value > 0.05
     assert (
-        f"Careful: rankings from shuffled labels score as high as this one (p = {p_value:.2g}): "
+        f"Caution. Rankings from shuffled labels score as high as this one (p = {p_value:.2g}): "
         "with these labels the table cannot say which features matter" in shown
     )
     assert (
-        "None of the 25 features can be told from chance by itself: the best 20 are listed to look "
-        "at, not as findings." in shown
+        "None of the 25 features can be told from chance by itself: look at the best 12, but do "
+        "not take them for findings." in shown
     )
-    assert "The 20 best features by consensus" in result.stdout
+    assert "The 12 best features by consensus" in result.stdout
+    assert "the best 12 features are" in shown
     assert "confirmed" not in result.stdout
 
 
@@ -184,8 +185,8 @@ def test_a_rule_decides_as_in_python(folder, wine):
     assert facts["rule"]["repetitions"] == ranker.cutoff_.repetitions
     assert facts["rule"]["decisions"]["confirmed"] == len(found) > 0
     assert f"Confirmed: {len(found)} of 13 features" in shown
-    assert f"By the rule shadow, {ranker.cutoff_.error}." in shown
-    assert "shuffled labels" not in shown
+    assert f"What the shadow rule bounds: {ranker.cutoff_.error}." in shown
+    assert "rankings from shuffled labels" not in shown
 
 
 @pytest.mark.parametrize("rule", ["shadow", "stability", "knockoff"])
@@ -244,12 +245,12 @@ def test_confirmed_variables_are_counted_not_their_columns(folder):
 def test_of_many_confirmed_features_some_are_printed(folder):
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
-    X = rng.normal(size=(60, MOST_SHOWN + 7)) + 5 * y[:, None]
+    X = rng.normal(size=(60, MOST_LISTED + 7)) + 5 * y[:, None]
     few = np.where(np.arange(60) < 40, y, UNLABELLED)
-    write(folder / "many.csv", X, few, [f"x{j}" for j in range(MOST_SHOWN + 7)])
+    write(folder / "many.csv", X, few, [f"x{j}" for j in range(MOST_LISTED + 7)])
     shown, result = run("rank", "many", "--method", "fisher", "--assess")
     n_lines = len(re.findall(r"^│ +\d+ ", result.stdout, re.MULTILINE))
-    assert n_lines == MOST_SHOWN
+    assert n_lines == MOST_LISTED
     assert "7 more confirmed features are not shown" in shown
 
 
@@ -288,26 +289,29 @@ def assess(wine):
     return assess
 
 
-def test_the_sentence_on_labels_counts_the_rankings(assess, wine):
-    text = told_of_labels(assess(n_resamples=0, n_permutations=19))
-    assert text == (
+def test_the_sentence_on_labels_counts_the_rankings(assess):
+    assert say_test(assess(n_resamples=0, n_permutations=19)) == (
         "The labels tell something: of 19 rankings from shuffled labels none had best features "
         "scoring as high as these (p = 0.05)."
     )
-    very_few = np.where(np.cumsum(wine[1] == 1) <= 2, wine[1], UNLABELLED)
-    very_few[np.flatnonzero(very_few == 0)[2:]] = UNLABELLED
-    very_few[very_few == 2] = UNLABELLED
-    assert told_of_labels(assess(very_few, n_resamples=0)).endswith(
-        "(This takes the labelled rows for a random sample of all rows.)"
-    )
-    assert told_of_labels(assess(n_resamples=0, n_permutations=0)) is None
-    assert told_of_labels(None) is None
+    assert say_test(assess(n_resamples=0, n_permutations=0)) == ""
+
+
+def test_labels_that_are_too_few_to_exchange_are_said(folder, wine):
+    X, y, names = wine
+    very_few = np.full(len(y), UNLABELLED)
+    for label in (0, 1):
+        very_few[np.flatnonzero(y == label)[:2]] = label
+    write(folder / "few.csv", X, very_few, names)
+    shown, _ = run("rank", "few", "--method", "fisher", "--assess")
+    assert "This assumes that the labelled rows are a random sample of all rows." in shown
+    assert "committees" not in shown  # the Fisher score has none
 
 
 def test_the_sentence_on_stability_is_left_out_where_nothing_is_known(assess):
-    assert "the best feature is" in told_of_stability(assess(n_resamples=5, n_permutations=0))
-    assert told_of_stability(assess(n_resamples=5, n_permutations=0, n_best=13)) is None
-    assert told_of_stability(assess(n_resamples=0, n_permutations=0)) is None
+    assert "the best feature is" in say_stability(assess(n_resamples=5, n_permutations=0))
+    assert say_stability(assess(n_resamples=5, n_permutations=0, n_best=13)) == ""
+    assert say_stability(assess(n_resamples=0, n_permutations=0)) == ""
 
 
 # --- interrupted ----------------------------------------------------------------------------------

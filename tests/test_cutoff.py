@@ -3,6 +3,7 @@
 import inspect
 import itertools
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -24,9 +25,9 @@ from semisift import (
     SSelect,
     VarianceScore,
 )
-from semisift._cutoff import knockoff, scoring, shadow, stability
-from semisift._cutoff.mixin import RULES
-from semisift._cutoff.scoring import ALPHA, Scorer
+from semisift.outcome import knockoff, scoring, shadow, stability
+from semisift.outcome.mixin import RULES
+from semisift.outcome.scoring import ALPHA, Scorer
 
 from .conftest import make_data
 
@@ -340,3 +341,15 @@ def test_what_is_bounded_without_a_test_of_the_labels(label_copy):
 def test_a_single_column_is_not_confirmed_for_being_the_best(data):
     ranker = FisherScore(n_features_to_select="stability").fit(data.X[:, [5]], data.y)
     assert ranker.decisions_.tolist() == ["tentative"]
+
+
+def test_a_rule_that_confirms_near_copies_alone_warns_of_an_empty_selection(monkeypatch):
+    data = make_data(per_class=20)
+    X = np.hstack([data.X, data.X[:, :1] + 1e-6])
+    ranker = FisherScore(redundancy_threshold=0.9).fit(X, data.y)
+    decisions = np.where(ranker.represented_by_ == np.arange(9), "tentative", "confirmed")
+    decided = decisions, SimpleNamespace(rule="stability")
+    monkeypatch.setattr(stability, "decide_by_stability", lambda *_: decided)
+    with pytest.warns(NothingSelectedWarning, match=r"confirmed none of 9 columns \(8 tentative\)"):
+        ranker.set_params(n_features_to_select="stability").fit(X, data.y)
+    assert not ranker.get_support().any()

@@ -12,13 +12,13 @@ from semisift import (
     LaplacianScore,
     SSelect,
 )
-from semisift._cutoff import scoring
-from semisift._cutoff.knockoff import gaussian_knockoffs, knockoff_threshold
-from semisift._cutoff.samples import with_columns, with_shadows
-from semisift._cutoff.scoring import MaxTest, Scorer
-from semisift._cutoff.stability import choose_n_best, expected_errors
 from semisift._problem import Problem
 from semisift.math.graph import GraphOptions
+from semisift.outcome import scoring
+from semisift.outcome.knockoff import gaussian_knockoffs, knockoff_threshold
+from semisift.outcome.samples import with_columns, with_shadows
+from semisift.outcome.scoring import MaxTest, Scorer
+from semisift.outcome.stability import choose_n_best, expected_errors
 
 W = np.array([5, 4.2, 3.9, 3.1, 2.8, 2.2, -1.5, 1.2, -0.7, 0.4])
 

@@ -14,8 +14,8 @@ from semisift import METHODS, FisherScore, VarianceScore
 from semisift.cli import main
 from semisift.math import redundancy
 from semisift.math.redundancy import find_copies, put_copies_last
-from semisift.report import ranking_of, ranking_of_variables
-from semisift.report.html import render
+from semisift.outcome import outcome_of
+from semisift.report import render
 from tests.conftest import make_data
 from tests.test_common import make
 
@@ -170,18 +170,18 @@ def fitted(n_copies=0):
 
 def test_the_ranking_names_who_stands_for_whom():
     ranker, _, names = fitted()
-    frame = ranking_of(ranker, names).to_polars()
+    frame = outcome_of(ranker, names).to_frame()
     assert frame["feature"].to_list() == ["plain", "<b>bold</b>", "other", "third", "copy & paste"]
     assert frame["represented_by"].to_list()[-1] == "<b>bold</b>"
     assert frame["represented_by"].to_list()[:4] == frame["feature"].to_list()[:4]
-    without = ranking_of(VarianceScore().fit(fitted()[1]))
-    assert "represented_by" not in without.to_polars().columns
+    without = outcome_of(VarianceScore().fit(fitted()[1]))
+    assert "represented_by" not in without.to_frame().columns
 
 
 def test_the_page_lists_copies_escaped_and_folded():
     ranker, X, names = fitted(25)
-    page = render(ranking_of(ranker, names), ranker=ranker, X=X)
-    assert "26 features correlate with a better one by more than 0.7" in page
+    page = render(outcome_of(ranker, names), X=X)
+    assert "26 near-copies rank behind the others: correlated with a better feature" in page
     folded = re.findall(r"<details class=\"copies\"><summary>(.*?)</summary>(.*?)</details>", page)
     assert [words for words, _ in folded] == ["stands for 25 near-copies", "stands for 1 near-copy"]
     assert folded[0][1].count("<bdi>") == 20
@@ -195,7 +195,7 @@ def test_the_page_lists_copies_escaped_and_folded():
 def test_the_page_without_a_threshold_says_nothing_of_copies():
     _, X, names = fitted()
     ranker = VarianceScore().fit(X)
-    page = render(ranking_of(ranker, names), ranker=ranker, X=X)
+    page = render(outcome_of(ranker, names), X=X)
     assert "near-cop" not in page.replace(".copies", "")
     assert "Two that rank high can be near copies" in page
 
@@ -204,10 +204,11 @@ def test_variables_of_several_columns():
     ranker, _, names = fitted()
     # the second variable has the columns 1 and 2, the third the copy of column 1, and column 4
     variable_of = np.array([0, 1, 1, 2, 3])
-    shown = ranking_of_variables(ranker, names, variable_of, ["u", "v", "w", "x"], seed=0)
+    shown = outcome_of(ranker, names, variables=list("uvwx"), variable_of=variable_of)
     assert shown.features.tolist() == ["u", "v", "x", "w"]
     assert shown.features[shown.represented_by].tolist() == ["u", "v", "x", "v"]
-    own = ranking_of_variables(ranker, names, np.array([0, 1, 2, 1, 3]), list("uvwx"), seed=0)
+    variable_of = np.array([0, 1, 2, 1, 3])
+    own = outcome_of(ranker, names, variables=list("uvwx"), variable_of=variable_of)
     assert not own.is_copy.any()
 
 
@@ -221,7 +222,7 @@ def test_from_the_command_line(tmp_path, monkeypatch):
     more = ["--redundancy", "0.7", "--out", "r.json", "--report", "r.html"]
     result = CliRunner().invoke(main, command + more)
     assert result.exit_code == 0, result.output
-    assert "1 near-copy of a better feature ranks last" in result.stdout
+    assert "1 near-copy ranks behind the others: correlated with" in result.stdout
     rows = json.loads((tmp_path / "r.json").read_text())["ranking"]
     last = rows[-1]
     assert {last["feature"], last["represented_by"]} == {"x0", "twin"}

@@ -8,7 +8,8 @@ import pytest
 from scipy import sparse
 
 from semisift import SSFI
-from semisift.report import ranking_of, write_report
+from semisift.outcome import outcome_of
+from semisift.report import write_report
 
 from .pages import Given, check, fit_example, page_of
 
@@ -29,7 +30,7 @@ def test_the_page_says_what_was_done(fitted):
         notes=["3 values were replaced."],
     )
     check(page)
-    best = ranking_of(ranker).features[0]
+    best = outcome_of(ranker).features[0]
     for words in [
         "<title>My data</title>",
         "SSFI ranked 8 features of 60 rows, of which 12 carry a label.",
@@ -63,7 +64,7 @@ def test_counts_of_classes(fitted):
 def test_the_same_input_gives_the_same_bytes(fitted, tmp_path):
     ranker, X, y = fitted
     for name in "ab":
-        write_report(tmp_path / name, ranking_of(ranker), ranker=ranker, X=X, y=y)
+        write_report(tmp_path / name, outcome_of(ranker), X=X, y=y)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
 
@@ -126,7 +127,7 @@ def test_a_class_of_the_users_own():
 def test_half_is_said_to_be_the_default(data):
     ranker = SSFI(n_members=30, random_state=0).fit(data.X, data.y)
     assert "half of all, as no number was asked for" in page_of(ranker)
-    assert "half of all" not in page_of(ranker, n_selected=2)
+    assert "half of all" not in page_of(ranker, select=2)
 
 
 def test_the_content_policy_forbids_the_network(fitted):

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from semisift import SSFI
-from semisift.report import ranking_of, write_report
+from semisift.outcome import outcome_of
+from semisift.report import write_report
 
 from .browsing import (
     By,
@@ -42,8 +43,7 @@ def report(tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
     write_report(
         path,
-        ranking_of(ranker),
-        ranker=ranker,
+        outcome_of(ranker),
         X=X,
         y=data.y,
         title=EVIL,

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from semisift import SSFI, ForestImportance
-from semisift.report import Ranking, ranking_of, ranking_of_variables, render
+from semisift.outcome import Outcome, outcome_of
+from semisift.report import render
 
 from .conftest import make_data
 from .pages import EVIL, Given, check, page_of
@@ -18,8 +19,7 @@ def test_evil_names_are_shown_as_text(data):
     ranker = SSFI(n_members=60, random_state=0).fit(X, y)
     evil = dict.fromkeys(EVIL, EVIL[0])
     page = render(
-        ranking_of(ranker, EVIL),
-        ranker=ranker,
+        outcome_of(ranker, EVIL),
         X=X,
         y=y,
         title=EVIL[0],
@@ -49,9 +49,8 @@ def test_a_hundred_thousand_features():
     scores = np.sort(rng.exponential(size=n))[::-1]
     names = np.array([f"gene {j}" for j in range(n)], dtype=object)
     ranker = Given(scores=[3.0, 2.0, 1.0]).fit(rng.normal(size=(20, 3)))
-    page = render(
-        Ranking(names, scores, None, np.zeros(n, dtype=int), names), ranker=ranker, n_selected=50
-    )
+    columns = np.zeros(n, dtype=int)
+    page = render(Outcome(ranker, names, scores, columns, names, np.arange(n) < 50, "number"))
     check(page)
     assert "Top 1,000 of 100,000 shown" in page
     assert page.count("<tr><td") == 1000
@@ -146,8 +145,9 @@ def test_many_rows_are_thinned_out_and_labelled_ones_kept():
 def test_variables_of_several_columns(data):
     ranker = SSFI(n_members=60, random_state=0).fit(data.X, data.y)
     names = [f"v{j // 2}={j % 2}" for j in range(8)]
-    ranking = ranking_of_variables(ranker, names, np.arange(8) // 2, ["v0", "v1", "v2", "v3"], 0)
-    page = render(ranking, ranker=ranker, X=data.X, y=data.y, n_selected=2)
+    variables = ["v0", "v1", "v2", "v3"]
+    outcome = outcome_of(ranker, names, variables=variables, variable_of=np.arange(8) // 2)
+    page = render(outcome.select(2), X=data.X, y=data.y)
     check(page)
     assert "SSFI ranked 4 features" in page
     assert re.search(r'<bdi>v0</bdi> <span class="quiet">by <bdi>v0=\d</bdi>', page)

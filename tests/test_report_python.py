@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from semisift import SSFI
-from semisift.report import ranking_of
+from semisift.outcome import outcome_of
 
 from .pages import fit_example
 
@@ -41,7 +41,7 @@ def test_plot_scores(fitted):
     assert ax.get_xscale() == "log"
     texts = [text.get_text() for text in ax.texts]
     assert "3 selected" in texts
-    assert ranking_of(ranker).features[0] in texts
+    assert outcome_of(ranker).features[0] in texts
     ax.figure.canvas.draw()
 
 
@@ -70,7 +70,7 @@ def test_notebook(fitted):
 
     ranker, _, _ = fitted
     html = ranker._repr_html_()
-    best = ranking_of(ranker).features[0]
+    best = outcome_of(ranker).features[0]
     assert "sk-top-container" in html
     assert f"<bdi>{best}</bdi>" in html
     assert "<svg" in html
@@ -87,7 +87,8 @@ def test_notebook_after_the_number_was_raised(fitted):
 
 def test_the_report_loads_matplotlib_only_when_asked():
     code = (
-        "import sys, semisift.report; from semisift import SSFI; semisift.report.ranking_of\n"
+        "import sys, semisift.report; from semisift import SSFI\n"
+        "from semisift.outcome import outcome_of\n"
         "print({'matplotlib', 'jinja2', 'polars'} & set(sys.modules))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,12 +9,13 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_array_equal
 
 from semisift import C4, Consensus, FisherScore
-from semisift.report import Ranking, ranking_of, ranking_of_variables, render
+from semisift.outcome import Outcome, outcome_of
+from semisift.outcome.ranking import Chance, chance_of
+from semisift.report import render
 from semisift.report.curve import MOST_POINTS, follow
-from semisift.report.parts import parts_of, say_kind
-from semisift.report.pictures import MOST_NARROW_WHISKERS, picture_of_moves
-from semisift.report.ranking import Chance, chance_of
-from semisift.report.whiskers import MOST_WHISKERS, follow_ranks
+from semisift.report.intervals import MOST_WHISKERS, rank_intervals
+from semisift.report.method import parts_of, say_kind
+from semisift.report.pictures import MOST_NARROW_WHISKERS, picture_of_intervals
 
 from .conftest import make_data
 from .pages import EVIL, check, page_of
@@ -34,13 +35,13 @@ def assessed():
     return ranker, X, data.y
 
 
-def new_ranking(decisions, scores=None, **changes):
+def new_outcome(decisions, scores=None, **changes):
     n = len(decisions)
     names = np.array([f"f{j}" for j in range(n)], dtype=object)
     scores = np.linspace(1.0, 0.0, n) if scores is None else np.asarray(scores)
-    return Ranking(
-        names, scores, None, np.arange(n), names, decisions=np.asarray(decisions), **changes
-    )
+    nothing = np.zeros(n, dtype=bool)
+    known = {"decisions": np.asarray(decisions), **changes}
+    return Outcome(None, names, scores, np.arange(n), names, nothing, "number", **known)
 
 
 # --- the ranking ----------------------------------------------------------------------------------
@@ -48,15 +49,17 @@ def new_ranking(decisions, scores=None, **changes):
 
 def test_a_ranking_holds_what_is_known(assessed):
     ranker, _, _ = assessed
-    ranking = ranking_of(ranker)
+    ranking = outcome_of(ranker)
     order = np.argsort(ranker.ranking_)
     assert_array_equal(ranking.decisions, ranker.assessment_.decisions[order])
     assert_array_equal(ranking.rank_interval, ranker.rank_interval_[order])
     assert_array_equal(ranking.selection_probability, ranker.selection_probability_[order])
     assert list(ranking.parts) == ["fisher", "c4"]
     assert_array_equal(ranking.parts["c4"], ranker.part_rankings_[1, order])
-    frame = ranking.to_polars()
-    assert frame.columns[4:] == [
+    frame = ranking.to_frame()
+    assert frame.columns[3:] == [
+        "selected",
+        "represented_by",
         "decision",
         "rank_low",
         "rank_high",
@@ -74,46 +77,39 @@ def test_the_decisions_of_the_rule_come_first():
     ranker = FisherScore(n_features_to_select="shadow").fit(data.X, data.y)
     ranker.assess(data.X, data.y, n_resamples=0, n_permutations=3)
     assert (ranker.assessment_.decisions != ranker.decisions_).any()
-    decisions = ranking_of(ranker).decisions
+    decisions = outcome_of(ranker).decisions
     assert_array_equal(decisions, ranker.decisions_[np.argsort(ranker.ranking_)])
     assert chance_of(ranker) == Chance(ranker.cutoff_.chance_score, "best of the shuffled copies")
 
 
 def test_a_plain_ranking_holds_nothing_of_it(data):
-    ranking = ranking_of(FisherScore().fit(data.X, data.y))
+    ranking = outcome_of(FisherScore().fit(data.X, data.y))
     assert ranking.decisions is ranking.rank_interval is ranking.parts is ranking.chance is None
-    assert ranking.confirmed is None
-    assert ranking.to_polars().columns == ["feature", "rank", "score"]
+    assert ranking.counts == {}
+    assert ranking.to_frame().columns == ["feature", "rank", "score", "selected"]
 
 
 def test_a_variable_has_what_is_known_of_its_best_column(assessed):
     ranker, X, y = assessed
     names = [f"v{j // 2}={j % 2}" for j in range(30)]
     variables = [f"v{j}" for j in range(15)]
-    ranking = ranking_of_variables(ranker, names, np.arange(30) // 2, variables, 0)
+    ranking = outcome_of(ranker, names, variables=variables, variable_of=np.arange(30) // 2)
     assert_array_equal(ranking.decisions, ranker.assessment_.decisions[ranking.columns])
     assert_array_equal(ranking.parts["fisher"], ranker.part_rankings_[0, ranking.columns])
-    page = render(ranking, ranker=ranker, X=X, y=y, n_selected=2)
+    page = render(ranking.select(2), X=X, y=y)
     check(page)
     assert "The whiskers are ranks among columns, of which a feature may have several." in page
-
-
-def test_the_head_of_a_ranking(assessed):
-    ranking = ranking_of(assessed[0]).head(3)
-    assert len(ranking) == len(ranking.decisions) == len(ranking.rank_interval) == 3
-    assert {len(ranks) for ranks in ranking.parts.values()} == {3}
-    assert ranking.to_polars().height == 3
 
 
 # --- the picture of the scores --------------------------------------------------------------------
 
 
 def test_marks_of_decisions_differ_without_colour():
-    ranking = new_ranking(["confirmed", "tentative", "rejected", "rejected"])
-    curve = follow(ranking, 1)
+    ranking = new_outcome(["confirmed", "tentative", "rejected", "rejected"])
+    curve = follow(ranking)
     assert (
-        "Marks: 1 feature confirmed (filled circles), 1 feature tentative (hollow diamonds) and "
-        "2 features rejected (small hollow circles)." in curve.words
+        "Marks: 1 confirmed (filled circles), 1 tentative (hollow diamonds) and 2 not told from "
+        "chance (small hollow circles)." in curve.words
     )
     ax = plot(ranking)
     looks = [
@@ -123,7 +119,7 @@ def test_marks_of_decisions_differ_without_colour():
     ]
     assert sorted(looks) == [("D", False), ("o", False), ("o", True)]
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert legend == ["confirmed", "tentative", "rejected"]
+    assert legend == ["confirmed", "tentative", "not told from chance"]
 
 
 def test_without_decisions_there_is_no_legend(data):
@@ -142,8 +138,8 @@ def test_without_decisions_there_is_no_legend(data):
 )
 def test_the_line_of_chance(score, words):
     decisions = ["confirmed", "tentative", "rejected", "rejected"]
-    ranking = new_ranking(decisions, chance=Chance(score, "best by chance"))
-    assert words in follow(ranking, 0).words
+    ranking = new_outcome(decisions, chance=Chance(score, "best by chance"))
+    assert words in follow(ranking).words
     ax = plot(ranking)
     lines = [line for line in ax.lines if set(line.get_ydata()) == {score}]
     assert len(lines) == 1
@@ -153,15 +149,15 @@ def test_the_line_of_chance(score, words):
 
 
 def test_chance_far_away_does_not_flatten_the_curve():
-    ranking = new_ranking(["rejected"] * 4, chance=Chance(1e9, "best by chance"))
-    curve = follow(ranking, 0)
+    ranking = new_outcome(["rejected"] * 4, chance=Chance(1e9, "best by chance"))
+    curve = follow(ranking)
     assert curve.chance is None
     assert "Far outside the picture is the best by chance, at 1.00e+09" in curve.words
     assert plot(ranking).get_ylim()[1] < 2
 
 
 def test_the_line_of_chance_ends_before_names_it_would_cross():
-    ranking = new_ranking(["rejected"] * 4, chance=Chance(0.7, "best by chance"))
+    ranking = new_outcome(["rejected"] * 4, chance=Chance(0.7, "best by chance"))
     ax = plot(ranking)
     (line,) = [line for line in ax.lines if set(line.get_ydata()) == {0.7}]
     beside = [text for text in ax.texts if abs(text.xy[1] - 0.7) < 0.02]
@@ -186,17 +182,17 @@ def test_confirmed_features_far_down_have_a_point():
     decisions = np.full(n, "rejected", dtype="U9")
     decisions[[1, 3777, 4321]] = "confirmed"
     decisions[4000] = "tentative"
-    curve = follow(new_ranking(decisions), 0)
+    curve = follow(new_outcome(decisions))
     assert len(curve.ranks) <= MOST_POINTS + 3
     assert curve.ranks[curve.decisions == "confirmed"].tolist() == [2, 3778, 4322]
     assert curve.ranks[curve.decisions == "tentative"].tolist() == [4001]
-    assert "Rejected ones are marked up to rank 60." in curve.words
+    assert "Those not told from chance are marked up to rank 60." in curve.words
 
 
 def plot(ranking):
     from semisift.report import plot_scores
 
-    ax = plot_scores(ranking, n_selected=0, ax=Figure().add_subplot())
+    ax = plot_scores(ranking, ax=Figure().add_subplot())
     ax.figure.canvas.draw()
     return ax
 
@@ -206,10 +202,10 @@ def plot(ranking):
 
 def test_whiskers_are_of_the_best_features(assessed):
     ranker, X, y = assessed
-    moves = follow_ranks(ranking_of(ranker), ranker)
+    moves = rank_intervals(outcome_of(ranker))
     assert len(moves) == MOST_WHISKERS
     order = np.argsort(ranker.ranking_)[:MOST_WHISKERS]
-    assert_array_equal(moves.intervals, ranker.rank_interval_[order])
+    assert_array_equal(np.c_[moves.low, moves.high], ranker.rank_interval_[order])
     assert moves.names == [f"column {j}" for j in order]
     assert "on 8 halves of the rows" in moves.words
     assert f"The dotted line ends the best {ranker.assessment_.n_best}." in moves.words
@@ -223,7 +219,7 @@ def test_near_copies_have_no_whiskers(data):
     X = np.hstack([data.X, data.X[:, :3] + 1e-6])
     ranker = FisherScore(n_features_to_select=3, redundancy_threshold=0.9).fit(X, data.y)
     ranker.assess(X, data.y, n_resamples=4, n_permutations=0)
-    moves = follow_ranks(ranking_of(ranker), ranker)
+    moves = rank_intervals(outcome_of(ranker))
     assert len(moves) == 8
     assert moves.decisions is None
     check(page_of(ranker, X, data.y))
@@ -231,8 +227,8 @@ def test_near_copies_have_no_whiskers(data):
 
 def test_the_narrow_picture_has_fewer_names(assessed):
     ranker, _, _ = assessed
-    moves = follow_ranks(ranking_of(ranker), ranker)
-    picture = picture_of_moves(moves)
+    moves = rank_intervals(outcome_of(ranker))
+    picture = picture_of_intervals(outcome_of(ranker))
     for svg, n in ((picture.svg, MOST_WHISKERS), (picture.narrow, MOST_NARROW_WHISKERS)):
         assert [name for name in moves.names if f">{name}<" in svg] == moves.names[:n]
         assert 'aria-labelledby="moves-words"' in svg
@@ -246,7 +242,14 @@ def test_columns_of_the_table(assessed):
     page = page_of(ranker, X, y)
     head = re.search(r'<table id="features".*?</thead>', page, re.DOTALL)[0]
     names = [re.sub("<[^>]*>", "", cell) for cell in re.findall(r"<th .*?</th>", head)]
-    assert names[4:] == ["decision", "ranks", "in the best", "by fisher", "by c4", "selected"]
+    assert names[4:] == [
+        "told from chance",
+        "ranks",
+        "in the best",
+        "by fisher",
+        "by c4",
+        "selected",
+    ]
     first = re.search(r"<tr><td .*?</tr>", page)[0]
     column = int(np.argmin(ranker.ranking_))
     low, high = ranker.rank_interval_[column]
@@ -309,7 +312,7 @@ def test_names_of_parts_and_features_are_text(data):
     X = np.hstack([data.X, data.X[:, :4] + 1])
     ranker = Consensus(rankers=rankers, redundancy_threshold=None).fit(X, data.y)
     ranker.assess(X, data.y, n_resamples=3, n_permutations=3)
-    page = render(ranking_of(ranker, EVIL), ranker=ranker, X=X, y=data.y)
+    page = render(outcome_of(ranker, EVIL), X=X, y=data.y)
     checker = check(page)
     assert len(checker.text["script"]) == 1
     assert "b" not in checker.text

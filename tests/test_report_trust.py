@@ -8,8 +8,8 @@ import pytest
 
 from semisift import SSFI, FisherScore, LaplacianScore
 from semisift.math.stability import Stability
-from semisift.report import ranking_of
-from semisift.report.trust import count_decisions, judge, say_stability, say_test
+from semisift.outcome import outcome_of
+from semisift.outcome.words import say_stability, say_test
 
 from .conftest import make_data
 from .pages import Given, check, new_assessment, page_of
@@ -75,14 +75,14 @@ def test_labels_that_tell_nothing(of_noise):
     check(page)
     assert "<strong>Caution.</strong> Rankings from shuffled labels score as high" in page
     assert "<strong>0 confirmed</strong>" in page
-    assert "take the list as something to look at, not as a finding" in page
+    assert "None of the 50 features can be told from chance by itself: look at the best 20" in page
     # 3 and 3 labels can be exchanged in 20 ways only
     assert "This assumes that the labelled rows are a random sample of all rows." in page
 
 
 def test_a_ranker_without_rule_and_assessment_says_nothing(data):
     ranker = FisherScore().fit(data.X, data.y)
-    assert judge(ranker, ranking_of(ranker)) is None
+    assert outcome_of(ranker).trust is None
     page = page_of(ranker, data.X, data.y)
     assert 'id="trust"' not in page
     assert "#trust" not in page
@@ -150,14 +150,15 @@ def test_smaller_committees_are_said(data):
 def test_decisions_are_counted(assessed):
     ranker, X, y = assessed
     decisions = ranker.assessment_.decisions
-    lines = count_decisions(ranker, ranking_of(ranker))
+    lines = outcome_of(ranker).trust.counted
     assert [(line.decision, line.n) for line in lines] == [
         (word, (decisions == word).sum()) for word in ("confirmed", "tentative", "rejected")
     ]
+    assert [line.word for line in lines] == ["confirmed", "tentative", "not told from chance"]
     assert lines[0].n > 0
     page = page_of(ranker, X, y)
     for line in lines:
-        assert f"<strong>{line.n} {line.decision}</strong>: {line.clause}." in page
+        assert f"<strong>{line.n} {line.word}</strong>: {line.clause}." in page
 
 
 def test_confirmed_near_copies_are_said():
@@ -165,9 +166,11 @@ def test_confirmed_near_copies_are_said():
     X = np.hstack([data.X, data.X[:, :1] + 1e-6])
     ranker = FisherScore(n_features_to_select="shadow", redundancy_threshold=0.9).fit(X, data.y)
     assert (ranker.decisions_[[0, 8]] == "confirmed").all()
-    confirmed = count_decisions(ranker, ranking_of(ranker))[0]
-    assert confirmed.n == ranker.get_support().sum() + 1
-    assert "(1 of them is a near-copy of better ones)" in confirmed.clause
+    outcome = outcome_of(ranker)
+    confirmed, *_, copies = outcome.trust.counted
+    assert confirmed.n == outcome.n_selected == ranker.get_support().sum()
+    assert (copies.n, copies.word) == (1, "near-copies")
+    assert copies.clause.endswith("; 1 of them passed the same test")
 
 
 RULES = {
@@ -184,8 +187,7 @@ def test_rules(data, rule):
     page = page_of(ranker, data.X, data.y)
     check(page)
     assert RULES[rule] in page
-    error = ranker.cutoff_.error.replace("column", "feature")
-    assert f"What the {rule} rule bounds: {error}." in page
+    assert f"What the {rule} rule bounds: {ranker.cutoff_.error}." in page
     n_selected = ranker.get_support().sum()
     assert f"as many as the {rule} rule confirmed</small></dt><dd>{n_selected}</dd>" in page
     assert ">selected</th>" not in page
@@ -213,11 +215,11 @@ def test_features_that_a_rule_selects_need_not_be_the_first():
     page = page_of(ranker, X)
     check(page)
     assert "confirmed</small></dt><dd>2</dd>" in page
-    assert "2 selected" not in page  # no line between the second and the third
+    assert ">2 selected<" not in page  # no line between the second and the third
     rows = re.findall(r'<td data-value="(\d)">(\w+)</td>', page)
-    assert rows == [("1", "confirmed"), ("3", "rejected"), ("1", "confirmed"), ("2", "tentative")]
+    assert rows == [("1", "confirmed"), ("3", "no"), ("1", "confirmed"), ("2", "tentative")]
     assert [text.get_text() for text in ranker.plot_scores(_axes()).texts][:1] == ["x0"]
-    assert "1 selected" in page_of(ranker, X, n_selected=1)
+    assert ">1 selected<" in page_of(ranker, X, select=1)
 
 
 @pytest.mark.parametrize("given", [None, 0])
@@ -227,11 +229,11 @@ def test_nothing_selected(of_noise, given):
     _, X, y = of_noise
     with pytest.warns(NothingSelectedWarning):
         ranker = FisherScore(n_features_to_select="shadow").fit(X, y)
-    page = page_of(ranker, X, y, n_selected=given)
+    page = page_of(ranker, X, y, select=given)
     check(page)
     assert "<dd>0</dd>" in page
-    assert "No feature is confirmed" in page
-    assert "0 selected" not in page
+    assert "None of the 50 features can be told from chance by itself" in page
+    assert ">0 selected<" not in page
     assert "semisift-fit" in ranker._repr_html_()
     ax = ranker.plot_scores(_axes())
     ax.figure.canvas.draw()
@@ -240,7 +242,7 @@ def test_nothing_selected(of_noise, given):
 
 def test_no_number_selected_without_a_rule(data):
     ranker = FisherScore(n_features_to_select=3).fit(data.X, data.y)
-    page = page_of(ranker, data.X, data.y, n_selected=0)
+    page = page_of(ranker, data.X, data.y, select=0)
     check(page)
     assert "<dd>0</dd>" in page
     assert ">selected</th>" not in page

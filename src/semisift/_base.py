@@ -21,7 +21,6 @@ from sklearn.utils import Tags, estimator_html_repr
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from semisift._cutoff.mixin import RULES, CutoffMixin
 from semisift._labels import describe_few
 from semisift._problem import Problem, refuse_lost_on_conversion
 from semisift._warnings import warn
@@ -30,9 +29,12 @@ from semisift.math.limits import at_least
 from semisift.math.ranks import rank
 from semisift.math.redundancy import put_copies_last
 from semisift.math.structure import check_structure
+from semisift.outcome.mixin import RULES, CutoffMixin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from semisift.outcome import Outcome
 
 Item = TypeVar("Item")
 
@@ -64,6 +66,8 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
     represented_by_ : ndarray of shape (n_features_in_,)
         For each column, the column that stands for it: the kept one that a near-copy resembles
         most, else itself. With a redundancy threshold only.
+    redundancy_threshold_ : float
+        The threshold that was used. With a redundancy threshold only.
     decisions_ : ndarray of shape (n_features_in_,)
         "confirmed", "tentative" or "rejected" for each column. With a rule only, which selects the
         confirmed columns (with a redundancy threshold, those that are no near-copies).
@@ -162,9 +166,11 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
 
     def _put_copies_last(self, problem: Problem) -> None:
         """Let the redundancy rule change the ranking."""
-        self.__dict__.pop("represented_by_", None)  # of an earlier fit
+        for name in ("represented_by_", "redundancy_threshold_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
         threshold = self._threshold_of_copies(problem)
         if threshold is not None:
+            self.redundancy_threshold_ = threshold
             self.ranking_, self.represented_by_ = put_copies_last(
                 problem.X,
                 self.ranking_,
@@ -245,11 +251,36 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
             )
         return int(wanted)
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        if self._rule is not None:
-            return self._confirmed()
-        return np.asarray(self.ranking_ <= self._count_to_select(self.n_features_in_))
+    def to_frame(self, output: Literal["polars", "pandas"] = "polars") -> Any:
+        """Return the ranking as a frame, best first.
+
+        Parameters
+        ----------
+        output : {"polars", "pandas"}, default="polars"
+            Kind of the frame.
+
+        Returns
+        -------
+        polars.DataFrame or pandas.DataFrame
+            With the columns feature, rank, score and selected and, where they are known, draws,
+            represented_by, decision, rank_low, rank_high, selection_probability and the rank by
+            each part of a consensus.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from semisift import FisherScore
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> few_labels = y.where(y.groupby(y).cumcount() < 8, -1)
+        >>> FisherScore(n_features_to_select=2).fit(X, few_labels).to_frame("pandas").head(3)
+                                feature  rank     score  selected
+        0  od280/od315_of_diluted_wines     1  4.533315      True
+        1                           hue     2  4.178939      True
+        2                       proline     3  3.752998     False
+        """
+        if output not in ("polars", "pandas"):
+            raise ValueError(f"output must be 'polars' or 'pandas': got {output!r}.")
+        return self._outcome().to_frame(output)
 
     def transform(self, X: Any) -> Any:
         """Reduce `X` to the selected columns.
@@ -297,12 +328,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
         -------
         matplotlib.axes.Axes
         """
-        check_is_fitted(self)
-        report = _report()
-        n_selected = int(self.get_support().sum())
-        axes: Axes = report.plot_scores(
-            report.ranking_of(self), n_selected=n_selected, ax=ax, top=top, n_names=n_names
-        )
+        axes: Axes = _report().plot_scores(self._outcome(), ax=ax, top=top, n_names=n_names)
         return axes
 
     def report(
@@ -329,15 +355,20 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
         pathlib.Path
             The file.
         """
-        check_is_fitted(self)
         check_structure(X)
-        report = _report()
-        report.write_report(path, report.ranking_of(self), ranker=self, X=X, y=y, title=title)
+        _report().write_report(path, self._outcome(), X=X, y=y, title=title)
         return Path(path)
+
+    def _outcome(self) -> "Outcome":
+        check_is_fitted(self)
+        from semisift.outcome import outcome_of
+
+        return outcome_of(self)
 
     def _html_repr(self) -> str:
         diagram: str = estimator_html_repr(self)
-        return diagram + _report().notebook(self) if hasattr(self, "ranking_") else diagram
+        is_fitted = hasattr(self, "ranking_")
+        return diagram + _report().notebook(self._outcome()) if is_fitted else diagram
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

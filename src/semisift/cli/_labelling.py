@@ -107,10 +107,10 @@ def run(request: LabelRequest) -> None:
         labelled = _label(request, learner, dataset, classifier, step)
     safe = request.spreadsheet_safe
     if path is None:
-        click.echo(_outputs.told_as_text(_frame(labelled), labelled.facts, safe), nl=False)
+        click.echo(_outputs.as_text(_frame(labelled), labelled.facts, safe=safe), nl=False)
     else:
         with steps.step("Writing the labels"), drafts([path]) as (draft,):
-            _outputs.write_told(_frame(labelled), "labels", labelled.facts, draft, safe)
+            _outputs.write_table(_frame(labelled), draft, "labels", labelled.facts, safe=safe)
         if not request.quiet:
             _show(labelled)
     _warn_of_doubtful(labelled)
@@ -205,7 +205,8 @@ def _show(labelled: Labelled) -> None:
     for line in _outputs.told_of_table(labelled.request.table, labelled.dataset):
         console.print(line)
     is_given, confidence = labelled.is_given, labelled.confidence
-    table = Table(title=f"The labels of all rows by {labelled.learner.name}")
+    console.print(f"The labels of all rows by {labelled.learner.name}")
+    table = Table()
     table.add_column("label", overflow="fold")
     for heading in ("given", "predicted", "mean confidence"):
         table.add_column(heading, justify="right")

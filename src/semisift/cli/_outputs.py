@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from semisift._words import count, visible
-from semisift.cli._result import Request, Result
+from semisift.cli._result import RankRequest, Result
 from semisift.cli._targets import Targets
 from semisift.tables import Dataset, find_format
 
@@ -33,12 +33,12 @@ OUTPUTS = {
 }
 
 
-def check(request: Request) -> dict[str, Path]:
+def check(request: RankRequest) -> dict[str, Path]:
     """Return the files to write, having made sure that they can be written.
 
     Parameters
     ----------
-    request : Request
+    request : RankRequest
 
     Returns
     -------
@@ -57,7 +57,7 @@ def check(request: Request) -> dict[str, Path]:
     return outputs
 
 
-def _form_differs(request: Request, path: Path) -> str | None:
+def _form_differs(request: RankRequest, path: Path) -> str | None:
     """Say so where the reduced table has the ending of another format than the input."""
     source = Path(request.table)
     form = request.format_ or (find_format(source) if source.exists() else None)
@@ -72,42 +72,50 @@ def _form_differs(request: Request, path: Path) -> str | None:
     )
 
 
-def write_ranking(result: Result, path: Path) -> None:
-    """Write the whole ranking as csv, tsv, parquet or json."""
-    frame = result.ranking.to_polars()
-    write_told(frame, "ranking", result.facts, path, result.request.spreadsheet_safe)
-
-
-def write_told(
-    frame: "pl.DataFrame", name: str, facts: dict[str, Any], path: Path, safe: bool
+def write_table(
+    frame: "pl.DataFrame",
+    path: Path,
+    name: str = "",
+    provenance: dict[str, Any] | None = None,
+    *,
+    safe: bool,
 ) -> None:
-    """Write a table with the facts about it.
+    """Write a table, if need be with where it comes from.
 
     Parameters
     ----------
     frame : polars.DataFrame
-    name : str
-        Of the table, beside the facts in json.
-    facts : dict
     path : Path
         Whose ending, one of `TABLE_ENDINGS`, tells the form.
+    name : str
+        Of the table, beside its provenance in json.
+    provenance : dict, optional
     safe : bool
         No cell of a text file is a formula of a spreadsheet.
     """
     ending = path.suffix.lower()
     if ending in SEPARATORS:
-        path.write_text(told_as_text(frame, facts, safe, SEPARATORS[ending]), encoding="utf-8")
+        text = as_text(frame, provenance, SEPARATORS[ending], safe=safe)
+        path.write_text(text, encoding="utf-8")
     elif ending == ".json":
-        _write_json({**facts, name: frame.to_dicts()}, path)
+        rows = frame.to_dicts()
+        content = rows if provenance is None else {**provenance, name: rows}
+        path.write_text(_json(content, indent=1) + "\n", encoding="utf-8")
     else:
-        frame.write_parquet(path, metadata={key: _json(value) for key, value in facts.items()})
+        metadata = {key: _json(value) for key, value in (provenance or {}).items()}
+        frame.write_parquet(path, metadata=metadata or None)
 
 
-def told_as_text(
-    frame: "pl.DataFrame", facts: dict[str, Any], safe: bool, separator: str = ","
+def as_text(
+    frame: "pl.DataFrame",
+    provenance: dict[str, Any] | None = None,
+    separator: str = ",",
+    *,
+    safe: bool,
 ) -> str:
-    """Return a table as text, after lines of ``# key: json`` that hold the facts about it."""
-    remarks = "".join(f"# {name}: {_json(value)}\n" for name, value in facts.items())
+    """Return a table as text, after lines of ``# key: json`` that say where it comes from."""
+    lines = (f"# {name}: {_json(value)}\n" for name, value in (provenance or {}).items())
+    remarks = "".join(lines)
     if safe:  # the same for JSON
         start = f"(?<={separator}){FORMULA}"
         remarks = re.sub(start, lambda found: f"\\u{ord(found[0]):04x}", remarks)
@@ -122,31 +130,19 @@ def _without_formulas(frame: "pl.DataFrame") -> "pl.DataFrame":
     return frame.with_columns(selectors.string().str.replace(f"^({FORMULA})", "'$1"))
 
 
-def write_labels(result: Result, path: Path) -> None:
-    """Write the label of every row, how sure the method is, and whether it was given."""
+def labels_of(result: Result) -> "pl.DataFrame":
+    """Return the label of every row, how sure the method is, and whether it was given."""
     import polars as pl
 
-    dataset, ranker = result.dataset, result.ranker
-    names = dataset.row_names or [str(row + 1) for row in dataset.rows]
-    frame = pl.DataFrame(
+    dataset, ranker = result.dataset, result.outcome.ranker
+    return pl.DataFrame(
         {
-            "row": names,
+            "row": dataset.row_names or [str(row + 1) for row in dataset.rows],
             "label": [str(label) for label in ranker.transduction_],
             "confidence": np.asarray(ranker.confidence_, dtype=np.float64),
             "given": [label is not None for label in dataset.y],
         }
     )
-    _write_frame(frame, path, result.request.spreadsheet_safe)
-
-
-def _write_frame(frame: "pl.DataFrame", path: Path, safe: bool) -> None:
-    if (ending := path.suffix.lower()) in SEPARATORS:
-        frame = _without_formulas(frame) if safe else frame
-        frame.write_csv(path, separator=SEPARATORS[ending], quote_style="non_numeric")
-    elif ending == ".json":
-        _write_json(frame.to_dicts(), path)
-    else:
-        frame.write_parquet(path)
 
 
 def write_page(result: Result, path: Path) -> None:
@@ -163,19 +159,14 @@ def write_page(result: Result, path: Path) -> None:
             for name, number in {"semisift": facts["semisift"], **facts["versions"]}.items()
         ),
     }
-    notes = result.notes
-    if result.trial is not None:
-        notes.append(result.trial)
     write_report(
         path,
-        result.ranking,
-        ranker=result.ranker,
+        result.outcome,
         X=result.dataset.X,
         y=result.dataset.y,
-        n_selected=len(result.places),
         title=result.request.title,
         source=source,
-        notes=notes,
+        notes=[*result.notes, *([] if result.trial is None else [result.trial])],
     )
 
 
@@ -189,10 +180,6 @@ def told_of_table(file: str, dataset: Dataset) -> list[str]:
         f"{', ...' if len(labelled) > 10 else ''}); {count(len(dataset.variables), 'feature')}.",
         *(f"Note: {note}" for note in dataset.notes),
     ]
-
-
-def _write_json(value: Any, path: Path) -> None:
-    path.write_text(_json(value, indent=1) + "\n", encoding="utf-8")
 
 
 def _json(value: Any, indent: int | None = None) -> str:

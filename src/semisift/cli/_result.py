@@ -4,25 +4,20 @@ import platform
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from semisift import __version__
-from semisift.cli._sureness import CUT_SHORT, sureness_facts
 from semisift.cli._tables import TableRequest
 from semisift.registry import Entry, Method
 from semisift.tables import Choices, Dataset, PairFiles, Table, checksum
 
 if TYPE_CHECKING:
-    from semisift._base import FeatureRanker
-    from semisift.report import Ranking
+    from semisift.outcome import Outcome
 
-# Of the features that are confirmed, so many are printed.
-MOST_SHOWN = 50
+CUT_SHORT = "The assessment was interrupted and is left out; the ranking is complete."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +46,7 @@ class FileRequest(TableRequest):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(FileRequest):
+class RankRequest(FileRequest):
     """What the user asked to rank."""
 
     method: str | None
@@ -106,35 +101,19 @@ class Request(FileRequest):
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """A ranking with all that led to it.
+    """An outcome with all that led to it; the user may have interrupted its assessment."""
 
-    Attributes
-    ----------
-    request : Request
-    method : Method
-    dataset : Dataset
-    ranker : FeatureRanker
-        Fitted, and assessed where that was asked for.
-    ranking : Ranking
-    n_wanted : int
-        How many features were asked for, else how many to show.
-    is_cut_short : bool
-        Whether the user interrupted the assessment, which is left out.
-    """
-
-    request: Request
+    request: RankRequest
     method: Method
     dataset: Dataset
-    ranker: "FeatureRanker"
-    ranking: "Ranking"
-    n_wanted: int
+    outcome: "Outcome"
     is_cut_short: bool = False
 
-    @property
+    @cached_property
     def facts(self) -> dict[str, Any]:
         """Where the ranking comes from, and how sure it is."""
-        facts = provenance(self.request, self.method, self.dataset, self.ranker)
-        return {**facts, "notes": self.notes, **sureness_facts(self.ranker, self.ranking)}
+        facts = provenance(self.request, self.method, self.dataset, self.outcome.ranker)
+        return {**facts, "notes": self.notes, **self.outcome.facts}
 
     @property
     def notes(self) -> list[str]:
@@ -144,35 +123,12 @@ class Result:
     @property
     def trial(self) -> str | None:
         """How the labels of the method compare with those that were hidden for a trial."""
-        return trial_sentence(self.dataset, getattr(self.ranker, "transduction_", None))
-
-    @property
-    def is_decided(self) -> bool:
-        """Whether the confirmed features are selected, rather than a number of them."""
-        return self.request.number is None and self.ranking.decisions is not None
-
-    @property
-    def places(self) -> NDArray[np.int64]:
-        """Places of the selected features in the ranking, counted from 0."""
-        if self.is_decided:
-            is_confirmed = (self.ranking.decisions == "confirmed") & ~self.ranking.is_copy
-            return np.flatnonzero(is_confirmed)
-        return np.arange(self.n_wanted)
-
-    @property
-    def shown(self) -> NDArray[np.int64]:
-        """Places of the features to show: the selected ones, and others if these are few."""
-        places = self.places
-        if not self.is_decided:
-            return places
-        others = np.setdiff1d(np.flatnonzero(~self.ranking.is_copy), places)
-        n_others = max(0, self.n_wanted - len(places))
-        return np.sort(np.concatenate([places[:MOST_SHOWN], others[:n_others]]))
+        return trial_sentence(self.dataset, getattr(self.outcome.ranker, "transduction_", None))
 
     @property
     def selected(self) -> list[str]:
         """Names of the selected features, best first."""
-        return list(self.ranking.features[self.places])
+        return list(self.outcome.features[self.outcome.selected])
 
 
 def provenance(

@@ -13,9 +13,8 @@ from semisift.cli import _outputs
 from semisift.cli._options import parse_parameters
 from semisift.cli._progress import Steps
 from semisift.cli._reading import check_classes, read_dataset
-from semisift.cli._result import Request, Result
+from semisift.cli._result import CUT_SHORT, RankRequest, Result
 from semisift.cli._show import show
-from semisift.cli._sureness import CUT_SHORT
 from semisift.cli._values import OFF
 from semisift.exceptions import NothingSelectedWarning, NothingUnlabelledWarning, TableError
 from semisift.registry import METHODS, Method
@@ -23,7 +22,7 @@ from semisift.tables import Dataset, write
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
-    from semisift.report import Ranking
+    from semisift.outcome import Outcome
 
 DEFAULT_METHOD = "consensus"
 DEFAULT_TOP = 20
@@ -33,7 +32,7 @@ LIGHT = {"n_resamples": 20, "n_permutations": 39, "light": True}
 THOROUGH = {"n_resamples": 50, "n_permutations": 99, "light": False}
 
 
-def run(request: Request) -> None:
+def run(request: RankRequest) -> None:
     """Read, rank, assess, write and show."""
     method = find_method(request.method or DEFAULT_METHOD)
     outputs = _outputs.check(request)
@@ -54,8 +53,8 @@ def run(request: Request) -> None:
     with steps.step(f"Ranking {len(dataset.variables):,} features by {method.name}") as step:
         _call(ranker, ranker.fit, dataset, step)
     is_complete = not request.is_assessed or _assess(request, dataset, ranker, steps)
-    ranking = _ranking(request, dataset, ranker)
-    result = Result(request, method, dataset, ranker, ranking, n_wanted, not is_complete)
+    outcome = _outcome(request, dataset, ranker, n_wanted)
+    result = Result(request, method, dataset, outcome, not is_complete)
     with steps.step("Writing the results"):
         _write(result, outputs)
     if not request.quiet and request.ranking != "-":
@@ -66,7 +65,7 @@ def run(request: Request) -> None:
     if "reduced" in outputs and not result.selected:
         raise TableError(
             f"{request.reduced} was not written: none of the "
-            f"{count(len(result.ranking), 'feature')} is confirmed, so there is nothing to select. "
+            f"{count(len(outcome), 'feature')} is confirmed, so there is nothing to select. "
             "Say with --top how many to select all the same."
         )
 
@@ -81,36 +80,24 @@ def find_method(name: str, hint: str = "--method", others: Sequence[str] = ()) -
     return METHODS[name.lower()]
 
 
-def _check_wishes(request: Request, method: Method) -> None:
+def _check_wishes(request: RankRequest, method: Method) -> None:
     """Refuse what contradicts itself, and what the method cannot do."""
     if request.thorough and request.assess is False:
         raise click.UsageError("--thorough asks for what --no-assess leaves out: give one of them.")
     if request.labels_out and not method.cls.labels_rows:
+        able = [name for name, each in METHODS.items() if each.cls.labels_rows]
         raise click.BadParameter(
-            f"{method.name} gives no labels to rows. Methods that do: {_labelling_methods()}.",
+            f"{method.name} gives no labels to rows. Methods that do: {', '.join(able)}.",
             param_hint="--labels-out",
         )
-    _check_takes_pairs(request, method)
-
-
-def _check_takes_pairs(request: Request, method: Method) -> None:
-    """Refuse pairs for a method that does not learn from them."""
     from semisift._base import PairRanker
 
-    for option, given in (
-        ("--must-link", request.must_link),
-        ("--cannot-link", request.cannot_link),
-    ):
-        if given is not None and not issubclass(method.cls, PairRanker):
-            able = [name for name, each in METHODS.items() if issubclass(each.cls, PairRanker)]
-            raise click.BadParameter(
-                f"{method.name} does not learn from pairs; {', '.join(able)} do.",
-                param_hint=option,
-            )
-
-
-def _labelling_methods() -> str:
-    return ", ".join(name for name, method in METHODS.items() if method.cls.labels_rows)
+    if request.has_pairs and not issubclass(method.cls, PairRanker):
+        able = [name for name, each in METHODS.items() if issubclass(each.cls, PairRanker)]
+        raise click.BadParameter(
+            f"{method.name} does not learn from pairs; {', '.join(able)} do.",
+            param_hint="--must-link" if request.must_link is not None else "--cannot-link",
+        )
 
 
 def _count(number: int | None, n_features: int) -> int:
@@ -121,7 +108,7 @@ def _count(number: int | None, n_features: int) -> int:
     return number
 
 
-def _to_select(request: Request, method: Method, n_wanted: int) -> int | str | None:
+def _to_select(request: RankRequest, method: Method, n_wanted: int) -> int | str | None:
     """Return what the ranker is told to select; None leaves it to the assessment."""
     if request.rule is not None:
         return request.rule
@@ -131,7 +118,7 @@ def _to_select(request: Request, method: Method, n_wanted: int) -> int | str | N
     return None if is_left_open else n_wanted
 
 
-def _common_parameters(request: Request, method: Method) -> dict[str, Any]:
+def _common_parameters(request: RankRequest, method: Method) -> dict[str, Any]:
     """Return the parameters that have an option of their own, where the method has them."""
     parameters: dict[str, Any] = {}
     if "n_jobs" in method.cls().get_params(deep=False):
@@ -163,7 +150,7 @@ def _call(
         ranker.set_callbacks()
 
 
-def _assess(request: Request, dataset: Dataset, ranker: "FeatureRanker", steps: Steps) -> bool:
+def _assess(request: RankRequest, dataset: Dataset, ranker: "FeatureRanker", steps: Steps) -> bool:
     """Assess the ranking; return whether that came to its end."""
     effort = THOROUGH if request.thorough else LIGHT
     try:
@@ -174,20 +161,28 @@ def _assess(request: Request, dataset: Dataset, ranker: "FeatureRanker", steps: 
     return True
 
 
-def _ranking(request: Request, dataset: Dataset, ranker: "FeatureRanker") -> "Ranking":
-    from semisift.report import ranking_of, ranking_of_variables
+def _outcome(
+    request: RankRequest, dataset: Dataset, ranker: "FeatureRanker", n_wanted: int
+) -> "Outcome":
+    """Put together what came out; without a number, what is confirmed is selected."""
+    from semisift.outcome import outcome_of
 
-    if not dataset.is_spread:
-        return ranking_of(ranker, dataset.feature_names)
-    return ranking_of_variables(
-        ranker, dataset.feature_names, dataset.variable_of, dataset.variables, request.seed
-    )
+    spread: dict[str, Any] = {}
+    if dataset.is_spread:
+        spread = {"variables": dataset.variables, "variable_of": dataset.variable_of}
+    outcome = outcome_of(ranker, dataset.feature_names, seed=request.seed, **spread)
+    is_decided = request.number is None and outcome.decisions is not None
+    return outcome.select("confirmed" if is_decided else n_wanted)
 
 
 def _write(result: Result, outputs: dict[str, Path]) -> None:
+    ranking, facts = result.outcome.to_frame(), result.facts
+    safe = result.request.spreadsheet_safe
     writers: dict[str, Callable[[Path], None]] = {
-        "ranking": lambda path: _outputs.write_ranking(result, path),
-        "labels_out": lambda path: _outputs.write_labels(result, path),
+        "ranking": lambda path: _outputs.write_table(ranking, path, "ranking", facts, safe=safe),
+        "labels_out": lambda path: _outputs.write_table(
+            _outputs.labels_of(result), path, safe=safe
+        ),
         "report": lambda path: _outputs.write_page(result, path),
         "reduced": lambda path: write(result.dataset.reduced(result.selected), path),
     }
@@ -197,6 +192,4 @@ def _write(result: Result, outputs: dict[str, Path]) -> None:
         for name, path in zip(outputs, paths, strict=True):
             writers[name](path)
     if result.request.ranking == "-":
-        safe = result.request.spreadsheet_safe
-        told = _outputs.told_as_text(result.ranking.to_polars(), result.facts, safe)
-        click.echo(told, nl=False)
+        click.echo(_outputs.as_text(ranking, facts, safe=safe), nl=False)

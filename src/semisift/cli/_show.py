@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 from semisift._words import visible
 from semisift.cli._outputs import OUTPUTS, told_of_table
 from semisift.cli._result import Result
-from semisift.cli._sureness import told_of_decisions, told_of_labels, told_of_stability
 
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
+
+    from semisift.outcome import Outcome
 
 
 def show(result: Result) -> None:
@@ -20,34 +21,36 @@ def show(result: Result) -> None:
     console = Terminal()
     for line in told_of_table(result.request.table, result.dataset):
         console.print(line)
-    for line in _told_of_sureness(result):
+    for line in _told_of_sureness(result.outcome):
         console.print(line)
-    console.print(_table(result))
+    # Not as the title of the table, which may be narrower.
+    console.print(f"{_heading(result.outcome)} by {result.method.name}")
+    console.print(_table(result.outcome))
     for line in _told_below(result):
         console.print(line)
 
 
-def _told_of_sureness(result: Result) -> Iterator[str]:
-    assessment = getattr(result.ranker, "assessment_", None)
-    for sentence in (
-        told_of_labels(assessment),
-        told_of_decisions(result.ranker, result.ranking, len(result.shown)),
-        told_of_stability(assessment),
-    ):
-        if sentence is not None:
-            yield sentence
+def _told_of_sureness(outcome: "Outcome") -> Iterator[str]:
+    trust = outcome.trust
+    if trust is None:
+        return
+    careful = "" if trust.passed or not trust.test else "Caution. "
+    bound = f" {trust.error}" if outcome.counts.get("confirmed") else ""
+    lines = [careful + trust.test, trust.summary + bound, trust.stability, *trust.notes]
+    yield from filter(None, lines)
 
 
 def _told_below(result: Result) -> Iterator[str]:
-    n_left = len(result.places) - len(result.shown)
+    from semisift.outcome.words import say_copies
+
+    outcome = result.outcome
+    n_left = outcome.n_selected - len(outcome.listed)
     if n_left > 0:
         yield f"{n_left:,} more confirmed features are not shown; --out writes all."
-    if result.dataset.is_spread and result.ranking.rank_interval is not None:
+    if result.dataset.is_spread and outcome.rank_interval is not None:
         yield "Intervals and numbers of best features count columns; some features have several."
-    if (n_copies := int(result.ranking.is_copy.sum())) == 1:
-        yield "1 near-copy of a better feature ranks last."
-    elif n_copies:
-        yield f"{n_copies:,} near-copies of better features rank last."
+    if outcome.is_copy.any():
+        yield say_copies(outcome)
     if result.trial is not None:
         yield result.trial
     for name in OUTPUTS:
@@ -56,16 +59,23 @@ def _told_below(result: Result) -> Iterator[str]:
             yield f"Written: {given}"
 
 
-def _table(result: Result) -> "Table":
+def _heading(outcome: "Outcome") -> str:
+    if len(outcome.listed) == 1:
+        return "The best feature"
+    if outcome.selected_by == "decisions" and outcome.n_selected:
+        return "The best features"  # those that are confirmed need not be the first
+    return f"The {len(outcome.listed)} best features"
+
+
+def _table(outcome: "Outcome") -> "Table":
     from rich.table import Table
 
-    columns = _columns(result)
-    table = Table(title=f"{_heading(result)} by {result.method.name}")
+    columns, table = _columns(outcome), Table()
     for heading in columns:
-        is_text = heading in ("feature", "decision")
+        is_number = heading != "feature" and not heading.startswith("told")
         table.add_column(
             heading,
-            justify="left" if is_text else "right",
+            justify="right" if is_number else "left",
             overflow="fold",
             no_wrap=heading != "feature",
         )
@@ -74,32 +84,27 @@ def _table(result: Result) -> "Table":
     return table
 
 
-def _heading(result: Result) -> str:
-    if len(result.shown) == 1:
-        return "The best feature"
-    if result.is_decided and len(result.places):
-        return "The best features"  # those that are confirmed need not be the first
-    return f"The {len(result.shown)} best features"
-
-
-def _columns(result: Result) -> "dict[str, list[str | Text]]":
+def _columns(outcome: "Outcome") -> "dict[str, list[str | Text]]":
     """Return the cells of the table, by the heading of their column."""
     from rich.text import Text
 
-    ranking, shown = result.ranking, result.shown
+    from semisift.outcome.decisions import CELLS, HEADING
+
+    shown = outcome.listed
     columns: dict[str, list[str | Text]] = {
         "rank": [str(place + 1) for place in shown],
-        "feature": [Text(visible(name)) for name in ranking.features[shown]],
-        "score": [f"{score:.5g}" for score in ranking.scores[shown]],
+        "feature": [Text(visible(name)) for name in outcome.features[shown]],
+        "score": [f"{score:.5g}" for score in outcome.scores[shown]],
     }
-    if ranking.draws is not None:
-        columns["draws"] = [f"{draws:,}" for draws in ranking.draws[shown]]
-    if ranking.decisions is not None:
-        columns["decision"] = list(ranking.decisions[shown])
-    if ranking.rank_interval is not None:
-        columns["rank\n5-95 %"] = [f"{low}-{high}" for low, high in ranking.rank_interval[shown]]
-    if ranking.selection_probability is not None:
-        n_best = result.ranker.assessment_.n_best
-        shares = ranking.selection_probability[shown]
-        columns[f"among\nbest {n_best:,}"] = [f"{share:.0%}" for share in shares]
+    if outcome.draws is not None:
+        columns["draws"] = [f"{draws:,}" for draws in outcome.draws[shown]]
+    if outcome.decisions is not None:
+        heading = "\n".join(HEADING.rsplit(" ", 1))
+        columns[heading] = [CELLS[each] for each in outcome.decisions[shown]]
+    if outcome.rank_interval is not None:
+        columns["rank\n5-95 %"] = [f"{low}-{high}" for low, high in outcome.rank_interval[shown]]
+    if outcome.assessment is not None and outcome.selection_probability is not None:
+        shares = outcome.selection_probability[shown]
+        heading = f"among\nbest {outcome.assessment.n_best:,}"
+        columns[heading] = [f"{share:.0%}" for share in shares]
     return columns

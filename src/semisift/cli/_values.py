@@ -16,7 +16,7 @@ class Top(click.ParamType):
     def convert(self, value: Any, param: Any, ctx: Any) -> int | str:
         """Return the number or the rule."""
         # Loads scikit-learn, which --help need not wait for.
-        from semisift._cutoff.mixin import RULES
+        from semisift.outcome.mixin import RULES
 
         text = str(value).strip().lower()
         if text in RULES:

@@ -45,7 +45,7 @@ def rank(**options: Any) -> None:
     shuffled labels tell whether the labels matter and confirm features, and rankings of halves of
     the rows tell how much the ranks vary.
     """
-    from semisift.cli._result import Request
+    from semisift.cli._result import RankRequest
     from semisift.cli._run import run
 
-    run(Request(**options))
+    run(RankRequest(**options))

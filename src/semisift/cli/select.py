@@ -46,7 +46,7 @@ def select(**options: Any) -> None:
     as in `semisift rank`, but the ranking is not assessed unless --assess or --thorough asks for
     it, so that the best 20 features are selected if --top does not say otherwise.
     """
-    from semisift.cli._result import Request
+    from semisift.cli._result import RankRequest
     from semisift.cli._run import run
 
-    run(Request(**options))
+    run(RankRequest(**options))

@@ -10,36 +10,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from semisift.report.html import notebook, render, write_report
     from semisift.report.plots import plot_scores
-    from semisift.report.ranking import Ranking, ranking_of, ranking_of_variables
 
-__all__ = [
-    "Ranking",
-    "notebook",
-    "plot_scores",
-    "ranking_of",
-    "ranking_of_variables",
-    "render",
-    "write_report",
-]
-
-_HOMES = {
-    "Ranking": "semisift.report.ranking",
-    "notebook": "semisift.report.html",
-    "plot_scores": "semisift.report.plots",
-    "ranking_of": "semisift.report.ranking",
-    "ranking_of_variables": "semisift.report.ranking",
-    "render": "semisift.report.html",
-    "write_report": "semisift.report.html",
-}
+__all__ = ["notebook", "plot_scores", "render", "write_report"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    home = "plots" if name == "plot_scores" else "html"
+    return getattr(importlib.import_module(f"semisift.report.{home}"), name)

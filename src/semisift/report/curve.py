@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._words import count, figure, listed, visible
-from semisift.report.marks import MARKS, MOST_MARKED
-from semisift.report.ranking import Chance, Ranking
+from semisift.outcome import Outcome
+from semisift.outcome.decisions import WORDS
+from semisift.outcome.ranking import Chance
+from semisift.report.marks import MARKS, MOST_MARKED, marked
 from semisift.report.rows import find_constant
 
 MOST_POINTS = 400
@@ -26,8 +28,6 @@ class Curve:
     ----------
     ranks, scores : arrays
         Points of the picture: all ranks, or ranks evenly spaced on a logarithmic axis.
-    n_scored : int
-        Features with a finite score that are no near-copies.
     n_first : int
         How many of the first features are selected; 0 where these are not the selected ones.
     names : list of str
@@ -36,89 +36,82 @@ class Curve:
         What the picture shows.
     decisions : array of str or None
         What was decided on the features of the points.
+    marks : list of str
+        The decisions that are marked in the picture.
     chance : Chance or None
         What chance alone scores, where that is not far outside the picture.
     """
 
     ranks: NDArray[np.int64]
     scores: NDArray[np.float64]
-    n_scored: int
     n_first: int
     names: list[str]
     words: str
-    decisions: NDArray[np.str_] | None = None
-    chance: Chance | None = None
+    decisions: NDArray[np.str_] | None
+    marks: list[str]
+    chance: Chance | None
 
 
-def follow(ranking: Ranking, n_first: int, n_names: int = 10) -> Curve:
-    """Choose the points to draw and say how the scores fall.
+def follow(outcome: Outcome, n_names: int = 10, top: int | None = None) -> Curve:
+    """Choose the points to draw, name the first of them and say how the scores fall.
 
-    Parameters
-    ----------
-    ranking : Ranking
-    n_first : int
-        How many of the first features are marked as selected.
-    n_names : int
-        How many names to keep.
-
-    Returns
-    -------
-    Curve
+    `top` leaves the features behind so many out.
     """
-    is_copy = ranking.is_copy
-    finite = np.flatnonzero(np.isfinite(ranking.scores) & ~is_copy)
-    ranks, scores = finite + 1, ranking.scores[finite]
-    decisions = None if ranking.decisions is None else ranking.decisions[finite]
-    chosen = _spaced(len(ranks))
-    if decisions is not None:
-        chosen = np.union1d(chosen, _decided(decisions))
-    names = [visible(ranking.features[place]) for place in finite[:n_names]]
-    words = [*_fall(ranks, scores), *_infinite(ranking.scores[~is_copy]), *_copies(is_copy)]
+    own = ~outcome.is_copy
+    finite = np.flatnonzero((np.isfinite(outcome.scores) & own)[:top])
+    all_scores = outcome.scores[finite]
+    chosen = _spaced(len(finite))
+    if outcome.decisions is not None:
+        for word in ("confirmed", "tentative"):
+            found = np.flatnonzero(outcome.decisions[finite] == word)[:MOST_DECIDED]
+            chosen = np.union1d(chosen, found)
+    places = finite[chosen]
+    decisions = None if outcome.decisions is None else outcome.decisions[places]
+    marks = [decision for decision, _ in marked(places + 1, decisions)]
+    chance, n_infinite = outcome.chance, int(np.isinf(outcome.scores[own]).sum())
+    have, stand = ("has", "stands") if n_infinite == 1 else ("have", "stand")
+    words = [
+        *_fall(finite + 1, all_scores),
+        f"{count(n_infinite, 'feature')} {have} an infinite score and {stand} outside the picture."
+        * bool(n_infinite),
+        _copies(int(outcome.is_copy.sum())),
+        _marks(outcome, marks),
+        _by_chance(chance, all_scores),
+    ]
     return Curve(
-        ranks=ranks[chosen],
-        scores=scores[chosen],
-        n_scored=len(ranks),
-        n_first=n_first,
-        names=names,
-        words=" ".join([*words, *_marked(decisions), *_by_chance(ranking.chance, scores)]),
-        decisions=None if decisions is None else decisions[chosen],
-        chance=ranking.chance if _in_reach(ranking.chance, scores) else None,
+        ranks=places + 1,
+        scores=outcome.scores[places],
+        n_first=outcome.n_first,
+        names=[visible(outcome.features[place]) for place in finite[:n_names]],
+        words=" ".join(filter(None, words)),
+        decisions=decisions,
+        marks=marks,
+        chance=chance if _in_reach(chance, all_scores) else None,
     )
 
 
-def _decided(decisions: NDArray[np.str_]) -> NDArray[np.intp]:
-    """Return the first places of confirmed and of tentative features."""
-    found = [
-        np.flatnonzero(decisions == word)[:MOST_DECIDED] for word in ("confirmed", "tentative")
-    ]
-    return np.concatenate(found)
-
-
-def _marked(decisions: NDArray[np.str_] | None) -> list[str]:
+def _marks(outcome: Outcome, marks: list[str]) -> str:
     """Say which marks mean what."""
-    if decisions is None:
-        return []
-    words = [
-        f"{count(int((decisions == decision).sum()), 'feature')} {decision} ({mark.words})"
-        for decision, mark in MARKS.items()
-        if (decisions == decision).any()
-    ]
+    if not marks:
+        return ""
+    said = [f"{outcome.counts[each]:,} {WORDS[each]} ({MARKS[each].words})" for each in marks]
+    own = np.flatnonzero(~outcome.is_copy & (outcome.decisions == "rejected"))
     beyond = ""
-    if len(decisions) > MOST_MARKED and (decisions[MOST_MARKED:] == "rejected").any():
-        beyond = f" Rejected ones are marked up to rank {MOST_MARKED}."
-    return [f"Marks: {listed(words)}.{beyond}"] if words else []
+    if len(own) and own[-1] >= MOST_MARKED:
+        beyond = f" Those not told from chance are marked up to rank {MOST_MARKED}."
+    return f"Marks: {listed(said)}.{beyond}"
 
 
-def _by_chance(chance: Chance | None, scores: NDArray[np.float64]) -> list[str]:
+def _by_chance(chance: Chance | None, scores: NDArray[np.float64]) -> str:
     """Say where the line of chance is."""
     if chance is None or not len(scores):
-        return []
+        return ""
     n_above = int((scores > chance.score).sum())
     above = f"{count(n_above, 'feature')} {'scores' if n_above == 1 else 'score'} higher"
     if not n_above:
         above = "no feature scores higher"
     where = "The dashed line is" if _in_reach(chance, scores) else "Far outside the picture is"
-    return [f"{where} the {chance.name}, at {figure(chance.score)}: {above}."]
+    return f"{where} the {chance.name}, at {figure(chance.score)}: {above}."
 
 
 def _in_reach(chance: Chance | None, scores: NDArray[np.float64]) -> bool:
@@ -167,36 +160,25 @@ def _fall(ranks: NDArray[np.int64], scores: NDArray[np.float64]) -> list[str]:
     return words
 
 
-def _infinite(scores: NDArray[np.float64]) -> list[str]:
-    n_infinite = int(np.isinf(scores).sum())
-    if not n_infinite:
-        return []
-    have, stand = ("has", "stands") if n_infinite == 1 else ("have", "stand")
-    features = count(n_infinite, "feature")
-    return [f"{features} {have} an infinite score and {stand} outside the picture."]
-
-
-def _copies(is_copy: NDArray[np.bool_]) -> list[str]:
-    n_copies = int(is_copy.sum())
-    if not n_copies:
-        return []
+def _copies(n_copies: int) -> str:
     what, stand = ("near-copy", "stands") if n_copies == 1 else ("near-copies", "stand")
-    return [f"{n_copies:,} {what} of better features {stand} behind the others, outside it."]
+    words = f"{n_copies:,} {what} of better features {stand} behind the others, outside it."
+    return words if n_copies else ""
 
 
-def missing_scores(ranking: Ranking, X: Any = None) -> list[str]:
+def missing_scores(outcome: Outcome, X: Any = None) -> list[str]:
     """Say which features have no score, and why.
 
     Without X they count as columns of a single value, which the base class leaves without one,
     unless no member drew them.
     """
-    missing = np.isnan(ranking.scores)
-    undrawn = missing & (ranking.draws == 0) if ranking.draws is not None else missing & False
+    missing = np.isnan(outcome.scores)
+    undrawn = missing & (outcome.draws == 0) if outcome.draws is not None else missing & False
     if X is None:
         constant = missing & ~undrawn
     else:
         constant = np.zeros_like(missing)
-        constant[missing] = find_constant(X, ranking.columns[missing])
+        constant[missing] = find_constant(X, outcome.columns[missing])
     reasons = [
         (constant, "a single value and no score"),
         (missing & undrawn & ~constant, "no score, as no member of the committee drew them"),

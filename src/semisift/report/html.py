@@ -1,35 +1,44 @@
 """The page: one file that needs no network, and a short form for notebooks."""
 
 import os
-import zlib
+import uuid
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from semisift._base import FeatureRanker
+import numpy as np
+
 from semisift._files import drafts
+from semisift._words import count, figure, same_decimals, visible
+from semisift.outcome import Outcome
+from semisift.outcome.decisions import CELLS, HEADING, WORDS
+from semisift.outcome.words import say_copies, say_selection
+from semisift.report.curve import follow, missing_scores
+from semisift.report.marks import MARKS
+from semisift.report.method import about_method, cautions, parts_of, say_kind, what_fit_reports
 from semisift.report.page import environment, fill
 from semisift.report.pictures import (
-    picture_of_moves,
+    picture_of_intervals,
     picture_of_scores,
     pictures_of_rows,
     small_picture_of_scores,
 )
-from semisift.report.ranking import Ranking, ranking_of
-from semisift.report.rows import read_rows
-from semisift.report.summarise import MOST_PRINTED_ROWS, summarise
+from semisift.report.rows import RowLabels, read_rows
 
+MOST_PRINTED_ROWS = 50
+MOST_NAMED = 3
 N_IN_NOTEBOOK = 10
+MOST_TABLE_ROWS = 1000
+MOST_COPIES = 20
 
 
 def write_report(
     path: str | os.PathLike[str],
-    ranking: Ranking,
+    outcome: Outcome,
     *,
-    ranker: FeatureRanker,
     X: Any = None,
     y: Any = None,
-    n_selected: int | None = None,
     title: str | None = None,
     source: Mapping[str, Any] | None = None,
     notes: Iterable[str] = (),
@@ -39,41 +48,29 @@ def write_report(
     Parameters
     ----------
     path : str or path
-    ranking : Ranking
-    ranker : fitted FeatureRanker
+    outcome : Outcome
+        As `outcome_of` makes it of a fitted ranker.
     X : array-like, frame or sparse matrix, optional
         The rows of the fit. Without them the pictures of rows are left out.
     y : array-like, optional
         The labels of the fit; -1, None and NaN mark unlabelled rows.
-    n_selected : int, optional
-        Else as many as the ranker selects.
     title : str, optional
+        Else the method and, where `source` has a file, its name.
     source : mapping, optional
         Facts on the provenance: file, checksum, seed, versions, date.
     notes : iterable of str
         Sentences on what was done to the data.
     """
-    page = render(
-        ranking,
-        ranker=ranker,
-        X=X,
-        y=y,
-        n_selected=n_selected,
-        title=title,
-        source=source,
-        notes=notes,
-    )
+    page = render(outcome, X=X, y=y, title=title, source=source, notes=notes)
     with drafts([Path(path)]) as (draft,):
         draft.write_text(page, encoding="utf-8", newline="\n")
 
 
 def render(
-    ranking: Ranking,
+    outcome: Outcome,
     *,
-    ranker: FeatureRanker,
     X: Any = None,
     y: Any = None,
-    n_selected: int | None = None,
     title: str | None = None,
     source: Mapping[str, Any] | None = None,
     notes: Iterable[str] = (),
@@ -85,50 +82,150 @@ def render(
     str
         The same for the same input.
     """
-    X = X if X is None or hasattr(X, "shape") else _as_array(X)
+    ranker, source = outcome.ranker, source or {}
+    X = X if X is None or hasattr(X, "shape") else np.asarray(X)
     rows = read_rows(ranker, X, y)
-    summary = summarise(
-        ranking,
-        ranker,
-        rows=rows,
-        X=X,
-        n_selected=n_selected,
-        title=title,
-        source=source,
-        notes=notes,
-    )
-    of_rows = None
-    if rows is not None and X is not None:
-        of_rows = pictures_of_rows(ranking, rows, X, summary.n_selected)
+    about, table, curve = about_method(ranker), table_rows(outcome), follow(outcome)
+    start = f"{source['file']}: features" if "file" in source else "Features"
     return fill(
         "report.html",
         "style.css",
         "script.js",
-        summary=summary,
-        scores=picture_of_scores(summary.curve),
-        moves=None if summary.moves is None else picture_of_moves(summary.moves),
-        of_rows=of_rows,
+        **_shared(outcome),
+        title=visible(title or f"{start} ranked by {about.name}"),
+        lead=_lead(about.name, len(outcome), rows),
+        best=[row.feature for row in table[:MOST_NAMED]],
+        selection=say_selection(outcome),
+        rows=rows,
+        classes=[] if rows is None else count_classes(rows),
+        class_names=[visible(name) for name in getattr(ranker, "classes_", [])],
+        table=table,
+        parts=parts_of(ranker),
+        kind_of_data=say_kind(ranker),
+        redundancy=say_copies(outcome),
+        chance=curve.chance,
+        scores=picture_of_scores(curve),
+        no_score=missing_scores(outcome, X),
+        moves=picture_of_intervals(outcome),
+        of_rows=pictures_of_rows(outcome, rows, X) if rows is not None and X is not None else None,
+        about=about,
+        fit_facts=what_fit_reports(outcome, rows),
+        cautions=cautions(outcome, rows),
+        source=[(visible(key), visible(value)) for key, value in source.items()],
+        notes=[visible(note) for note in notes],
         n_printed=MOST_PRINTED_ROWS,
     )
 
 
-def notebook(ranker: FeatureRanker) -> str:
+def notebook(outcome: Outcome) -> str:
     """Return the best features and the picture of the scores, to stand below a diagram."""
-    ranking = ranking_of(ranker)
-    slug = f"semisift-{zlib.crc32(ranking.scores.tobytes()):08x}"
-    summary = summarise(ranking, ranker)
-    return (
-        environment()
-        .get_template("notebook.html")
-        .render(
-            summary=summary,
-            table=summary.table[:N_IN_NOTEBOOK],
-            scores=small_picture_of_scores(summary.curve, slug),
+    curve = follow(outcome)
+    # A notebook may hold several of these, also of one ranker: no two share an id.
+    scores = small_picture_of_scores(curve, f"semisift-{uuid.uuid4().hex[:12]}")
+    table = table_rows(outcome, N_IN_NOTEBOOK)
+    page = environment().get_template("notebook.html")
+    return page.render(**_shared(outcome), table=table, chance=curve.chance, scores=scores)
+
+
+def _shared(outcome: Outcome) -> dict[str, Any]:
+    """Return what all templates of a ranking know."""
+    return {
+        "outcome": outcome,
+        "trust": outcome.trust,
+        "marks": MARKS,
+        "words": WORDS,
+        "cells": CELLS,
+        "heading": HEADING,
+        "as_rank": as_rank,
+        "visible": visible,
+    }
+
+
+def count_classes(rows: RowLabels) -> list[tuple[str, int, int | None]]:
+    """Return the name of each class, its labelled rows, and how many the ranker put there."""
+    labels, given = rows.labels, rows.given_counts
+    return [
+        (visible(name), int(labels.counts[code]), None if given is None else int(given[code]))
+        for code, name in enumerate(labels.classes)
+    ]
+
+
+def _lead(name: str, n_features: int, rows: RowLabels | None) -> str:
+    ranked = f"{name} ranked {count(n_features, 'feature')}"
+    if rows is None:
+        return f"{ranked}."
+    n_labelled = len(rows.labels.labelled)
+    of_rows = f"{ranked} of {count(rows.n_rows, 'row')}"
+    if n_labelled == rows.n_rows:
+        return f"{of_rows}, all of which carry a label."
+    if not n_labelled:
+        return f"{of_rows}, none of which carries a label."
+    return f"{of_rows}, of which {n_labelled:,} carr{'ies' if n_labelled == 1 else 'y'} a label."
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """One line of the table; `bar` is the score in percent of the best one.
+
+    `column` is the column that stands for the feature if it has several, `copy_of` the feature that
+    stands for this one, `copies` those that this one stands for (the first of them) and `n_copies`
+    how many.
+    """
+
+    rank: int
+    feature: str
+    column: str
+    score: str
+    bar: float
+    copy_of: str
+    copies: list[str]
+    n_copies: int
+
+
+def table_rows(outcome: Outcome, most: int = MOST_TABLE_ROWS) -> list[TableRow]:
+    """Return the lines of the table: the best thousand."""
+    names = [visible(name) for name in outcome.features[:most]]
+    scores = outcome.scores[:most]
+    form = same_decimals(scores)
+    best = float(scores[np.isfinite(scores)].max(initial=0.0))
+    rows = []
+    for place, (feature, score) in enumerate(zip(names, scores.tolist(), strict=True)):
+        column, copies = visible(outcome.column_names[place]), outcome.copies.get(place, [])
+        stands = place if outcome.represented_by is None else int(outcome.represented_by[place])
+        rows.append(
+            TableRow(
+                rank=place + 1,
+                feature=feature,
+                column="" if column == feature else column,
+                score=format(score, form) if np.isfinite(score) else figure(score),
+                bar=_bar(score, best),
+                copy_of="" if stands == place else visible(outcome.features[stands]),
+                copies=[visible(outcome.features[i]) for i in copies[:MOST_COPIES]],
+                n_copies=len(copies),
+            )
         )
-    )
+    return rows
 
 
-def _as_array(X: Any) -> Any:
-    import numpy as np
+def _bar(score: float, best: float) -> float:
+    """Return the length of the bar of a score.
 
-    return np.asarray(X)
+    Examples
+    --------
+    >>> _bar(0.5, 2.0), _bar(-1.0, 2.0), _bar(float("inf"), 2.0), _bar(float("nan"), 2.0)
+    (25.0, 0.0, 100.0, 0.0)
+    """
+    if score == np.inf:
+        return 100.0
+    return round(100 * max(0.0, score / best), 1) if np.isfinite(score) and best > 0 else 0.0
+
+
+def as_rank(value: float) -> str:
+    """Write a rank; equal scores share a mean rank.
+
+    Examples
+    --------
+    >>> as_rank(1234.0), as_rank(2.5)
+    ('1,234', '2.5')
+    """
+    return f"{value:,.1f}".removesuffix(".0")

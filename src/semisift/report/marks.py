@@ -1,18 +1,20 @@
 """How pictures show what was decided on a feature: by shape and filling, and by colour as well."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift.outcome.decisions import WORDS
+from semisift.outcome.ranking import Chance
 from semisift.report.palette import Palette
-from semisift.report.ranking import Chance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Features that were rejected, or on which nothing was decided, are marked up to this rank.
+# Features not told from chance, or on which nothing was decided, are marked up to this rank.
 MOST_MARKED = 60
 
 
@@ -45,14 +47,9 @@ class Mark:
         """Return how matplotlib draws it."""
         kind, _, number = self.colour.partition("-")
         colour = palette.classes[int(number) - 1] if number else getattr(palette, kind)
-        return {
-            "marker": self.shape,
-            "ls": "none",
-            "mec": colour,
-            "mfc": colour if self.filled else palette.paper,
-            "ms": self.size,
-            "mew": 1.2,
-        }
+        face = colour if self.filled else palette.paper
+        look = {"marker": self.shape, "mec": colour, "mfc": face, "ms": self.size, "mew": 1.2}
+        return {**look, "ls": "none"}
 
 
 MARKS = {
@@ -66,7 +63,17 @@ MARKS = {
 }
 
 
-def chance(palette: Palette) -> dict[str, Any]:
+def marked(
+    ranks: NDArray[np.number], decisions: NDArray[np.str_] | None
+) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Yield the decisions that are drawn, and at which points, the confirmed ones first."""
+    for decision in MARKS if decisions is not None else ():
+        own = (decisions == decision) & ((decision != "rejected") | (ranks <= MOST_MARKED))
+        if own.any():
+            yield decision, own
+
+
+def chance_line(palette: Palette) -> dict[str, Any]:
     """Return how matplotlib draws the line of chance."""
     return {"color": palette.classes[3], "lw": 1.4, "ls": (0, (7, 3))}
 
@@ -79,33 +86,23 @@ def draw_marks(
     palette: Palette,
 ) -> None:
     """Draw the points of features, the confirmed ones on top; x are ranks."""
-    for decision, mark in reversed(MARKS.items()):
-        own = decisions == decision
-        if decision == "rejected":
-            own = own & (x <= MOST_MARKED)
-        if own.any():
-            ax.plot(x[own], y[own], zorder=3, **mark.look(palette))
+    for decision, own in reversed([*marked(x, decisions)]):
+        ax.plot(x[own], y[own], zorder=3, **MARKS[decision].look(palette))
 
 
-def draw_legend(
-    ax: "Axes", decisions: NDArray[np.str_] | None, line: Chance | None, palette: Palette
-) -> None:
+def draw_legend(ax: "Axes", decisions: list[str], chance: Chance | None, palette: Palette) -> None:
     """Say above the axes what marks and line mean, where there are any."""
     from matplotlib.lines import Line2D
 
-    handles = [
-        Line2D([], [], label=decision, **mark.look(palette))
-        for decision, mark in MARKS.items()
-        if decisions is not None and (decisions == decision).any()
-    ]
-    if line is not None:
-        handles.append(Line2D([], [], label=line.name, **chance(palette)))
-    if handles:
+    looks = {WORDS[decision]: MARKS[decision].look(palette) for decision in decisions}
+    if chance is not None:
+        looks[chance.name] = chance_line(palette)
+    if looks:
         ax.legend(
-            handles=handles,
+            handles=[Line2D([], [], label=label, **look) for label, look in looks.items()],
             loc="lower left",
             bbox_to_anchor=(0, 1.05),  # above the words on how many are selected
-            ncols=len(handles),
+            ncols=len(looks),
             fontsize="small",
             handlelength=1.8,
             columnspacing=1.2,

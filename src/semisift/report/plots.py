@@ -9,10 +9,10 @@ from matplotlib.ticker import FuncFormatter, LogLocator
 from numpy.typing import NDArray
 
 from semisift._words import shorten
+from semisift.outcome import Outcome
 from semisift.report.curve import Curve, follow
-from semisift.report.marks import MOST_MARKED, chance, draw_legend, draw_marks
+from semisift.report.marks import MOST_MARKED, chance_line, draw_legend, draw_marks
 from semisift.report.palette import Palette, WriteName, bare, for_user
-from semisift.report.ranking import Ranking
 
 LINE_HEIGHT = 14.0
 HALF_LINE = 6.0
@@ -21,20 +21,13 @@ LEAST_ROOM = 95.0
 
 
 def plot_scores(
-    ranking: Ranking,
-    *,
-    n_selected: int | None = None,
-    ax: Axes | None = None,
-    top: int | None = None,
-    n_names: int = 8,
+    outcome: Outcome, *, ax: Axes | None = None, top: int | None = None, n_names: int = 8
 ) -> Axes:
     """Draw the scores against the ranks.
 
     Parameters
     ----------
-    ranking : Ranking
-    n_selected : int, optional
-        Marked with a line.
+    outcome : Outcome
     ax : matplotlib.axes.Axes, optional
         Else a new figure of pyplot.
     top : int, optional
@@ -50,19 +43,9 @@ def plot_scores(
         from matplotlib import pyplot
 
         _, ax = pyplot.subplots()
-    part = ranking if top is None else ranking.head(top)
-    n_first = len(part) if n_selected is None else _count_first(ranking, n_selected)
-    curve = follow(part, n_first, n_names)
+    curve = follow(outcome, n_names, top)
     draw_scores(ax, curve, for_user(), shorten, n_names, legend=True)
     return ax
-
-
-def _count_first(ranking: Ranking, n_selected: int) -> int:
-    """Return `n_selected`, or 0 where a rule selected features that are not the first ones."""
-    confirmed = ranking.confirmed
-    if confirmed is None or confirmed.sum() != n_selected or confirmed[:n_selected].all():
-        return n_selected
-    return 0
 
 
 def draw_scores(
@@ -108,7 +91,7 @@ def draw_scores(
         _draw_chance(ax, curve.chance.score, heights, names_from, palette)
     _name_points(ax, curve, heights, names_from, palette, write)
     if legend:
-        draw_legend(ax, curve.decisions, curve.chance, palette)
+        draw_legend(ax, curve.marks, curve.chance, palette)
 
 
 def set_ranks(ax: Axes, right: float, palette: Palette) -> None:
@@ -144,7 +127,8 @@ def _draw_chance(
     line = LINE_HEIGHT * (high - low) / size_in_points(ax)[1]
     crosses = any(abs(score - height) < line for height in heights)
     left, right = ax.get_xlim()
-    ax.plot([left, names_from if crosses else right], [score, score], zorder=1.5, **chance(palette))
+    end = names_from if crosses else right
+    ax.plot([left, end], [score, score], zorder=1.5, **chance_line(palette))
 
 
 def size_in_points(ax: Axes) -> tuple[float, float]:

@@ -19,7 +19,7 @@ Kind = Literal["labelled", "given", "unlabelled"]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class RowLabels:
     """Labels of the rows, and the labels that the ranker gave to the others.
 
     Attributes
@@ -81,7 +81,7 @@ class Projection:
     n_features: int
 
 
-def read_rows(ranker: FeatureRanker, X: Any, y: Any) -> Rows | None:
+def read_rows(ranker: FeatureRanker, X: Any, y: Any) -> RowLabels | None:
     """Read the labels of the rows; None where neither rows nor labels are known.
 
     Parameters
@@ -92,7 +92,7 @@ def read_rows(ranker: FeatureRanker, X: Any, y: Any) -> Rows | None:
 
     Returns
     -------
-    Rows or None
+    RowLabels or None
 
     Raises
     ------
@@ -111,7 +111,7 @@ def read_rows(ranker: FeatureRanker, X: Any, y: Any) -> Rows | None:
     labels = parse_labels(y, len(y) if X is None else X.shape[0])
     transduction = getattr(ranker, "transduction_", None)
     if transduction is None:
-        return Rows(labels, None)
+        return RowLabels(labels, None)
     if len(transduction) != len(labels.codes):
         raise ValueError(
             f"X and y must be the rows of the fit: they have {len(labels.codes)} rows, the ranker "
@@ -119,10 +119,10 @@ def read_rows(ranker: FeatureRanker, X: Any, y: Any) -> Rows | None:
         )
     if not np.isin(transduction, labels.classes).all():
         raise ValueError("y must be the labels of the fit: some classes of the ranker are absent.")
-    return Rows(labels, np.searchsorted(labels.classes, transduction))
+    return RowLabels(labels, np.searchsorted(labels.classes, transduction))
 
 
-def group_rows(rows: Rows) -> list[Group]:
+def group_rows(rows: RowLabels) -> list[Group]:
     """Split the rows of the classes that are shown: labelled, given a label, and unlabelled."""
     codes = rows.labels.codes
     unlabelled = codes < 0
@@ -163,13 +163,13 @@ def find_constant(X: Any, columns: NDArray[np.integer]) -> NDArray[np.bool_]:
     return constant
 
 
-def project(values: NDArray[np.float64], rows: Rows) -> Projection | None:
+def project(values: NDArray[np.float64], rows: RowLabels) -> Projection | None:
     """Find the two principal directions of the standardised columns; None if there are none.
 
     Parameters
     ----------
     values : array of shape (n_rows, n_features)
-    rows : Rows
+    rows : RowLabels
 
     Returns
     -------
@@ -197,7 +197,7 @@ def project(values: NDArray[np.float64], rows: Rows) -> Projection | None:
     )
 
 
-def _choose(rows: Rows) -> NDArray[np.bool_]:
+def _choose(rows: RowLabels) -> NDArray[np.bool_]:
     rng = np.random.default_rng(0)
     order = np.concatenate(
         [rng.permutation(rows.labels.labelled), rng.permutation(rows.labels.unlabelled)]

@@ -7,7 +7,7 @@ name is read as mathematics, lacks a glyph or escapes its element.
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -85,6 +85,39 @@ def tagged(ax: Axes, **data: int) -> Iterator[None]:
 def themed() -> Any:
     """Return the context in which figures of the page are drawn."""
     return style.context(STYLE)
+
+
+def draw(
+    paint: Callable[[Axes, Names], None],
+    slug: str,
+    size: tuple[float, float],
+    margins: tuple[float, float, float, float],
+    label: str,
+) -> Markup:
+    """Draw a picture of the page.
+
+    Parameters
+    ----------
+    paint : callable
+        Draws on the axes; names are written as placeholders.
+    slug : str
+        Starts the ids, which must differ between the pictures of a page.
+    size : tuple of float
+        Width and height in units of the SVG.
+    margins : tuple of float
+        At the left, at the right, above and below.
+    label : str
+        Id of the element that describes the picture.
+
+    Returns
+    -------
+    markupsafe.Markup
+    """
+    names, margin = Names(), dict(zip(("left", "right", "top", "bottom"), margins, strict=True))
+    with themed():
+        figure = new_figure(*size)
+        paint(new_axes(figure, *size, **margin), names)
+        return to_svg(figure, slug, names, label)
 
 
 def to_svg(figure: Figure, prefix: str, names: Names, label: str) -> Markup:

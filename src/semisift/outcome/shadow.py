@@ -32,13 +32,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._cutoff.labellings import (
+from semisift._problem import Problem
+from semisift.outcome.labellings import (
     LabellingsTest,
     compare_labellings,
     scores_by_labelling,
 )
-from semisift._cutoff.samples import shuffled_labels, with_shadows
-from semisift._cutoff.scoring import (
+from semisift.outcome.samples import shuffled_labels, with_shadows
+from semisift.outcome.scoring import (
     ALPHA,
     ERROR,
     LABEL_STREAM,
@@ -50,7 +51,6 @@ from semisift._cutoff.scoring import (
     learns_from_labels,
     seed_of,
 )
-from semisift._problem import Problem
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker

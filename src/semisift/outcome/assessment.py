@@ -3,16 +3,22 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._cutoff.labellings import LabellingsTest, compare_labellings, scores_by_labelling
-from semisift._cutoff.samples import exchanges_labels, half_of_rows
-from semisift._cutoff.scoring import ERROR, Scorer, at_most, learns_from_labels, seed_of
 from semisift._problem import Problem
 from semisift.math.stability import Stability, nogueira
+from semisift.outcome.decisions import count_decisions, find_confirmed, near_copies
+from semisift.outcome.labellings import (
+    SIGNIFICANT,
+    LabellingsTest,
+    compare_labellings,
+    scores_by_labelling,
+)
+from semisift.outcome.samples import exchanges_labels, half_of_rows
+from semisift.outcome.scoring import ERROR, Scorer, at_most, learns_from_labels, seed_of
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -64,6 +70,8 @@ class Assessment:
         Whether committees were smaller than in the fit.
     error : str
         What is bounded for the confirmed columns.
+    is_copy : bool array of shape (p,) or None
+        Which columns are near-copies of better ones, and not counted.
     """
 
     rank_interval: NDArray[np.int64] | None
@@ -79,6 +87,39 @@ class Assessment:
     exchanged: bool
     light: bool
     error: str = ERROR
+    is_copy: NDArray[np.bool_] | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the ranking is told from those of shuffled labels."""
+        return bool(self.p_value <= SIGNIFICANT + 1e-12)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is said of the ranking as a whole, as plain values."""
+        names = ("p_value", "n_permutations", "exchanged", "n_resamples", "n_best", "light")
+        facts: dict[str, Any] = {name: getattr(self, name) for name in names}
+        stable = self.stability
+        facts["stability"] = stable and {k: getattr(stable, k) for k in ("value", "low", "high")}
+        return facts
+
+    def __repr__(self) -> str:
+        said = []
+        if self.decisions is not None:
+            is_copy = self.decisions == "" if self.is_copy is None else self.is_copy
+            counts = count_decisions(self.decisions, is_copy)
+            said += [
+                f"p = {self.p_value:.2g} by {self.n_permutations:,} shuffled labellings",
+                f"{counts['confirmed']:,} of {len(self.decisions):,} columns confirmed, "
+                f"{counts['tentative']:,} tentative",
+            ]
+        if self.stability is not None:
+            stable = self.stability
+            said.append(
+                f"stability of the best {self.n_best:,} {stable.value:.2f} ({stable.low:.2f} to "
+                f"{stable.high:.2f}) on {self.n_resamples:,} halves of the rows"
+            )
+        return f"<Assessment: {'; '.join(said) or 'nothing was asked for'}>"
 
 
 def assess_ranking(
@@ -129,6 +170,7 @@ def assess_ranking(
         n_permutations=0 if test is None else test.n_labellings,
         exchanged=exchanges_labels(problem),
         light=light,
+        is_copy=near_copies(ranker),
     )
 
 
@@ -138,13 +180,17 @@ def _chance_score(ranker: "FeatureRanker", test: LabellingsTest | None, light: b
 
 
 def _count_best(ranker: "FeatureRanker", test: LabellingsTest | None) -> int:
-    """Return how many columns the ranker selects, or the test confirms if nothing was asked for."""
+    """Return how many columns the ranker selects, or the test confirms if nothing was asked for.
+
+    Where that is none, they are half of those that are no near-copies, which always come last.
+    """
     n_best = 0
+    copies = near_copies(ranker)
     if ranker.n_features_to_select is not None:
         n_best = int(ranker.get_support().sum())
     elif test is not None:
-        n_best = int(((test.decisions == "confirmed") & ~near_copies(ranker)).sum())
-    return n_best or min(N_SHOWN, max(1, ranker.n_features_in_ // 2))
+        n_best = int(find_confirmed(test.decisions, copies).sum())
+    return n_best or min(N_SHOWN, max(1, int((~copies).sum()) // 2))
 
 
 def permutation_test(
@@ -165,12 +211,6 @@ def resampled_rankings(
         own = seed_of(seed, RESAMPLE_STREAM, number)
         rankings.append(scorer.ranking_on(problem, half_of_rows(problem, own), own))
     return np.array(rankings, dtype=np.int64).reshape(-1, problem.n_features)
-
-
-def near_copies(ranker: "FeatureRanker") -> NDArray[np.bool_]:
-    """Return which columns of a fitted ranker are near-copies of better ones."""
-    columns = np.arange(ranker.n_features_in_)
-    return np.asarray(getattr(ranker, "represented_by_", columns) != columns)
 
 
 def put_last(rankings: NDArray[np.int64], copies: NDArray[np.bool_]) -> NDArray[np.int64]:

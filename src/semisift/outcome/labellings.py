@@ -22,9 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._cutoff.samples import shuffled_labels
-from semisift._cutoff.scoring import ALPHA, Scorer
 from semisift._problem import Problem
+from semisift.outcome.samples import shuffled_labels
+from semisift.outcome.scoring import ALPHA, Scorer
 
 # How many of the highest scores the test of the whole ranking looks at, besides the highest.
 N_TESTED = 20

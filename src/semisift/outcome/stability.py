@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._cutoff.samples import can_halve, half_of_rows
-from semisift._cutoff.scoring import MOST, Scorer, at_most, seed_of
 from semisift._problem import Problem
+from semisift.outcome.samples import can_halve, half_of_rows
+from semisift.outcome.scoring import MOST, Scorer, at_most, seed_of
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -123,7 +123,7 @@ def decide_by_stability(
     if bound > 1:  # a single column is always the best
         decisions[decisions == "confirmed"] = "tentative"
     holds = can_halve(problem)
-    error = f"the expected number of useless columns confirmed is at most {bound:.3g}"
+    error = f"the expected number of useless features confirmed is at most {bound:.3g}"
     if not holds:
         error += "; this does not formally hold, as there are too few labels to halve"
     cutoff = StabilityCutoff(n, frequencies, n_best, bound, holds, CONFIRMED, error)

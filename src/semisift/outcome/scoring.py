@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
 
-from semisift._cutoff.samples import take_rows
 from semisift._problem import Problem
+from semisift.outcome.samples import take_rows
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker

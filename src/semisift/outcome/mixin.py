@@ -15,12 +15,13 @@ from semisift._problem import Problem
 from semisift._warnings import warn
 from semisift._words import count
 from semisift.exceptions import NothingSelectedWarning
+from semisift.outcome.decisions import count_decisions, find_confirmed, near_copies
 
 if TYPE_CHECKING:
-    from semisift._cutoff.assessment import Assessment
-    from semisift._cutoff.knockoff import KnockoffCutoff
-    from semisift._cutoff.shadow import ShadowCutoff
-    from semisift._cutoff.stability import StabilityCutoff
+    from semisift.outcome.assessment import Assessment
+    from semisift.outcome.knockoff import KnockoffCutoff
+    from semisift.outcome.shadow import ShadowCutoff
+    from semisift.outcome.stability import StabilityCutoff
 
 RULES = ("shadow", "stability", "knockoff")
 
@@ -52,7 +53,7 @@ class CutoffMixin:
         for name in OF_A_FIT:
             self.__dict__.pop(name, None)
         if self._rule == "knockoff":
-            from semisift._cutoff.knockoff import check_number
+            from semisift.outcome.knockoff import check_number
 
             check_number(problem.n_features)
 
@@ -64,7 +65,7 @@ class CutoffMixin:
     def _n_repetitions(self) -> int:
         if self._rule is None:
             return 0
-        from semisift._cutoff.scoring import MOST
+        from semisift.outcome.scoring import MOST
 
         return {"shadow": 2 * MOST, "stability": MOST, "knockoff": 1 + MOST}[self._rule]
 
@@ -73,9 +74,9 @@ class CutoffMixin:
         if self._rule is None:
             return
         # The rules load what a fit without them does not need.
-        from semisift._cutoff.knockoff import decide_by_knockoffs
-        from semisift._cutoff.shadow import decide_by_shadows
-        from semisift._cutoff.stability import decide_by_stability
+        from semisift.outcome.knockoff import decide_by_knockoffs
+        from semisift.outcome.shadow import decide_by_shadows
+        from semisift.outcome.stability import decide_by_stability
 
         decide = {
             "shadow": decide_by_shadows,
@@ -87,11 +88,11 @@ class CutoffMixin:
         for _ in steps:  # to the end of the bar, also where the rule was sure early
             pass
         self.decisions_, self.cutoff_ = decisions, cutoff
-        if not (decisions == "confirmed").any():
-            self._warn_of_nothing(problem)
+        counts = count_decisions(decisions, near_copies(self))
+        if not counts["confirmed"]:
+            self._warn_of_nothing(problem, counts["tentative"])
 
-    def _warn_of_nothing(self: Any, problem: Problem) -> None:
-        n_tentative = int((self.decisions_ == "tentative").sum())
+    def _warn_of_nothing(self: Any, problem: Problem, n_tentative: int) -> None:
         n_labelled = len(problem.labels.labelled)
         why = f": with {count(n_labelled, 'labelled row')} nothing stands out" if n_labelled else ""
         warn(
@@ -104,18 +105,17 @@ class CutoffMixin:
             NothingSelectedWarning,
         )
 
-    def _confirmed(self: Any) -> NDArray[np.bool_]:
-        """Return which columns the rule selects."""
+    def _get_support_mask(self: Any) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        if self._rule is None:
+            return np.asarray(self.ranking_ <= self._count_to_select(self.n_features_in_))
         if not hasattr(self, "decisions_") or self.cutoff_.rule != self._rule:
             raise NotFittedError(
                 f"n_features_to_select={self._rule!r} was not in force during fit, or fit was "
                 "interrupted: there is a ranking, but no decision on the columns. Call fit again, "
                 "or set n_features_to_select to a number."
             )
-        confirmed = self.decisions_ == "confirmed"
-        if hasattr(self, "represented_by_"):
-            confirmed &= self.represented_by_ == np.arange(len(confirmed))
-        return np.asarray(confirmed)
+        return find_confirmed(self.decisions_, near_copies(self))
 
     def _lighter(self: Any, n_features: int) -> Any:
         """Return a copy whose committees are smaller, for many repetitions."""
@@ -159,7 +159,7 @@ class CutoffMixin:
         n_best : int, default=None
             How many columns are the best ones; None is as many as the ranker selects, or, if it was
             not told how many, as many as the permutations confirm. Where that is none, 20, but no
-            more than half of all.
+            more than half of those that are no near-copies.
         n_resamples : int, default=50
             Rankings of half of the rows; 0 leaves them out.
         n_permutations : int, default=99
@@ -214,7 +214,7 @@ class CutoffMixin:
             )
         if problem.labels.n_classes < 2:
             self._check_labels(problem)
-        from semisift._cutoff.assessment import assess_ranking
+        from semisift.outcome.assessment import assess_ranking
 
         n_steps = n_permutations + n_resamples
         task = self._init_callback_context(task_name="assess", max_subtasks=n_steps)

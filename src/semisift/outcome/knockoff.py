@@ -37,8 +37,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf_shrinkage
 
-from semisift._cutoff.samples import shuffled_labels, with_columns
-from semisift._cutoff.scoring import (
+from semisift._problem import Problem
+from semisift.math.threads import one_blas_thread
+from semisift.outcome.samples import shuffled_labels, with_columns
+from semisift.outcome.scoring import (
     ALPHA,
     LABEL_STREAM,
     MOST,
@@ -48,8 +50,6 @@ from semisift._cutoff.scoring import (
     learns_from_labels,
     seed_of,
 )
-from semisift._problem import Problem
-from semisift.math.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -81,7 +81,7 @@ class KnockoffCutoff:
     W: NDArray[np.float64]
     threshold: float
     label_p_value: float | None
-    error: str = "the expected share of useless columns among the confirmed ones is at most .1"
+    error: str = "the expected share of useless features among the confirmed ones is at most .1"
     rule: ClassVar[str] = "knockoff"
 
 

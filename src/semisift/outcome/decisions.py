@@ -1,0 +1,45 @@
+"""What can be decided on a feature, what readers call it, and which features that leaves.
+
+`decisions_`, assessments and files hold the keys of `WORDS`.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from semisift._base import FeatureRanker
+
+WORDS = {
+    "confirmed": "confirmed",
+    "tentative": "tentative",
+    "rejected": "not told from chance",
+}
+
+# In the lines of a table, where the heading has the room for words.
+HEADING = "told from chance"
+CELLS = {**WORDS, "rejected": "no"}
+
+
+def near_copies(ranker: "FeatureRanker") -> NDArray[np.bool_]:
+    """Return which columns of a fitted ranker are near-copies of better ones."""
+    columns = np.arange(ranker.n_features_in_)
+    return np.asarray(getattr(ranker, "represented_by_", columns) != columns)
+
+
+def find_confirmed(decisions: NDArray[np.str_], is_copy: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which features a decision selects: the confirmed ones that are no near-copies."""
+    return np.asarray((decisions == "confirmed") & ~is_copy)
+
+
+def count_decisions(decisions: NDArray[np.str_], is_copy: NDArray[np.bool_]) -> dict[str, int]:
+    """Count the decisions on features that are no near-copies.
+
+    Examples
+    --------
+    >>> decisions = np.array(["confirmed", "rejected", "confirmed"])
+    >>> count_decisions(decisions, np.array([False, False, True]))
+    {'confirmed': 1, 'tentative': 0, 'rejected': 1}
+    """
+    return {each: int(np.sum((decisions == each) & ~is_copy)) for each in WORDS}

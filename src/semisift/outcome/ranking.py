@@ -1,0 +1,321 @@
+"""Outcome: what came out of a fit, made once and read by all that show, write or select."""
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift.math.ranks import rank
+from semisift.outcome.assessment import N_SHOWN
+from semisift.outcome.decisions import count_decisions, find_confirmed
+from semisift.outcome.words import Trust, judge
+
+if TYPE_CHECKING:
+    from semisift._base import FeatureRanker
+    from semisift.outcome.assessment import Assessment
+
+# Of the features that are confirmed, so many are listed.
+MOST_LISTED = 50
+
+
+@dataclass(frozen=True)
+class Chance:
+    """How high chance alone scores, and what stands for chance."""
+
+    score: float
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The features of a fit in the order of their ranks, with all that is known of them.
+
+    Attributes
+    ----------
+    ranker : FeatureRanker
+        Fitted, and perhaps assessed.
+    features : array of str
+        Best first.
+    scores : float array
+        NaN where there is none.
+    columns : int array
+        The column of X that stands for the feature: its own, or the best of its one-hot columns.
+    column_names : array of str
+        Names of these columns.
+    selected : bool array
+        Which features are selected. With `selected_by="decisions"` they need not be the first.
+    selected_by : {"number", "half", "decisions", "changed"}
+        What selected them: a number that was asked for, or half of all since none was, or the rule
+        or assessment; "changed" where the ranker cannot tell since its parameter was changed.
+    draws : int array or None
+        How many members of a committee drew the feature.
+    represented_by : int array or None
+        The place, counted from 0, of the feature that stands for each: its own, or that of the
+        better feature that a near-copy resembles. None without a redundancy threshold.
+    decisions : array of str or None
+        "confirmed", "tentative" or "rejected", by the rule of the ranker or else by its
+        assessment; None where there is neither.
+    rank_interval : int array of shape (n, 2) or None
+        Lowest and highest rank on halves of the rows. None where the ranker was not assessed.
+    selection_probability : float array or None
+        How often the feature is among the best on halves of the rows.
+    parts : dict of str to float array, or None
+        Rank of the feature by each ranker of a consensus.
+    chance : Chance or None
+        The score that chance alone reaches, where the rule or the assessment knows it.
+    """
+
+    ranker: "FeatureRanker"
+    features: NDArray[Any]
+    scores: NDArray[np.float64]
+    columns: NDArray[np.int64]
+    column_names: NDArray[Any]
+    selected: NDArray[np.bool_]
+    selected_by: Literal["number", "half", "decisions", "changed"]
+    draws: NDArray[np.int64] | None = None
+    represented_by: NDArray[np.int64] | None = None
+    decisions: NDArray[np.str_] | None = None
+    rank_interval: NDArray[np.int64] | None = None
+    selection_probability: NDArray[np.float64] | None = None
+    parts: dict[str, NDArray[np.float64]] | None = None
+    chance: Chance | None = None
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __repr__(self) -> str:
+        by = type(self.ranker).__name__
+        return f"<Outcome: {len(self):,} features by {by}, {self.n_selected:,} selected>"
+
+    @property
+    def assessment(self) -> "Assessment | None":
+        """How sure the ranking is, where it was assessed."""
+        return getattr(self.ranker, "assessment_", None)
+
+    @cached_property
+    def is_copy(self) -> NDArray[np.bool_]:
+        """Which features are near-copies of a better one."""
+        if self.represented_by is None:
+            return np.zeros(len(self), dtype=bool)
+        return np.asarray(self.represented_by != np.arange(len(self)))
+
+    @cached_property
+    def copies(self) -> dict[int, list[int]]:
+        """Places of the near-copies that the feature at a place stands for."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for place in np.flatnonzero(self.is_copy).tolist():
+            found[int(self.represented_by[place])].append(place)  # type: ignore[index]
+        return found
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many features were decided on in which way, and the near-copies, counted apart."""
+        if self.decisions is None:
+            return {}
+        counts = count_decisions(self.decisions, self.is_copy)
+        return {**counts, "near_copies": int(self.is_copy.sum())}
+
+    @property
+    def confirmed_are_first(self) -> bool:
+        """Whether no feature ranks before a confirmed one without being confirmed itself."""
+        n_confirmed = self.counts.get("confirmed", 0)
+        own = np.zeros(0) if self.decisions is None else self.decisions[~self.is_copy]
+        return bool((own[:n_confirmed] == "confirmed").all())
+
+    @property
+    def n_selected(self) -> int:
+        """How many features are selected."""
+        return int(self.selected.sum())
+
+    @property
+    def n_first(self) -> int:
+        """How many are selected if they are the first ones; 0 where others stand between them."""
+        return self.n_selected if self.selected[: self.n_selected].all() else 0
+
+    @cached_property
+    def listed(self) -> NDArray[np.int64]:
+        """Places of the features to look at: the selected ones, and others where these are few.
+
+        Where nothing is confirmed, they are those that the assessment calls the best.
+        """
+        if self.selected_by == "number":
+            return np.flatnonzero(self.selected)
+        kept = self.selected & (self.selected_by == "decisions")
+        n_listed = N_SHOWN
+        if self.assessment is not None and self.counts and not self.counts["confirmed"]:
+            n_listed = self.assessment.n_best
+        others = np.flatnonzero(~self.is_copy & ~kept)[: max(0, n_listed - kept.sum())]
+        return np.sort(np.concatenate([np.flatnonzero(kept)[:MOST_LISTED], others]))
+
+    @cached_property
+    def trust(self) -> Trust | None:
+        """How sure the ranking is, in words; None where nothing is known of that."""
+        return judge(self)
+
+    def select(self, wanted: "int | Literal['confirmed']") -> "Outcome":
+        """Return the same with other features selected: the first ones, or the confirmed ones."""
+        if isinstance(wanted, str):
+            if self.decisions is None:
+                raise ValueError("Nothing was decided on the features, so that none is confirmed.")
+            confirmed = find_confirmed(self.decisions, self.is_copy)
+            return replace(self, selected=confirmed, selected_by="decisions")
+        return replace(self, selected=np.arange(len(self)) < wanted, selected_by="number")
+
+    def to_frame(self, output: Literal["polars", "pandas"] = "polars") -> Any:
+        """Return a frame with a row for each feature, best first; see `FeatureRanker.to_frame`."""
+        table: dict[str, Any] = {
+            "feature": [str(name) for name in self.features],
+            "rank": np.arange(1, len(self) + 1),
+            "score": self.scores,
+            "selected": self.selected,
+            "draws": self.draws,
+        }
+        if self.represented_by is not None:
+            table["represented_by"] = [str(name) for name in self.features[self.represented_by]]
+        if self.decisions is not None:
+            table["decision"] = self.decisions.tolist()
+        if self.rank_interval is not None:
+            table["rank_low"], table["rank_high"] = self.rank_interval.T
+        table["selection_probability"] = self.selection_probability
+        for name, ranks in (self.parts or {}).items():
+            table[f"rank_by_{name}"] = ranks
+        known = {name: values for name, values in table.items() if values is not None}
+        if output == "pandas":
+            import pandas as pd
+
+            return pd.DataFrame(known)
+        import polars as pl
+
+        return pl.DataFrame(known)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is known of how sure the ranking is, as plain values."""
+        facts: dict[str, Any] = {}
+        if self.parts is not None:
+            facts["parts"] = dict(zip(self.parts, self.ranker.weights_.tolist(), strict=True))
+        cutoff = getattr(self.ranker, "cutoff_", None)
+        if cutoff is not None:
+            facts["rule"] = {"name": cutoff.rule, "error": cutoff.error}
+            if hasattr(cutoff, "repetitions"):
+                facts["rule"]["repetitions"] = cutoff.repetitions
+        if self.assessment is not None:
+            facts["assessment"] = self.assessment.facts
+        if self.counts:
+            facts["assessment" if cutoff is None else "rule"]["decisions"] = self.counts
+        return facts
+
+
+def outcome_of(
+    ranker: "FeatureRanker",
+    names: Sequence[str] | None = None,
+    *,
+    variables: Sequence[str] | None = None,
+    variable_of: NDArray[np.integer] | None = None,
+    seed: int = 0,
+) -> Outcome:
+    """Put together what came out of a fit.
+
+    Parameters
+    ----------
+    ranker : fitted FeatureRanker
+    names : sequence of str, optional
+        Names of the columns; else those seen in fit, or x0, x1, ...
+    variables : sequence of str, optional
+        Names of the features, where some are spread over several columns. A feature has the score
+        of its best column, which is defined for every method, and the draws of all its columns. It
+        is a near-copy if all its columns are near-copies of others.
+    variable_of : int array of shape (n_columns,), optional
+        The feature of each column.
+    seed : int, default=0
+        Decides the order of features of equal score, if they are spread over columns.
+
+    Returns
+    -------
+    Outcome
+        With what the ranker selects; `Outcome.select` changes that.
+    """
+    if names is None:
+        names = getattr(ranker, "feature_names_in_", None)
+    if names is None:
+        names = [f"x{j}" for j in range(ranker.n_features_in_)]
+    ranks, is_spread = ranker.ranking_, variable_of is not None
+    if variable_of is None or variables is None:
+        variables, variable_of = names, np.arange(ranker.n_features_in_)
+    best = np.argsort(ranks)
+    best = best[np.unique(variable_of[best], return_index=True)[1]]
+    if is_spread and not hasattr(ranker, "represented_by_"):
+        order = np.argsort(rank(ranker.scores_[best], seed))
+    else:
+        order = np.argsort(ranks[best])
+    columns = best[order]
+    draws = getattr(ranker, "n_draws_", None)
+    if draws is not None:
+        draws = np.bincount(variable_of, draws, len(variables)).astype(np.int64)[order]
+    represented_by = getattr(ranker, "represented_by_", None)
+    if represented_by is not None:
+        represented_by = np.argsort(order)[variable_of[represented_by[columns]]]
+    selected, selected_by = _selection(ranker)
+    return Outcome(
+        ranker=ranker,
+        features=np.array([str(name) for name in variables], dtype=object)[order],
+        scores=ranker.scores_[columns],
+        columns=columns,
+        column_names=np.array([str(name) for name in names], dtype=object)[columns],
+        selected=selected[columns],
+        selected_by=selected_by,
+        draws=draws,
+        represented_by=represented_by,
+        chance=chance_of(ranker),
+        **_sureness(ranker, columns),
+    )
+
+
+def _selection(ranker: "FeatureRanker") -> tuple[NDArray[np.bool_], Any]:
+    """Return which columns a ranker selects, and what selects them."""
+    try:
+        selected = ranker.get_support()
+    except ValueError:  # the number was raised, or a rule set, after the fit
+        return np.zeros(ranker.n_features_in_, dtype=bool), "changed"
+    if ranker.n_features_to_select is None:
+        return selected, "half"
+    return selected, "decisions" if isinstance(ranker.n_features_to_select, str) else "number"
+
+
+def _sureness(ranker: "FeatureRanker", columns: NDArray[np.integer]) -> dict[str, Any]:
+    """Return what is known about how sure the ranks of some columns are."""
+    known: dict[str, Any] = {
+        "decisions": decisions_of(ranker),
+        "rank_interval": getattr(ranker, "rank_interval_", None),
+        "selection_probability": getattr(ranker, "selection_probability_", None),
+    }
+    found = {name: None if each is None else each[columns] for name, each in known.items()}
+    if hasattr(ranker, "part_rankings_"):
+        ranks = zip(ranker.rankers_, ranker.part_rankings_, strict=True)
+        found["parts"] = {name: own[columns] for (name, _), own in ranks}
+    return found
+
+
+def decisions_of(ranker: "FeatureRanker") -> NDArray[np.str_] | None:
+    """Return what the rule of a ranker decided, else its assessment, else None."""
+    assessed = getattr(getattr(ranker, "assessment_", None), "decisions", None)
+    found: NDArray[np.str_] | None = getattr(ranker, "decisions_", assessed)
+    return found
+
+
+def chance_of(ranker: "FeatureRanker") -> Chance | None:
+    """Return what chance alone scores by the rule of a ranker, else by its assessment, else None.
+
+    A consensus is assessed by the scores of its parts, so that only a rule knows its chance score.
+    """
+    names = {"cutoff_": "best of the shuffled copies", "assessment_": "best by chance"}
+    for holder, name in names.items():
+        score = float(getattr(getattr(ranker, holder, None), "chance_score", math.nan))
+        if math.isfinite(score):
+            return Chance(score, name)
+    return None

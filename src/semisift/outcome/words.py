@@ -1,0 +1,281 @@
+"""How sure an outcome is, in words for readers who have never tested a hypothesis."""
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from semisift._words import count
+from semisift.outcome.decisions import WORDS
+from semisift.outcome.scoring import ERROR
+
+if TYPE_CHECKING:
+    from semisift.outcome.assessment import Assessment
+    from semisift.outcome.ranking import Outcome
+
+# From these stabilities on, the best features are partly, and much, the same (Nogueira 2018).
+PARTLY, MUCH = 0.4, 0.75
+
+NO_PROOF = "this does not show that they are useless"
+LUCK = "which luck can do as well"
+
+SHADOW = (
+    "score higher, almost every time, than the best of copies of all features with their values "
+    "shuffled"
+)
+RARE = (
+    "have scores with the single methods of the consensus that, put together by how rarely "
+    "shuffled labels reach each of them, are rarer than those of the best feature in almost all "
+    "rankings from shuffled labels"
+)
+# Where features are ranked by one thing and confirmed by another.
+TWO_ORDERS = {
+    "parts": "A consensus ranks by the places that its methods give, but confirms by how rare "
+    "their scores are",
+    "first step": "The search ranks by what a feature adds to those picked before, but confirms by "
+    "what it tells by itself",
+}
+
+# What a decision by shuffled labels means, by what was compared.
+BY_LABELS = {
+    "scores": (
+        "score higher than the best feature does in almost all rankings from shuffled labels",
+        f"score higher than it in more than half of them, {LUCK}",
+        f"score no higher than shuffled labels reach; {NO_PROOF}",
+    ),
+    "parts": (
+        RARE,
+        f"have scores that are rarer than those in more than half of them, {LUCK}",
+        f"have scores that shuffled labels reach as well; {NO_PROOF}",
+    ),
+    "first step": (
+        "tell more by themselves, before any other feature is picked, than the best feature does "
+        "in almost all rankings from shuffled labels",
+        f"tell more by themselves than it in more than half of them, {LUCK}",
+        f"tell no more by themselves than shuffled labels let a feature tell; {NO_PROOF}",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How many features were decided on in one way, what readers call that, and what it means."""
+
+    decision: str
+    n: int
+    word: str
+    clause: str
+
+
+@dataclass(frozen=True)
+class Trust:
+    """What is said on how sure a ranking is.
+
+    Attributes
+    ----------
+    test : str
+        What the test with shuffled labels found; empty where there was none.
+    passed : bool
+        Whether the labels tell something.
+    summary : str
+        How many features are confirmed, in a sentence; empty where nothing was decided.
+    counted : list of Counted
+        The same, a line for each decision and one for near-copies.
+    error : str
+        Which error of the decisions is bounded.
+    stability : str
+        How alike the best features of different rows are.
+    notes : list of str
+        What the figures assume.
+    """
+
+    test: str
+    passed: bool
+    summary: str
+    counted: list[Counted]
+    error: str
+    stability: str
+    notes: list[str]
+
+
+def judge(outcome: "Outcome") -> Trust | None:
+    """Say how sure an outcome is; None where the ranker has no rule and was not assessed."""
+    found, decided = outcome.assessment, bool(outcome.counts)
+    test = "" if found is None else say_test(found)
+    stable = "" if found is None else say_stability(found)
+    if not (decided or test or stable):
+        return None
+    return Trust(
+        test=test,
+        passed=found is not None and found.passed,
+        summary=_say_decisions(outcome) if decided else "",
+        counted=_count(outcome) if decided else [],
+        error=_say_error(outcome) if decided else "",
+        stability=stable,
+        notes=_say_assumptions(outcome),
+    )
+
+
+def say_test(found: "Assessment") -> str:
+    """Say what the test with shuffled labels found; nothing where there was none."""
+    p, n = found.p_value, found.n_permutations
+    if math.isnan(p):
+        return ""
+    n_as_high = round(p * (n + 1)) - 1
+    if found.passed:
+        as_high = f"only {n_as_high:,}" if n_as_high else "none"
+        return (
+            f"The labels tell something: of {n:,} rankings from shuffled labels {as_high} had best "
+            f"features scoring as high as these (p = {p:.2g})."
+        )
+    if not n_as_high:
+        return (
+            f"Too few shuffled labels to tell: none of {count(n, 'ranking')} from them scores as "
+            f"high as this one, but so few cannot show more than p = {p:.2g}. At least 19 are "
+            "needed."
+        )
+    return (
+        f"Rankings from shuffled labels score as high as this one (p = {p:.2g}): with these labels "
+        "the table cannot say which features matter. Label more rows before you build on it."
+    )
+
+
+def say_stability(found: "Assessment") -> str:
+    """Say how alike the best features on different halves of the rows are."""
+    stable = found.stability
+    if stable is None or math.isnan(stable.value):
+        return ""
+    alike = "mostly others"
+    if stable.value >= PARTLY:
+        alike = "much the same" if stable.value >= MUCH else "partly the same"
+    best, their = f"best {found.n_best:,} features are", "their"
+    if found.n_best == 1:
+        best, their = "best feature is", "its"
+        alike = alike.replace("others", "another one")
+    return (
+        f"From one half of the rows to another the {best} {alike}: {their} stability is "
+        f"{stable.value:.2f} (95% interval {stable.low:.2f} to {stable.high:.2f}), where 1 is "
+        "always the same and 0 as alike as random picks."
+    )
+
+
+def say_selection(outcome: "Outcome") -> str:
+    """Say how the number of selected features came about."""
+    cutoff = getattr(outcome.ranker, "cutoff_", None)
+    by = "shuffled labels" if cutoff is None else f"the {cutoff.rule} rule"
+    return {
+        "number": "the best by rank",
+        "half": "half of all, as no number was asked for",
+        "decisions": f"as many as {by} confirmed",
+        "changed": "none, as n_features_to_select was changed after the fit",
+    }[outcome.selected_by]
+
+
+def say_copies(outcome: "Outcome") -> str:
+    """Say what was done about near-copies; nothing where nothing was."""
+    threshold = getattr(outcome.ranker, "redundancy_threshold_", None)
+    if outcome.represented_by is None or threshold is None:
+        return ""
+    n_copies = int(outcome.is_copy.sum())
+    if not n_copies:
+        return f"No feature correlates with a better one by more than {threshold:g}."
+    rank = "near-copy ranks" if n_copies == 1 else "near-copies rank"
+    return (
+        f"{n_copies:,} {rank} behind the others: correlated with a better feature by more than "
+        f"{threshold:g}, in absolute value and over all rows."
+    )
+
+
+def _say_decisions(outcome: "Outcome") -> str:
+    counts, n_features = outcome.counts, count(len(outcome), "feature")
+    if not counts["confirmed"]:
+        n_listed = len(outcome.listed)
+        best, them = ("one", "it") if n_listed == 1 else (f"{n_listed:,}", "them")
+        return (
+            f"None of the {n_features} can be told from chance by itself: look at the best {best}, "
+            f"but do not take {them} for findings."
+        )
+    text = f"Confirmed: {counts['confirmed']:,} of {n_features}"
+    if counts["tentative"]:
+        text += f"; tentative: {counts['tentative']:,}"
+    if counts["near_copies"]:
+        text += "; near-copies are not counted"
+    return f"{text}."
+
+
+def _count(outcome: "Outcome") -> list[Counted]:
+    counts, clauses = outcome.counts, _clauses(outcome)
+    lines = [
+        Counted(decision, counts[decision], word, clause)
+        for (decision, word), clause in zip(WORDS.items(), clauses, strict=True)
+    ]
+    n_copies = counts["near_copies"]
+    if n_copies:
+        clause = "correlate with a better feature, which stands for them, and are not counted above"
+        n_as_good = int(sum(outcome.decisions[outcome.is_copy] == "confirmed"))  # type: ignore[index]
+        clause += f"; {n_as_good:,} of them passed the same test" if n_as_good else ""
+        lines.append(Counted("near_copies", n_copies, "near-copies", clause))
+    return lines
+
+
+def _clauses(outcome: "Outcome") -> tuple[str, str, str]:
+    """Return what the decisions mean, from "confirmed" to "rejected"."""
+    cutoff = getattr(outcome.ranker, "cutoff_", None)
+    by_labels = BY_LABELS[_compared(outcome)]
+    if cutoff is None:
+        return by_labels
+    if cutoff.rule == "shadow":
+        return (
+            f"{SHADOW}; and {by_labels[0]}" if cutoff.error == ERROR else SHADOW,
+            f"score higher than that more often than not, {LUCK}",
+            f"score no higher than shuffled copies; {NO_PROOF}",
+        )
+    if cutoff.rule == "knockoff":
+        return (
+            "score clearly higher than their knockoff, a made-up twin that knows nothing of the "
+            "labels",
+            "score higher than it, but not clearly",
+            f"score no higher than their twin; {NO_PROOF}",
+        )
+    best = f"among the best {cutoff.n_best:,}" if cutoff.n_best > 1 else "the best feature"
+    return (
+        f"{best} on at least {cutoff.threshold:.0%} of the halves of the rows",
+        f"{best} on at least half of them",
+        f"{best} on fewer; {NO_PROOF}",
+    )
+
+
+def _compared(outcome: "Outcome") -> str:
+    """Return what shuffled labels were compared by."""
+    if outcome.parts is not None:
+        return "parts"
+    return "first step" if outcome.ranker.scores_are_places else "scores"
+
+
+def _say_error(outcome: "Outcome") -> str:
+    cutoff = getattr(outcome.ranker, "cutoff_", None)
+    if cutoff is None:
+        return f"What the test with shuffled labels bounds: {ERROR}."
+    return f"What the {cutoff.rule} rule bounds: {cutoff.error}."
+
+
+def _say_assumptions(outcome: "Outcome") -> list[str]:
+    notes = []
+    found, cutoff = outcome.assessment, getattr(outcome.ranker, "cutoff_", None)
+    by_labels = cutoff is None or (cutoff.rule == "shadow" and cutoff.error == ERROR)
+    if by_labels and not outcome.confirmed_are_first and _compared(outcome) in TWO_ORDERS:
+        what = TWO_ORDERS[_compared(outcome)]
+        notes.append(f"{what}: a feature may be confirmed while one that ranks higher is not.")
+    if found is None:
+        return notes
+    if not math.isnan(found.p_value) and not found.exchanged:
+        notes.append(
+            "The labelled rows are too few to exchange labels among them, so the shuffled labels "
+            "went to rows drawn from all rows. This assumes that the labelled rows are a random "
+            "sample of all rows."
+        )
+    has_committee = "n_members" in outcome.ranker.get_params(deep=False)
+    if found.light and has_committee:
+        notes.append(
+            "To save time, the repetitions used smaller committees than the ranking itself."
+        )
+    return notes
