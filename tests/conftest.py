@@ -56,6 +56,17 @@ def nnge_path(request, monkeypatch):
         monkeypatch.setattr("semisift.learners.nnge._warn_kernels_missing", lambda: None)
 
 
+# What a test asks for tells what it needs; tests that start clusters or kill say so themselves.
+MARKS_OF_FIXTURES = {"chromium": "browser", "data_dir": "real_data"}
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        for fixture, mark in MARKS_OF_FIXTURES.items():
+            if fixture in item.fixturenames:
+                item.add_marker(mark)
+
+
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory):
     """A real browser, for tests that are marked with `needs_browser`."""

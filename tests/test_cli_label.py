@@ -311,6 +311,7 @@ class Slow(KNeighborsClassifier):
         time.sleep(60)
 
 
+@pytest.mark.kill
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for other processes")
 def test_an_interruption_leaves_nothing_and_says_so(folder):
     (folder / "out").mkdir()

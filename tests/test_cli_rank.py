@@ -288,6 +288,7 @@ def start_select(big_table, *more, **environment):
     return process, target
 
 
+@pytest.mark.kill
 def test_a_killed_select_leaves_no_output_or_a_whole_one(big_table):
     """The process is killed at different moments after it began to write."""
     process, target = start_select(big_table)
@@ -306,6 +307,7 @@ def test_a_killed_select_leaves_no_output_or_a_whole_one(big_table):
         assert not target.exists() or target.read_bytes() == whole
 
 
+@pytest.mark.kill
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for other processes")
 def test_an_interruption_leaves_nothing_and_says_so(big_table):
     more = "--param", "n_members=2000000"

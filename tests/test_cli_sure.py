@@ -317,6 +317,7 @@ def test_the_sentence_on_stability_is_left_out_where_nothing_is_known(assess):
 # --- interrupted ----------------------------------------------------------------------------------
 
 
+@pytest.mark.kill
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for other processes")
 def test_an_interrupted_assessment_does_not_lose_the_ranking(folder):
     command = [sys.executable, "-m", "semisift", "rank", str(folder / "wine.csv")]

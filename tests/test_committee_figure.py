@@ -197,6 +197,7 @@ def make_slowly(out):
     run_committees(plan_of("co-training", slow), out=out, resume=True)
 
 
+@pytest.mark.kill
 def test_killed_and_resumed_it_has_the_same_numbers(tmp_path):
     out = tmp_path / "out"
     process = PROCESSES.Process(target=make_slowly, args=(out,))

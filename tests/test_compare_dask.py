@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 
 import joblib
 import numpy as np
@@ -14,6 +13,8 @@ from semisift.exceptions import WorkerLostError
 from tests.test_compare_cli import call
 
 distributed = pytest.importorskip("distributed")
+
+pytestmark = pytest.mark.cluster
 
 SETS = {"wine": load_wine(return_X_y=True), "iris": load_iris(return_X_y=True)}
 METHODS = ["fisher", "random", "all-labels", "laplacian", "ssfi:n_members=30"]
@@ -122,11 +123,9 @@ def test_a_scheduler_that_goes_away_is_told(tmp_path):
         def close(*_):
             cluster.close()
 
-        begun = time.monotonic()
         with (
             joblib.parallel_config(backend="dask", client=client),
             pytest.raises(WorkerLostError, match="the scheduler of the cluster is gone"),
         ):
             compare("random", SETS, PROTOCOL, out=tmp_path / "out", on_record=close)
-        assert time.monotonic() - begun < 60
     assert Results.load(tmp_path / "out").n_missing == 7

@@ -78,6 +78,7 @@ def wait_for(condition, seconds=120):
 # --- kill -9 --------------------------------------------------------------------------------------
 
 
+@pytest.mark.kill
 def test_killed_at_any_moment_it_goes_on_to_the_same_numbers(files, tmp_path, undisturbed):
     for _ in range(2):  # the first one waits for the server
         begun = time.monotonic()
@@ -134,6 +135,7 @@ def test_drafts_of_dead_processes_are_cleared_away(files, tmp_path):
 # --- Ctrl-C ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize("jobs", [[], ["--n-jobs", "2", "--backend", "threading"]])
 def test_an_interrupted_comparison_says_how_to_go_on(files, tmp_path, jobs):
     out, errors = tmp_path / "out", tmp_path / "errors"
@@ -152,6 +154,7 @@ def test_an_interrupted_comparison_says_how_to_go_on(files, tmp_path, jobs):
     assert Results.load(out).n_missing == 0
 
 
+@pytest.mark.kill
 def test_an_interruption_reaches_the_processes_at_work(files, tmp_path):
     """As from a terminal, which signals all of them; none is left behind."""
     out = tmp_path / "out"

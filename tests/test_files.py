@@ -16,7 +16,10 @@ from semisift._files import _owner, _place, can_write, drafts, remove_left_overs
 from tests.commands import call
 from tests.test_compare_store import arguments, processes_in_session, records_in, wait_for
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has other modes and signals")
+pytestmark = [
+    pytest.mark.kill,
+    pytest.mark.skipif(os.name == "nt", reason="Windows has other modes and signals"),
+]
 
 
 def mode(path):

@@ -66,6 +66,7 @@ def test_sparse_and_precision_do_not_matter(name):
         assert_array_equal(RANKERS[name].fit(form, y).scores_, expected)
 
 
+@pytest.mark.cluster
 def test_a_dask_cluster_does_not_matter(tmp_path):
     """A real cluster of two worker processes, in a process of its own."""
     pytest.importorskip("distributed", reason="dask[distributed] is not installed")
