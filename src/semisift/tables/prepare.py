@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from semisift._named import with_names
 from semisift._warnings import warn
 from semisift._words import examples, quoted
 from semisift.exceptions import TableError
@@ -82,7 +83,7 @@ class Dataset:
     Attributes
     ----------
     X : array or sparse array of shape (n_rows, n_columns)
-        Finite numbers.
+        Finite numbers. It knows the names of its columns, which rankers take from it.
     y : object array of shape (n_rows,)
         Labels; None for unlabelled rows.
     feature_names : list of str
@@ -181,7 +182,7 @@ def prepare(table: Table, choices: Choices | None = None) -> Dataset:
         notes.append(note)
     _warn_of_row_numbers(table, encoded)
     return Dataset(
-        X=encoded.X,
+        X=with_names(encoded.X, encoded.names),
         y=y,
         feature_names=encoded.names,
         variables=[table.names[j] for j in settled.columns.positions.tolist()],
