@@ -46,6 +46,11 @@ class LabelRequest(FileRequest):
     out: str
     probabilities: bool
 
+    @property
+    def is_told(self) -> bool:
+        """Whether to say what is done; not where the labels themselves are printed."""
+        return not self.quiet and self.out != "-"
+
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
@@ -202,8 +207,6 @@ def _show(labelled: Labelled) -> None:
     from semisift.cli._terminal import Terminal
 
     console = Terminal()
-    for line in _outputs.told_of_table(labelled.request.table, labelled.dataset):
-        console.print(line)
     is_given, confidence = labelled.is_given, labelled.confidence
     table = Table(title=f"The labels of all rows by {labelled.learner.name}")
     table.add_column("label", overflow="fold")

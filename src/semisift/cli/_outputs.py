@@ -60,7 +60,7 @@ def check(request: Request) -> dict[str, Path]:
 def _form_differs(request: Request, path: Path) -> str | None:
     """Say so where the reduced table has the ending of another format than the input."""
     source = Path(request.table)
-    form = request.format_ or (find_format(source) if source.exists() else None)
+    form = request.format or (find_format(source) if source.exists() else None)
     if form is None or form == "10x":
         return None
     try:

@@ -58,7 +58,7 @@ def run(request: Request) -> None:
     result = Result(request, method, dataset, ranker, ranking, n_wanted, not is_complete)
     with steps.step("Writing the results"):
         _write(result, outputs)
-    if not request.quiet and request.ranking != "-":
+    if request.is_told:
         show(result)
     if not is_complete:
         click.echo(CUT_SHORT, err=True)

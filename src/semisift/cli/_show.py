@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from semisift._words import visible
-from semisift.cli._outputs import OUTPUTS, told_of_table
+from semisift.cli._outputs import OUTPUTS
 from semisift.cli._result import Result
 from semisift.cli._sureness import told_of_decisions, told_of_labels, told_of_stability
 
@@ -18,8 +18,6 @@ def show(result: Result) -> None:
     from semisift.cli._terminal import Terminal
 
     console = Terminal()
-    for line in told_of_table(result.request.table, result.dataset):
-        console.print(line)
     for line in _told_of_sureness(result):
         console.print(line)
     console.print(_table(result))

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from semisift.exceptions import TableError
 from semisift.tables.limits import check_fits
-from semisift.tables.table import ReadOptions, Table
+from semisift.tables.options import TableOptions, said
+from semisift.tables.table import Table
 
 # What a column costs before it holds a value: its name, and its place in lists and sets.
 BYTES_A_NAME = 200
@@ -95,10 +96,12 @@ def import_extra(path: Path, module: str, extra: str) -> Any:
         ) from error
 
 
-def refuse_transpose(path: Path, options: ReadOptions, what: str) -> None:
-    """Refuse --transpose for a form that defines its own orientation."""
+def refuse_transpose(path: Path, options: TableOptions, what: str) -> None:
+    """Refuse to turn a form that defines its own orientation."""
     if options.transpose:
-        raise TableError(f"{path}: {what}, so there is nothing to turn: leave out --transpose.")
+        raise TableError(
+            f"{path}: {what}, so there is nothing to turn: leave out {said('transpose', True)}."
+        )
 
 
 @contextmanager
@@ -153,17 +156,9 @@ def whole(values: NDArray[Any]) -> NDArray[Any] | pl.Series:
     return pl.Series(values.astype(np.float64)).fill_nan(None).cast(pl.Int64)
 
 
-def columns_kept(table: Table, names: Sequence[str]) -> NDArray[np.intp]:
-    """Return where the columns of a table stood when it was read.
-
-    Parameters
-    ----------
-    table : Table
-        Perhaps with fewer columns than it was read with.
-    names : sequence of str
-        Of all columns, as read.
-    """
-    position = {name: j for j, name in enumerate(names)}
+def columns_kept(table: Table) -> NDArray[np.intp]:
+    """Return where the columns of a matrix, of which some may be gone, stood when it was read."""
+    position = {name: j for j, name in enumerate(table.details["names"])}
     return np.array([position[name] for name in table.names], dtype=np.intp)
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import polars as pl
 
-from semisift._words import count, quoted
+from semisift._words import count
 from semisift.exceptions import TableError
+from semisift.tables.options import said
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
@@ -36,6 +37,8 @@ class Cells:
     text : str
     separator : str
         Between cells, after quotation marks were resolved.
+    in_file : str
+        Between the cells of the file.
     one_line_each : bool
         Each row stands in one line of the file.
     first_line : int
@@ -44,8 +47,14 @@ class Cells:
 
     text: str
     separator: str
+    in_file: str
     one_line_each: bool
     first_line: int
+
+    @property
+    def divided_by(self) -> str:
+        """What stands between the cells of the file, in words."""
+        return SEPARATORS.get(self.in_file, repr(self.in_file))
 
     def place(self, row: int) -> str:
         """Say where a row stands."""
@@ -61,8 +70,8 @@ def decode(path: Path, data: bytes, encoding: str) -> str:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise TableError(
             f"{path}: line {line} holds a zero byte, which no text has. If this is a text file "
-            "in UTF-16, say --encoding utf-16; if it is another kind of file, give it the ending "
-            "of its format."
+            f"in UTF-16, say {said('encoding', 'utf-16')}; if it is another kind of file, give it "
+            "the ending of its format."
         )
     try:
         text = data.decode(encoding)
@@ -71,10 +80,12 @@ def decode(path: Path, data: bytes, encoding: str) -> str:
         raise TableError(
             f"{path}: line {line} holds a character that is not {encoding.upper()} (byte "
             f"{data[error.start]:#04x}). Save the file as UTF-8, or say how it is written, for "
-            "example --encoding latin-1 or --encoding cp1252."
+            f"example {said('encoding', 'latin-1')} or {said('encoding', 'cp1252')}."
         ) from error
     except LookupError as error:
-        raise TableError(f"--encoding {encoding}: there is no encoding of this name.") from error
+        raise TableError(
+            f"{said('encoding', encoding)}: there is no encoding of this name."
+        ) from error
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
@@ -120,7 +131,8 @@ def find_separator(path: Path, text: str) -> str:
 def split_cells(path: Path, text: str, separator: str, first_line: int) -> Cells:
     """Resolve quotation marks, so that the fast parser meets none."""
     if '"' not in text:
-        return Cells(_without_empty_end(text, separator), separator, True, first_line)
+        text = _without_empty_end(text, separator)
+        return Cells(text, separator, separator, True, first_line)
     csv.field_size_limit(2**31 - 1)
     records = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     lines = []
@@ -136,7 +148,8 @@ def split_cells(path: Path, text: str, separator: str, first_line: int) -> Cells
             '(""): correct the line, or remove the mark.'
         ) from error
     one_line_each = records.line_num == len(lines)
-    return Cells(_without_empty_end("\n".join(lines), UNIT), UNIT, one_line_each, first_line)
+    text = _without_empty_end("\n".join(lines), UNIT)
+    return Cells(text, UNIT, separator, one_line_each, first_line)
 
 
 def _without_empty_end(text: str, separator: str) -> str:
@@ -172,16 +185,15 @@ def _ragged(path: Path, cells: Cells, n_names: int) -> TableError:
     if n_names == 1:
         return TableError(
             f"{path}: {cells.place(row)} has {widths[row]} cells, and the first line has one "
-            f"({quoted(SEPARATORS.get(cells.separator, 'separator'))} divides them). If the first "
-            "line is a title, remove it; if the cells are divided by something else, say "
-            "--separator."
+            f"({cells.divided_by} divides them). If the first line is a title, remove it; if the "
+            f"cells are divided by something else, say {said('separator')}."
         )
     return TableError(
         f"{path}: {cells.place(row)} has {count(widths[row], 'cell')}, where {expected} are "
         "expected, as in the line of the names. Look for a missing or an extra separator "
-        f"({SEPARATORS.get(cells.separator, 'separator')}) in it; text that holds a separator must "
-        'stand between quotation marks ("..."); if the cells are divided by something else, say '
-        "--separator."
+        f"({cells.divided_by}) in it; text that holds a separator must stand between quotation "
+        'marks ("..."); if the cells are divided by something else, say '
+        f"{said('separator')}."
     )
 
 

@@ -17,7 +17,8 @@ from semisift.tables._arff_cells import as_cells, as_numbers, typed
 from semisift.tables._arff_header import Attribute, Header, read_header, split_values
 from semisift.tables._io import read_bytes
 from semisift.tables._shared import create, reading
-from semisift.tables.table import ReadOptions, Table, check_unique
+from semisift.tables.options import TableOptions, said
+from semisift.tables.table import Table, check_unique
 
 
 class Lines(NamedTuple):
@@ -27,13 +28,13 @@ class Lines(NamedTuple):
     numbers: list[int]
 
 
-def read(path: Path, options: ReadOptions) -> Table:
+def read(path: Path, options: TableOptions) -> Table:
     """Read an ARFF file.
 
     Parameters
     ----------
     path : Path
-    options : ReadOptions
+    options : TableOptions
         `encoding` counts here too.
 
     Returns
@@ -45,7 +46,7 @@ def read(path: Path, options: ReadOptions) -> Table:
     if options.transpose:
         raise TableError(
             f"{path}: an ARFF file has features in columns, each with a type of its own: leave out "
-            "--transpose."
+            f"{said('transpose', True)}."
         )
     with reading(path, "ARFF"):
         text = _decode(path, read_bytes(path), options.encoding)
@@ -111,7 +112,7 @@ def _decode(path: Path, data: bytes, encoding: str) -> str:
         raise TableError(
             f"{path}: line {line} holds a character that is not {encoding.upper()} (byte "
             f"{data[error.start]:#04x}). Save the file as UTF-8, or say how it is written, for "
-            "example --encoding latin-1."
+            f"example {said('encoding', 'latin-1')}."
         ) from error
     return text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from semisift._words import count, examples, quoted
 from semisift.exceptions import TableError
 from semisift.tables.numbers import Columns
+from semisift.tables.options import said
 from semisift.tables.table import Table
 
 MOST_SHOWN = 5
@@ -49,7 +50,9 @@ def check_categories(table: Table, columns: Columns, categorical: str) -> None:
                 f"{table.path}: column {position + 1 + table.column_offset} "
                 f"({quoted(table.names[position])}) holds words, {len(values)} different ones in "
                 f"{n_rows} rows ({examples(values, 2)}): this looks like an identifier. If it "
-                "names the rows, say --id with its name; else leave it out with --drop."
+                f"names the rows, say {said('id', table.names[position])}; if it names features, "
+                f"which the file has in rows, say {said('transpose', True)}; else leave it out "
+                f"with {said('drop')}."
             )
     if columns.categories and categorical == "error":
         shown = ", ".join(
@@ -61,10 +64,11 @@ def check_categories(table: Table, columns: Columns, categorical: str) -> None:
         shown += f" and {more} more" if more > 0 else ""
         raise TableError(
             f"{table.path}: categories instead of numbers in {len(columns.categories)} of "
-            f"{len(columns.positions)} columns: {shown}. Say --categorical onehot to give each "
+            f"{len(columns.positions)} columns: {shown}. Say "
+            f"{said('categorical', 'onehot')} to give each "
             "category a column of its own (they are ranked together, as one variable), or "
-            "--categorical ordinal to number the categories in their order; or leave such columns "
-            "out with --drop."
+            f"{said('categorical', 'ordinal')} to number the categories in their order; or leave "
+            f"such columns out with {said('drop')}."
         )
 
 

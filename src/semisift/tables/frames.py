@@ -1,48 +1,58 @@
 """Turning a frame round: features in rows, as laboratories keep them, become columns."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
 from semisift.exceptions import TableError
-from semisift.tables.table import check_unique
+from semisift.tables.options import TableOptions, said
+from semisift.tables.table import Table, drop_columns, settle_names
 
 
-def transpose_frame(frame: pl.DataFrame, path: Path) -> tuple[pl.DataFrame, list[str]]:
+def turn(table: Table, options: TableOptions) -> Table:
     """Make a column of each row; the first column holds the names of the features.
 
     Parameters
     ----------
-    frame : polars.DataFrame
+    table : Table
         A first column of feature names and a column for each sample.
-    path : Path
-        For messages.
+    options : TableOptions
+        Name the columns that hold no sample.
 
     Returns
     -------
-    turned : polars.DataFrame
+    Table
         A row for each sample and a column for each feature: numbers where every column of samples
         holds numbers, else text.
-    row_names : list of str
-        Names of the samples.
     """
+    frame = drop_columns(table, options.drop).values
     if frame.width < 2:
         raise TableError(
-            f"{path}: with features in rows, the first column holds their names and the others the "
-            f"samples; the file has {frame.width} column. Is --transpose right for it?"
+            f"{table.path}: with features in rows, the first column holds their names and the "
+            f"others the samples; the file has {frame.width} column. Is "
+            f"{said('transpose', True)} right for it?"
         )
-    features = frame.to_series(0).cast(pl.String).fill_null("").to_list()
-    features = [name.strip() for name in features]
-    check_unique(path, features, "feature (row)")
+    features = frame.to_series(0).cast(pl.String).fill_null("").str.strip_chars().to_list()
+    features, notes = settle_names(table.path, features, "feature (row)", options)
     samples = frame.drop(frame.columns[0])
-    return _turn(samples, features, path), samples.columns
+    return replace(
+        table,
+        values=_turn(samples, features, table.path),
+        names=features,
+        row_names=samples.columns,
+        transposed=True,
+        first_line=None,
+        notes=(*table.notes, *notes),
+        details={**table.details, "first_name": frame.columns[0]},
+    )
 
 
 def _turn(frame: pl.DataFrame, names: list[str], path: Path | None = None) -> pl.DataFrame:
     if any(dtype.is_nested() for dtype in frame.dtypes):
         raise TableError(
             f"{path}: a column of samples holds lists, and only numbers and words can be ranked. "
-            "Leave it out with --drop."
+            f"Leave it out with {said('drop')}."
         )
     if not all(dtype.is_numeric() for dtype in frame.dtypes):
         frame = frame.cast(pl.String)

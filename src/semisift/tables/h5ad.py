@@ -21,19 +21,20 @@ from semisift.tables._shared import (
     told_apart,
 )
 from semisift.tables._sparse import from_compressed
-from semisift.tables.table import ReadOptions, Table, from_matrix
+from semisift.tables.options import TableOptions, said
+from semisift.tables.table import Table, from_matrix
 
 # Columns of var that tell genes of the same name apart.
 IDS = ("gene_ids", "gene_id", "ensembl_id", "feature_id")
 
 
-def read(path: Path, options: ReadOptions) -> Table:
+def read(path: Path, options: TableOptions) -> Table:
     """Read the matrix of an AnnData file and what it says of the cells.
 
     Parameters
     ----------
     path : Path
-    options : ReadOptions
+    options : TableOptions
         `matrix` names a layer to be read instead of X.
 
     Returns
@@ -62,7 +63,6 @@ def read(path: Path, options: ReadOptions) -> Table:
             names=names,
             row_names=[str(name) for name in obs.index],
             rows={str(name): _series(obs[name]) for name in obs.columns},
-            details={"names": names},
         )
 
 
@@ -84,7 +84,7 @@ def write(table: Table, path: Path) -> None:
             data = anndata.read_h5ad(table.path)
         if (data.n_obs, data.n_vars) != (table.n_rows, len(table.details["names"])):
             raise TableError(f"{table.path}: the file has changed since it was read: start again.")
-        kept = columns_kept(table, table.details["names"])
+        kept = columns_kept(table)
         data[:, kept].copy().write_h5ad(path, compression="gzip")
 
 
@@ -108,7 +108,7 @@ def _find(path: Path, file: Any, layer: str | None) -> Any:
     listed = ", ".join(map(repr, layers)) or "none"
     raise TableError(
         f"{path}: the file holds no {'matrix X' if layer is None else f'layer {layer!r}'}. Its "
-        f"layers: {listed}. Name one of them by --matrix."
+        f"layers: {listed}. Name one of them by {said('matrix')}."
     )
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -15,29 +15,8 @@ from semisift._labels import LONGEST_LABEL
 from semisift._warnings import warn
 from semisift._words import count, examples, quoted
 from semisift.exceptions import TableError
+from semisift.tables.options import Reading, said
 from semisift.tables.table import MISSING, Table, find_column
-
-
-@dataclass(frozen=True)
-class LabelChoice:
-    """Where the labels are and what marks a row without one.
-
-    Attributes
-    ----------
-    column : str or None
-        Name or number of the label column; None takes what the format itself calls labels.
-    labels_table : Table or None
-        A table of its own that holds the labels, joined by the names of the rows.
-    unlabelled : tuple of str
-        Values that mark unlabelled rows, besides empty cells, ``NA``, ``?`` and the like.
-    id : str or None
-        Column of the table that names the rows: a labels file may have it too.
-    """
-
-    column: str | None = None
-    labels_table: Table | None = None
-    unlabelled: tuple[str, ...] = ()
-    id: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,13 +40,20 @@ class RowLabels:
     notes: list[str]
 
 
-def find_labels(table: Table, choice: LabelChoice, row_names: Sequence[str] | None) -> RowLabels:
+def find_labels(
+    table: Table,
+    reading: Reading,
+    labels_table: Table | None,
+    row_names: Sequence[str] | None,
+) -> RowLabels:
     """Find the labels of a table.
 
     Parameters
     ----------
     table : Table
-    choice : LabelChoice
+    reading : Reading
+    labels_table : Table or None
+        A table of its own that holds the labels, joined by the names of the rows.
     row_names : sequence of str or None
         By which a labels file is joined.
 
@@ -77,23 +63,23 @@ def find_labels(table: Table, choice: LabelChoice, row_names: Sequence[str] | No
     """
     notes: list[str] = []
     columns = set() if table.label is None else {table.label}
-    if choice.labels_table is not None:
-        raw, name = _joined(table, choice, row_names, notes)
-        where = f"{choice.labels_table.path}"
+    if labels_table is not None:
+        raw, name = _joined(table, reading, labels_table, row_names, notes)
+        where = f"{labels_table.path}"
         # the same labels in the table itself would be the best feature of all
         columns |= {name} & {*table.names, *table.rows.columns}
         if aside := sorted(columns & set(table.names)):
             notes.append(f"The column {examples(aside)} of the table was left out: labels.")
     else:
         column = table.label
-        if choice.column is not None:
-            column = find_column(table, choice.column, "--label")
+        if reading.label is not None:
+            column = find_column(table, reading.label, "label")
         if column is None:
             return RowLabels(np.full(table.n_rows, None, dtype=object), columns, "", notes)
         columns.add(column)
         raw, where = column_of(table, column), f"{table.path}: column {quoted(column)}"
         _refuse_texts(table, raw)
-    y = _classes(_cells(raw, where), choice.unlabelled, where, notes)
+    y = _classes(_cells(raw, where), reading.unlabelled, where, notes)
     _warn_of_lookalikes(y)
     return RowLabels(y, columns, where, notes)
 
@@ -128,33 +114,36 @@ def rows_to_keep(
 
 
 def _joined(
-    table: Table, choice: LabelChoice, row_names: Sequence[str] | None, notes: list[str]
+    table: Table,
+    reading: Reading,
+    labels: Table,
+    row_names: Sequence[str] | None,
+    notes: list[str],
 ) -> tuple[pl.Series, str]:
     """Return the labels in the order of the table's rows, and the name of their column."""
-    labels = choice.labels_table
-    assert labels is not None
     column = labels.label or labels.names[-1]
-    if choice.column is not None:
-        column = find_column(labels, choice.column, "--label")
+    if reading.label is not None:
+        column = find_column(labels, reading.label, "label")
     values = column_of(labels, column)
     _refuse_texts(labels, values)
     others = {name: text_of(labels, name).to_list() for name in labels.names if name != column}
-    if len(others) > 1 and choice.column is None and labels.label is None:
+    if len(others) > 1 and reading.label is None and labels.label is None:
         raise TableError(
-            f"{labels.path}: there are {len(labels.names)} columns. Say with --label which of "
-            f"them holds the labels: {examples(labels.names)}."
+            f"{labels.path}: there are {len(labels.names)} columns. Say with {said('label')} which "
+            f"of them holds the labels: {examples(labels.names)}."
         )
     if labels.row_names is not None:
         others["the names of its rows"] = labels.row_names
     if not others:
         return _in_order(table, labels, values), column
     if row_names is None:
+        _refuse_turned(table, labels, others.values())
         raise TableError(
             f"{labels.path}: the labels are joined by the names of the rows, and {table.path} has "
-            "none. Say with --id which of its columns holds them, or give a labels file with a "
-            "single column, in the order of the rows."
+            f"none. Say with {said('id')} which of its columns holds them, or give a labels file "
+            "with a single column, in the order of the rows."
         )
-    names = _matching_names(labels, others, row_names, choice.id)
+    names = _matching_names(labels, others, row_names, reading.id)
     pairs = _unique_pairs(labels, names, values)
     return _by_name(table, labels, pairs, row_names, notes), column
 
@@ -177,14 +166,35 @@ def _matching_names(
     if rivals and any(candidates[name] != candidates[best] for name in rivals):
         raise TableError(
             f"{labels.path}: {quoted(best)} and {quoted(rivals[0])} could both hold the names of "
-            "the rows. Give the right one the name of the table's column (--id), or remove the "
-            "other."
+            f"the rows. Give the right one the name of the table's column ({said('id')}), or "
+            "remove the other."
         )
     return candidates[best]
 
 
+def _refuse_turned(table: Table, labels: Table, candidates: Iterable[Sequence[str]]) -> None:
+    """Refuse a table with features in rows: there, labels go by the names of columns."""
+    columns = set(table.names)
+    for names in candidates:
+        found = [name for name in names if name in columns]
+        if not table.transposed and 2 * len(found) > len(set(names)):
+            raise TableError(
+                f"{labels.path}: the names in it are columns of {table.path}, not rows: "
+                f"{examples(found)}. If that file has features in rows, say "
+                f"{said('transpose', True)}."
+            )
+
+
 def _in_order(table: Table, labels: Table, values: pl.Series) -> pl.Series:
     if len(values) != table.n_rows:
+        # in a frame, a first column may name the features
+        n_samples = (len(table.names), len(table.names) - table.is_frame)
+        if len(values) in n_samples and not table.transposed:
+            raise TableError(
+                f"{labels.path}: {len(values)} labels for the {table.n_rows} rows of {table.path}, "
+                f"but there are as many columns. If that file has features in rows, say "
+                f"{said('transpose', True)}."
+            )
         raise TableError(
             f"{labels.path}: {len(values)} labels for the {table.n_rows} rows of {table.path}. "
             "Labels without row names must be as many as the rows, in their order, below a line "
@@ -221,10 +231,11 @@ def _by_name(
         )
     strangers = [name for name in pairs if name not in known]
     if len(strangers) == len(pairs):
+        _refuse_turned(table, labels, [list(pairs)])
         raise TableError(
             f"{labels.path}: none of its {len(pairs)} names is a row of {table.path}. There, rows "
             f"are called {examples(row_names)}; here {examples(list(pairs))}. Do the two files "
-            "belong together, and is --id the right column?"
+            f"belong together, and is {said('id')} the right column?"
         )
     if strangers:
         notes.append(
@@ -279,7 +290,7 @@ def _classes(cells: pl.Series, named: Sequence[str], where: str, notes: list[str
     missing = [value for value in named if value not in MISSING and value not in set(every)]
     if missing:
         raise TableError(
-            f"--unlabelled {missing[0]}: no row of {where} holds this value. It holds "
+            f"{said('unlabelled', missing[0])}: no row of {where} holds this value. It holds "
             f"{examples([cell for cell in every if cell])}."
         )
     found = [cell for cell in every if cell not in no_label]
@@ -335,8 +346,8 @@ def _ask_about_minus_one(found: list[str], where: str) -> TableError:
     others = [label for label in found if label not in ("-1", "-1.0")]
     return TableError(
         f"{where}: the labels are -1 and {examples(others)}, and -1 can mean a class or an "
-        "unlabelled row. Say --unlabelled -1 if it marks rows without a label, or "
-        "--unlabelled NA if all of them are classes."
+        f"unlabelled row. Say {said('unlabelled', '-1')} if it marks rows without a label, or "
+        f"{said('unlabelled', 'NA')} if all of them are classes."
     )
 
 
@@ -383,7 +394,7 @@ def hide_labels(
     """
     known = np.array([label is not None for label in y])
     if not known.any():
-        raise TableError(f"{where}: --labels-per-class hides labels, and no row has one.")
+        raise TableError(f"{where}: {said('labels_per_class')} hides labels, and no row has one.")
     number = {text: code for code, text in enumerate(sorted({str(label) for label in y[known]}))}
     codes = np.array([-1 if label is None else number[str(label)] for label in y])
     kept = rows_to_keep(codes, per_class, np.random.default_rng(seed))

@@ -6,7 +6,6 @@ are ``feature_names`` or ``names``. Other variables are not even loaded.
 """
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +16,8 @@ from semisift.exceptions import TableError
 from semisift.tables._mat_file import MatFile, Variable, open_mat, write_mat
 from semisift.tables._shared import check_shape, columns_kept, native, reading, whole
 from semisift.tables.limits import check_fits
-from semisift.tables.table import ReadOptions, Table, from_matrix
+from semisift.tables.options import TableOptions, said
+from semisift.tables.table import Table, from_matrix
 
 MATRICES = ("X", "data")
 LABELS = ("y", "Y", "labels", "gnd", "class")
@@ -30,14 +30,14 @@ class _Labels(NamedTuple):
     values: Any
 
 
-def read(path: Path, options: ReadOptions) -> Table:
+def read(path: Path, options: TableOptions) -> Table:
     """Read a MATLAB file.
 
     Parameters
     ----------
     path : Path
         Of version 4, 5 to 7.2, or 7.3 (which needs h5py).
-    options : ReadOptions
+    options : TableOptions
         `matrix` names the variable with the values.
 
     Returns
@@ -53,7 +53,7 @@ def read(path: Path, options: ReadOptions) -> Table:
         X = native(X) if isinstance(X, np.ndarray) else X
         labels = _find_labels(path, file, n_samples, matrix)
         key, names = _find_names(path, file, n_features)
-        table = from_matrix(
+        return from_matrix(
             path,
             "mat",
             X,
@@ -62,15 +62,13 @@ def read(path: Path, options: ReadOptions) -> Table:
             row_names=names if options.transpose else None,
             rows={labels.name: labels.values} if labels else None,
             label=labels.name if labels else None,
+            details={
+                "version": file.version,
+                "matrix": matrix,
+                "labels": labels,
+                "names_key": key,
+            },
         )
-        details = {
-            "version": file.version,
-            "matrix": matrix,
-            "labels": labels,
-            "names_key": key,
-            "names": table.names,
-        }
-        return replace(table, details=details)
 
 
 def write(table: Table, path: Path) -> None:
@@ -86,7 +84,7 @@ def write(table: Table, path: Path) -> None:
     new = {details["matrix"]: table.values.T if table.transposed else table.values}
     if details["labels"]:
         new[details["labels"].name] = details["labels"].raw
-    kept = columns_kept(table, details["names"])
+    kept = columns_kept(table)
     if details["names_key"] or len(kept) < len(details["names"]):
         new[details["names_key"] or NAMES[0]] = list(table.names)
     write_mat(path, new, details["version"])
@@ -101,7 +99,7 @@ def _find_matrix(path: Path, file: MatFile, wanted: str | None) -> str:
     ]
     if wanted is not None:
         candidates = [wanted] if wanted in good else []
-        problem = f"--matrix {wanted}: there is no matrix of numbers of this name"
+        problem = f"{said('matrix', wanted)}: there is no matrix of numbers of this name"
     else:
         usual = [name for name in MATRICES if name in good]
         broad = [name for name in good if min(variables[name].shape) > 1 and name not in LABELS]
@@ -115,7 +113,7 @@ def _find_matrix(path: Path, file: MatFile, wanted: str | None) -> str:
     )
     raise TableError(
         f"{path}: {problem}. The file holds {listed or 'no variable'}. Name the one with the "
-        "values by --matrix."
+        f"values by {said('matrix')}."
     )
 
 

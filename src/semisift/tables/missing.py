@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from semisift._words import count, examples, quoted
 from semisift.exceptions import TableError
 from semisift.tables.numbers import Columns
+from semisift.tables.options import said
 from semisift.tables.table import Table
 
 MOST_SHOWN = 5
@@ -66,8 +67,8 @@ def settle_missing(table: Table, columns: Columns, missing: str) -> Settled:
         )
         if len(gone) == columns.X.shape[1]:
             raise TableError(
-                f"{table.path}: --missing {missing} leaves no column: all of them have missing "
-                "values."
+                f"{table.path}: {said('missing', missing)} leaves no column: all of them have "
+                "missing values."
             )
     filled = np.setdiff1d(affected, gone)
     X = columns.X
@@ -105,8 +106,8 @@ def _error(
     return TableError(
         f"{table.path}: values are missing in {len(affected)} of {len(counts)} columns: {shown}"
         f"{more}. The first of them: {table.place(row, int(columns.positions[worst[0]]))}. Say "
-        "--missing median to fill them, --missing drop-columns or --missing drop-rows to leave out "
-        "what has them."
+        f"{said('missing', 'median')} to fill them, {said('missing', 'drop-columns')} or "
+        f"{said('missing', 'drop-rows')} to leave out what has them."
     )
 
 
@@ -126,8 +127,8 @@ def _without_rows(table: Table, columns: Columns) -> Settled:
     rows = np.flatnonzero(~bad)
     if not len(rows):
         raise TableError(
-            f"{table.path}: --missing drop-rows leaves no row: every row has a missing value. Try "
-            "--missing median or --missing drop-columns."
+            f"{table.path}: {said('missing', 'drop-rows')} leaves no row: every row has a missing "
+            f"value. Try {said('missing', 'median')} or {said('missing', 'drop-columns')}."
         )
     kept = X[rows] if issparse(X) else np.asfortranarray(X[rows])
     note = f"{count(int(bad.sum()), 'row')} of {len(bad)} with missing values, left out."

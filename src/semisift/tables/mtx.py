@@ -15,7 +15,8 @@ from semisift.tables._io import read_bytes
 from semisift.tables._shared import check_shape, create, reading
 from semisift.tables._sparse import from_coordinates
 from semisift.tables.limits import check_fits
-from semisift.tables.table import ReadOptions, Table, from_matrix
+from semisift.tables.options import TableOptions
+from semisift.tables.table import Table, from_matrix
 
 HEADER = re.compile(
     rb"%%?MatrixMarket\s+matrix\s+(coordinate|array)\s+([a-z-]+)\s+([a-z-]+)[ \t\r]*\n"
@@ -29,14 +30,14 @@ INTEGER = rb"[+-]?\d{1,18}"
 NUMBER = rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|nan|NaN|inf|Inf)"
 
 
-def read(path: Path, options: ReadOptions) -> Table:
+def read(path: Path, options: TableOptions) -> Table:
     """Read a Matrix Market file.
 
     Parameters
     ----------
     path : Path
         Unpacked on the way where it ends in ``.gz``.
-    options : ReadOptions
+    options : TableOptions
 
     Returns
     -------

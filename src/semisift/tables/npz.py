@@ -8,7 +8,6 @@ for each row is a column beside the values.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +20,21 @@ from semisift.exceptions import TableError
 from semisift.tables._npz_file import read_arrays, write_arrays
 from semisift.tables._shared import columns_kept, native, reading, texts, whole
 from semisift.tables._sparse import from_blocks, from_compressed, from_coordinates
-from semisift.tables.table import ReadOptions, Table, from_matrix
+from semisift.tables.options import TableOptions, said
+from semisift.tables.table import Table, from_matrix
 
 # Keys of a matrix; with the prefix ``u_`` they are those of rows without a label.
 PARTS = ("X", "data", "indices", "indptr", "shape", "format", "row", "col", "_is_array")
 Arrays = Mapping[str, NDArray[Any]]
 
 
-def read(path: Path, options: ReadOptions) -> Table:
+def read(path: Path, options: TableOptions) -> Table:
     """Read a NumPy archive.
 
     Parameters
     ----------
     path : Path
-    options : ReadOptions
+    options : TableOptions
         `matrix` names another key than ``X``; `append_unlabelled` appends the rows of the ``u_``
         arrays.
 
@@ -57,7 +57,7 @@ def read(path: Path, options: ReadOptions) -> Table:
         if row_names is not None:
             row_names += [f"unlabelled_{i}" for i in range(1, n_extra + 1)]
         names = (feature_names, row_names)  # of the columns and of the rows as stored
-        table = from_matrix(
+        return from_matrix(
             path,
             "npz",
             X,
@@ -69,7 +69,6 @@ def read(path: Path, options: ReadOptions) -> Table:
             categorical=_categorical(path, arrays, n_features),
             details={"arrays": arrays, "n_samples": n_samples, "matrix": options.matrix},
         )
-        return replace(table, details={**table.details, "names": table.names})
 
 
 def write(table: Table, path: Path) -> None:
@@ -84,7 +83,7 @@ def write(table: Table, path: Path) -> None:
     """
     arrays: Arrays = table.details["arrays"]
     n_samples, n_features = table.details["n_samples"], len(table.details["names"])
-    kept = columns_kept(table, table.details["names"])
+    kept = columns_kept(table)
     new: dict[str, NDArray[Any]] = {}
     for name, array in arrays.items():
         if name.removeprefix("u_") in PARTS or name == table.details["matrix"]:
@@ -127,7 +126,7 @@ def _matrix(path: Path, arrays: Arrays, key: str | None = None, prefix: str = ""
             f"{path}: there is no array {dense!r}"
             + ("" if key else f" and no sparse matrix ({prefix}data, {prefix}indices, ...)")
             + f". The file holds {found}."
-            + (" Name the one with the values by --matrix." if not prefix else "")
+            + (f" Name the one with the values by {said('matrix')}." if not prefix else "")
         )
     values, shape = part["data"], part["shape"]
     if form == "coo":

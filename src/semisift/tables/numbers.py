@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 from semisift._words import quoted
 from semisift.exceptions import TableError
 from semisift.tables.limits import check_fits
+from semisift.tables.options import said
 from semisift.tables.table import MISSING, Table, is_number
 
 TEXT = (pl.String, pl.Categorical, pl.Enum)
@@ -87,7 +88,7 @@ def _mark_missing(columns: Columns, values: Sequence[str], found: set[str]) -> C
             X = X.copy() if X is columns.X else X
             (X.data if issparse(X) else X)[marked] = np.nan
     if absent := [value for value in values if value not in found and value not in MISSING]:
-        raise TableError(f"--na {quoted(absent[0])}: no cell of a feature holds this value.")
+        raise TableError(f"{said('na', absent[0])}: no cell of a feature holds this value.")
     return Columns(columns.positions, X, columns.categories)
 
 
@@ -242,8 +243,8 @@ def _refuse_other_types(table: Table, position: int, column: pl.Series) -> None:
     what = "dates or times" if dtype.is_temporal() else f"values of type {dtype}"
     raise TableError(
         f"{table.path}: column {position + 1 + table.column_offset} ({quoted(column.name)}) holds "
-        f"{what}, and only numbers and words can be ranked. Leave it out with --drop "
-        f"{_typed(column.name)}, or turn it into a number first."
+        f"{what}, and only numbers and words can be ranked. Leave it out with "
+        f"{said('drop', column.name)}, or turn it into a number first."
     )
 
 
@@ -264,27 +265,29 @@ def _not_a_number(
 
 
 def _advice(table: Table, position: int, row: int, cell: str, decimal_comma: bool) -> str:
+    comma = said("decimal_comma", True)
     if decimal_comma and "." in cell:
-        return "With --decimal-comma a number has no point: remove thousand separators."
+        return f"With {comma} a number has no point: remove thousand separators."
     if re.match(THOUSANDS, cell):
         return (
             "If the commas separate thousands, remove them; if they are decimal commas, say "
-            "--decimal-comma."
+            f"{comma}."
         )
     if re.match(DECIMAL_COMMA, cell):
-        return "If numbers are written with a decimal comma here, say --decimal-comma."
+        return f"If numbers are written with a decimal comma here, say {comma}."
     if re.match(WITH_UNIT, cell):
         return "Remove the signs of per cent, currencies or thousands, so that numbers are left."
     if table.transposed and table.row_names:
         column = table.row_names[row]
         return (
-            f"Correct it, or mark it as missing with --na {_typed(cell)}. If the column "
-            f"{quoted(column)} of the file is no sample, leave it out with --drop {_typed(column)}."
+            f"Correct it, or mark it as missing with {said('na', cell)}. If the column "
+            f"{quoted(column)} of the file is no sample, leave it out with {said('drop', column)}."
         )
+    name = table.names[position]
     return (
-        f"Correct it, mark it as missing with --na {_typed(cell)}, say --category "
-        f"{_typed(table.names[position])} if the column holds categories, or leave it out with "
-        f"--drop {_typed(table.names[position])}."
+        f"Correct it, mark it as missing with {said('na', cell)}, say "
+        f"{said('category', name)} if the column holds categories, or leave it out with "
+        f"{said('drop', name)}."
     )
 
 
@@ -306,12 +309,5 @@ def _refuse_infinite(table: Table, columns: Columns) -> None:
     position = int(columns.positions[j])
     raise TableError(
         f"{table.path}: {table.place(int(row), position)}: the value is infinite, and scores need "
-        "finite numbers. Correct it, or mark such values as missing with --na inf."
+        f"finite numbers. Correct it, or mark such values as missing with {said('na', 'inf')}."
     )
-
-
-def _typed(value: str) -> str:
-    """Return a value as one would type it in a shell."""
-    if len(value) > 60:
-        return "with its name or number"
-    return value if re.fullmatch(r"[\w.+-]+", value) else "'" + value.replace("'", "'\\''") + "'"

@@ -14,19 +14,12 @@ from numpy.typing import NDArray
 from semisift._labels import parse_labels, parse_pairs
 from semisift.exceptions import TableError
 from semisift.tables import text
-from semisift.tables.table import ReadOptions, Table
+from semisift.tables.options import Reading, TableOptions, said
+from semisift.tables.table import Table
 
 MOST_SHOWN = 5
 
 Cells = list[tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class PairFiles:
-    """The files with pairs that the user named; None where there is none."""
-
-    must_link: str | Path | None = None
-    cannot_link: str | Path | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +40,7 @@ class RowPairs:
 
 
 def read_pairs(
-    files: PairFiles,
+    reading: Reading,
     table: Table,
     row_names: Sequence[str] | None,
     kept: NDArray[np.integer] | None,
@@ -57,7 +50,8 @@ def read_pairs(
 
     Parameters
     ----------
-    files : PairFiles
+    reading : Reading
+        Names the reading.
     table : Table
         Whose rows are paired.
     row_names : sequence of str or None
@@ -71,19 +65,19 @@ def read_pairs(
     -------
     RowPairs
     """
-    if files.must_link is None and files.cannot_link is None:
+    if reading.must_link is None and reading.cannot_link is None:
         return RowPairs(None, None, [])
     notes: list[str] = []
     must, cannot = (
         None if path is None else _read_file(Path(path), kind, table, row_names, kept, notes)
-        for path, kind in ((files.must_link, "must-link"), (files.cannot_link, "cannot-link"))
+        for path, kind in ((reading.must_link, "must-link"), (reading.cannot_link, "cannot-link"))
     )
     rows = np.arange(table.n_rows) if kept is None else kept
     labels = parse_labels(y, len(y))
     try:
         parse_pairs(must, cannot, labels, lambda row: _shown(int(rows[row]), row_names))
     except ValueError as error:
-        named = [str(path) for path in (files.must_link, files.cannot_link) if path is not None]
+        named = [str(path) for path in (reading.must_link, reading.cannot_link) if path is not None]
         raise TableError(
             f"{' and '.join(named)}: {error} Remove or correct the pairs that are wrong."
         ) from error
@@ -129,7 +123,7 @@ def _read_text(path: Path, kind: str) -> Table:
     if not path.is_file():
         raise TableError(f"{path}: there is no such file.")
     try:
-        content = text.read(path, ReadOptions(header=False))
+        content = text.read(path, TableOptions(header=False))
     except OSError as error:
         raise TableError(f"{path}: the file cannot be read: {error.strerror or error}.") from error
     if len(content.names) != 2:
@@ -191,7 +185,8 @@ class _Rows:
     def _hint(self) -> str:
         if self.row_names is None:
             return (
-                " To pair rows by name, say with --id which column of the table holds the names; "
+                f" To pair rows by name, say with {said('id')} which column of the table holds "
+                "the names; "
                 "else give their numbers, counted from 1"
             )
         return f" Rows are called {self._listed()}; or give their numbers, counted from 1"

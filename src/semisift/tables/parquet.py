@@ -7,9 +7,10 @@ import polars as pl
 from semisift.tables._io import read_bytes
 from semisift.tables._parquet_claims import check_claims
 from semisift.tables._shared import BYTES_A_NAME, panics_unheard, reading
-from semisift.tables.frames import transpose_frame, untranspose_frame
+from semisift.tables.frames import turn, untranspose_frame
 from semisift.tables.limits import check_fits
-from semisift.tables.table import ReadOptions, Table, drop_columns
+from semisift.tables.options import TableOptions
+from semisift.tables.table import Table
 
 # Bytes that a value takes at least, where this is not 8.
 WIDTHS: dict[pl.DataType, int] = {
@@ -24,13 +25,13 @@ WIDTHS: dict[pl.DataType, int] = {
 }
 
 
-def read(path: Path, options: ReadOptions) -> Table:
+def read(path: Path, options: TableOptions) -> Table:
     """Read a Parquet file.
 
     Parameters
     ----------
     path : Path
-    options : ReadOptions
+    options : TableOptions
         With `transpose`, the first column holds the names of the features, and each other column
         is a sample.
 
@@ -46,19 +47,7 @@ def read(path: Path, options: ReadOptions) -> Table:
             _check_size(path, data)
             frame = pl.read_parquet(data)
     table = Table(path=path, form="parquet", values=frame, names=frame.columns)
-    if not options.transpose:
-        return table
-    frame = drop_columns(table, options.drop).values
-    turned, row_names = transpose_frame(frame, path)
-    return Table(
-        path=path,
-        form="parquet",
-        values=turned,
-        names=turned.columns,
-        row_names=row_names,
-        transposed=True,
-        details={"first_name": frame.columns[0]},
-    )
+    return turn(table, options) if options.transpose else table
 
 
 def write(table: Table, path: Path) -> None:

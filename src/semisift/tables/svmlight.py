@@ -20,7 +20,8 @@ from semisift.tables._io import read_bytes
 from semisift.tables._shared import BYTES_A_NAME, create, reading, whole
 from semisift.tables._sparse import from_compressed
 from semisift.tables.limits import check_fits
-from semisift.tables.table import ReadOptions, Table, from_matrix
+from semisift.tables.options import TableOptions
+from semisift.tables.table import Table, from_matrix
 
 # Possessive, so that a line is read once whatever it holds.
 NUMBER = rb"[+-]?+(?:(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?+\d++)?+|[nN][aA][nN]|[iI][nN][fF])"
@@ -28,14 +29,14 @@ PAIR = rb"\d{1,18}+:" + NUMBER
 LINE = re.compile(rb"(" + NUMBER + rb")(?:\s++qid:(\d{1,18}))?+((?:\s++" + PAIR + rb")*+)")
 
 
-def read(path: Path, options: ReadOptions) -> Table:
+def read(path: Path, options: TableOptions) -> Table:
     """Read a file of svmlight or libsvm.
 
     Parameters
     ----------
     path : Path
         Unpacked on the way where it ends in ``.gz``.
-    options : ReadOptions
+    options : TableOptions
 
     Returns
     -------

@@ -1,5 +1,6 @@
 """Table: what a file holds, before anything is decided about it."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -11,54 +12,15 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from semisift._words import quoted
+from semisift._words import count, quoted
 from semisift.exceptions import TableError
+from semisift.tables.options import TableOptions, said
 
 # Cells that hold no value: a missing value in a feature, an unlabelled row in a label column.
 MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "?")
 
 # Names that a mistyped one is compared with: more would take longer than a reader waits.
 MOST_COMPARED = 20_000
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """How to read a file, where the file itself does not say.
-
-    Attributes
-    ----------
-    transpose : bool
-        The file holds features in rows and samples in columns.
-    matrix : str or None
-        Which array of the file holds the values: a key of an npz, a variable of a mat file, a layer
-        of an h5ad.
-    separator : str or None
-        Between the cells of a text table; None finds out.
-    encoding : str
-        Of a text table.
-    header : bool or None
-        Whether the first line of a text table holds names; None expects names and refuses numbers.
-    decimal_comma : bool
-        Numbers of a text table are written 1,5 instead of 1.5.
-    append_unlabelled : bool
-        Append the rows that an npz keeps apart as officially unlabelled (its ``u_`` arrays).
-    drop : tuple of str
-        Columns of a transposed frame that hold no sample (descriptions of the features).
-    """
-
-    transpose: bool = False
-    matrix: str | None = None
-    separator: str | None = None
-    encoding: str = "utf-8"
-    header: bool | None = None
-    decimal_comma: bool = False
-    append_unlabelled: bool = False
-    drop: tuple[str, ...] = ()
-
-    @property
-    def for_labels(self) -> "ReadOptions":
-        """How to read a file of labels that belongs to the table."""
-        return ReadOptions(encoding=self.encoding)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +96,13 @@ class Table:
         """Number of samples."""
         return int(self.values.shape[0])
 
+    def is_row(self, name: str) -> bool:
+        """Whether a row of the file is called so, by its first column or its row names."""
+        if self.transposed or self.row_names:
+            return not self.transposed and name in (self.row_names or ())
+        first = self.values.to_series(0) if self.is_frame else pl.Series(dtype=pl.Null)
+        return first.dtype == pl.String and name in first
+
     def take_columns(self, columns: NDArray[np.integer]) -> "Table":
         """Return the table with these columns of the values alone, and all that is said of rows."""
         names = [self.names[j] for j in columns]
@@ -159,7 +128,7 @@ def from_matrix(
     path: Path,
     form: str,
     X: Any,
-    options: ReadOptions,
+    options: TableOptions,
     *,
     names: Sequence[str] | None = None,
     row_names: Sequence[str] | None = None,
@@ -176,7 +145,7 @@ def from_matrix(
         Of the file.
     X : 2-d array or sparse matrix
         As stored; turned round here where the options say so.
-    options : ReadOptions
+    options : TableOptions
     names, row_names : sequence of str, optional
         Names of the columns and of the rows of `X` as stored. Features without names are called
         feature_1, feature_2, ...
@@ -223,7 +192,8 @@ def from_matrix(
         raise TableError(
             f"{path}: {len(categorical)} marks of categorical columns for {n_columns} columns."
         )
-    named = [str(name) for name in names]
+    what = "feature" if options.transpose else "column"
+    named, notes = settle_names(path, [str(name) for name in names], what, options)
     return Table(
         path=path,
         form=form,
@@ -236,7 +206,8 @@ def from_matrix(
         if categorical is None
         else frozenset(np.array(named, dtype=object)[np.asarray(categorical, dtype=bool)]),
         transposed=options.transpose,
-        details=details or {},
+        notes=notes,
+        details={**(details or {}), "names": named},
     )
 
 
@@ -250,7 +221,7 @@ def find_column(table: Table, wanted: str, option: str) -> str:
         A name, of the values or of what is said of the rows, or the number of a column of the file,
         counted from 1, or from -1 backwards.
     option : str
-        For messages: "--label".
+        By which the user gave it, for messages: "label".
 
     Returns
     -------
@@ -264,25 +235,30 @@ def find_column(table: Table, wanted: str, option: str) -> str:
     except ValueError:
         every = [*table.rows.columns, *table.names]
         near = get_close_matches(wanted, every[:MOST_COMPARED], n=3) or every[:3]
+        way_out = f"It has, for example, {', '.join(map(quoted, near))}."
+        if table.is_row(wanted):
+            way_out = (
+                "A row is called so: if the file has features in rows, say "
+                f"{said('transpose', True)}."
+            )
         raise TableError(
-            f"{option} {quoted(wanted)}: {table.path} has no column of this name. It has, for "
-            f"example, {', '.join(map(quoted, near))}."
+            f"{said(option, wanted)}: {table.path} has no column of this name. {way_out}"
         ) from None
     position = (number - 1 if number > 0 else number + n_columns) - table.column_offset
     if number == 0 or not 0 <= position < len(table.names):
         raise TableError(
-            f"{option} {wanted}: {table.path} has no column of this name or number. Columns are "
-            f"counted from {1 + table.column_offset} to {n_columns}."
+            f"{said(option, wanted)}: {table.path} has no column of this name or number. Columns "
+            f"are counted from {1 + table.column_offset} to {n_columns}."
         )
     return table.names[position]
 
 
 def drop_columns(table: Table, wanted: Sequence[str]) -> Table:
     """Return the table without the columns that the user named."""
-    dropped = {find_column(table, column, "--drop") for column in wanted}
+    dropped = {find_column(table, column, "drop") for column in wanted}
     kept = [j for j, name in enumerate(table.names) if name not in dropped]
     if not kept:
-        raise TableError(f"--drop: no column of {table.path} is left.")
+        raise TableError(f"{said('drop')}: no column of {table.path} is left.")
     return table.take_columns(np.array(kept)) if dropped else table
 
 
@@ -295,7 +271,30 @@ def is_number(cell: str) -> bool:
     return True
 
 
-def check_unique(path: Path, names: Sequence[str], what: str) -> None:
+def settle_names(
+    path: Path, names: Sequence[str], what: str, options: TableOptions
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the names, numbered where they stand twice and the user says so, and a note on it."""
+    names = list(names)
+    n_twice = len(names) - len(set(names))
+    if not n_twice or options.duplicates != "number":
+        check_unique(path, names, what, f", or say {said('duplicates', 'number')}")
+        return names, ()
+    taken, seen, new = set(names), Counter[str](), ""
+    for position, name in enumerate(names):
+        seen[name] += 1
+        if seen[name] == 1:
+            continue
+        while (new := f"{name} ({seen[name]})") in taken:
+            seen[name] += 1
+        names[position] = new
+        taken.add(new)
+    check_unique(path, names, what)
+    note = f"{count(n_twice, what)} with the name of another, numbered: as {quoted(new)}."
+    return names, (note,)
+
+
+def check_unique(path: Path, names: Sequence[str], what: str, way_out: str = "") -> None:
     """Refuse names that are missing or stand twice, saying which and where."""
     if len(set(names)) == len(names) and all(map(str.strip, names)):
         return
@@ -308,7 +307,7 @@ def check_unique(path: Path, names: Sequence[str], what: str) -> None:
         if name in seen:
             raise TableError(
                 f"{path}: the name {quoted(name)} stands twice, for {what} {seen[name]} and {what} "
-                f"{position}. Every {what} needs a name of its own: rename one of them."
+                f"{position}. Every {what} needs a name of its own: rename one of them{way_out}."
             )
         seen[name] = position
 
@@ -323,7 +322,8 @@ def _series(column: Any) -> pl.Series:
 
 
 def _turned(X: Any, names: Any, axis: int = 0) -> str:
-    """Suggest --transpose where the names fit the other side of the matrix."""
+    """Suggest to turn a matrix whose other side the names fit."""
     if len(names) == X.shape[axis]:
-        return " They fit the other side of the matrix: try again with --transpose (or without)."
+        turn = said("transpose", True)
+        return f" They fit the other side of the matrix: try again with {turn} (or without)."
     return ""

@@ -13,21 +13,22 @@ from semisift.tables._shared import (
     told_apart,
 )
 from semisift.tables.mtx import read_matrix, write_matrix
-from semisift.tables.table import ReadOptions, Table, from_matrix
+from semisift.tables.options import TableOptions
+from semisift.tables.table import Table, from_matrix
 
 MATRIX = ("matrix.mtx.gz", "matrix.mtx")
 FEATURES = ("features.tsv.gz", "features.tsv", "genes.tsv.gz", "genes.tsv")
 BARCODES = ("barcodes.tsv.gz", "barcodes.tsv")
 
 
-def read(path: Path, options: ReadOptions) -> Table:
+def read(path: Path, options: TableOptions) -> Table:
     """Read a folder of 10x.
 
     Parameters
     ----------
     path : Path
         With a matrix, features (or genes) and barcodes, packed or not.
-    options : ReadOptions
+    options : TableOptions
 
     Returns
     -------
@@ -52,7 +53,6 @@ def read(path: Path, options: ReadOptions) -> Table:
                 )
         names = _names(features)
         details: dict[str, Any] = {
-            "names": names,
             "features": features,
             "files": {role: file.name for role, file in files.items()},
             "pattern": pattern,
@@ -76,7 +76,7 @@ def write(table: Table, path: Path) -> None:
     path.mkdir()
     details, files = table.details, table.details["files"]
     write_matrix(path / files["matrix"], table.values.T, pattern=details["pattern"])
-    kept = [details["features"][j] for j in columns_kept(table, details["names"])]
+    kept = [details["features"][j] for j in columns_kept(table)]
     for role, lines in (("features", kept), ("barcodes", table.row_names or [])):
         with create(path / files[role]) as file:
             file.write("".join(f"{line}\n" for line in lines).encode())

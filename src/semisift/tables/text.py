@@ -24,9 +24,10 @@ from semisift.tables._text_cells import (
     split_cells,
     width_of,
 )
-from semisift.tables.frames import transpose_frame, untranspose_frame
+from semisift.tables.frames import turn, untranspose_frame
 from semisift.tables.limits import check_fits
-from semisift.tables.table import ReadOptions, Table, check_unique, drop_columns, is_number
+from semisift.tables.options import TableOptions, said
+from semisift.tables.table import Table, is_number, settle_names
 
 # Name of a column of row names that has none in the file.
 ROW_NAME = "row_name"
@@ -47,13 +48,13 @@ class Layout:
     row_names: str | None = None  # the heading of the row names, where they are no named column
 
 
-def read(path: Path, options: ReadOptions) -> Table:
+def read(path: Path, options: TableOptions) -> Table:
     """Read a text table.
 
     Parameters
     ----------
     path : Path
-    options : ReadOptions
+    options : TableOptions
 
     Returns
     -------
@@ -63,7 +64,7 @@ def read(path: Path, options: ReadOptions) -> Table:
     text, skipped, separator = skip_preamble(decode(path, read_bytes(path), options.encoding))
     if not text.strip():
         raise TableError(f"{path}: the file is empty. A table needs names and at least one row.")
-    separator = options.separator or separator or find_separator(path, text)
+    separator = options.between_cells or separator or find_separator(path, text)
     cells = split_cells(path, text, separator, len(skipped) + 1)
     has_header = options.header is not False
     first, _, rest = cells.text.partition("\n")
@@ -87,7 +88,7 @@ def read(path: Path, options: ReadOptions) -> Table:
         names, layout = [ROW_NAME, *names], replace(layout, row_names=NO_HEADING)
     elif not names[0] and len(names) > 1:  # as pandas and R's write.csv do
         names, layout = [ROW_NAME, *names[1:]], replace(layout, row_names="")
-    check_unique(path, names, "column")
+    names, numbered = settle_names(path, names, "column", options)
     frame.columns = names
     table = Table(
         path=path,
@@ -95,11 +96,11 @@ def read(path: Path, options: ReadOptions) -> Table:
         values=frame,
         names=names,
         first_line=cells.first_line if cells.one_line_each else None,
-        notes=notes,
+        notes=(*notes, *numbered),
         details={"layout": layout},
     )
     if options.transpose:
-        return _turned(table, options)
+        return turn(table, options)
     return _without_row_names(table) if layout.row_names is not None else table
 
 
@@ -128,20 +129,6 @@ def write(table: Table, path: Path) -> None:
     target.write(frame.write_csv(separator=layout.separator, include_header=False))
     data = target.getvalue().encode()
     path.write_bytes(gzip.compress(data, mtime=0) if path.suffix.lower() == ".gz" else data)
-
-
-def _turned(table: Table, options: ReadOptions) -> Table:
-    frame = drop_columns(table, options.drop).values
-    turned, row_names = transpose_frame(frame, table.path)
-    return replace(
-        table,
-        values=turned,
-        names=turned.columns,
-        row_names=row_names,
-        transposed=True,
-        first_line=None,
-        details={**table.details, "first_name": frame.columns[0]},
-    )
 
 
 def _without_row_names(table: Table) -> Table:
@@ -192,6 +179,7 @@ def _refuse_numbers_as_names(
             remark = f" Line {len(skipped)}, a remark, looks like the names: remove its mark (#)."
         raise TableError(
             f"{path}: the first line should hold the names of the columns, and holds numbers "
-            f"({', '.join(numbers[:3])}, ...). If the file has no names, say --no-header; if these "
-            f"numbers are the names, say --header.{remark}"
+            f"({', '.join(numbers[:3])}, ...). If the file has no names, say "
+            f"{said('header', False)}; if these numbers are the names, say "
+            f"{said('header', True)}.{remark}"
         )

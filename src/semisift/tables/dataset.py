@@ -1,8 +1,8 @@
 """From a table to what a ranker takes: numbers, names and labels, with nothing left in doubt."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,67 +13,15 @@ from semisift._warnings import warn
 from semisift._words import examples, quoted
 from semisift.exceptions import TableError
 from semisift.tables.categories import Encoded, check_categories, encode
-from semisift.tables.labels import LabelChoice, find_labels, hide_labels, text_of
+from semisift.tables.labels import find_labels, hide_labels, text_of
 from semisift.tables.missing import settle_missing
 from semisift.tables.numbers import read_numbers
-from semisift.tables.pairs import PairFiles, read_pairs
+from semisift.tables.options import Reading, said
+from semisift.tables.pairs import read_pairs
 from semisift.tables.table import MISSING, Table, find_column
-
-Missing = Literal["error", "median", "drop-columns", "drop-rows"]
-Categorical = Literal["error", "onehot", "ordinal"]
 
 # Fewer rows are easily counted by chance.
 FEWEST_ROWS = 5
-
-
-@dataclass(frozen=True)
-class Choices:
-    """What the user decided about a table.
-
-    Attributes
-    ----------
-    label : LabelChoice
-    labels_per_class : int or None
-        Keep so many labels of each class and hide the others, for a trial.
-    seed : int
-        Decides which labels are kept.
-    id : str or None
-        Column that names the rows: not a feature.
-    group : str or None
-        Column that says which rows belong together (patients, batches): not a feature.
-    drop : tuple of str
-        Further columns that are not features.
-    missing : {"error", "median", "drop-columns", "drop-rows"}
-    categorical : {"error", "onehot", "ordinal"}
-    categories : tuple of str
-        Columns of categories, though they may hold numbers.
-    missing_values : tuple of str
-        Cells that mean "missing", besides empty ones, ``NA``, ``?`` and the like.
-    decimal_comma : bool
-        Numbers are written 1,5 instead of 1.5.
-    pairs : PairFiles
-        Files with pairs of rows that belong, or do not belong, to the same class.
-    """
-
-    label: LabelChoice = field(default_factory=LabelChoice)
-    labels_per_class: int | None = None
-    seed: int = 0
-    id: str | None = None
-    group: str | None = None
-    drop: tuple[str, ...] = ()
-    missing: Missing = "error"
-    categorical: Categorical = "error"
-    categories: tuple[str, ...] = ()
-    missing_values: tuple[str, ...] = ()
-    decimal_comma: bool = False
-    pairs: PairFiles = field(default_factory=PairFiles)
-
-    def __post_init__(self) -> None:
-        for name, known in (("missing", get_args(Missing)), ("categorical", get_args(Categorical))):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} must be one of {known}: got {getattr(self, name)!r}.")
-        if self.labels_per_class is not None and self.labels_per_class < 1:
-            raise ValueError(f"labels_per_class must be at least 1: got {self.labels_per_class}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,27 +89,32 @@ class Dataset:
         )
 
 
-def prepare(table: Table, choices: Choices | None = None) -> Dataset:
+def prepare(
+    table: Table, reading: Reading | None = None, labels_table: Table | None = None
+) -> Dataset:
     """Turn a table into numbers, names and labels, or say what stands in the way.
 
     Parameters
     ----------
     table : Table
-    choices : Choices, optional
+    reading : Reading, optional
+        What the user said of it.
+    labels_table : Table, optional
+        A table of its own that holds the labels, joined by the names of the rows.
 
     Returns
     -------
     Dataset
     """
-    choices = choices or Choices()
-    row_names, id_column = _row_names(table, choices.id)
-    labels = find_labels(table, choices.label, row_names)
-    groups, group_column = _groups(table, choices.group)
+    reading = reading or Reading()
+    row_names, id_column = _row_names(table, reading.id)
+    labels = find_labels(table, reading, labels_table, row_names)
+    groups, group_column = _groups(table, reading.group)
     beside = labels.columns | {name for name in (id_column, group_column) if name is not None}
     dropped = set()
     if not table.transposed or not table.is_frame:  # else they were columns of the file
-        dropped = {find_column(table, wanted, "--drop") for wanted in choices.drop}
-    declared = {find_column(table, wanted, "--category") for wanted in choices.categories}
+        dropped = {find_column(table, wanted, "drop") for wanted in reading.drop}
+    declared = {find_column(table, wanted, "category") for wanted in reading.category}
     table = replace(table, categorical=table.categorical | declared)
     aside = beside | dropped
     features = np.flatnonzero([name not in aside for name in table.names])
@@ -169,16 +122,16 @@ def prepare(table: Table, choices: Choices | None = None) -> Dataset:
         raise TableError(
             f"{table.path}: no column is left to rank beside {examples(sorted(aside))}."
         )
-    columns = read_numbers(table, features, choices.missing_values, choices.decimal_comma)
-    check_categories(table, columns, choices.categorical)
-    settled = settle_missing(table, columns, choices.missing)
-    encoded = encode(table, settled.columns, choices.categorical)
+    columns = read_numbers(table, features, reading.na, reading.decimal_comma)
+    check_categories(table, columns, reading.categorical)
+    settled = settle_missing(table, columns, reading.missing)
+    encoded = encode(table, settled.columns, reading.categorical)
     rows = np.arange(table.n_rows) if settled.rows is None else settled.rows
     y, hidden = labels.y[rows], None
-    pairs = read_pairs(choices.pairs, table, row_names, settled.rows, y)
+    pairs = read_pairs(reading, table, row_names, settled.rows, y)
     notes = [*table.notes, *labels.notes, *settled.notes, *encoded.notes, *pairs.notes]
-    if choices.labels_per_class is not None:
-        y, hidden, note = hide_labels(y, choices.labels_per_class, choices.seed, labels.where)
+    if reading.labels_per_class is not None:
+        y, hidden, note = hide_labels(y, reading.labels_per_class, reading.seed, labels.where)
         notes.append(note)
     _warn_of_row_numbers(table, encoded)
     return Dataset(
@@ -211,7 +164,7 @@ def _warn_of_row_numbers(table: Table, encoded: Encoded) -> None:
         if np.array_equal(X[:, j] - first[j], np.arange(n_rows)):
             warn(
                 f"{table.path}: the column {quoted(encoded.names[j])} counts the rows and is "
-                "ranked like a measurement. Leave it out with --id or --drop.",
+                f"ranked like a measurement. Leave it out with {said('id')} or {said('drop')}.",
                 UserWarning,
             )
 
@@ -220,7 +173,7 @@ def _row_names(table: Table, wanted: str | None) -> tuple[list[str] | None, str 
     """Return the names of the rows, and the column of the table that holds them."""
     if wanted is None:
         return table.row_names, None
-    column = find_column(table, wanted, "--id")
+    column = find_column(table, wanted, "id")
     text = text_of(table, column)
     names: list[str] = text.to_list()
     if repeated := text.filter(text.is_duplicated() & (text != "")).to_list():
@@ -228,7 +181,7 @@ def _row_names(table: Table, wanted: str | None) -> tuple[list[str] | None, str 
         again = names.index(repeated[0], row + 1)
         raise TableError(
             f"{table.path}: {table.place(again)}: the row is called {quoted(repeated[0])}, as is "
-            f"{table.place(row)}. The names of rows (--id {wanted}) must differ."
+            f"{table.place(row)}. The names of rows ({said('id', wanted)}) must differ."
         )
     return names, column
 
@@ -237,12 +190,13 @@ def _groups(table: Table, wanted: str | None) -> tuple[NDArray[Any] | None, str 
     """Return the groups of the rows, and the column of the table that holds them."""
     if wanted is None:
         return None, None
-    column = find_column(table, wanted, "--group")
+    column = find_column(table, wanted, "group")
     groups = np.array(text_of(table, column).to_list(), dtype=object)
     without = np.flatnonzero(np.isin(groups, MISSING))
     if len(without):
         raise TableError(
-            f"{table.path}: {table.place(int(without[0]))}: no group is given (--group {wanted}), "
-            f"and {len(without)} of {len(groups)} rows have none. Each row must belong to one."
+            f"{table.path}: {table.place(int(without[0]))}: no group is given "
+            f"({said('group', wanted)}), and {len(without)} of {len(groups)} rows have none. "
+            "Each row must belong to one."
         )
     return groups, column
