@@ -10,10 +10,10 @@ from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, issparse, s
 from sklearn.datasets import load_svmlight_file
 
 from semisift.exceptions import TableError
-from semisift.tables import h5ad, matlab, mtx, npz, parquet, svmlight, tenx
-from semisift.tables._mat_hdf5 import write_hdf5
-from semisift.tables._npz_file import write_arrays
-from semisift.tables.options import TableOptions
+from semisift.io import h5ad, matlab, mtx, npz, parquet, svmlight, tenx
+from semisift.io._mat_hdf5 import write_hdf5
+from semisift.io.npz import write_arrays
+from semisift.io.options import TableOptions
 
 PLAIN = TableOptions()
 TRANSPOSED = TableOptions(transpose=True)

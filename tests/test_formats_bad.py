@@ -15,7 +15,7 @@ import scipy.io
 from scipy.sparse import csr_array
 
 from semisift.exceptions import TableError
-from semisift.tables import (
+from semisift.io import (
     arff,
     h5ad,
     limits,
@@ -28,8 +28,8 @@ from semisift.tables import (
     tenx,
     text,
 )
-from semisift.tables._mat_hdf5 import write_hdf5
-from semisift.tables.options import TableOptions
+from semisift.io._mat_hdf5 import write_hdf5
+from semisift.io.options import TableOptions
 
 PLAIN = TableOptions()
 MTX = "%%MatrixMarket matrix coordinate real general\n"

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from semisift.exceptions import TableError
-from semisift.tables import Reading, prepare, read, read_table
-from semisift.tables.table import Table
+from semisift.io import Reading, prepare, read, read_table
+from semisift.io.table import FileTable
 
 LABELS = ["A", "B", "A", "B", "", ""]
 
@@ -141,7 +141,7 @@ def test_leading_zeros_make_words(save):
 
 def test_infinite_labels(tmp_path):
     frame = pl.DataFrame({"g": [1.0, 2.0, 4.0], "label": [1.0, np.inf, 1.0]})
-    table = Table(tmp_path / "t.parquet", "parquet", frame, frame.columns, label="label")
+    table = FileTable(tmp_path / "t.parquet", "parquet", frame, frame.columns, label="label")
     assert prepare(table).y.tolist() == ["1", "inf", "1"]
 
 
@@ -168,7 +168,7 @@ def test_numbers_that_mean_missing(save, cell, tmp_path):
     data = read_table(save(f"g,h\n1,2\n{cell},3\n5,4\n"), na="-999", missing="median")
     assert data.X[:, 0].tolist() == [1, 3, 5]
     frame = pl.DataFrame({"g": [1, -999, 5]})
-    table = Table(tmp_path / "t.parquet", "parquet", frame, ["g"])
+    table = FileTable(tmp_path / "t.parquet", "parquet", frame, ["g"])
     typed = prepare(table, Reading(missing="median", na=("-999",)))
     assert typed.X.ravel().tolist() == [1, 3, 5]
 

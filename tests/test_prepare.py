@@ -6,8 +6,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from semisift.exceptions import TableError
-from semisift.tables import Reading, TableOptions, prepare, read_table
-from semisift.tables.table import Table, from_matrix
+from semisift.io import Reading, TableOptions, prepare, read_table
+from semisift.io.table import FileTable, from_matrix
 
 
 @pytest.fixture
@@ -218,7 +218,7 @@ def test_dates_are_refused(tmp_path):
         {"day": pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 1, 3), eager=True)}
     )
     with pytest.raises(TableError, match=r"column 1 \('day'\) holds dates or times"):
-        prepare(Table(tmp_path / "t.parquet", "parquet", frame, ["day"]))
+        prepare(FileTable(tmp_path / "t.parquet", "parquet", frame, ["day"]))
 
 
 COLOURS = "x,colour\n1,red\n2,blue\n3,red\n4,red\n"

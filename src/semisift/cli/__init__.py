@@ -11,7 +11,7 @@ import click
 
 from semisift._words import for_terminal
 from semisift.cli._signals import STOPS, terminable
-from semisift.tables.options import saying_flags
+from semisift.io.options import saying_flags
 
 # name -> (where the command lives, what ``semisift --help`` says of it). The help text stands here
 # because asking the command for it would import numpy and scikit-learn.

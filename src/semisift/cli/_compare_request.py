@@ -16,7 +16,7 @@ from semisift.cli._own_classes import import_own_classes, own_names
 from semisift.evaluation.judges import find_judges
 from semisift.evaluation.protocol import PROTOCOLS, Protocol
 from semisift.evaluation.store import ABOUT, Store, damage_named
-from semisift.tables import FORMATS, TableOptions
+from semisift.io import FORMATS, TableOptions
 
 # Options of one call alone, which a resumed comparison does not take over. A store is data, which
 # may come from elsewhere: nothing is written to a path in it, and no machine called.

@@ -19,7 +19,7 @@ from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import find_entrants
 from semisift.evaluation.store import Store
 from semisift.evaluation.sweeps import Sweep
-from semisift.tables import Table, load
+from semisift.io import FileTable, load
 
 REPORT = "report.html"
 
@@ -95,7 +95,7 @@ def _find_report(request: Request) -> Path | None:
 
 
 def _read(request: Request, name: str, path: str, steps: Steps) -> ComparisonData:
-    def check(table: Table) -> None:
+    def check(table: FileTable) -> None:
         if request.label is None and table.label is None:
             raise labels_are_not_named(table, "a comparison")
 

@@ -22,8 +22,8 @@ from semisift.cli._targets import Targets
 from semisift.evaluation.judges import JUDGES
 from semisift.evaluation.specs import make, set_seeds
 from semisift.exceptions import NothingUnlabelledWarning
+from semisift.io import Dataset
 from semisift.registry import LEARNERS, Learner
-from semisift.tables import Dataset
 
 if TYPE_CHECKING:
     import polars as pl

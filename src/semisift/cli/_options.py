@@ -9,7 +9,7 @@ import click
 
 from semisift._words import python_value
 from semisift.cli._values import Redundancy, Top
-from semisift.tables.options import Reading, TableOptions
+from semisift.io.options import Reading, TableOptions
 
 Command = Callable[..., Any]
 

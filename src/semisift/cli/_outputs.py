@@ -12,7 +12,7 @@ import numpy as np
 from semisift._words import count, visible
 from semisift.cli._result import Request, Result
 from semisift.cli._targets import Targets
-from semisift.tables import Dataset, find_format
+from semisift.io import Dataset, find_format
 
 if TYPE_CHECKING:
     import polars as pl

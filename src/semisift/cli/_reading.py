@@ -11,8 +11,8 @@ from semisift.cli._result import FileRequest
 from semisift.cli._tables import check_reading, labels_are_not_named
 from semisift.cli._terminal import Terminal
 from semisift.exceptions import NothingUnlabelledWarning, TableError
+from semisift.io import Dataset, FileTable, load
 from semisift.registry import METHODS
-from semisift.tables import Dataset, Table, load
 
 
 def read_dataset(request: FileRequest, steps: Steps, who: str, needs_labels: bool) -> Dataset:
@@ -32,7 +32,7 @@ def read_dataset(request: FileRequest, steps: Steps, who: str, needs_labels: boo
     """
     check_reading(request)
 
-    def check(table: Table) -> None:
+    def check(table: FileTable) -> None:
         if needs_labels and not (request.labels or request.label or table.label):
             cure = ", or give them in a file of their own with --labels"
             if other := without_labels(who):

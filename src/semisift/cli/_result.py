@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from semisift import __version__
 from semisift.cli._sureness import CUT_SHORT, sureness_facts
+from semisift.io import Dataset, Reading, checksum
 from semisift.registry import Entry, Method
-from semisift.tables import Dataset, Reading, checksum
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker

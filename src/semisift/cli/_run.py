@@ -18,8 +18,8 @@ from semisift.cli._show import show
 from semisift.cli._sureness import CUT_SHORT
 from semisift.cli._values import OFF
 from semisift.exceptions import NothingSelectedWarning, NothingUnlabelledWarning, TableError
+from semisift.io import Dataset, write
 from semisift.registry import METHODS, Method
-from semisift.tables import Dataset, write
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker

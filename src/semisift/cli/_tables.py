@@ -4,7 +4,7 @@ import click
 
 from semisift._words import examples
 from semisift.exceptions import TableError
-from semisift.tables import Table, TableOptions
+from semisift.io import FileTable, TableOptions
 
 
 def check_reading(options: TableOptions) -> None:
@@ -15,12 +15,12 @@ def check_reading(options: TableOptions) -> None:
         raise click.UsageError(str(error)) from error
 
 
-def labels_are_not_named(table: Table, who: str, cure: str = "") -> TableError:
+def labels_are_not_named(table: FileTable, who: str, cure: str = "") -> TableError:
     """Return the error that asks for the labels of a table that names none itself.
 
     Parameters
     ----------
-    table : Table
+    table : FileTable
     who : str
         What needs them.
     cure : str
