@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 
 from semisift.exceptions import TableError
 from semisift.io import (
+    _shared,
     arff,
     h5ad,
     limits,
@@ -29,6 +30,7 @@ from semisift.io import (
     text,
 )
 from semisift.io._mat_hdf5 import write_hdf5
+from semisift.io._shared import try_in_child
 from semisift.io.options import TableOptions
 
 PLAIN = TableOptions()
@@ -254,7 +256,22 @@ def test_parquet_page_that_claims_a_negative_size(tmp_path):
         damaged = good[:position] + b"\x7f" + good[position + 1 :]
         (tmp_path / "t.parquet").write_bytes(damaged)
         messages.append(outcome(parquet, tmp_path / "t.parquet"))
-    assert any("a part of it claims -64 values" in message for message in messages)
+    assert messages
+    assert all("not a readable Parquet file" in message for message in messages)
+
+
+def test_readers_that_die_hang_or_eat_memory_do_so_elsewhere(monkeypatch):
+    try_in_child("import sys; assert sys.stdin.buffer.read() == b'data'", b"data")
+    for program, message in [
+        ("import os; os.abort()", "ends with -6"),
+        ("raise ValueError('no table')", "ValueError: no table"),
+        ("bytes(1 << 50)", "MemoryError"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            try_in_child(program, b"")
+    monkeypatch.setattr(_shared, "SECONDS_TO_READ", 0.5)
+    with pytest.raises(ValueError, match="does not come to an end"):
+        try_in_child("while True: pass", b"")
 
 
 # --- anything else -------------------------------------------------------------------------------

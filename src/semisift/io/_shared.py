@@ -3,6 +3,8 @@
 import gzip
 import importlib
 import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,9 +16,20 @@ import polars as pl
 from numpy.typing import NDArray
 
 from semisift.exceptions import TableError
-from semisift.io.limits import check_fits
+from semisift.io.limits import USABLE_SHARE, available_memory, check_fits
 from semisift.io.options import TableOptions, said
 from semisift.io.table import FileTable
+
+try:
+    import resource
+except ImportError:  # on Windows
+    resource = None  # type: ignore[assignment]
+
+# What libraries reserve without using it.
+ADDRESSES_OF_LIBRARIES = 4 << 30
+
+SECONDS_TO_READ = 60
+BYTES_A_SECOND = 1 << 20
 
 # What a column costs before it holds a value: its name, and its place in lists and sets.
 BYTES_A_NAME = 200
@@ -47,32 +60,42 @@ def reading(path: Path, form: str) -> Iterator[None]:
         ) from error
     except Exception as error:
         refuse(path, form, error)
-    except BaseException as error:
-        # polars panics on some damaged files, and its panic is no Exception
-        if type(error).__name__ != "PanicException":
-            raise
-        refuse(path, form, error)
 
 
-@contextmanager
-def panics_unheard() -> Iterator[None]:
-    """Keep what a panicking library writes to the standard error of the process from the user.
+def try_in_child(program: str, data: bytes) -> None:
+    """Let a process of its own read a file, and refuse the file if the process comes to grief.
 
-    The panic arrives as an exception as well, and its message is told.
+    What a foreign reader does on a damaged file, dying, eating memory or never ending, it then does
+    there.
+
+    Parameters
+    ----------
+    program : str
+        In Python, which reads its standard input.
+    data : bytes
+        The file.
     """
+    free = available_memory()
+    if free is not None and resource is not None:
+        most = int(USABLE_SHARE * free) + ADDRESSES_OF_LIBRARIES
+        limit = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({most}, {most}))\n"
+        program = limit + program
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
-        kept = os.dup(2)
-    except OSError:  # a process without a standard error
-        yield
-        return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", program],
+            input=data,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=SECONDS_TO_READ + len(data) / BYTES_A_SECOND,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ValueError("its reader does not come to an end") from error
+    if done.returncode:
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        raise ValueError(lines[-1] if lines else f"its reader ends with {done.returncode}")
 
 
 def refuse(path: Path, form: str, error: BaseException | str) -> NoReturn:
