@@ -10,13 +10,13 @@ from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, issparse, s
 from sklearn.datasets import load_svmlight_file
 
 from semisift.exceptions import TableError
-from semisift.tables import h5ad, matlab, mtx, npz, parquet, svmlight, tenx
-from semisift.tables._mat_hdf5 import write_hdf5
-from semisift.tables._npz_file import write_arrays
-from semisift.tables.table import ReadOptions
+from semisift.io import h5ad, matlab, mtx, npz, parquet, svmlight, tenx
+from semisift.io._mat_hdf5 import write_hdf5
+from semisift.io.npz import write_arrays
+from semisift.io.options import TableOptions
 
-PLAIN = ReadOptions()
-TRANSPOSED = ReadOptions(transpose=True)
+PLAIN = TableOptions()
+TRANSPOSED = TableOptions(transpose=True)
 
 
 def same(left, right):
@@ -99,7 +99,7 @@ def test_npz_appends_unlabelled_rows(load_dataset, data_dir, tmp_path, name):
     X, y = load_dataset(name)
     path = tmp_path / "t.npz"
     path.write_bytes((data_dir / f"{name}.npz").read_bytes())
-    table = round_trip(npz, path, ReadOptions(append_unlabelled=True))
+    table = round_trip(npz, path, TableOptions(append_unlabelled=True))
     assert table.n_rows > len(y)
     assert table.rows["y"].null_count() == table.n_rows - len(y)
     assert same(table.values[: len(y)], X)
@@ -131,7 +131,7 @@ def test_npz_beside_the_matrix(tmp_path):
         "file": np.arange(2),  # a name that numpy.savez itself cannot write
     }
     write_arrays(tmp_path / "t.npz", {name: np.array(array) for name, array in arrays.items()})
-    table = npz.read(tmp_path / "t.npz", ReadOptions(matrix="values"))
+    table = npz.read(tmp_path / "t.npz", TableOptions(matrix="values"))
     assert table.rows["y"].to_list() == ["good", "bad", None, "good"]
     assert table.rows["batch"].to_list() == ["u", "v", "u", "v"]
     assert (table.row_names, table.categorical) == (list("pqrs"), frozenset("c"))
@@ -196,9 +196,9 @@ def test_mat_lists_its_variables(tmp_path):
         TableError, match=r"A \(2 x 2, double\), B \(3 x 3, double\), s \(1 x 1, st"
     ):
         matlab.read(tmp_path / "t.mat", PLAIN)
-    assert matlab.read(tmp_path / "t.mat", ReadOptions(matrix="B")).values.shape == (3, 3)
-    with pytest.raises(TableError, match="--matrix C"):
-        matlab.read(tmp_path / "t.mat", ReadOptions(matrix="C"))
+    assert matlab.read(tmp_path / "t.mat", TableOptions(matrix="B")).values.shape == (3, 3)
+    with pytest.raises(TableError, match="matrix='C'"):
+        matlab.read(tmp_path / "t.mat", TableOptions(matrix="C"))
 
 
 # --- svmlight ------------------------------------------------------------------------------------
@@ -324,8 +324,8 @@ def test_h5ad_of_real_data(load_dataset, tmp_path):
     assert same(table.values, X.astype(np.float32))
     assert table.rows["kind"].to_list()[:2] == [None, "abcde"[y[1]]]
     assert table.names[:4] == ["TWICE (ENSG0)", "G1", "G2", "TWICE (ENSG3)"]
-    assert same(h5ad.read(tmp_path / "t.h5ad", ReadOptions(matrix="half")).values, X * 0.5)
+    assert same(h5ad.read(tmp_path / "t.h5ad", TableOptions(matrix="half")).values, X * 0.5)
     written = anndata.read_h5ad(tmp_path / "written.h5ad")
     assert same(csr_array(written.layers["half"]), csr_array(X * 0.5)[:, ::3])
     with pytest.raises(TableError, match=r"no layer 'quarter'\. Its layers: 'half'"):
-        h5ad.read(tmp_path / "t.h5ad", ReadOptions(matrix="quarter"))
+        h5ad.read(tmp_path / "t.h5ad", TableOptions(matrix="quarter"))

@@ -6,10 +6,10 @@ import pytest
 from scipy.sparse import csr_array
 
 from semisift.exceptions import TableError
-from semisift.tables import arff
-from semisift.tables.table import ReadOptions
+from semisift.io import arff
+from semisift.io.options import TableOptions
 
-PLAIN = ReadOptions()
+PLAIN = TableOptions()
 
 DENSE = r"""% a remark
 @RELATION 'my data'
@@ -161,6 +161,8 @@ def test_bad_files_say_where(tmp_path, text, message):
 
 def test_encoding(tmp_path):
     (tmp_path / "t.arff").write_bytes(HEAD.encode() + "% ü\n@data\n1,x\n".encode("latin-1"))
-    with pytest.raises(TableError, match=r"line 4 holds a character that is not UTF-8.*--encoding"):
+    with pytest.raises(
+        TableError, match=r"line 4 holds a character that is not UTF-8.*encoding='latin-1'"
+    ):
         arff.read(tmp_path / "t.arff", PLAIN)
-    assert arff.read(tmp_path / "t.arff", ReadOptions(encoding="latin-1")).n_rows == 1
+    assert arff.read(tmp_path / "t.arff", TableOptions(encoding="latin-1")).n_rows == 1

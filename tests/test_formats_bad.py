@@ -15,7 +15,8 @@ import scipy.io
 from scipy.sparse import csr_array
 
 from semisift.exceptions import TableError
-from semisift.tables import (
+from semisift.io import (
+    _shared,
     arff,
     h5ad,
     limits,
@@ -28,10 +29,11 @@ from semisift.tables import (
     tenx,
     text,
 )
-from semisift.tables._mat_hdf5 import write_hdf5
-from semisift.tables.table import ReadOptions
+from semisift.io._mat_hdf5 import write_hdf5
+from semisift.io._shared import try_in_child
+from semisift.io.options import TableOptions
 
-PLAIN = ReadOptions()
+PLAIN = TableOptions()
 MTX = "%%MatrixMarket matrix coordinate real general\n"
 
 
@@ -56,10 +58,10 @@ def outcome(module, path):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"A": np.eye(2)}, r"no array 'X'.*holds A \(2, 2\).*--matrix"),
+        ({"A": np.eye(2)}, r"no array 'X'.*holds A \(2, 2\).*matrix="),
         ({"X": np.ones(3)}, "must be a matrix"),
         ({"X": np.array([["a", "b"]])}, "must be numbers"),
-        ({"X": np.ones((2, 3)), "y": [1, 2, 3]}, "'y' has 3 values for 2 rows.*--transpose"),
+        ({"X": np.ones((2, 3)), "y": [1, 2, 3]}, "'y' has 3 values for 2 rows.*transpose=True"),
         ({"X": np.ones((2, 3)), "feature_names": ["a", "b"]}, "2 feature names for 3 features"),
         ({"X": np.ones((2, 2)), "feature_names": ["a", "a"]}, "'a' stands twice"),
         ({"X": np.ones((2, 3)), "categorical": [5]}, "positions of features from 0 to 2.*5"),
@@ -72,8 +74,8 @@ def test_npz_unfit(tmp_path, arrays, message):
 
 def test_npz_options(tmp_path):
     np.savez(tmp_path / "t.npz", X=np.eye(2), u_X=np.ones((3, 1)))
-    refused(npz, tmp_path / "t.npz", "no array 'Z'", ReadOptions(matrix="Z"))
-    refused(npz, tmp_path / "t.npz", "columns of the others", ReadOptions(append_unlabelled=True))
+    refused(npz, tmp_path / "t.npz", "no array 'Z'", TableOptions(matrix="Z"))
+    refused(npz, tmp_path / "t.npz", "columns of the others", TableOptions(append_unlabelled=True))
 
 
 @pytest.mark.parametrize(
@@ -203,7 +205,7 @@ def test_tenx(tmp_path):
     (folder / "barcodes.tsv").write_text("c1\nc2\n")
     with pytest.raises(TableError, match=r"barcodes.tsv: 2 cells for 3 cells of matrix.mtx"):
         tenx.read(folder, PLAIN)
-    refused(tenx, folder, "leave out --transpose", ReadOptions(transpose=True))
+    refused(tenx, folder, "leave out transpose=True", TableOptions(transpose=True))
 
 
 # --- MATLAB, HDF5, Parquet -----------------------------------------------------------------------
@@ -254,7 +256,22 @@ def test_parquet_page_that_claims_a_negative_size(tmp_path):
         damaged = good[:position] + b"\x7f" + good[position + 1 :]
         (tmp_path / "t.parquet").write_bytes(damaged)
         messages.append(outcome(parquet, tmp_path / "t.parquet"))
-    assert any("a part of it claims -64 values" in message for message in messages)
+    assert messages
+    assert all("not a readable Parquet file" in message for message in messages)
+
+
+def test_readers_that_die_hang_or_eat_memory_do_so_elsewhere(monkeypatch):
+    try_in_child("import sys; assert sys.stdin.buffer.read() == b'data'", b"data")
+    for program, message in [
+        ("import os; os.abort()", "ends with -6"),
+        ("raise ValueError('no table')", "ValueError: no table"),
+        ("bytes(1 << 50)", "MemoryError"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            try_in_child(program, b"")
+    monkeypatch.setattr(_shared, "SECONDS_TO_READ", 0.5)
+    with pytest.raises(ValueError, match="does not come to an end"):
+        try_in_child("while True: pass", b"")
 
 
 # --- anything else -------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from semisift.exceptions import TableError
-from semisift.tables import Choices, prepare, read, read_table
-from semisift.tables.table import Table
+from semisift.io import Reading, prepare, read, read_table
+from semisift.io.table import FileTable
 
 LABELS = ["A", "B", "A", "B", "", ""]
 
@@ -31,7 +31,7 @@ def refused(match, *arguments, **options):
 
 def test_a_file_without_names_is_refused_though_its_label_is_a_word(save):
     rows = "5.1,3.5,A\n4.9,3.0,B\n6.1,2.2,A\n5.0,3.1,B\n"
-    refused("holds numbers.*--no-header", save(rows), label=-1)
+    refused("holds numbers.*header=False", save(rows), label=-1)
     data = read_table(save(rows), label=-1, header=False)
     assert data.X.shape == (4, 2)
     assert data.y.tolist() == ["A", "B", "A", "B"]
@@ -141,7 +141,7 @@ def test_leading_zeros_make_words(save):
 
 def test_infinite_labels(tmp_path):
     frame = pl.DataFrame({"g": [1.0, 2.0, 4.0], "label": [1.0, np.inf, 1.0]})
-    table = Table(tmp_path / "t.parquet", "parquet", frame, frame.columns, label="label")
+    table = FileTable(tmp_path / "t.parquet", "parquet", frame, frame.columns, label="label")
     assert prepare(table).y.tolist() == ["1", "inf", "1"]
 
 
@@ -168,19 +168,19 @@ def test_numbers_that_mean_missing(save, cell, tmp_path):
     data = read_table(save(f"g,h\n1,2\n{cell},3\n5,4\n"), na="-999", missing="median")
     assert data.X[:, 0].tolist() == [1, 3, 5]
     frame = pl.DataFrame({"g": [1, -999, 5]})
-    table = Table(tmp_path / "t.parquet", "parquet", frame, ["g"])
-    typed = prepare(table, Choices(missing="median", missing_values=("-999",)))
+    table = FileTable(tmp_path / "t.parquet", "parquet", frame, ["g"])
+    typed = prepare(table, Reading(missing="median", na=("-999",)))
     assert typed.X.ravel().tolist() == [1, 3, 5]
 
 
 def test_a_mark_that_stands_nowhere(save):
-    refused("--na '-99': no cell", save("g,h\n1,2\n3,4\n"), na=["-99"])
+    refused("na='-99': no cell", save("g,h\n1,2\n3,4\n"), na=["-99"])
 
 
 @pytest.mark.parametrize("cell", ["inf", "Inf", "-Infinity"])
 def test_infinite_values_can_be_marked_as_missing(save, cell):
     path = save(f"g,h\n1,2\n{cell},3\n5,4\n")
-    refused("infinite.*--na inf", path)
+    refused("infinite.*na='inf'", path)
     assert read_table(path, na="inf", missing="median").X[:, 0].tolist() == [1, 3, 5]
 
 
@@ -191,7 +191,7 @@ def test_infinite_values_can_be_marked_as_missing(save, cell):
         (["1.234", "999", "12"], {"decimal_comma": True}, "remove thousand separators"),
         (["12%", "7%", "8%"], {}, "Remove the signs of per cent"),
         (["$12", "$7", "$8"], {}, "Remove the signs of per cent, currencies"),
-        (["1", "2", "X", "3"], {}, "--category g"),
+        (["1", "2", "X", "3"], {}, "category='g'"),
     ],
 )
 def test_numbers_with_something_added(save, cells, options, match):
@@ -201,7 +201,7 @@ def test_numbers_with_something_added(save, cells, options, match):
 
 def test_columns_can_be_declared_categories(save):
     path = save("chromosome,g\n1,3\n2,4\nX,5\n1,7\n")
-    data = read_table(path, categories=["chromosome"], categorical="onehot")
+    data = read_table(path, category=["chromosome"], categorical="onehot")
     assert data.feature_names == ["chromosome=1", "chromosome=2", "chromosome=X", "g"]
 
 
@@ -213,7 +213,7 @@ def test_a_single_category_is_reported_as_its_variable(save):
 
 def test_a_description_in_a_turned_table(save):
     path = save("gene,about,s1,s2,s3\na,kinase,1,2,3\nb,ligase,4,5,6\n")
-    refused("If the column 'about' of the file is no sample.*--drop about", path, transpose=True)
+    refused("If the column 'about' of the file is no sample.*drop='about'", path, transpose=True)
 
 
 # --- parameters -----------------------------------------------------------------------------------
@@ -225,8 +225,8 @@ def test_a_description_in_a_turned_table(save):
         ({"missing": "mean"}, "missing must be one of"),
         ({"categorical": "one-hot"}, "categorical must be one of"),
         ({"labels_per_class": 0}, "labels_per_class must be at least 1"),
-        ({"matrix": "X"}, "--matrix chooses"),
-        ({"append_unlabelled": True}, "--append-unlabelled is for npz"),
+        ({"matrix": "X"}, r"matrix=\.\.\. chooses"),
+        ({"append_unlabelled": True}, "append_unlabelled=True is for npz"),
     ],
 )
 def test_parameters_are_checked(save, options, match):

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import dump_svmlight_file
 
 from semisift.cli import main
-from semisift.tables import read
+from semisift.io import read
 from tests.conftest import make_data
 
 N_MUTATIONS = 30  # of each format: 270 in all

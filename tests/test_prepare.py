@@ -6,8 +6,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from semisift.exceptions import TableError
-from semisift.tables import Choices, LabelChoice, ReadOptions, prepare, read_table
-from semisift.tables.table import Table, from_matrix
+from semisift.io import Reading, TableOptions, prepare, read_table
+from semisift.io.table import FileTable, from_matrix
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def column(values, *, header="x,label", fill="1"):
 
 
 def matrix(tmp_path, X, **arguments):
-    return from_matrix(tmp_path / "data.npz", "npz", X, ReadOptions(), **arguments)
+    return from_matrix(tmp_path / "data.npz", "npz", X, TableOptions(), **arguments)
 
 
 # --- labels ---------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ def test_cells_become_labels(save, cells, expected):
 
 def test_minus_one_and_plus_one_must_be_explained(save):
     path = save(column(["-1", "1", "1", "-1", ""]))
-    with pytest.raises(TableError, match=r"-1 can mean.*--unlabelled -1 .*--unlabelled NA"):
+    with pytest.raises(TableError, match=r"-1 can mean.*unlabelled='-1' .*unlabelled='NA'"):
         read_table(path, label="label")
     assert read_table(path, label="label", unlabelled=[-1]).y.tolist() == [None, 1, 1, None, None]
     both = read_table(path, label="label", unlabelled=["NA"])
@@ -59,7 +59,7 @@ def test_minus_one_and_plus_one_must_be_explained(save):
 def test_values_that_mean_unlabelled(save):
     path = save(column(["A", "B", "unknown", ""]))
     assert read_table(path, label=2, unlabelled=["unknown"]).y.tolist() == ["A", "B", None, None]
-    with pytest.raises(TableError, match=r"--unlabelled Unknown: no row.*'A', 'B', 'unknown'"):
+    with pytest.raises(TableError, match=r"unlabelled='Unknown': no row.*'A', 'B', 'unknown'"):
         read_table(path, label=2, unlabelled=["Unknown"])
 
 
@@ -126,9 +126,9 @@ def test_labels_of_a_file_of_their_own(save):
             "none of its 2 names is a row .*'a', 'b', 'c'.*'x', 'y'",
         ),
         ("sample,class\na,A\na,B\n", "id", "line 3: 'a' has the label 'B', and 'A' further up"),
-        ("sample,class\na,A\n", None, "has none. Say with --id"),
+        ("sample,class\na,A\n", None, "has none. Say with id="),
         ("class\nA\nB\n", "id", "2 labels for the 3 rows"),
-        ("sample,class,age\na,A,3\n", "id", "3 columns. Say with --label"),
+        ("sample,class,age\na,A,3\n", "id", "3 columns. Say with label="),
     ],
 )
 def test_labels_files_that_do_not_fit(save, labels, id_, match):
@@ -153,7 +153,7 @@ def test_missing_values_are_refused_by_name(save):
     message = str(caught.value)
     assert "in 3 of 3 columns: 'z' (4 of 4 rows), 'x' (1 of 4 rows), 'y' (1 of 4 rows)" in message
     assert "line 2, column 3 ('z')" in message
-    for way in ("--missing median", "--missing drop-columns", "--missing drop-rows"):
+    for way in ("missing='median'", "missing='drop-columns'", "missing='drop-rows'"):
         assert way in message
 
 
@@ -184,10 +184,10 @@ def test_missing_values_of_matrices(tmp_path, make):
     table = matrix(tmp_path, make(X))
     with pytest.raises(TableError, match=r"'feature_1' \(1 of 3 rows\).*row 2, column 1"):
         prepare(table)
-    filled = prepare(table, Choices(missing="median")).X
+    filled = prepare(table, Reading(missing="median")).X
     dense = filled.toarray() if hasattr(filled, "toarray") else filled
     assert dense.tolist() == [[1, 0], [2, 2], [3, 0]]
-    assert prepare(table, Choices(missing="drop-rows")).X.shape == (2, 2)
+    assert prepare(table, Reading(missing="drop-rows")).X.shape == (2, 2)
     assert np.isnan(X).sum() == 1  # the caller's own
 
 
@@ -197,8 +197,8 @@ def test_missing_values_of_matrices(tmp_path, make):
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("x,y\n1,2\n2,<3\n3,4\n", r"line 3, column 2 \('y'\): '<3' is not a number.*--na '<3'"),
-        ("x;y\n1;2,5\n2;3,5\n", r"line 2, column 2 \('y'\): '2,5' .*--decimal-comma"),
+        ("x,y\n1,2\n2,<3\n3,4\n", r"line 3, column 2 \('y'\): '<3' is not a number.*na='<3'"),
+        ("x;y\n1;2,5\n2;3,5\n", r"line 2, column 2 \('y'\): '2,5' .*decimal_comma=True"),
         ("x,y\n1,2\n2,inf\n", r"line 3, column 2 \('y'\): the value is infinite"),
         ("x,n\n1,ann\n2,bob\n3,cyd\n", r"column 2 \('n'\) holds words, 3 different .*identifier"),
     ],
@@ -218,7 +218,7 @@ def test_dates_are_refused(tmp_path):
         {"day": pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 1, 3), eager=True)}
     )
     with pytest.raises(TableError, match=r"column 1 \('day'\) holds dates or times"):
-        prepare(Table(tmp_path / "t.parquet", "parquet", frame, ["day"]))
+        prepare(FileTable(tmp_path / "t.parquet", "parquet", frame, ["day"]))
 
 
 COLOURS = "x,colour\n1,red\n2,blue\n3,red\n4,red\n"
@@ -251,7 +251,7 @@ def test_declared_categories_of_a_matrix(tmp_path):
     table = matrix(tmp_path, X, names=["code", "size"], categorical=np.array([True, False]))
     with pytest.raises(TableError, match=r"'code' \(3, 7\)"):
         prepare(table)
-    data = prepare(table, Choices(categorical="onehot"))
+    data = prepare(table, Reading(categorical="onehot"))
     assert data.feature_names == ["code=3", "code=7", "size"]
     assert X.tolist() == [[3, 1.5], [7, 2.5], [3, 3.5]]
 
@@ -271,6 +271,6 @@ def test_nothing_left_to_rank(save):
 
 def test_the_label_column_of_a_matrix_is_no_feature(tmp_path):
     table = matrix(tmp_path, np.array([[1.0, 5.0], [2.0, 6.0], [2.0, 7.0]]))
-    data = prepare(table, Choices(label=LabelChoice(column="1")))
+    data = prepare(table, Reading(label="1"))
     assert data.feature_names == ["feature_2"]
     assert data.y.tolist() == [1, 2, 2]

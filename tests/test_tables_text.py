@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from semisift.exceptions import TableError
-from semisift.tables import ReadOptions, read, read_table, write
-from semisift.tables.table import find_column
+from semisift.io import TableOptions, read, read_table, write
+from semisift.io.table import find_column
 
 ROWS = ["s1,1.5,2,A", "s2,2.5,3,B", "s3,3.5,4,"]
 TABLE = "\n".join(["id,x,y,label", *ROWS]) + "\n"
@@ -27,7 +27,7 @@ def table(tmp_path):
 
 def refused(path, match, **options):
     with pytest.raises(TableError, match=match) as caught:
-        read(path, ReadOptions(**options))
+        read(path, TableOptions(**options))
     assert str(path) in str(caught.value)
     return str(caught.value)
 
@@ -65,7 +65,7 @@ def test_packed_and_other_encodings(table):
     assert read(table(gzip.compress(TABLE.encode()), "t.csv.gz")).values.height == 3
     assert read(table("\ufeff" + TABLE, "u.csv", "utf-16-le")).values.height == 3
     latin = read(
-        table(TABLE.replace("A", "ä"), "l.csv", "latin-1"), ReadOptions(encoding="latin-1")
+        table(TABLE.replace("A", "ä"), "l.csv", "latin-1"), TableOptions(encoding="latin-1")
     )
     assert latin.values["label"][0] == "ä"
 
@@ -89,15 +89,15 @@ def test_row_names_as_pandas_and_r_write_them_are_no_feature(table, header):
 def test_without_names(table):
     path = table("1,2\n3,4\n")
     message = refused(path, "holds numbers")
-    assert "--no-header" in message
-    assert "--header" in message
-    assert read(path, ReadOptions(header=False)).values.rows() == [("1", "2"), ("3", "4")]
-    assert read(path, ReadOptions(header=True)).names == ["1", "2"]
+    assert "say header=False;" in message
+    assert "say header=True." in message
+    assert read(path, TableOptions(header=False)).values.rows() == [("1", "2"), ("3", "4")]
+    assert read(path, TableOptions(header=True)).names == ["1", "2"]
 
 
 def test_features_in_rows(table):
     path = table("gene,about,s1,s2\nTP53,p53,1.5,2\nMYC,myc,3,4.5\n", "genes.csv")
-    turned = read(path, ReadOptions(transpose=True, drop=("about",)))
+    turned = read(path, TableOptions(transpose=True, drop=("about",)))
     assert turned.names == ["TP53", "MYC"]
     assert turned.row_names == ["s1", "s2"]
     assert turned.values.rows() == [("1.5", "3"), ("2", "4.5")]
@@ -133,13 +133,13 @@ def test_refused(table, text, match):
 
 def test_unknown_encoding_and_damaged_packing(table):
     with pytest.raises(TableError, match="no encoding of this name"):
-        read(table(TABLE), ReadOptions(encoding="klingon"))
+        read(table(TABLE), TableOptions(encoding="klingon"))
     refused(table(gzip.compress(TABLE.encode())[:-9], "cut.csv.gz"), "cut or damaged")
     refused(table("plain text", "not.csv.gz"), "cut or damaged")
 
 
 def test_unpacking_stops_before_memory_is_full(table, monkeypatch):
-    monkeypatch.setattr("semisift.tables.limits.available_memory", lambda: 50_000_000)
+    monkeypatch.setattr("semisift.io.limits.available_memory", lambda: 50_000_000)
     path = table(gzip.compress(b"a,b\n" + b"1,2\n" * 20_000_000, compresslevel=1), "bomb.csv.gz")
     refused(path, "needs .* MB of memory")
 
@@ -149,26 +149,26 @@ def test_no_such_file_and_unknown_endings(tmp_path):
         read(tmp_path / "none.csv")
     for name, match in [
         ("table.xlsx", "Save the sheet as CSV"),
-        ("table.xyz", r"does not tell the format.*\.csv.*--format"),
+        ("table.xyz", r"does not tell the format.*\.csv.*format="),
     ]:
         (tmp_path / name).write_text("x")
         with pytest.raises(TableError, match=match):
             read(tmp_path / name)
-    with pytest.raises(TableError, match="there is no format 'xls'"):
-        read(tmp_path / "table.xyz", form="xls")
+    with pytest.raises(TableError, match=r"format must be one of csv, .*: got 'xls'"):
+        read_table(tmp_path / "table.xyz", format="xls")
 
 
 def test_columns_by_name_and_number(table):
     read_back = read(table(TABLE))
-    assert find_column(read_back, "x", "--label") == "x"
-    assert find_column(read_back, "4", "--label") == "label"
-    assert find_column(read_back, "-1", "--label") == "label"
+    assert find_column(read_back, "x", "label") == "x"
+    assert find_column(read_back, "4", "label") == "label"
+    assert find_column(read_back, "-1", "label") == "label"
     indexed = read(table(",x,7\n0,1,2\n", "indexed.csv"))
-    assert find_column(indexed, "2", "--label") == "x"  # as the file counts
-    assert find_column(indexed, "7", "--label") == "7"  # a name goes before a number
+    assert find_column(indexed, "2", "label") == "x"  # as the file counts
+    assert find_column(indexed, "7", "label") == "7"  # a name goes before a number
     for wanted, match in [("lable", "'label'"), ("5", "counted from 1 to 4"), ("0", "counted")]:
         with pytest.raises(TableError, match=match):
-            find_column(read_back, wanted, "--label")
+            find_column(read_back, wanted, "label")
 
 
 # --- what is written ------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def test_cells_are_written_as_they_were_read(table, tmp_path, text, name):
 
 def test_turned_tables_are_written_as_they_stood(table, tmp_path):
     text = "gene,s1,s2\nTP53,1.50,2\nMYC,3,NA\nEGFR,5,6\n"
-    turned = read(table(text), ReadOptions(transpose=True)).take_columns(np.array([0, 2]))
+    turned = read(table(text), TableOptions(transpose=True)).take_columns(np.array([0, 2]))
     write(turned, tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == "gene,s1,s2\nTP53,1.50,2\nEGFR,5,6\n"
 

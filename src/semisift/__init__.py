@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from semisift.filters.sls import SLS
     from semisift.filters.sselect import SSelect
     from semisift.filters.variance import VarianceScore
+    from semisift.io import read_table
     from semisift.learners.cotraining.co_bc import CoBC
     from semisift.learners.cotraining.co_forest import CoForest
     from semisift.learners.cotraining.co_training import CoTraining
@@ -63,7 +64,6 @@ if TYPE_CHECKING:
         SemiSupervisedStratifiedShuffleSplit,
     )
     from semisift.registry import LEARNERS, METHODS
-    from semisift.tables import read_table
     from semisift.wrappers.en_semifs import ENSemiFS
     from semisift.wrappers.fw_semifs import FWSemiFS
     from semisift.wrappers.sequential_forward import SequentialForward
@@ -187,7 +187,7 @@ _HOMES = {
     "NothingUnlabelledWarning": "semisift.exceptions",
     "TableError": "semisift.exceptions",
     "WorkerLostError": "semisift.exceptions",
-    "read_table": "semisift.tables",
+    "read_table": "semisift.io",
     "FSManifold": "semisift.embedded.fs_manifold",
     "PCTForestImportance": "semisift.ensembles.pct_forest",
     "RLSR": "semisift.embedded.rlsr",

@@ -19,9 +19,10 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, estimator_html_repr
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from semisift._labels import describe_few
+from semisift._named import check_names, names_of
 from semisift._problem import Problem, refuse_lost_on_conversion
 from semisift._warnings import warn
 from semisift.exceptions import NothingUnlabelledWarning
@@ -78,7 +79,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
     n_features_in_ : int
         Number of columns seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X has string column names.
+        Names of the columns, where X is of `read_table` or has string column names.
     """
 
     labels_needed: ClassVar[Literal["none", "optional", "two_classes"]] = "optional"
@@ -203,6 +204,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
 
     def _build_problem(self, X: Any, y: Any, **pairs: Any) -> Problem:
         refuse_lost_on_conversion(X)
+        names = names_of(X)
         has_pairs = any(part is not None for part in pairs.values())
         X = validate_data(
             self,
@@ -213,6 +215,8 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
             dtype=None,
             ensure_all_finite=False,
         )
+        if names is not None:
+            self.feature_names_in_ = names
         return Problem.build(
             X,
             None if self.labels_needed == "none" else y,
@@ -294,7 +298,10 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
         X_selected : {array, data frame, sparse matrix} of shape (n_samples, n_selected)
         """
         check_structure(X)
-        return super().transform(X)
+        if names_of(X) is None or not hasattr(self, "feature_names_in_"):
+            return super().transform(X)
+        check_names(self, X)
+        return self._transform(check_array(X, dtype=None, accept_sparse="csr", estimator=self))
 
     def inverse_transform(self, X: Any) -> Any:
         """Put zeros where columns were left out.

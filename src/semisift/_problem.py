@@ -379,8 +379,23 @@ def _name_columns(columns: list[int], names: NDArray[Any] | None) -> str:
 
 
 def refuse_lost_on_conversion(X: Any) -> None:
-    """Refuse what would not survive conversion: masked values, dates, damaged sparse matrices."""
+    """Refuse what numpy would turn into numbers in silence, or into nonsense.
+
+    These are masked values, dates, damaged sparse matrices, what is larger than memory, and
+    containers of matrices.
+    """
     check_structure(X)
+    library = type(X).__module__.partition(".")[0]
+    if library == "dask":
+        raise TypeError(
+            f"X must be in memory: got dask's {type(X).__name__}, which would be loaded whole. If "
+            "it fits, say so: X.compute()."
+        )
+    if library == "anndata":
+        raise TypeError(
+            f"X must be a matrix: got anndata's {type(X).__name__}. Give its matrix and labels, "
+            'as in fit(adata.X, adata.obs["cell_type"]), or read the file with semisift.read_table.'
+        )
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise ValueError(
             f"X must not have masked values: {int(np.ma.count_masked(X))} found. Fill them first, "

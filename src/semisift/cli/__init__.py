@@ -11,6 +11,7 @@ import click
 
 from semisift._words import for_terminal
 from semisift.cli._signals import STOPS, terminable
+from semisift.io.options import saying_flags
 
 # name -> (where the command lives, what ``semisift --help`` says of it). The help text stands here
 # because asking the command for it would import numpy and scikit-learn.
@@ -69,7 +70,7 @@ class LazyGroup(click.Group):
         show_as_python_does = warnings.showwarning
         warnings.showwarning = _show_warning
         try:
-            with terminable():
+            with terminable(), saying_flags():
                 return super().invoke(ctx)
         except tuple(STOPS) as stop:
             words, code = STOPS[type(stop)]

@@ -13,11 +13,10 @@ import click
 
 from semisift._words import printable, quoted
 from semisift.cli._own_classes import import_own_classes, own_names
-from semisift.cli._tables import TableRequest
 from semisift.evaluation.judges import find_judges
 from semisift.evaluation.protocol import PROTOCOLS, Protocol
 from semisift.evaluation.store import ABOUT, Store, damage_named
-from semisift.tables import FORMATS, Choices, Table
+from semisift.io import FORMATS, TableOptions
 
 # Options of one call alone, which a resumed comparison does not take over. A store is data, which
 # may come from elsewhere: nothing is written to a path in it, and no machine called.
@@ -42,7 +41,7 @@ SETTINGS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(TableRequest):
+class Request(TableOptions):
     """What the user asked for: a field for each option, by its name.
 
     `files` are the paths of the data sets, by their names.
@@ -53,7 +52,6 @@ class Request(TableRequest):
     methods: tuple[str, ...]
     protocol: str
     sweep: str | None
-    group: str | None
     runs: int | None
     labels_per_class: int | None
     train_size: float | None
@@ -84,10 +82,6 @@ class Request(TableRequest):
         options = {name: value for name, value in asdict(self).items() if name not in NOT_KEPT}
         files = {name: os.path.abspath(path) for name, path in self.files.items()}
         return {"command": command_line(self), "options": options, "files": files}
-
-    def choices(self, labels_table: Table | None = None) -> Choices:
-        """What was decided about the tables."""
-        return replace(super().choices(labels_table), group=self.group)
 
 
 def _each_name(parts: Iterable[str]) -> list[str]:

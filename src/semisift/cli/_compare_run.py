@@ -12,14 +12,14 @@ from semisift.cli._compare_request import Request, blaming, find_protocol
 from semisift.cli._own_classes import import_own_classes
 from semisift.cli._progress import Steps
 from semisift.cli._standings import show
-from semisift.cli._tables import labels_are_not_named
+from semisift.cli._tables import check_reading, labels_are_not_named
 from semisift.cli._targets import Targets
 from semisift.evaluation.compare import compare
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import find_entrants
 from semisift.evaluation.store import Store
 from semisift.evaluation.sweeps import Sweep
-from semisift.tables import prepare, read
+from semisift.io import FileTable, load
 
 REPORT = "report.html"
 
@@ -82,7 +82,7 @@ def _check(request: Request) -> None:
         )
     if request.n_jobs == 0:
         raise click.BadParameter("must be a number of runs, or -1.", param_hint="--n-jobs")
-    request.check_reading()
+    check_reading(request)
     Store(Path(request.out)).check(request.resume)
 
 
@@ -95,11 +95,12 @@ def _find_report(request: Request) -> Path | None:
 
 
 def _read(request: Request, name: str, path: str, steps: Steps) -> ComparisonData:
-    with steps.step(f"Reading {Path(path).name}"):
-        table = read(path, request.read_options, request.format_)
+    def check(table: FileTable) -> None:
         if request.label is None and table.label is None:
             raise labels_are_not_named(table, "a comparison")
-        dataset = prepare(table, request.choices())
+
+    with steps.step(f"Reading {Path(path).name}"):
+        dataset = load(path, request.for_one_table, check)
         data = ComparisonData.build(name, dataset.X, dataset.y, dataset.groups)
     if not request.quiet:
         n_rows, n_features = data.X.shape

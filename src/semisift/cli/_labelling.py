@@ -22,8 +22,8 @@ from semisift.cli._targets import Targets
 from semisift.evaluation.judges import JUDGES
 from semisift.evaluation.specs import make, set_seeds
 from semisift.exceptions import NothingUnlabelledWarning
+from semisift.io import Dataset
 from semisift.registry import LEARNERS, Learner
-from semisift.tables import Dataset
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,6 +45,11 @@ class LabelRequest(FileRequest):
     method: str
     out: str
     probabilities: bool
+
+    @property
+    def is_told(self) -> bool:
+        """Whether to say what is done; not where the labels themselves are printed."""
+        return not self.quiet and self.out != "-"
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,8 +207,6 @@ def _show(labelled: Labelled) -> None:
     from semisift.cli._terminal import Terminal
 
     console = Terminal()
-    for line in _outputs.told_of_table(labelled.request.table, labelled.dataset):
-        console.print(line)
     is_given, confidence = labelled.is_given, labelled.confidence
     console.print(f"The labels of all rows by {labelled.learner.name}")
     table = Table()

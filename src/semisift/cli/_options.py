@@ -2,12 +2,14 @@
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import Field, fields
 from typing import Any
 
 import click
 
 from semisift._words import python_value
 from semisift.cli._values import Redundancy, Top
+from semisift.io.options import Reading, TableOptions
 
 Command = Callable[..., Any]
 
@@ -22,128 +24,40 @@ OWN_OPTIONS = {
 # The same for learners.
 OWN_OPTIONS_OF_LEARNERS = {name: OWN_OPTIONS[name] for name in ("random_state", "n_jobs")}
 
-LABEL = click.option(
-    "--label",
-    metavar="COLUMN",
-    help="Column with the labels, by name or by number (the first is 1, the last -1).",
-)
 
-LABELS_FILE = click.option(
-    "--labels",
-    metavar="FILE",
-    help="Labels in a file of their own: row names and labels, or labels alone in the order of the "
-    "rows.",
-)
+def _click_option(each: Field[Any]) -> Callable[[Command], Command]:
+    """Make the option of the command line for an option of reading."""
+    about, default = each.metadata["about"], each.default
+    flag = f"--{each.name.replace('_', '-')}"
+    settings: dict[str, Any] = {"metavar": each.metadata["kind"] or None, "default": default}
+    if isinstance(default, tuple):
+        settings |= {"multiple": True}
+        about += " May be repeated."
+    elif each.metadata["choices"]:
+        settings |= {"type": click.Choice(each.metadata["choices"])}
+    elif each.metadata["kind"] == "K":
+        settings |= {"type": click.IntRange(min=1)}
+    elif "bool" in str(each.type):
+        settings |= {"is_flag": True}
+        flag += "" if default is False else f"/--no-{each.name}"
+    is_shown = isinstance(default, str)
+    return click.option(flag, each.name, help=about, show_default=is_shown, **settings)
 
-PAIR_FILES = [
-    click.option(
-        "--must-link",
-        metavar="FILE",
-        help="Pairs of rows that belong to the same class, for the methods that learn from pairs: "
-        "two columns with the names of the rows, or with their numbers from 1. Labels are then "
-        "optional.",
-    ),
-    click.option(
-        "--cannot-link",
-        metavar="FILE",
-        help="Pairs of rows that belong to different classes, in the same form.",
-    ),
-]
 
-COLUMN_OPTIONS = [
-    click.option(
-        "--id", "id_", metavar="COLUMN", help="Column with the names of the rows; not a feature."
-    ),
-    click.option(
-        "--drop",
-        multiple=True,
-        metavar="COLUMN",
-        help="Column that is not a feature. May be repeated.",
-    ),
-    click.option(
-        "--unlabelled",
-        multiple=True,
-        metavar="VALUE",
-        help="Label that means: nobody has looked at this row. Empty cells, NA and ? mean it "
-        "anyway. May be repeated.",
-    ),
-]
+READING = {each.name: _click_option(each) for each in fields(Reading) if each.name != "seed"}
 
-LABELS_PER_CLASS = click.option(
-    "--labels-per-class",
-    type=click.IntRange(min=1),
-    metavar="K",
-    help="Hide all but K labels of each class: a trial on labelled data. The hidden labels "
-    "judge those that the method gives.",
-)
+PAIR_FILES = ("must_link", "cannot_link")
+FIRST = ("label", "labels", *PAIR_FILES)
 
-READING_OPTIONS = [
-    click.option(
-        "--missing",
-        type=click.Choice(["error", "median", "drop-columns", "drop-rows"]),
-        default="error",
-        show_default=True,
-        help="What to do about missing values.",
-    ),
-    click.option(
-        "--na",
-        multiple=True,
-        metavar="VALUE",
-        help="Cell that means a missing value, besides empty cells, NA, NaN, NULL and ?. May be "
-        "repeated.",
-    ),
-    click.option(
-        "--categorical",
-        type=click.Choice(["error", "onehot", "ordinal"]),
-        default="error",
-        show_default=True,
-        help="What to do about columns of words: a column for each category, ranked together, or "
-        "numbers in the order of the categories.",
-    ),
-    click.option(
-        "--category",
-        multiple=True,
-        metavar="COLUMN",
-        help="Column of categories, though it holds numbers. May be repeated.",
-    ),
-    click.option("--transpose", is_flag=True, help="The file has features in rows."),
-    click.option(
-        "--format",
-        "format_",
-        metavar="NAME",
-        help="Format of the file, where the ending of its name does not tell: csv, tsv, parquet, "
-        "npz, mat, arff, svmlight, mtx, 10x, h5ad.",
-    ),
-    click.option(
-        "--matrix",
-        metavar="NAME",
-        help="Which array of the file holds the values (npz, mat), or which layer (h5ad).",
-    ),
-    click.option(
-        "--append-unlabelled",
-        is_flag=True,
-        help="Append the rows that an npz keeps apart as unlabelled (u_X).",
-    ),
-    click.option("--separator", metavar="CHAR", help="Between the cells of a text table."),
-    click.option(
-        "--encoding", default="utf-8", show_default=True, help="Encoding of a text table."
-    ),
-    click.option(
-        "--header/--no-header",
-        default=None,
-        help="Whether the first line of a text table holds names.",
-    ),
-    click.option("--decimal-comma", is_flag=True, help="Numbers are written 1,5 instead of 1.5."),
-]
-
-_AFTER_PAIRS = [*COLUMN_OPTIONS, LABELS_PER_CLASS, *READING_OPTIONS]
-TABLE_OPTIONS = [LABEL, LABELS_FILE, *PAIR_FILES, *_AFTER_PAIRS]
+TABLE_OPTIONS = [READING[name] for name in dict.fromkeys((*FIRST, *READING)) if name != "group"]
 
 # For what does not learn from pairs.
-LABELLED_TABLE_OPTIONS = [LABEL, LABELS_FILE, *_AFTER_PAIRS]
+LABELLED_TABLE_OPTIONS = [
+    option for option in TABLE_OPTIONS if option not in [READING[name] for name in PAIR_FILES]
+]
 
 # Those that make sense for several labelled tables at once.
-DATASET_OPTIONS = [LABEL, *COLUMN_OPTIONS, *READING_OPTIONS]
+DATASET_OPTIONS = [READING[each.name] for each in fields(TableOptions)]
 
 SPREADSHEET_SAFE = click.option(
     "--spreadsheet-safe",

@@ -12,7 +12,7 @@ import numpy as np
 from semisift._words import count, visible
 from semisift.cli._result import RankRequest, Result
 from semisift.cli._targets import Targets
-from semisift.tables import Dataset, find_format
+from semisift.io import Dataset, find_format
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,7 +60,7 @@ def check(request: RankRequest) -> dict[str, Path]:
 def _form_differs(request: RankRequest, path: Path) -> str | None:
     """Say so where the reduced table has the ending of another format than the input."""
     source = Path(request.table)
-    form = request.format_ or (find_format(source) if source.exists() else None)
+    form = request.format or (find_format(source) if source.exists() else None)
     if form is None or form == "10x":
         return None
     try:

@@ -5,16 +5,18 @@ from pathlib import Path
 from typing import Literal
 
 from semisift._warnings import warn
+from semisift.cli._outputs import told_of_table
 from semisift.cli._progress import Steps
 from semisift.cli._result import FileRequest
-from semisift.cli._tables import labels_are_not_named
+from semisift.cli._tables import check_reading, labels_are_not_named
+from semisift.cli._terminal import Terminal
 from semisift.exceptions import NothingUnlabelledWarning, TableError
+from semisift.io import Dataset, FileTable, load
 from semisift.registry import METHODS
-from semisift.tables import Dataset, prepare, read
 
 
 def read_dataset(request: FileRequest, steps: Steps, who: str, needs_labels: bool) -> Dataset:
-    """Read the table and the files beside it.
+    """Read the table and the files beside it, and say how they were read.
 
     Parameters
     ----------
@@ -28,20 +30,22 @@ def read_dataset(request: FileRequest, steps: Steps, who: str, needs_labels: boo
     -------
     Dataset
     """
-    request.check_reading()
-    name = Path(request.table).name
-    with steps.step(f"Reading {name}"):
-        table = read(request.table, request.read_options, request.format_)
-    with steps.step(f"Preparing {name}"):
+    check_reading(request)
+
+    def check(table: FileTable) -> None:
         if needs_labels and not (request.labels or request.label or table.label):
             cure = ", or give them in a file of their own with --labels"
             if other := without_labels(who):
                 cure += f", or{other}".removesuffix(",")
             raise labels_are_not_named(table, who, cure)
-        labels_table = None
-        if request.labels is not None:
-            labels_table = read(request.labels, request.read_options.for_labels)
-        return prepare(table, request.choices(labels_table))
+
+    with steps.step(f"Reading {Path(request.table).name}"):
+        dataset = load(request.table, request, check)
+    if request.is_told:
+        console = Terminal()
+        for line in told_of_table(request.table, dataset):
+            console.print(line)
+    return dataset
 
 
 def check_classes(

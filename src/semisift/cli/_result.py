@@ -3,16 +3,15 @@
 import platform
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from semisift import __version__
-from semisift.cli._tables import TableRequest
+from semisift.io import Dataset, Reading, checksum
 from semisift.registry import Entry, Method
-from semisift.tables import Choices, Dataset, PairFiles, Table, checksum
 
 if TYPE_CHECKING:
     from semisift.outcome import Outcome
@@ -21,28 +20,24 @@ CUT_SHORT = "The assessment was interrupted and is left out; the ranking is comp
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileRequest(TableRequest):
+class FileRequest(Reading):
     """What the user asked to do with one table: a field for each option, by its name."""
 
     table: str
-    labels: str | None
-    labels_per_class: int | None
     param: tuple[str, ...]
-    seed: int
     n_jobs: int | None
     spreadsheet_safe: bool
     quiet: bool
 
     @property
+    def is_told(self) -> bool:
+        """Whether to say what is done."""
+        return not self.quiet
+
+    @property
     def files_beside(self) -> dict[str, str]:
         """The files that are read besides the table, by what they hold."""
         return {} if self.labels is None else {"labels": self.labels}
-
-    def choices(self, labels_table: Table | None = None) -> Choices:
-        """What was decided about the table."""
-        return replace(
-            super().choices(labels_table), labels_per_class=self.labels_per_class, seed=self.seed
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +45,6 @@ class RankRequest(FileRequest):
     """What the user asked to rank."""
 
     method: str | None
-    must_link: str | None
-    cannot_link: str | None
     redundancy: float | str | None
     top: int | str | None
     assess: bool | None
@@ -61,6 +54,11 @@ class RankRequest(FileRequest):
     title: str | None
     ranking: str | None
     reduced: str | None = None
+
+    @property
+    def is_told(self) -> bool:
+        """Whether to say what is done; not where the ranking itself is printed."""
+        return not self.quiet and self.ranking != "-"
 
     @property
     def number(self) -> int | None:
@@ -92,11 +90,6 @@ class RankRequest(FileRequest):
         """The files that are read besides the table, by what they hold."""
         pairs = {"must_link": self.must_link, "cannot_link": self.cannot_link}
         return super().files_beside | {k: file for k, file in pairs.items() if file is not None}
-
-    def choices(self, labels_table: Table | None = None) -> Choices:
-        """What was decided about the table."""
-        pairs = PairFiles(self.must_link, self.cannot_link)
-        return replace(super().choices(labels_table), pairs=pairs)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,8 @@ from semisift.cli._result import CUT_SHORT, RankRequest, Result
 from semisift.cli._show import show
 from semisift.cli._values import OFF
 from semisift.exceptions import NothingSelectedWarning, NothingUnlabelledWarning, TableError
+from semisift.io import Dataset, write
 from semisift.registry import METHODS, Method
-from semisift.tables import Dataset, write
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -57,7 +57,7 @@ def run(request: RankRequest) -> None:
     result = Result(request, method, dataset, outcome, not is_complete)
     with steps.step("Writing the results"):
         _write(result, outputs)
-    if not request.quiet and request.ranking != "-":
+    if request.is_told:
         show(result)
     if not is_complete:
         click.echo(CUT_SHORT, err=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from semisift._words import visible
-from semisift.cli._outputs import OUTPUTS, told_of_table
+from semisift.cli._outputs import OUTPUTS
 from semisift.cli._result import Result
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ def show(result: Result) -> None:
     from semisift.cli._terminal import Terminal
 
     console = Terminal()
-    for line in told_of_table(result.request.table, result.dataset):
-        console.print(line)
     for line in _told_of_sureness(result.outcome):
         console.print(line)
     # Not as the title of the table, which may be narrower.

@@ -6,13 +6,6 @@ import click
 
 from semisift.cli._options import DATASET_OPTIONS, QUIET, InSections, with_options
 
-GROUP = click.option(
-    "--group",
-    metavar="COLUMN",
-    help="Column that says which rows belong together (patients, batches): they are never split "
-    "between training and test. Not a feature.",
-)
-
 COMPARISON_OPTIONS = [
     click.option(
         "--out", metavar="DIR", help="Folder of the comparison: every record is kept there."
@@ -152,7 +145,7 @@ Examples:
     Protocol=PROTOCOL_OPTIONS,
     Work=WORK_OPTIONS,
     Report=REPORT_OPTIONS,
-    Tables=[GROUP, *DATASET_OPTIONS],
+    Tables=DATASET_OPTIONS,
 )
 @click.pass_context
 def compare(ctx: click.Context, /, **options: Any) -> None:

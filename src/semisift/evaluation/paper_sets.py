@@ -43,7 +43,7 @@ class PaperSet:
 
     def find(self, folder: Path) -> Path | None:
         """Return the file of the data set in a folder, or None."""
-        from semisift.tables import FORMATS
+        from semisift.io import FORMATS
 
         files = {path.name.lower(): path for path in sorted(folder.iterdir()) if path.is_file()}
         names = [
@@ -86,7 +86,7 @@ def load(name: str, path: Path, overrides: dict[str, Any]) -> "ComparisonData":
     ComparisonData
     """
     from semisift.evaluation.datasets import ComparisonData
-    from semisift.tables import find_format, read_table
+    from semisift.io import find_format, read_table
 
     table = read_table(
         path,

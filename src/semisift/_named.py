@@ -1,0 +1,68 @@
+"""Matrices that know the names of their columns: what `read_table` returns and rankers look at.
+
+scikit-learn takes names from data frames alone, and no frame holds a sparse matrix. These are
+ordinary arrays with one more attribute, which goes along where rows are taken, as a train-test
+split does, and is lost with anything else that is done to them.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+from sklearn.utils.validation import _check_feature_names
+
+
+class _Named:
+    """Adds the names of the columns to an array."""
+
+    feature_names: NDArray[Any] | None = None
+
+    def __getitem__(self, key: Any) -> Any:
+        part = super().__getitem__(key)  # type: ignore[misc]
+        _, *columns = key if isinstance(key, tuple) else (key,)
+        takes_rows = all(
+            each is Ellipsis or (isinstance(each, slice) and each == slice(None))
+            for each in columns
+        )
+        if takes_rows and isinstance(part, _Named) and part.ndim == 2:  # type: ignore[attr-defined]
+            part.feature_names = self.feature_names
+        return part
+
+
+class NamedArray(_Named, np.ndarray):
+    """A dense matrix that knows the names of its columns."""
+
+
+class NamedSparseArray(_Named, csr_array):
+    """A sparse matrix that knows the names of its columns."""
+
+
+def with_names(X: Any, names: Sequence[str]) -> NamedArray | NamedSparseArray:
+    """Return `X`, not copied, with the names of its columns.
+
+    Examples
+    --------
+    >>> X = with_names(np.eye(3), ["a", "b", "c"])
+    >>> names_of(X[:2]).tolist(), names_of(X[:, :2]), names_of(X + 1)
+    (['a', 'b', 'c'], None, None)
+    """
+    named: Any = NamedSparseArray(X) if issparse(X) else X.view(NamedArray)
+    named.feature_names = np.array(names, dtype=object)
+    return named
+
+
+def names_of(X: Any) -> NDArray[Any] | None:
+    """Return the names that a matrix of `read_table` knows; None for everything else."""
+    return X.feature_names if isinstance(X, _Named) else None
+
+
+def check_names(estimator: Any, X: Any) -> None:
+    """Compare the names of `X` with those that an estimator was fitted to, as scikit-learn does."""
+    names = names_of(X)
+    if names is not None and hasattr(estimator, "feature_names_in_"):
+        import polars as pl
+
+        X = pl.DataFrame(schema=names.tolist())  # scikit-learn knows the names of a frame
+    _check_feature_names(estimator, X, reset=False)

@@ -1,0 +1,116 @@
+"""Opening HDF5 files, after a look at what the HDF5 library itself does not check."""
+
+import math
+import mmap
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from semisift.exceptions import TableError
+from semisift.io._shared import import_extra
+from semisift.io.limits import check_fits
+
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+USER_BLOCK = 512
+HEAP = b"GCOL\x01\0\0\0"
+HEAD = struct.Struct("<HHIQ")
+
+# No packing makes numbers or names so many times smaller; what never was written is smaller still.
+MOST_PACKED = 2000
+ALWAYS_FITS = 1 << 20
+
+
+@contextmanager
+def open_hdf5(path: Path, extra: str) -> Iterator[tuple[Any, Any]]:
+    """Open a file that links to no other, and yield h5py and the file.
+
+    Parameters
+    ----------
+    path : Path
+    extra : str
+        Which of our extras brings h5py.
+    """
+    h5py = import_extra(path, "h5py", extra)
+    _check_heaps(path)
+    with h5py.File(path, "r") as file:
+        _refuse_links(path, h5py, file)
+        yield h5py, file
+
+
+def read_own(path: Path, h5py: Any, node: Any) -> Any:
+    """Return the content of a dataset, which must stand in the file itself and fit into memory."""
+    check_own(path, h5py, node)
+    n_bytes = math.prod(node.shape or ()) * node.dtype.itemsize
+    if n_bytes > ALWAYS_FITS:
+        check_size(path, n_bytes, f"{node.name} of shape {node.shape}")
+    return node[()]
+
+
+def check_own(path: Path, h5py: Any, node: Any) -> None:
+    """Refuse a dataset whose values are those of other files."""
+    if isinstance(node, h5py.Dataset):
+        made = node.id.get_create_plist()
+        if made.get_external_count() or made.get_layout() == h5py.h5d.VIRTUAL:
+            kind = "external storage" if made.get_external_count() else "a virtual dataset"
+            raise _elsewhere(path, f"the dataset {node.name} is {kind}")
+
+
+def check_size(path: Path, n_bytes: int, what: str) -> None:
+    """Refuse what would not fit into memory, or not into the file."""
+    check_fits(n_bytes, path, what)
+    if n_bytes > MOST_PACKED * path.stat().st_size:
+        raise TableError(
+            f"{path}: {what} claims {n_bytes} bytes, more than the file can hold. It is cut or "
+            "damaged: make it again."
+        )
+
+
+def _refuse_links(path: Path, h5py: Any, file: Any) -> None:
+    """Refuse links that leave the file; where all stay, one through another stays too."""
+    own = (h5py.h5l.TYPE_HARD, h5py.h5l.TYPE_SOFT)
+
+    def leaves(name: bytes, info: Any) -> bytes | None:
+        return None if info.type in own else name
+
+    if (found := file.id.links.visit(leaves, info=True)) is not None:
+        raise _elsewhere(path, f"/{found.decode(errors='replace')} is a link to another file")
+
+
+def _elsewhere(path: Path, what: str) -> TableError:
+    return TableError(
+        f"{path}: {what}, and only what stands in the file itself is read. Write a file that holds "
+        "its values: h5repack, or load and save it with the program that made it."
+    )
+
+
+def _check_heaps(path: Path) -> None:
+    """Refuse stores of text in which the library would walk in circles for ever."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        if not _has_long_sizes(data):
+            return
+        position = data.find(HEAP)
+        while position >= 0:
+            _check_heap(data, position)
+            position = data.find(HEAP, position + 1)
+
+
+def _has_long_sizes(data: mmap.mmap) -> bool:
+    start = 0 if data[:8] == SIGNATURE else USER_BLOCK
+    version = data[start + 8] if len(data) > start + 16 else 0
+    return len(data) > start + 16 and data[start + (10 if version >= 2 else 14)] == 8
+
+
+def _check_heap(data: mmap.mmap, start: int) -> None:
+    end = start + int.from_bytes(data[start + 8 : start + 16], "little")
+    if end > len(data):
+        raise ValueError("a store of text is longer than the file")
+    position = start + 16
+    while position + HEAD.size <= end:
+        number, _, _, size = HEAD.unpack_from(data, position)
+        # what is free (number 0) counts its own head
+        step = size if number == 0 else HEAD.size + -(-size // 8) * 8
+        if not HEAD.size <= step <= end - position:
+            raise ValueError("a store of text in it is damaged")
+        position += step

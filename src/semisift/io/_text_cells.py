@@ -1,0 +1,211 @@
+"""From the bytes of a text table to cells, or to the line in which something is wrong."""
+
+import codecs
+import csv
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from semisift._words import count
+from semisift.exceptions import TableError
+from semisift.io.options import said
+
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+
+# Separates cells after quotation marks were resolved: it stands in no file that people write.
+UNIT = "\x1f"
+
+BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+# The line by which Excel tells itself the separator.
+EXCEL_SEPARATOR = re.compile(r'"?sep=(.)"?\n', re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Text without quotation marks: a line for each row, a separator between cells.
+
+    Attributes
+    ----------
+    text : str
+    separator : str
+        Between cells, after quotation marks were resolved.
+    in_file : str
+        Between the cells of the file.
+    one_line_each : bool
+        Each row stands in one line of the file.
+    first_line : int
+        The line of the file in which the text begins.
+    """
+
+    text: str
+    separator: str
+    in_file: str
+    one_line_each: bool
+    first_line: int
+
+    @property
+    def divided_by(self) -> str:
+        """What stands between the cells of the file, in words."""
+        return SEPARATORS.get(self.in_file, repr(self.in_file))
+
+    def place(self, row: int) -> str:
+        """Say where a row stands."""
+        return f"line {self.first_line + row}" if self.one_line_each else f"row {row + 1}"
+
+
+def decode(path: Path, data: bytes, encoding: str) -> str:
+    """Return the text of a file, with plain line ends."""
+    for mark, marked in BYTE_ORDER_MARKS.items():
+        if data.startswith(mark):
+            encoding = marked
+    if b"\0" in data and not encoding.lower().replace("-", "").startswith(("utf16", "utf32")):
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        raise TableError(
+            f"{path}: line {line} holds a zero byte, which no text has. If this is a text file "
+            f"in UTF-16, say {said('encoding', 'utf-16')}; if it is another kind of file, give it "
+            "the ending of its format."
+        )
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise TableError(
+            f"{path}: line {line} holds a character that is not {encoding.upper()} (byte "
+            f"{data[error.start]:#04x}). Save the file as UTF-8, or say how it is written, for "
+            f"example {said('encoding', 'latin-1')} or {said('encoding', 'cp1252')}."
+        ) from error
+    except LookupError as error:
+        raise TableError(
+            f"{said('encoding', encoding)}: there is no encoding of this name."
+        ) from error
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def skip_preamble(text: str) -> tuple[str, list[str], str | None]:
+    """Leave out what stands before the names: empty lines, remarks, Excel's separator.
+
+    Returns
+    -------
+    text : str
+        What follows.
+    skipped : list of str
+        The lines before it.
+    separator : str or None
+        As Excel gives it.
+    """
+    skipped, separator = [], None
+    if given := EXCEL_SEPARATOR.match(text):
+        separator = given[1]
+        skipped.append(given[0])
+        text = text[given.end() :]
+    while text.startswith(("# ", "##", "\n")):
+        line, _, text = text.partition("\n")
+        skipped.append(line)
+    return text, skipped, separator
+
+
+def find_separator(path: Path, text: str) -> str:
+    """Choose what divides the first two lines alike; else the separator of the file's ending."""
+    lines = [re.sub('"[^"]*"', "", line) for line in text.split("\n", 2)[:2]]
+    usual = "\t" if re.search(r"\.(tsv|tab)\b", path.name.lower()) else ","
+    counts = {
+        separator: [line.count(separator) for line in lines]
+        for separator in sorted(SEPARATORS, key=lambda separator: separator != usual)
+    }
+    dividing = {separator: both for separator, both in counts.items() if any(both)}
+    for tolerance in (0, 1):  # R leaves the heading of the row names out
+        for separator, both in dividing.items():
+            if min(both) > 0 and max(both) - min(both) <= tolerance:
+                return separator
+    return next(iter(dividing), usual)
+
+
+def split_cells(path: Path, text: str, separator: str, first_line: int) -> Cells:
+    """Resolve quotation marks, so that the fast parser meets none."""
+    if '"' not in text:
+        text = _without_empty_end(text, separator)
+        return Cells(text, separator, separator, True, first_line)
+    csv.field_size_limit(2**31 - 1)
+    records = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    lines = []
+    last = 0  # line of the text in which the last whole row ended
+    try:
+        for record in records:
+            lines.append(UNIT.join(record).replace("\n", " "))
+            last = records.line_num
+    except csv.Error as error:
+        raise TableError(
+            f"{path}: line {first_line + last}: a quotation mark is not closed, or text follows "
+            f"a closed one ({error}). Inside a quoted cell a quotation mark is written twice "
+            '(""): correct the line, or remove the mark.'
+        ) from error
+    one_line_each = records.line_num == len(lines)
+    text = _without_empty_end("\n".join(lines), UNIT)
+    return Cells(text, UNIT, separator, one_line_each, first_line)
+
+
+def _without_empty_end(text: str, separator: str) -> str:
+    """Leave out empty lines at the end, which are rows only where there is a single column."""
+    if separator in text:
+        return text.rstrip("\n")
+    return text.removesuffix("\n")
+
+
+def width_of(path: Path, cells: Cells, n_names: int) -> int:
+    """Return how many cells each line has: one for each name, or one more.
+
+    Only the sum is counted: with the right sum a short line implies a long one, and the parser
+    refuses those.
+    """
+    n_lines = cells.text.count("\n") + 1
+    n_separators = cells.text.count(cells.separator)
+    if n_separators == n_lines * (n_names - 1):
+        return n_names
+    if n_separators == n_lines * n_names:
+        return n_names + 1
+    raise _ragged(path, cells, n_names)
+
+
+def _ragged(path: Path, cells: Cells, n_names: int) -> TableError:
+    lines = cells.text.split("\n")
+    widths = [line.count(cells.separator) + 1 for line in lines]
+    # where nearly all lines have a cell more than there are names, row names have no heading
+    expected = n_names + (2 * widths.count(n_names + 1) > len(widths))
+    row = next((i for i, width in enumerate(widths) if width != expected), 0)
+    if not lines[row].strip():
+        return TableError(f"{path}: {cells.place(row)} is empty. Remove it.")
+    if n_names == 1:
+        return TableError(
+            f"{path}: {cells.place(row)} has {widths[row]} cells, and the first line has one "
+            f"({cells.divided_by} divides them). If the first line is a title, remove it; if the "
+            f"cells are divided by something else, say {said('separator')}."
+        )
+    return TableError(
+        f"{path}: {cells.place(row)} has {count(widths[row], 'cell')}, where {expected} are "
+        "expected, as in the line of the names. Look for a missing or an extra separator "
+        f"({cells.divided_by}) in it; text that holds a separator must stand between quotation "
+        'marks ("..."); if the cells are divided by something else, say '
+        f"{said('separator')}."
+    )
+
+
+def parse(path: Path, cells: Cells, n_columns: int) -> pl.DataFrame:
+    """Return the cells as a frame of text."""
+    try:
+        return pl.read_csv(
+            (cells.text + "\n").encode(),  # or an empty last line would be no row
+            has_header=False,
+            schema={f"column_{j}": pl.String for j in range(n_columns)},
+            separator=cells.separator,
+            quote_char=None,
+        )
+    except pl.exceptions.PolarsError as error:
+        raise _ragged(path, cells, n_columns) from error

@@ -1,0 +1,202 @@
+"""From a table to what a ranker takes: numbers, names and labels, with nothing left in doubt."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from semisift._named import with_names
+from semisift._warnings import warn
+from semisift._words import examples, quoted
+from semisift.exceptions import TableError
+from semisift.io.categories import Encoded, check_categories, encode
+from semisift.io.labels import find_labels, hide_labels, text_of
+from semisift.io.missing import settle_missing
+from semisift.io.numbers import read_numbers
+from semisift.io.options import Reading, said
+from semisift.io.pairs import read_pairs
+from semisift.io.table import MISSING, FileTable, find_column
+
+# Fewer rows are easily counted by chance.
+FEWEST_ROWS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A table that is ready for a ranker.
+
+    Attributes
+    ----------
+    X : array or sparse array of shape (n_rows, n_columns)
+        Finite numbers. It knows the names of its columns, which rankers take from it.
+    y : object array of shape (n_rows,)
+        Labels; None for unlabelled rows.
+    feature_names : list of str
+        Names of the columns of `X`.
+    variables : list of str
+        Names of the columns of the table that `X` was made of.
+    variable_of : int array of shape (n_columns,)
+        The variable of each column of `X`; several columns have the same one where a categorical
+        variable was spread over them.
+    row_names : list of str or None
+    rows : int array of shape (n_rows,)
+        The rows of the table, where some were left out.
+    hidden : object array or None
+        Labels that were hidden for a trial.
+    notes : list of str
+        What was done to the table, as sentences.
+    table : FileTable
+        What was read.
+    beside : frozenset of str
+        FeatureColumns of the table that hold labels and row names.
+    must_link, cannot_link : int array of shape (k, 2), or None
+        Pairs of rows of `X`, counted from 0; None where no file was named.
+    groups : object array of shape (n_rows,), or None
+        Names of the groups of rows; None where no column was named.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    feature_names: list[str]
+    variables: list[str]
+    variable_of: NDArray[np.int64]
+    row_names: list[str] | None
+    rows: NDArray[np.int64]
+    hidden: NDArray[Any] | None
+    notes: list[str]
+    table: FileTable
+    beside: frozenset[str] = frozenset()
+    must_link: NDArray[np.int64] | None = None
+    cannot_link: NDArray[np.int64] | None = None
+    groups: NDArray[Any] | None = None
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether a variable has other columns than its own."""
+        return self.variables != self.feature_names
+
+    def reduced(self, variables: Sequence[str]) -> FileTable:
+        """Return the table with these variables alone, its labels and its row names.
+
+        FeatureColumns and rows keep their order, and every cell is as it was read.
+        """
+        kept = {*variables, *self.beside}
+        return self.table.take_columns(
+            np.array([j for j, name in enumerate(self.table.names) if name in kept])
+        )
+
+
+def prepare(
+    table: FileTable, reading: Reading | None = None, labels_table: FileTable | None = None
+) -> Dataset:
+    """Turn a table into numbers, names and labels, or say what stands in the way.
+
+    Parameters
+    ----------
+    table : FileTable
+    reading : Reading, optional
+        What the user said of it.
+    labels_table : FileTable, optional
+        A table of its own that holds the labels, joined by the names of the rows.
+
+    Returns
+    -------
+    Dataset
+    """
+    reading = reading or Reading()
+    row_names, id_column = _row_names(table, reading.id)
+    labels = find_labels(table, reading, labels_table, row_names)
+    groups, group_column = _groups(table, reading.group)
+    beside = labels.columns | {name for name in (id_column, group_column) if name is not None}
+    dropped = set()
+    if not table.transposed or not table.is_frame:  # else they were columns of the file
+        dropped = {find_column(table, wanted, "drop") for wanted in reading.drop}
+    declared = {find_column(table, wanted, "category") for wanted in reading.category}
+    table = replace(table, categorical=table.categorical | declared)
+    aside = beside | dropped
+    features = np.flatnonzero([name not in aside for name in table.names])
+    if not len(features):
+        raise TableError(
+            f"{table.path}: no column is left to rank beside {examples(sorted(aside))}."
+        )
+    columns = read_numbers(table, features, reading.na, reading.decimal_comma)
+    check_categories(table, columns, reading.categorical)
+    settled = settle_missing(table, columns, reading.missing)
+    encoded = encode(table, settled.columns, reading.categorical)
+    rows = np.arange(table.n_rows) if settled.rows is None else settled.rows
+    y, hidden = labels.y[rows], None
+    pairs = read_pairs(reading, table, row_names, settled.rows, y)
+    notes = [*table.notes, *labels.notes, *settled.notes, *encoded.notes, *pairs.notes]
+    if reading.labels_per_class is not None:
+        y, hidden, note = hide_labels(y, reading.labels_per_class, reading.seed, labels.where)
+        notes.append(note)
+    _warn_of_row_numbers(table, encoded)
+    return Dataset(
+        X=with_names(encoded.X, encoded.names),
+        y=y,
+        feature_names=encoded.names,
+        variables=[table.names[j] for j in settled.columns.positions.tolist()],
+        variable_of=encoded.variable_of,
+        row_names=None if row_names is None else [row_names[i] for i in rows],
+        rows=rows,
+        hidden=hidden,
+        notes=notes,
+        table=table,
+        beside=frozenset(beside & set(table.names)),
+        must_link=pairs.must_link,
+        cannot_link=pairs.cannot_link,
+        groups=None if groups is None else groups[rows],
+    )
+
+
+def _warn_of_row_numbers(table: FileTable, encoded: Encoded) -> None:
+    """Tell of columns that count the rows: where rows are sorted by class, they look useful."""
+    X = encoded.X
+    n_rows = X.shape[0]
+    if issparse(X) or n_rows < FEWEST_ROWS:
+        return
+    first = X[0]
+    suspects = np.flatnonzero(np.isin(first, (0, 1)) & (X[-1] - first == n_rows - 1))
+    for j in suspects:
+        if np.array_equal(X[:, j] - first[j], np.arange(n_rows)):
+            warn(
+                f"{table.path}: the column {quoted(encoded.names[j])} counts the rows and is "
+                f"ranked like a measurement. Leave it out with {said('id')} or {said('drop')}.",
+                UserWarning,
+            )
+
+
+def _row_names(table: FileTable, wanted: str | None) -> tuple[list[str] | None, str | None]:
+    """Return the names of the rows, and the column of the table that holds them."""
+    if wanted is None:
+        return table.row_names, None
+    column = find_column(table, wanted, "id")
+    text = text_of(table, column)
+    names: list[str] = text.to_list()
+    if repeated := text.filter(text.is_duplicated() & (text != "")).to_list():
+        row = names.index(repeated[0])
+        again = names.index(repeated[0], row + 1)
+        raise TableError(
+            f"{table.path}: {table.place(again)}: the row is called {quoted(repeated[0])}, as is "
+            f"{table.place(row)}. The names of rows ({said('id', wanted)}) must differ."
+        )
+    return names, column
+
+
+def _groups(table: FileTable, wanted: str | None) -> tuple[NDArray[Any] | None, str | None]:
+    """Return the groups of the rows, and the column of the table that holds them."""
+    if wanted is None:
+        return None, None
+    column = find_column(table, wanted, "group")
+    groups = np.array(text_of(table, column).to_list(), dtype=object)
+    without = np.flatnonzero(np.isin(groups, MISSING))
+    if len(without):
+        raise TableError(
+            f"{table.path}: {table.place(int(without[0]))}: no group is given "
+            f"({said('group', wanted)}), and {len(without)} of {len(groups)} rows have none. "
+            "Each row must belong to one."
+        )
+    return groups, column

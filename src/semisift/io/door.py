@@ -1,0 +1,166 @@
+"""The door: from a file to a table of numbers, names and labels.
+
+`read_table` does it all: `read` finds the format and reads the file as it is, `prepare` decides
+what is a label, a name or a feature and turns features into numbers.
+"""
+
+import hashlib
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from semisift.exceptions import TableError
+from semisift.io.dataset import Dataset, prepare
+from semisift.io.options import FORMATS, Reading, TableOptions, said, takes_options
+from semisift.io.table import FileTable
+
+HAVE_SEVERAL_MATRICES = ("npz", "mat", "h5ad")
+
+SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
+
+
+def read(path: str | Path, options: TableOptions | None = None) -> FileTable:
+    """Read a file as it is.
+
+    Parameters
+    ----------
+    path : str or Path
+    options : TableOptions, optional
+
+    Returns
+    -------
+    FileTable
+    """
+    path = Path(path)
+    options = options or TableOptions()
+    if not path.exists():
+        raise TableError(f"{path}: there is no such file or folder.")
+    form = options.format or find_format(path)
+    if options.matrix is not None and form not in HAVE_SEVERAL_MATRICES:
+        raise TableError(
+            f"{path}: {said('matrix')} chooses one of several, and a {form} file has one."
+        )
+    if options.append_unlabelled and form != "npz":
+        raise TableError(
+            f"{path}: {said('append_unlabelled', True)} is for npz files; this is {form}."
+        )
+    try:
+        table: FileTable = _module(form).read(path, options)
+    except OSError as error:
+        raise TableError(f"{path}: the file cannot be read: {error.strerror or error}.") from error
+    except MemoryError as error:
+        raise TableError(
+            f"{path}: the file needs more memory than there is. Use a larger machine or a sparse "
+            "format."
+        ) from error
+    return table
+
+
+def write(table: FileTable, path: Path) -> None:
+    """Write a table in the format that it was read from.
+
+    Parameters
+    ----------
+    table : FileTable
+    path : Path
+        A new file, or a new folder.
+    """
+    _module(table.form).write(table, path)
+
+
+def find_format(path: Path) -> str:
+    """Tell the format of a file by its name; a folder is one of 10x."""
+    if path.is_dir():
+        return "10x"
+    name = path.name.lower()
+    for form, known in FORMATS.items():
+        if name.endswith(known.endings):
+            return form
+    if name.endswith(SPREADSHEETS):
+        raise TableError(
+            f"{path}: this is a file of a spreadsheet program. Save the sheet as CSV there, and "
+            "give that file."
+        )
+    endings = ", ".join(known.endings[0] for known in FORMATS.values() if known.endings)
+    raise TableError(
+        f"{path}: the ending of the name does not tell the format. Known are {endings} and the "
+        f"folder of 10x; say {said('format')} for a file with another name."
+    )
+
+
+def checksum(path: Path) -> str | None:
+    """Return the SHA-256 of a file, or of all files of a folder in the order of their names.
+
+    None for what can be read once only, such as a pipe.
+    """
+    if not path.is_file() and not path.is_dir():
+        return None
+    digest = hashlib.sha256()
+    for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+        if file.is_file():
+            with file.open("rb") as content:
+                while chunk := content.read(1 << 20):
+                    digest.update(chunk)
+    return digest.hexdigest()
+
+
+@takes_options
+def read_table(path: str | Path, **options: Any) -> Dataset:
+    r"""Read a file into what a ranker takes: ``X``, ``y`` and names.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file (csv, tsv, parquet, npz, mat, arff, svmlight, mtx, h5ad), or a folder of 10x.
+    {options}
+
+    Returns
+    -------
+    Dataset
+        Its ``X`` and ``y`` go into ``fit``, and ``must_link`` and ``cannot_link`` where there are
+        such pairs.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from semisift import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "table.csv"
+    ...     _ = path.write_text("age,dose,outcome\n31,0.5,good\n52,1.5,NA\n47,2.5,bad\n")
+    ...     data = read_table(path, label="outcome")
+    >>> data.feature_names, data.y.tolist()
+    (['age', 'dose'], ['good', None, 'bad'])
+    """
+    return load(path, Reading.of(**options))
+
+
+def load(
+    path: str | Path, reading: Reading, check: Callable[[FileTable], None] | None = None
+) -> Dataset:
+    """Read a file and prepare it, as `read_table` does.
+
+    Parameters
+    ----------
+    path : str or Path
+    reading : Reading
+    check : callable, optional
+        Called with the table as it was read, before anything is decided about it.
+
+    Returns
+    -------
+    Dataset
+    """
+    reading.check()
+    table = read(path, reading)
+    if check is not None:
+        check(table)
+    labels = None
+    if reading.labels is not None:
+        labels = read(reading.labels, TableOptions(encoding=reading.encoding))
+    return prepare(table, reading, labels)
+
+
+def _module(form: str) -> Any:
+    return importlib.import_module(f"semisift.io.{FORMATS[form].module}")

@@ -1,0 +1,103 @@
+"""Reading bytes, packed or not, and never more than fits into memory."""
+
+import gzip
+import os
+import zlib
+from pathlib import Path
+from typing import IO, cast
+
+from semisift.exceptions import TableError
+
+# What is left for the ranking, the pictures and everybody else on the machine.
+USABLE_SHARE = 0.8
+
+
+def available_memory() -> int | None:
+    """Return the free memory in bytes; None where the system does not tell."""
+    free = None
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvail"))
+    except (OSError, StopIteration, ValueError):
+        if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+            free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:  # a container's own limit
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
+        return limit - used if free is None else min(free, limit - used)
+    except (OSError, ValueError):
+        return free
+
+
+def check_fits(n_bytes: int, path: Path, what: str) -> None:
+    """Refuse what would not fit into memory.
+
+    Parameters
+    ----------
+    n_bytes : int
+        Needed to hold it.
+    path : Path
+        The file.
+    what : str
+        What claims this size, for the message: "the array 'X' of shape (1000000, 1000000)".
+    """
+    free = available_memory()
+    if free is not None and n_bytes > USABLE_SHARE * free:
+        raise TableError(
+            f"{path}: {what} needs {in_words(n_bytes)} of memory, and {in_words(free)} are free. "
+            "If the file is what it should be, use a larger machine or a sparse format."
+        )
+
+
+def in_words(n_bytes: int) -> str:
+    """Return a size as people say it."""
+    size = float(n_bytes)
+    for unit in ("bytes", "kB", "MB", "GB", "TB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} PB"
+
+
+# --- bytes of a file ------------------------------------------------------------------------------
+
+
+CHUNK = 1 << 24
+
+# Errors of a packed file that is cut or damaged.
+DAMAGED = (EOFError, OSError, zlib.error)
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """Open a file for reading; what ends in .gz is unpacked on the way."""
+    if path.suffix.lower() == ".gz":
+        return cast("IO[bytes]", gzip.open(path, "rb"))
+    return path.open("rb")
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file, unpacked, refusing what would not fit into memory.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    bytes
+    """
+    check_fits(path.stat().st_size, path, "the file")
+    chunks, size = [], 0
+    try:
+        with open_bytes(path) as file:
+            while chunk := file.read(CHUNK):
+                chunks.append(chunk)
+                size += len(chunk)
+                # twice: the parts, and the whole that is made of them
+                check_fits(2 * size, path, "the unpacked file")
+    except DAMAGED as error:
+        raise TableError(
+            f"{path}: the file cannot be read: {error}. It may be cut or damaged: make or download "
+            "it again."
+        ) from error
+    return b"".join(chunks)

@@ -1,0 +1,265 @@
+"""Reading options: each is spelled once, here.
+
+`read_table` takes its parameters and their documentation from the fields of `Reading`, the command
+line its options and their help, and messages the way in which the user says them.
+"""
+
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+from semisift.exceptions import TableError
+
+LONGEST_VALUE = 60
+
+
+class Format(NamedTuple):
+    """A kind of file: its module, how names end (in lower case; none for a folder), what it is."""
+
+    module: str
+    endings: tuple[str, ...]
+    about: str
+
+
+FORMATS: dict[str, Format] = {
+    "csv": Format("text", (".csv", ".csv.gz", ".txt", ".txt.gz"), "text, comma or semicolon"),
+    "tsv": Format("text", (".tsv", ".tsv.gz", ".tab", ".tab.gz"), "text, tab"),
+    "parquet": Format("parquet", (".parquet", ".pq"), "Apache Parquet"),
+    "npz": Format("npz", (".npz",), "arrays of numpy, dense or sparse"),
+    "mat": Format("matlab", (".mat",), "MATLAB; version 7.3 needs the extra hdf5"),
+    "arff": Format("arff", (".arff",), "Weka, dense or sparse"),
+    "svmlight": Format(
+        "svmlight",
+        (".svmlight", ".libsvm", ".svm", ".svmlight.gz", ".libsvm.gz", ".svm.gz"),
+        "svmlight and libsvm",
+    ),
+    "mtx": Format("mtx", (".mtx", ".mtx.gz"), "Matrix Market"),
+    "10x": Format("tenx", (), "a folder with matrix.mtx, features.tsv and barcodes.tsv"),
+    "h5ad": Format("h5ad", (".h5ad",), "AnnData; needs the extra anndata"),
+}
+
+
+def _option(default: Any, about: str, kind: str = "", choices: tuple[str, ...] = ()) -> Any:
+    """Declare an option: its default, what it does, what its values are."""
+    return field(default=default, metadata={"about": about, "kind": kind, "choices": choices})
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """What may be said of any table."""
+
+    label: str | None = _option(
+        None,
+        "Column with the labels, by name or by number (the first is 1, the last -1).",
+        "COLUMN",
+    )
+    id: str | None = _option(None, "Column with the names of the rows; not a feature.", "COLUMN")
+    group: str | None = _option(
+        None,
+        "Column that says which rows belong together (patients, batches): they are never split "
+        "between training and test. Not a feature.",
+        "COLUMN",
+    )
+    drop: tuple[str, ...] = _option((), "Column that is not a feature.", "COLUMN")
+    unlabelled: tuple[str, ...] = _option(
+        (),
+        "Label that means: nobody has looked at this row. Empty cells, NA and ? mean it anyway.",
+        "VALUE",
+    )
+    missing: str = _option(
+        "error",
+        "What to do about missing values.",
+        choices=("error", "median", "drop-columns", "drop-rows"),
+    )
+    na: tuple[str, ...] = _option(
+        (), "Cell that means a missing value, besides empty cells, NA, NaN, NULL and ?.", "VALUE"
+    )
+    categorical: str = _option(
+        "error",
+        "What to do about columns of words: a column for each category, ranked together, or "
+        "numbers in the order of the categories.",
+        choices=("error", "onehot", "ordinal"),
+    )
+    category: tuple[str, ...] = _option(
+        (), "Column of categories, though it holds numbers.", "COLUMN"
+    )
+    duplicates: str = _option(
+        "refuse",
+        "What to do about features of the same name: refuse them, or number them.",
+        choices=("refuse", "number"),
+    )
+    transpose: bool = _option(False, "The file has features in rows.")
+    format: str | None = _option(
+        None,
+        f"Format of the file, where the ending of its name does not tell: {', '.join(FORMATS)}.",
+        "NAME",
+        choices=tuple(FORMATS),
+    )
+    matrix: str | None = _option(
+        None, "Which array of the file holds the values (npz, mat), or which layer (h5ad).", "NAME"
+    )
+    append_unlabelled: bool = _option(
+        False, "Append the rows that an npz keeps apart as unlabelled (u_X)."
+    )
+    separator: str | None = _option(
+        None, "Between the cells of a text table: a character, or tab.", "CHAR"
+    )
+    encoding: str = _option("utf-8", "Encoding of a text table.")
+    header: bool | None = _option(None, "Whether the first line of a text table holds names.")
+    decimal_comma: bool = _option(False, "Numbers are written 1,5 instead of 1.5.")
+
+    def check(self) -> None:
+        """Refuse what no table can be read with."""
+        for each in fields(self):
+            value, choices = getattr(self, each.name), each.metadata.get("choices")
+            if choices and value is not None and value not in choices:
+                raise TableError(
+                    f"{_named(each.name)} must be one of {', '.join(choices)}: got {value!r}."
+                )
+        if self.separator is not None and len(self.between_cells or "") != 1:
+            raise TableError(
+                f"{_named('separator')} must be a single character, or tab: got {self.separator!r}."
+            )
+
+    @property
+    def between_cells(self) -> str | None:
+        """The separator, which is easily written as a word."""
+        return "\t" if self.separator in ("tab", "\\t") else self.separator
+
+    @property
+    def for_one_table(self) -> "Reading":
+        """The same for a table that no other file belongs to."""
+        return Reading(**{each.name: getattr(self, each.name) for each in fields(TableOptions)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading(TableOptions):
+    """What may be said of one table and the files beside it."""
+
+    labels: str | None = _option(
+        None,
+        "Labels in a file of their own: row names and labels, or labels alone in the order of the "
+        "rows.",
+        "FILE",
+    )
+    must_link: str | None = _option(
+        None,
+        "Pairs of rows that belong to the same class, for the methods that learn from pairs: two "
+        "columns with the names of the rows, or with their numbers from 1. Labels are then "
+        "optional.",
+        "FILE",
+    )
+    cannot_link: str | None = _option(
+        None, "Pairs of rows that belong to different classes, in the same form.", "FILE"
+    )
+    labels_per_class: int | None = _option(
+        None,
+        "Hide all but K labels of each class: a trial on labelled data. The hidden labels judge "
+        "those that the method gives.",
+        "K",
+    )
+    seed: int = _option(0, "Decides which labels are hidden.", "N")
+
+    @classmethod
+    def of(cls, **options: Any) -> "Reading":
+        """Take options as Python users give them: numbers of columns, one value or several."""
+        kinds = {each.name: each for each in fields(cls)}
+        taken = {}
+        for name, value in options.items():
+            if name not in kinds:
+                raise TypeError(f"read_table has no parameter {name!r}. It has {', '.join(kinds)}.")
+            if isinstance(kinds[name].default, tuple):
+                value = (value,) if isinstance(value, (str, int, float)) else value
+                value = tuple(map(str, value))
+            elif value is not None and kinds[name].metadata["kind"] in ("COLUMN", "FILE", "CHAR"):
+                value = str(value)
+            taken[name] = value
+        return cls(**taken)
+
+    def check(self) -> None:
+        """Refuse what no table can be read with."""
+        super().check()
+        if self.labels_per_class is not None and self.labels_per_class < 1:
+            raise TableError(
+                f"{_named('labels_per_class')} must be at least 1: got {self.labels_per_class}."
+            )
+
+
+TYPES = {"COLUMN": "str or int", "FILE": "str or Path", "K": "int", "N": "int"}
+
+
+def takes_options(function: Any) -> Any:
+    """Give a function the parameters of `Reading`, and their documentation for ``{options}``."""
+    parameters = [inspect.signature(function).parameters["path"]]
+    lines = []
+    for each in fields(Reading):
+        kind = TYPES.get(each.metadata["kind"], "str")
+        if each.metadata["choices"]:
+            kind = "{" + ", ".join(f'"{choice}"' for choice in each.metadata["choices"]) + "}"
+        elif "bool" in str(each.type):
+            kind = "bool"
+        if isinstance(each.default, tuple):
+            kind += ", or several"
+        about = textwrap.fill(each.metadata["about"], 92, subsequent_indent=" " * 8)
+        lines += [
+            f"{each.name} : {kind}, default={each.default!r}",
+            f"    {about}",
+        ]
+        parameters.append(
+            inspect.Parameter(
+                each.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=each.default,
+                annotation=each.type,
+            )
+        )
+    function.__signature__ = inspect.signature(function).replace(parameters=parameters)
+    function.__doc__ = function.__doc__.replace("{options}", "\n    ".join(lines))
+    return function
+
+
+# --- how an option is said ------------------------------------------------------------------------
+
+_says_flags: ContextVar[bool] = ContextVar("says_flags", default=False)
+
+
+@contextmanager
+def saying_flags() -> Iterator[None]:
+    """Let messages name the options of the command line, rather than parameters of Python."""
+    token = _says_flags.set(True)
+    try:
+        yield
+    finally:
+        _says_flags.reset(token)
+
+
+def said(name: str, value: str | bool | None = None) -> str:
+    """Write an option, perhaps with a value, as the user would.
+
+    Examples
+    --------
+    >>> said("na", "<3"), said("drop"), said("transpose", True)
+    ("na='<3'", 'drop=...', 'transpose=True')
+    >>> with saying_flags():
+    ...     said("na", "<3"), said("drop"), said("transpose", True), said("header", False)
+    ("--na '<3'", '--drop', '--transpose', '--no-header')
+    """
+    is_long = isinstance(value, str) and len(value) > LONGEST_VALUE
+    if not _says_flags.get():
+        return f"{name}=..." if value is None or is_long else f"{name}={value!r}"
+    flag = f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
+    if not isinstance(value, str):
+        return flag
+    if is_long:
+        return f"{flag} with its name or number"
+    typed = value if re.fullmatch(r"[\w.+-]+", value) else "'" + value.replace("'", "'\\''") + "'"
+    return f"{flag} {typed}"
+
+
+def _named(name: str) -> str:
+    return said(name).removesuffix("=...")

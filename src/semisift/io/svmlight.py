@@ -1,0 +1,174 @@
+"""svmlight and libsvm: a line for each row, ``label index:value index:value ...  # remark``.
+
+Indices are counted from 0 if the index 0 occurs anywhere in the file, else from 1, and features are
+called by their indices. The writer keeps the base; it gives the first row an explicit zero where
+the first (from 0) or the last index would otherwise not occur, so that what is written is read back
+with the same columns by every reader. The form has no names: selected columns are numbered anew.
+"""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from semisift.exceptions import TableError
+from semisift.io._shared import BYTES_A_NAME, create, reading, whole
+from semisift.io._sparse import from_compressed
+from semisift.io.limits import check_fits, read_bytes
+from semisift.io.options import TableOptions
+from semisift.io.table import FileTable, from_matrix
+
+# Possessive, so that a line is read once whatever it holds.
+NUMBER = rb"[+-]?+(?:(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?+\d++)?+|[nN][aA][nN]|[iI][nN][fF])"
+PAIR = rb"\d{1,18}+:" + NUMBER
+LINE = re.compile(rb"(" + NUMBER + rb")(?:\s++qid:(\d{1,18}))?+((?:\s++" + PAIR + rb")*+)")
+
+
+def read(path: Path, options: TableOptions) -> FileTable:
+    """Read a file of svmlight or libsvm.
+
+    Parameters
+    ----------
+    path : Path
+        Unpacked on the way where it ends in ``.gz``.
+    options : TableOptions
+
+    Returns
+    -------
+    FileTable
+        With a sparse matrix, and the labels as ``y``.
+    """
+    with reading(path, "svmlight"):
+        labels, queries, pairs, lines = _split(path, read_bytes(path))
+        counts = [part.count(b":") for part in pairs]
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        indices, data = _parse(path, pairs)
+        _check_order(path, indices, counts, lines)
+        base = 0 if indices.min() == 0 else 1
+        n_columns = _n_columns(path, indices, indptr, lines) - base
+        X = from_compressed(path, data, indices - base, indptr, (len(lines), n_columns))
+        X.eliminate_zeros()
+        rows = {"y": whole(np.array(labels, dtype=np.float64))}
+        if any(query is not None for query in queries):
+            rows["qid"] = pl.Series([query and int(query) for query in queries], dtype=pl.Int64)
+        names = [f"feature_{j}" for j in range(base, n_columns + base)]
+        details = {"base": base}
+        return from_matrix(
+            path, "svmlight", X, options, names=names, rows=rows, label="y", details=details
+        )
+
+
+def write(table: FileTable, path: Path) -> None:
+    """Write a file of svmlight; see the module for how columns are numbered.
+
+    Parameters
+    ----------
+    table : FileTable
+        As `read` returned it, perhaps with fewer columns.
+    path : Path
+        Packed if it ends in ``.gz``.
+    """
+    X, base = table.values.tocsr(), table.details["base"]
+    places = pl.Series(X.indices.astype(np.int64) + base).cast(pl.String)
+    cells = (places + ":" + _as_text(pl.Series(X.data.astype(np.float64)))).to_list()
+    heads = _as_text(table.rows["y"])
+    if "qid" in table.rows.columns:
+        heads = heads + (" qid:" + table.rows["qid"].cast(pl.String)).fill_null("")
+    rows = [cells[start:stop] for start, stop in pairwise(X.indptr.tolist())]
+    last = X.shape[1] - 1
+    if last not in X.indices:
+        rows[0].append(f"{last + base}:0")
+    if base == 0 and 0 not in X.indices and last > 0:
+        rows[0].insert(0, "0:0")
+    with create(path) as file:
+        for head, row in zip(heads.to_list(), rows, strict=True):
+            file.write(" ".join([head, *row]).encode() + b"\n")
+
+
+def _as_text(numbers: pl.Series) -> pl.Series:
+    return numbers.cast(pl.String).str.strip_suffix(".0").fill_null("nan")
+
+
+def _split(
+    path: Path, text: bytes
+) -> tuple[list[bytes], list[bytes | None], list[bytes], list[int]]:
+    """Return labels, query numbers, the text of the pairs and the number of each line."""
+    labels, queries, pairs, lines = [], [], [], []
+    for number, line in enumerate(text.split(b"\n"), start=1):
+        line = line.partition(b"#")[0].strip()
+        if not line:
+            continue
+        match = LINE.fullmatch(line)
+        if match is None:
+            _complain(path, number, line)
+        label, query, part = match.groups()
+        labels.append(label)
+        queries.append(query)
+        pairs.append(part)
+        lines.append(number)
+    if not lines:
+        raise TableError(f"{path}: the file holds no row.")
+    return labels, queries, pairs, lines
+
+
+def _parse(path: Path, pairs: list[bytes]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the indices and the values of all rows, one after the other."""
+    cells = b"\n".join(b"".join(pairs).split())
+    if not cells:
+        raise TableError(f"{path}: no row has a feature.")
+    schema = {"index": pl.Int64, "value": pl.Float64}
+    frame = pl.read_csv(cells, has_header=False, separator=":", schema=schema, quote_char=None)
+    return frame["index"].to_numpy(), frame["value"].to_numpy()
+
+
+def _complain(path: Path, number: int, line: bytes) -> NoReturn:
+    """Say what is wrong with a line."""
+    label, *cells = line.split()
+    if b"," in label:
+        raise TableError(
+            f"{path}: line {number} has several labels ({_shown(label)}). Each row must have one: "
+            "choose one, and write a file for it."
+        )
+    if not re.fullmatch(NUMBER, label):
+        raise TableError(
+            f"{path}: line {number} starts with {_shown(label)}, where the label must stand, as a "
+            "number: '1 4:0.5 7:2' is label 1, feature 4 and feature 7."
+        )
+    wrong = next((cell for cell in cells if not re.fullmatch(PAIR, cell)), cells[0])
+    raise TableError(
+        f"{path}: line {number} holds {_shown(wrong)}, where a feature must stand as "
+        "number:value, such as 4:0.5."
+    )
+
+
+def _shown(cell: bytes) -> str:
+    return repr(cell[:40].decode("utf-8", errors="replace"))
+
+
+def _check_order(
+    path: Path, indices: NDArray[np.int64], counts: list[int], lines: list[int]
+) -> None:
+    row = np.repeat(np.arange(len(counts)), counts)
+    wrong = np.flatnonzero((np.diff(indices) <= 0) & (np.diff(row) == 0))
+    if len(wrong):
+        first = wrong[0]
+        raise TableError(
+            f"{path}: line {lines[row[first]]} has feature {indices[first + 1]} after feature "
+            f"{indices[first]}. Features must stand in rising order, each once: sort the line."
+        )
+
+
+def _n_columns(
+    path: Path, indices: NDArray[np.int64], indptr: NDArray[np.int64], lines: list[int]
+) -> int:
+    """Return the highest index plus one, if there could be so many columns."""
+    top = int(indices.argmax())
+    row = int(np.searchsorted(indptr, top, side="right")) - 1
+    n_columns = int(indices[top]) + 1
+    what = f"line {lines[row]}: a table with feature number {n_columns - 1}"
+    check_fits(BYTES_A_NAME * n_columns, path, what)
+    return n_columns

@@ -1,0 +1,386 @@
+"""FileTable: what a file holds, before anything is decided about it."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from semisift._words import count, quoted
+from semisift.exceptions import TableError
+from semisift.io.options import TableOptions, said
+
+# Cells that hold no value: a missing value in a feature, an unlabelled row in a label column.
+MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "?")
+
+# Names that a mistyped one is compared with: more would take longer than a reader waits.
+MOST_COMPARED = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class FileTable:
+    """What a file holds: values with named columns, and what is said of the rows beside them.
+
+    Rows are samples and columns are features, also where the file has them the other way round.
+
+    Attributes
+    ----------
+    path : Path
+    form : str
+        Key of ``semisift.io.FORMATS``.
+    values : polars.DataFrame, array or sparse array of shape (n_rows, n_columns)
+        A frame may hold text, numbers, labels and identifiers alike. A matrix holds numbers.
+    names : list of str
+        Of the columns; no name twice.
+    rows : polars.DataFrame
+        What the file says of the rows beside the values, such as labels: one row for each row of
+        the values, or no column at all.
+    row_names : list of str or None
+        Names of the rows, where the file gives them.
+    label : str or None
+        The column (of `rows` or of the values) that holds the labels unless the user names another.
+    categorical : frozenset of str
+        Columns that are declared categorical though they may be coded as numbers.
+    transposed : bool
+        The file has features in rows.
+    first_line : int or None
+        Line of a text file in which the first row stands, where each row is one line.
+    column_offset : int
+        Columns of the file before the first of the values: row names.
+    notes : tuple of str
+        What was left out of the file, as sentences.
+    details : mapping
+        What only the writer of the same form needs.
+    """
+
+    path: Path
+    form: str
+    values: Any
+    names: list[str]
+    rows: pl.DataFrame = field(default_factory=pl.DataFrame)
+    row_names: list[str] | None = None
+    label: str | None = None
+    categorical: frozenset[str] = frozenset()
+    transposed: bool = False
+    first_line: int | None = None
+    column_offset: int = 0
+    notes: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n_rows, n_columns = self.values.shape
+        if not n_rows or not n_columns:
+            raise TableError(
+                f"{self.path}: the table is empty: it has {n_rows} rows and {n_columns} columns."
+            )
+        if len(self.names) != n_columns:
+            raise TableError(
+                f"{self.path}: {len(self.names)} names for {n_columns} columns. The names must be "
+                "as many as the columns."
+            )
+        check_unique(self.path, self.names, "feature" if self.transposed else "column")
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether the values are a frame, whose columns may hold anything."""
+        return isinstance(self.values, pl.DataFrame)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+        return int(self.values.shape[0])
+
+    def is_row(self, name: str) -> bool:
+        """Whether a row of the file is called so, by its first column or its row names."""
+        if self.transposed or self.row_names:
+            return not self.transposed and name in (self.row_names or ())
+        first = self.values.to_series(0) if self.is_frame else pl.Series(dtype=pl.Null)
+        return first.dtype == pl.String and name in first
+
+    def take_columns(self, columns: NDArray[np.integer]) -> "FileTable":
+        """Return the table with these columns of the values alone, and all that is said of rows."""
+        names = [self.names[j] for j in columns]
+        values = self.values.select(names) if self.is_frame else self.values[:, columns]
+        return replace(self, values=values, names=names)
+
+    def place(self, row: int, column: int | None = None) -> str:
+        """Say where a cell stands in the file, counting from 1."""
+        number = row + 1 if self.first_line is None else self.first_line + row
+        if self.transposed:
+            where = f"sample {self._row_name(row)}"
+            return where if column is None else f"feature {quoted(self.names[column])}, {where}"
+        line = f"{'row' if self.first_line is None else 'line'} {number}"
+        if column is None:
+            return line
+        return f"{line}, column {column + 1 + self.column_offset} ({quoted(self.names[column])})"
+
+    def _row_name(self, row: int) -> str:
+        return quoted(self.row_names[row]) if self.row_names else str(row + 1)
+
+
+def from_matrix(
+    path: Path,
+    form: str,
+    X: Any,
+    options: TableOptions,
+    *,
+    names: Sequence[str] | None = None,
+    row_names: Sequence[str] | None = None,
+    rows: Mapping[str, Any] | None = None,
+    label: str | None = None,
+    categorical: NDArray[np.bool_] | None = None,
+    details: Mapping[str, Any] | None = None,
+) -> FileTable:
+    """Make a table of a matrix of numbers as the file has it.
+
+    Parameters
+    ----------
+    path, form
+        Of the file.
+    X : 2-d array or sparse matrix
+        As stored; turned round here where the options say so.
+    options : TableOptions
+    names, row_names : sequence of str, optional
+        Names of the columns and of the rows of `X` as stored. Features without names are called
+        feature_1, feature_2, ...
+    rows : mapping of name to array, optional
+        What is said of the samples; each array must have one value for each sample.
+    label : str, optional
+        Which of `rows` holds the labels.
+    categorical : boolean array, optional
+        Which features are categorical.
+    details : mapping, optional
+        For the writer.
+
+    Returns
+    -------
+    FileTable
+    """
+    if X.ndim != 2:
+        raise TableError(
+            f"{path}: the values must be a matrix with samples and features: got an array of "
+            f"{X.ndim} dimensions, shape {X.shape}."
+        )
+    if X.dtype.kind not in "biuf":
+        raise TableError(f"{path}: the values must be numbers: got an array of type {X.dtype}.")
+    if options.transpose:
+        X, names, row_names = X.T, row_names, names
+    n_rows, n_columns = X.shape
+    if names is None:
+        names = [f"feature_{j}" for j in range(1, n_columns + 1)]
+    elif len(names) != n_columns:
+        raise TableError(
+            f"{path}: {len(names)} feature names for {n_columns} features.{_turned(X, names)}"
+        )
+    if row_names is not None and len(row_names) != n_rows:
+        raise TableError(
+            f"{path}: {len(row_names)} row names for {n_rows} rows.{_turned(X, row_names, 1)}"
+        )
+    for name, column in (rows or {}).items():
+        if len(column) != n_rows:
+            raise TableError(
+                f"{path}: {quoted(name)} has {len(column)} values for {n_rows} rows."
+                f"{_turned(X, column, 1)}"
+            )
+    if categorical is not None and len(categorical) != n_columns:
+        raise TableError(
+            f"{path}: {len(categorical)} marks of categorical columns for {n_columns} columns."
+        )
+    what = "feature" if options.transpose else "column"
+    named, notes = settle_names(path, [str(name) for name in names], what, options)
+    return FileTable(
+        path=path,
+        form=form,
+        values=X.tocsr() if issparse(X) else X,
+        names=named,
+        rows=pl.DataFrame({name: _series(column) for name, column in (rows or {}).items()}),
+        row_names=None if row_names is None else [str(name) for name in row_names],
+        label=label,
+        categorical=frozenset()
+        if categorical is None
+        else frozenset(np.array(named, dtype=object)[np.asarray(categorical, dtype=bool)]),
+        transposed=options.transpose,
+        notes=notes,
+        details={**(details or {}), "names": named},
+    )
+
+
+def find_column(table: FileTable, wanted: str, option: str) -> str:
+    """Return the name of a column that the user gave by name or by number.
+
+    Parameters
+    ----------
+    table : FileTable
+    wanted : str
+        A name, of the values or of what is said of the rows, or the number of a column of the file,
+        counted from 1, or from -1 backwards.
+    option : str
+        By which the user gave it, for messages: "label".
+
+    Returns
+    -------
+    str
+    """
+    if wanted in table.rows.columns or wanted in table.names:
+        return wanted
+    n_columns = len(table.names) + table.column_offset
+    try:
+        number = int(wanted)
+    except ValueError:
+        every = [*table.rows.columns, *table.names]
+        near = get_close_matches(wanted, every[:MOST_COMPARED], n=3) or every[:3]
+        way_out = f"It has, for example, {', '.join(map(quoted, near))}."
+        if table.is_row(wanted):
+            way_out = (
+                "A row is called so: if the file has features in rows, say "
+                f"{said('transpose', True)}."
+            )
+        raise TableError(
+            f"{said(option, wanted)}: {table.path} has no column of this name. {way_out}"
+        ) from None
+    position = (number - 1 if number > 0 else number + n_columns) - table.column_offset
+    if number == 0 or not 0 <= position < len(table.names):
+        raise TableError(
+            f"{said(option, wanted)}: {table.path} has no column of this name or number. Columns "
+            f"are counted from {1 + table.column_offset} to {n_columns}."
+        )
+    return table.names[position]
+
+
+def drop_columns(table: FileTable, wanted: Sequence[str]) -> FileTable:
+    """Return the table without the columns that the user named."""
+    dropped = {find_column(table, column, "drop") for column in wanted}
+    kept = [j for j, name in enumerate(table.names) if name not in dropped]
+    if not kept:
+        raise TableError(f"{said('drop')}: no column of {table.path} is left.")
+    return table.take_columns(np.array(kept)) if dropped else table
+
+
+def is_number(cell: str) -> bool:
+    """Whether Python reads the cell as a number, infinite ones included."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def settle_names(
+    path: Path, names: Sequence[str], what: str, options: TableOptions
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the names, numbered where they stand twice and the user says so, and a note on it."""
+    names = list(names)
+    n_twice = len(names) - len(set(names))
+    if not n_twice or options.duplicates != "number":
+        check_unique(path, names, what, f", or say {said('duplicates', 'number')}")
+        return names, ()
+    taken, seen, new = set(names), Counter[str](), ""
+    for position, name in enumerate(names):
+        seen[name] += 1
+        if seen[name] == 1:
+            continue
+        while (new := f"{name} ({seen[name]})") in taken:
+            seen[name] += 1
+        names[position] = new
+        taken.add(new)
+    check_unique(path, names, what)
+    note = f"{count(n_twice, what)} with the name of another, numbered: as {quoted(new)}."
+    return names, (note,)
+
+
+def check_unique(path: Path, names: Sequence[str], what: str, way_out: str = "") -> None:
+    """Refuse names that are missing or stand twice, saying which and where."""
+    if len(set(names)) == len(names) and all(map(str.strip, names)):
+        return
+    seen: dict[str, int] = {}
+    for position, name in enumerate(names, start=1):
+        if not name.strip():
+            raise TableError(
+                f"{path}: {what} {position} has no name. Every {what} needs one: fill it in."
+            )
+        if name in seen:
+            raise TableError(
+                f"{path}: the name {quoted(name)} stands twice, for {what} {seen[name]} and {what} "
+                f"{position}. Every {what} needs a name of its own: rename one of them{way_out}."
+            )
+        seen[name] = position
+
+
+def _series(column: Any) -> pl.Series:
+    if isinstance(column, pl.Series):
+        return column
+    array = np.asarray(column)
+    if array.dtype.kind in "US":
+        return pl.Series(array.astype(str).tolist(), dtype=pl.String)
+    return pl.Series(array) if array.dtype.kind != "O" else pl.Series(list(array), strict=False)
+
+
+def _turned(X: Any, names: Any, axis: int = 0) -> str:
+    """Suggest to turn a matrix whose other side the names fit."""
+    if len(names) == X.shape[axis]:
+        turn = said("transpose", True)
+        return f" They fit the other side of the matrix: try again with {turn} (or without)."
+    return ""
+
+
+# --- features in rows -----------------------------------------------------------------------------
+
+
+def turn(table: FileTable, options: TableOptions) -> FileTable:
+    """Make a column of each row; the first column holds the names of the features.
+
+    Parameters
+    ----------
+    table : FileTable
+        A first column of feature names and a column for each sample.
+    options : TableOptions
+        Name the columns that hold no sample.
+
+    Returns
+    -------
+    FileTable
+        A row for each sample and a column for each feature: numbers where every column of samples
+        holds numbers, else text.
+    """
+    frame = drop_columns(table, options.drop).values
+    if frame.width < 2:
+        raise TableError(
+            f"{table.path}: with features in rows, the first column holds their names and the "
+            f"others the samples; the file has {frame.width} column. Is "
+            f"{said('transpose', True)} right for it?"
+        )
+    features = frame.to_series(0).cast(pl.String).fill_null("").str.strip_chars().to_list()
+    features, notes = settle_names(table.path, features, "feature (row)", options)
+    samples = frame.drop(frame.columns[0])
+    return replace(
+        table,
+        values=_turn(samples, features, table.path),
+        names=features,
+        row_names=samples.columns,
+        transposed=True,
+        first_line=None,
+        notes=(*table.notes, *notes),
+        details={**table.details, "first_name": frame.columns[0]},
+    )
+
+
+def _turn(frame: pl.DataFrame, names: list[str], path: Path | None = None) -> pl.DataFrame:
+    if any(dtype.is_nested() for dtype in frame.dtypes):
+        raise TableError(
+            f"{path}: a column of samples holds lists, and only numbers and words can be ranked. "
+            f"Leave it out with {said('drop')}."
+        )
+    if not all(dtype.is_numeric() for dtype in frame.dtypes):
+        frame = frame.cast(pl.String)
+    return frame.transpose(column_names=names)
+
+
+def untranspose_frame(frame: pl.DataFrame, row_names: list[str], first_name: str) -> pl.DataFrame:
+    """Turn a frame back: a row for each feature, with its name in the first column."""
+    return _turn(frame, row_names).insert_column(0, pl.Series(first_name, frame.columns))
