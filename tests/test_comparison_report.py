@@ -1,5 +1,6 @@
 """What the report of a comparison says and draws."""
 
+import io
 import json
 import re
 import tomllib
@@ -9,8 +10,11 @@ from xml.etree import ElementTree
 import matplotlib
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
+from rich.console import Console
 
 from semisift import Protocol
+from semisift.cli._standings import remarks, standings
 from semisift.report.comparison import (
     render_comparison,
     to_latex,
@@ -24,6 +28,7 @@ from semisift.report.comparison.view import view_of
 from semisift.report.palette import PLAIN
 
 from . import pages
+from .comparisons import changed
 from .shown_comparisons import EVIL_SET, made_up, made_up_sweep, random_figures
 
 
@@ -312,3 +317,41 @@ def test_every_template_is_in_the_package():
     folder = root / "src/semisift/report"
     listed = {path for pattern in patterns for path in folder.glob(pattern)}
     assert {path for path in (folder / "templates").rglob("*") if path.is_file()} <= listed
+
+
+def test_the_page_makes_no_tests_of_figures_that_are_no_pairs(tmp_path):
+    results = changed(
+        made_up(random_figures(3, 4, 3)),
+        lambda record: {"split": 9} if (record["run"], record["method"]) == (3, "method 1") else {},
+    )
+    page = text_of(render_comparison(results))
+    said = "data set 'set 0', run 3: methods were given different splits"
+    for text in (page, write_summary(results, tmp_path).read_text(), standings_of(results)):
+        assert said in text
+        assert "chi-squared" not in text
+        assert "signed-rank test" not in text
+        assert "lowest mean ranks" not in text.lower()
+    assert "A method wins on a data set" not in page
+    assert "| mean rank | none | none | none |" in to_markdown(results)
+    assert "mean rank & none & none & none" in to_latex(results)
+    with pytest.raises(ValueError, match="different splits"):
+        results.plot_cd()
+
+
+def test_the_page_says_what_results_say():
+    results = made_up(random_figures(4, 5, 3))
+    view = view_of(results)
+    assert_array_equal(view.mean_ranks, list(results.mean_ranks().values()))
+    assert view.friedman.chi2 == results.friedman().chi2
+    assert view.nemenyi().critical_difference == results.nemenyi().critical_difference
+    assert_array_equal(view.wins(corrected=True), results.win_tie_loss())
+    assert_array_equal(view.wilcoxon[0][0, 1], results.wilcoxon("method 0", "method 1").p)
+
+
+def standings_of(results):
+    """Return what the terminal shows, with single blanks."""
+    console = Console(width=200, file=io.StringIO())
+    console.print(standings(results))
+    for line in remarks(results):
+        console.print(line)
+    return " ".join(console.file.getvalue().split())

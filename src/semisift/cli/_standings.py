@@ -9,6 +9,7 @@ import numpy as np
 from semisift._words import count, figure, listed, visible
 from semisift.evaluation.results import Results
 from semisift.evaluation.sweeps import SWEEPS
+from semisift.report.comparison.view import view_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -47,22 +48,16 @@ def standings(results: Results) -> "Table":
         table.add_column(heading, justify="right")
     table.add_column("median seconds", justify="right")
     table.add_column("failed", justify="right")
-    ranks = mean_ranks(results)
+    ranks = dict(zip(results.methods, view_of(results).mean_ranks, strict=True))
     means = [_means(results, level) for level in results.levels]
     seconds = _median_seconds(results)
     failed = Counter(record["method"] for record in results.failures)
-    for method in sorted(results.methods, key=lambda method: ranks.get(method, np.inf)):
-        rank = f"{ranks[method]:.2f}" if method in ranks else "-"
+    for method in sorted(ranks, key=lambda method: np.nan_to_num(ranks[method], nan=np.inf)):
+        rank = "-" if np.isnan(ranks[method]) else f"{ranks[method]:.2f}"
         figures = [of_level[method] for of_level in means]
         time = "-" if np.isnan(seconds[method]) else figure(seconds[method])
         table.add_row(Text(visible(method)), rank, *figures, time, str(failed[method] or "-"))
     return table
-
-
-def mean_ranks(results: Results) -> dict[str, float]:
-    """Return the mean ranks, or none where no data set is complete."""
-    complete = results.scores().complete()
-    return results.mean_ranks() if complete.datasets and complete.methods else {}
 
 
 def _means(results: Results, level: float | None) -> dict[str, str]:
@@ -113,8 +108,11 @@ def left_out(results: Results) -> list[str]:
 def remarks(results: Results) -> list[str]:
     """Say what the figures of the table stand on, where that is not all there is."""
     found = []
-    n_complete = len(results.scores().complete().datasets)
-    if 0 < n_complete < len(results.datasets):
+    complete = results.scores().complete().datasets
+    n_complete = len(complete)
+    if problem := results.unpaired(complete):
+        found.append(f"There are no ranks: {problem}")
+    elif 0 < n_complete < len(results.datasets):
         found.append(
             f"Ranks are over the {n_complete} of {len(results.datasets)} data sets on which every "
             "method has all its runs."

@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from semisift._words import count, listed, shorten, visible
-from semisift.evaluation import pairwise, statistics
+from semisift._words import listed, shorten, visible
+from semisift.evaluation import statistics
 from semisift.evaluation.baselines import BASELINES
 from semisift.evaluation.results import Results
 from semisift.evaluation.scores import Scores
-from semisift.evaluation.wins import win_tie_loss
 
 METRICS = {
     "accuracy": "accuracy",
@@ -41,12 +40,16 @@ class View:
     level: float | None = None
     size: int | None = None
 
+    @property
+    def choice(self) -> dict[str, Any]:
+        """What `Results` is asked for."""
+        names = ("judge", "metric", "level", "size")
+        return {name: getattr(self, name) for name in names}
+
     @cached_property
     def scores(self) -> Scores:
         """What each method reached in each run."""
-        return self.results.scores(
-            judge=self.judge, metric=self.metric, level=self.level, size=self.size
-        )
+        return self.results.scores(**self.choice)
 
     @cached_property
     def complete(self) -> Scores:
@@ -102,10 +105,10 @@ class View:
 
     @cached_property
     def mean_ranks(self) -> NDArray[np.float64]:
-        """Mean rank of each method over the complete data sets, of shape (n_methods,)."""
+        """Mean rank of each method, of shape (n_methods,); NaN where there is none."""
         found = np.full(len(self.results.methods), np.nan)
-        if self.complete.values.size:
-            found[self.places] = statistics.ranks(self.complete.means).mean(axis=0)
+        if self.complete.values.size and not self.results.unpaired(self.complete.datasets):
+            found[self.places] = list(self.results.mean_ranks(**self.choice).values())
         return found
 
     @property
@@ -119,40 +122,28 @@ class View:
     @cached_property
     def obstacle(self) -> str:
         """Why there are no tests over data sets; empty where there are."""
-        n_methods = int(np.isfinite(self.scores.values).any(axis=(0, 1)).sum())
-        if not n_methods:
-            return "There are no figures yet, so there is nothing to test."
-        if n_methods < 2:
-            return "One method alone has figures, so there is nothing to compare it with."
-        if self.n_complete < 2:
-            sets = count(self.n_complete, "such data set") if self.n_complete else "none"
-            return (
-                "Ranks are tested over data sets, of which it takes at least two on which every "
-                f"method has all its runs; there is {sets}."
-            )
-        return ""
+        return self.results.obstacle(**self.choice)
 
     @cached_property
     def friedman(self) -> statistics.Friedman | None:
         """Friedman's test over the complete data sets."""
-        return None if self.obstacle else statistics.friedman(self.complete.means)
+        return None if self.obstacle else self.results.friedman(**self.choice)
 
     def nemenyi(self, alpha: float = LEVEL_OF_RANKS) -> statistics.Nemenyi | None:
         """Nemenyi's test over the complete data sets."""
-        return None if self.obstacle else statistics.nemenyi(self.complete.means, alpha)
+        return None if self.obstacle else self.results.nemenyi(alpha, **self.choice)
 
     @cached_property
     def wilcoxon(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """p-values of the signed ranks of each pair of complete methods, plain and adjusted."""
-        return None if self.obstacle else pairwise.pairwise_wilcoxon(self.complete.means)
+        return None if self.obstacle else self.results.pairwise_wilcoxon(**self.choice)
 
     def wins(self, *, corrected: bool) -> NDArray[np.int64] | None:
         """Wins, ties and losses of the complete methods; None where there are none to count."""
-        values = self.complete.values
-        if not values.size or values.shape[1] < 2 or values.shape[2] < 2:
+        n_sets, n_runs, n_methods = self.complete.values.shape
+        if not n_sets or min(n_runs, n_methods) < 2 or not np.isfinite(self.mean_ranks).any():
             return None
-        shares = [self.results.test_share(dataset) for dataset in self.complete.datasets]
-        return win_tie_loss(values, LEVEL_OF_WINS, shares if corrected else None)
+        return self.results.win_tie_loss(LEVEL_OF_WINS, corrected=corrected, **self.choice)
 
     @cached_property
     def left_out(self) -> list[str]:
