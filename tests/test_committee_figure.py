@@ -229,6 +229,7 @@ def test_a_resumed_folder_may_grow_but_not_change(tmp_path):
         run_committees(other, out=out, resume=True)
 
 
+@pytest.mark.filterwarnings("ignore::semisift.FewTestRowsWarning")
 def test_records_of_committees_are_not_taken_for_rankings(folder):
     reproduce(folder, "--quiet")
     with pytest.raises(ValueError, match="holds records of committees"):

@@ -96,7 +96,7 @@ def test_the_main_table_holds_the_means(comparison):
         assert cells[best].startswith("**")
         assert sum("**" in cell for cell in cells) == 1
     ranks = comparison.mean_ranks()
-    assert lines[-1].split("|")[2].strip() == f"{ranks['fisher']:.2f}"
+    assert lines[-1].split("|")[2].strip().strip("*") == f"{ranks['fisher']:.2f}"
 
 
 def test_choice_of_judge_and_metric(comparison):
@@ -355,3 +355,28 @@ def standings_of(results):
     for line in remarks(results):
         console.print(line)
     return " ".join(console.file.getvalue().split())
+
+
+def test_bold_is_the_best_alone():
+    values = np.array([[0.8, 0.7, 0.9, 0.6], [0.5, 0.9, 0.9, 0.6], [0.5, 0.5, 0.5, 0.5]])
+    names = ["a", "b", "all-labels", "c"]
+    lines = to_markdown(made_up(np.repeat(values[:, None], 2, axis=1), methods=names)).splitlines()
+    bold = [[j for j, cell in enumerate(line.split("|")[2:-1]) if "**" in cell] for line in lines]
+    assert bold[2:] == [[0], [1], [], [1], [1]]  # three data sets, the mean and the mean rank
+    rules = re.findall(r"tfoot td[^{]*{[^}]*}", render_comparison(made_up(random_figures(1, 2, 2))))
+    assert rules
+    assert not any("font-weight" in rule for rule in rules)
+
+
+def test_results_tell_what_they_are():
+    values = random_figures(2, 3, 2)
+    values[0] = [0.8, 0.6]
+    values[1] = [np.nan, 0.5]
+    assert repr(made_up(values)).splitlines() == [
+        "Results: 2 methods on 2 data sets, 3 runs each",
+        "Mean accuracy of the judge tree:",
+        "  method 0  0.8267 (on 1 of 2)",
+        "  method 1  0.5767",
+        "3 records missing",
+    ]
+    assert "No figures" not in repr(made_up(np.full((1, 1, 1), np.nan)))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from semisift.evaluation.results import Results
     from semisift.exceptions import (
         FallbackWarning,
+        FewTestRowsWarning,
         GraphWarning,
         KernelsMissingWarning,
         NothingSelectedWarning,
@@ -100,6 +101,7 @@ __all__ = [
     "FWSemiFS",
     "FallbackWarning",
     "FeatureRanker",
+    "FewTestRowsWarning",
     "FisherScore",
     "ForestImportance",
     "GraphWarning",
@@ -159,6 +161,7 @@ _HOMES = {
     "GraphWarning": "semisift.exceptions",
     "METHODS": "semisift.registry",
     "FallbackWarning": "semisift.exceptions",
+    "FewTestRowsWarning": "semisift.exceptions",
     "MRMR": "semisift.filters.mrmr",
     "BaggingConstraintScore": "semisift.ensembles.bagging_constraint",
     "ConstraintScore": "semisift.filters.constraint",

@@ -8,6 +8,7 @@ import numpy as np
 
 from semisift._words import count, figure, listed, visible
 from semisift.evaluation.results import Results
+from semisift.evaluation.runs import doubt
 from semisift.evaluation.sweeps import SWEEPS
 from semisift.report.comparison.view import view_of
 
@@ -49,30 +50,22 @@ def standings(results: Results) -> "Table":
     table.add_column("median seconds", justify="right")
     table.add_column("failed", justify="right")
     ranks = dict(zip(results.methods, view_of(results).mean_ranks, strict=True))
-    means = [_means(results, level) for level in results.levels]
+    means = [results.means(level=level) for level in results.levels]
     seconds = _median_seconds(results)
     failed = Counter(record["method"] for record in results.failures)
     for method in sorted(ranks, key=lambda method: np.nan_to_num(ranks[method], nan=np.inf)):
         rank = "-" if np.isnan(ranks[method]) else f"{ranks[method]:.2f}"
-        figures = [of_level[method] for of_level in means]
+        figures = [_mean(*of_level[method], len(results.datasets)) for of_level in means]
         time = "-" if np.isnan(seconds[method]) else figure(seconds[method])
         table.add_row(Text(visible(method)), rank, *figures, time, str(failed[method] or "-"))
     return table
 
 
-def _means(results: Results, level: float | None) -> dict[str, str]:
-    """Write the mean over data sets of each method, and of how many, where some are missing."""
-    scores = results.scores(level=level)
-    found = {}
-    for method, means in zip(scores.methods, scores.means.T, strict=True):
-        known = means[np.isfinite(means)]
-        if not len(known):
-            found[method] = "-"
-        elif len(known) < len(means):
-            found[method] = f"{known.mean():.4f} ({len(known)} of {len(means)})"
-        else:
-            found[method] = f"{known.mean():.4f}"
-    return found
+def _mean(mean: float, n_known: int, n_sets: int) -> str:
+    """Write a mean over data sets, and of how many, where some are missing."""
+    if not n_known:
+        return "-"
+    return f"{mean:.4f}" + (f" ({n_known} of {n_sets})" if n_known < n_sets else "")
 
 
 def _median_seconds(results: Results) -> dict[str, float]:
@@ -107,7 +100,7 @@ def left_out(results: Results) -> list[str]:
 
 def remarks(results: Results) -> list[str]:
     """Say what the figures of the table stand on, where that is not all there is."""
-    found = []
+    found = [*filter(None, [doubt(results.n_judging)])]
     complete = results.scores().complete().datasets
     n_complete = len(complete)
     if problem := results.unpaired(complete):

@@ -1,6 +1,7 @@
 """``semisift reproduce``: a table or figure of a paper, made again on the same protocol."""
 
 import shlex
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,7 @@ import click
 
 from semisift.cli._progress import Steps
 from semisift.evaluation.targets import TARGETS
+from semisift.exceptions import FewTestRowsWarning
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -137,7 +139,9 @@ def _say_what_is_missing(console: "Console", plan: "Reproduction") -> None:
 def _run(plan: "Reproduction", steps: Steps, options: dict[str, Any]) -> "Results":
     from semisift.evaluation.compare import compare
 
-    with steps.step(f"Comparing on {len(plan.sets)} data sets") as step:
+    with steps.step(f"Comparing on {len(plan.sets)} data sets") as step, warnings.catch_warnings():
+        # the protocol is the paper's, and the report says it
+        warnings.simplefilter("ignore", FewTestRowsWarning)
         return compare(
             plan.methods,
             plan.sets,

@@ -7,15 +7,17 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from semisift._warnings import warn
 from semisift.evaluation.datasets import find_datasets
 from semisift.evaluation.entrants import find_entrants
 from semisift.evaluation.judges import find_judges
 from semisift.evaluation.protocol import Protocol, find_protocol
 from semisift.evaluation.results import Results
-from semisift.evaluation.runs import Key, Record, check_splits, key_of, versions
+from semisift.evaluation.runs import Key, Record, check_splits, doubt, key_of, versions
 from semisift.evaluation.store import Store, plain
 from semisift.evaluation.sweeps import Sweep
 from semisift.evaluation.work import AnyPlan, Plan, Work, make_records
+from semisift.exceptions import FewTestRowsWarning
 
 # What a resumed comparison may have more of.
 MAY_GROW = ("n_runs",)
@@ -45,7 +47,9 @@ def compare(
         ``scores_`` or ``feature_importances_`` afterwards, or pairs of a label and one of these.
         Unlabelled rows have -1; estimators of scikit-learn are given the labelled rows alone.
     datasets : mapping of str to (X, y) or (X, y, groups)
-        With all labels known; those the protocol hides are hidden from the methods.
+        Those labels that the protocol hides are hidden from the methods. Rows of unknown class
+        (-1, None, NaN) train and judge nothing: at least 10 labelled rows must be left to test on
+        in each run, and fewer than 30 are warned of (`FewTestRowsWarning`).
     protocol : str or Protocol, default="ssfi"
         A preset, ``"ssfi"``, ``"enscls"``, ``"fw-semifs"`` or ``"rel-rasco"``, or settings of your
         own.
@@ -157,14 +161,16 @@ def _check(plan: Plan) -> None:
     ]:
         if hasattr(estimator, "_parameter_constraints"):
             estimator._validate_params()
-    fewest = min(plan.protocol.sizes)
+    fewest, n_judging = min(plan.protocol.sizes), {}
     for data in plan.sets.values():
         if data.X.shape[1] < fewest:
             raise ValueError(
                 f"data set {data.name!r} has {data.X.shape[1]} features, and sizes begin with "
                 f"{fewest}: no ranking of it could be judged."
             )
-        check_splits(data, plan.protocol, plan.sweep)
+        n_judging[data.name] = check_splits(data, plan.protocol, plan.sweep)
+    if problem := doubt(n_judging):
+        warn(problem, FewTestRowsWarning)
 
 
 def _about(plan: Plan) -> dict[str, Any]:

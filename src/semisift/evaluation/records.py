@@ -117,6 +117,15 @@ class Records:
             if (key.dataset, key.method) not in self.too_slow
         )
 
+    @cached_property
+    def n_judging(self) -> dict[str, int]:
+        """How many labelled rows judge a run on each data set that has records, at least."""
+        found: dict[str, int] = {}
+        for record in self.records:
+            dataset, n_test = record["dataset"], record["n_test"]
+            found[dataset] = min(n_test, found.get(dataset, n_test))
+        return found
+
     # --- figures ---
 
     def scores(

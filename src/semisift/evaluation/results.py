@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._words import count, quoted
+from semisift._words import count, quoted, shorten, visible
 from semisift.evaluation import pairwise, selections, statistics, wins
 from semisift.evaluation.display import Display
 from semisift.evaluation.frames import long_frame, wide_frame
 from semisift.evaluation.records import Records, one_of
-from semisift.evaluation.runs import Key, most_kept
+from semisift.evaluation.runs import LONGEST_NAME, Key, doubt, most_kept
 from semisift.evaluation.scores import Scores
 
 if TYPE_CHECKING:
     import polars
+
+
+MOST_SHOWN = 20
 
 
 class Results(Records, Display):
@@ -36,6 +39,36 @@ class Results(Records, Display):
         Of the sweep, ``[None]`` without one.
     protocol : Protocol
     """
+
+    def __repr__(self) -> str:
+        judge, metric = self.protocol.judges[0], self.protocol.metrics[0]
+        lines = [
+            f"Results: {count(len(self.methods), 'method')} on "
+            f"{count(len(self.datasets), 'data set')}, {count(self.protocol.n_runs, 'run')} each"
+        ]
+        lines += [f"Mean {metric} of the judge {visible(judge)}:"]
+        means = self.means()
+        names = [shorten(visible(name), LONGEST_NAME) for name in self.methods]
+        width = max(map(len, names))
+        order = np.argsort([-mean for mean, _ in means.values()], kind="stable")  # NaN comes last
+        for j in order[:MOST_SHOWN]:
+            mean, n_sets = means[self.methods[j]]
+            on = "" if n_sets == len(self.datasets) else f" (on {n_sets} of {len(self.datasets)})"
+            lines.append(f"  {names[j]:<{width}}  {mean:.4f}{on}" if n_sets else f"  {names[j]}")
+        if len(order) > MOST_SHOWN:
+            lines.append(f"  ... and {len(order) - MOST_SHOWN} more")
+        gaps = {"missing": self.n_missing, "failed": len(self.failures)}
+        lines += [f"{count(n, 'record')} {word}" for word, n in gaps.items() if n]
+        return "\n".join([*lines, *filter(None, [doubt(self.n_judging)])])
+
+    def means(self, **choice: Any) -> dict[str, tuple[float, int]]:
+        """Return the mean of each method over its data sets, and of how many; NaN of none."""
+        table = self.scores(**choice).means
+        known = np.isfinite(table)
+        return {
+            method: (float(table[known[:, j], j].mean()) if known[:, j].any() else np.nan, n_sets)
+            for j, (method, n_sets) in enumerate(zip(self.methods, known.sum(axis=0), strict=True))
+        }
 
     def to_polars(self) -> "polars.DataFrame":
         """Return all figures as a long table: a row for each record, judge, metric and size."""

@@ -4,6 +4,7 @@ No test row reaches an entrant: it is given the training rows alone, and those l
 protocol shows.
 """
 
+import math
 import platform
 import time
 import traceback
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from semisift import __version__
 from semisift._labels import UNLABELLED
+from semisift._words import count, listed, shorten, visible
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import Entrant
 from semisift.evaluation.judges import judge
@@ -36,6 +38,13 @@ Record = dict[str, Any]
 FEWEST_KEPT = 50
 
 LONGEST_ERROR = 2000
+LONGEST_NAME = 40
+
+# With fewer test rows one of them is more than ten points of accuracy: that judges nothing.
+FEWEST_JUDGING = 10
+
+# With fewer, the standard error of an accuracy of 50 % in one run is more than nine points.
+FEW_JUDGING = 30
 
 # What differs from one machine and time to another.
 MEASURED = ("seconds", "judge_seconds", "peak_mb")
@@ -166,13 +175,52 @@ def most_kept(protocol: Protocol) -> int:
     return max(FEWEST_KEPT, protocol.n_top)
 
 
-def check_splits(data: ComparisonData, protocol: Protocol, sweep: Sweep | None = None) -> None:
-    """Refuse a data set that cannot be split as the protocol asks, before anything is run.
+def check_splits(data: ComparisonData, protocol: Protocol, sweep: Sweep | None = None) -> int:
+    """Refuse a data set that cannot be split and judged as the protocol asks.
 
-    Whether it can does not depend on what is drawn, so one split of each level tells.
+    Whether it can be split does not depend on what is drawn, so one split of each level tells;
+    how many rows test does where groups are kept together.
+
+    Returns
+    -------
+    int
+        How many labelled rows judge a run, the fewest of all.
     """
-    for level in [None] if sweep is None else sweep.levels:
-        split_of(data, protocol, 0, sweep, level)
+    runs = 1 if data.groups is None else protocol.n_runs
+    levels = [None] if sweep is None else sweep.levels
+    n_judging = min(
+        len(split_of(data, protocol, run, sweep, level).test)
+        for level in levels
+        for run in range(runs)
+    )
+    if n_judging < FEWEST_JUDGING:
+        n_known = int((data.y != UNLABELLED).sum())
+        raise ValueError(
+            f"data set {data.name!r}: {count(n_judging, 'labelled row')} would judge the methods "
+            f"in a run, and a comparison takes at least {FEWEST_JUDGING}: of {len(data.y):,} rows "
+            f"{n_known:,} are labelled. Label more rows, or let a smaller share of them train "
+            "(train_size, or --train-size on the command line)."
+        )
+    return n_judging
+
+
+def doubt(n_judging: Mapping[str, int]) -> str:
+    """Say on which data sets few labelled rows judge; empty if on none.
+
+    Examples
+    --------
+    >>> doubt({"wine": 60, "colon": 20}).partition(":")[0], doubt({"wine": 60})
+    ('Few labelled rows judge a run on colon (20)', '')
+    """
+    few = {name: n for name, n in n_judging.items() if n < FEW_JUDGING}
+    if not few:
+        return ""
+    named = listed([f"{shorten(visible(name), LONGEST_NAME)} ({n})" for name, n in few.items()])
+    error = 100 * math.sqrt(0.25 / min(few.values()))
+    return (
+        f"Few labelled rows judge a run on {named}: an accuracy has a standard error of up to "
+        f"{error:.0f} points there, so that small differences between methods mean little."
+    )
 
 
 def versions() -> dict[str, str]:

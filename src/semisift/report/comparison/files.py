@@ -7,6 +7,7 @@ from textwrap import indent
 from semisift._files import drafts
 from semisift._words import visible
 from semisift.evaluation.results import Results
+from semisift.evaluation.runs import doubt
 from semisift.report.comparison.canvas import FORMS, Sketch
 from semisift.report.comparison.gaps import command_of, failures, too_slow, unfinished, versions
 from semisift.report.comparison.pictures import (
@@ -123,8 +124,8 @@ def summary_of(view: View, sketches: list[Sketch]) -> str:
             words,
         ]
     gaps = [f"{gap.where}: {gap.what}." for gap in [*failures(results), *too_slow(results)]]
-    if gaps or unfinished(results):
-        parts += ["## What is missing", _list([*filter(None, [unfinished(results)]), *gaps])]
+    if said := [*filter(None, [unfinished(results), doubt(results.n_judging)]), *gaps]:
+        parts += ["## What is missing or doubtful", _list(said)]
     made = ", ".join(f"{name} {version}" for name, version in versions(results))
     parts += [f"Made with {escape_markdown(made)}."]
     return "\n\n".join(parts) + "\n"

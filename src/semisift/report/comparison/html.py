@@ -12,6 +12,7 @@ from markupsafe import Markup
 from semisift._files import drafts
 from semisift._words import setting, visible
 from semisift.evaluation.results import Results
+from semisift.evaluation.runs import doubt
 from semisift.report.comparison import gaps, looks, words
 from semisift.report.comparison.canvas import Sketch
 from semisift.report.comparison.curves import MOST_BANDS
@@ -143,6 +144,7 @@ def render_comparison(results: Results, *, title: str | None = None) -> str:
         similarity=similarity_table(first.methods, results.similarity()),
         n_top=results.protocol.n_top,
         unfinished=gaps.unfinished(results),
+        doubt=doubt(results.n_judging),
         failures=gaps.failures(results),
         too_slow=gaps.too_slow(results),
         warnings=gaps.warnings(results),
@@ -228,6 +230,7 @@ def _about_datasets(results: Results) -> list[tuple[str, ...]]:
         (
             visible(name),
             *(f"{about.get(part, 0):,}" for part in ("n_rows", "n_features", "n_classes")),
+            f"{results.n_judging[name]:,}" if name in results.n_judging else "none",
             visible(about.get("checksum", "")),
         )
         for name, about in results.about["datasets"].items()

@@ -1,7 +1,7 @@
 """The tables of a comparison, as plain values: for the page, for Markdown and for LaTeX."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,10 +114,21 @@ def main_table(view: View) -> Table:
         ]
         lines.append(Line(name, cells, dataset=i))
     footer = [
-        Line("mean", [number(value) for value in view.overall]),
-        Line("mean rank", [number(rank, ".2f") for rank in view.mean_ranks]),
+        Line("mean", _marked(view, view.overall, ".3f")),
+        Line("mean rank", _marked(view, view.mean_ranks, ".2f", lowest=True)),
     ]
     return _by_dataset(view, "main", f"Mean {view.metric_name}", lines, footer)
+
+
+def _marked(
+    view: View, values: NDArray[np.float64], form: str, *, lowest: bool = False
+) -> list[Cell]:
+    """Return cells of which the best ones are strong."""
+    best = view.best_of(-values if lowest else values)
+    return [
+        replace(number(value, form), strong=bool(strong))
+        for value, strong in zip(values, best, strict=True)
+    ]
 
 
 def _mean(mean: float, error: float, strong: bool) -> Cell:

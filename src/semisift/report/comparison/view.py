@@ -98,10 +98,19 @@ class View:
 
     @cached_property
     def best(self) -> NDArray[np.bool_]:
-        """Which method is the best on a data set, of those that see no hidden labels."""
-        means = np.where(self.is_bound, np.nan, self.scores.means)
-        highest = np.max(means, axis=1, initial=-np.inf, where=np.isfinite(means), keepdims=True)
-        return np.isfinite(means) & (means >= highest - statistics.EQUAL)
+        """Which method is the best on a data set; see `best_of`."""
+        return self.best_of(self.scores.means)
+
+    def best_of(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Mark the highest along the last axis, of methods that see no hidden labels.
+
+        Equal ones are all marked, but none is where no other is lower.
+        """
+        means = np.where(self.is_bound | ~np.isfinite(values), np.nan, values)
+        known = np.isfinite(means)
+        axis: Any = {"axis": -1, "keepdims": True, "where": known}
+        highest, lowest = means.max(initial=-np.inf, **axis), means.min(initial=np.inf, **axis)
+        return known & (means >= highest - statistics.EQUAL) & (lowest < highest - statistics.EQUAL)
 
     @cached_property
     def mean_ranks(self) -> NDArray[np.float64]:

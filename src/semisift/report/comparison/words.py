@@ -70,6 +70,10 @@ def protocol_in_words(results: Results) -> list[str]:
         trained_on(protocol),
         SCALINGS[protocol.scaling],
     ]
+    if judging := sorted(set(results.n_judging.values())):
+        rows = f"{judging[0]:,} to {judging[-1]:,}" if len(judging) > 1 else f"{judging[0]:,}"
+        sets = ", depending on the data set" if len(judging) > 1 else ""
+        said.append(f"{rows} labelled rows judge a run{sets}.")
     metric = METRICS.get(protocol.metrics[0], protocol.metrics[0])
     if len(protocol.sizes) > 1:
         said.append(f"Tables hold the mean {metric} over these sizes, with its standard error.")
