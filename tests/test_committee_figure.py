@@ -13,7 +13,9 @@ import joblib
 import numpy as np
 import pytest
 
-from semisift.evaluation.committees import (
+from semisift._compare import Results
+from semisift.evaluation.datasets import ComparisonData
+from semisift.papers.cotraining import (
     MEASURES,
     CommitteePlan,
     CommitteeRecords,
@@ -23,11 +25,9 @@ from semisift.evaluation.committees import (
     run_committee,
     run_committees,
 )
-from semisift.evaluation.datasets import ComparisonData
-from semisift.evaluation.results import Results
-from semisift.evaluation.targets import TARGETS
+from semisift.papers.cotraining_report import committee_tables
+from semisift.papers.targets import TARGETS
 from semisift.registry import LEARNERS
-from semisift.report.committees import committee_tables
 from tests import stand_ins
 from tests.commands import call
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import joblib
 
+from semisift._compare import compare
 from semisift._labels import UNLABELLED
 from semisift._words import count, visible
 from semisift.cli._compare_request import Request, blaming, find_protocol
@@ -15,7 +16,6 @@ from semisift.cli._progress import Steps
 from semisift.cli._standings import show
 from semisift.cli._tables import labels_are_not_named
 from semisift.cli._targets import Targets
-from semisift.evaluation.compare import compare
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import find_entrants
 from semisift.evaluation.runs import check_splits

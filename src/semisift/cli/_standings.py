@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from semisift._words import count, figure, listed, visible
-from semisift.evaluation.results import Results
+from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.runs import doubt
 from semisift.evaluation.sweeps import SWEEPS
 from semisift.report.comparison.view import view_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LONGEST_ERROR = 300
 
 
-def show(results: Results, report: Path | None) -> None:
+def show(results: ComparisonResults, report: Path | None) -> None:
     """Print a table of the methods, what went wrong, and where all is."""
     from semisift.cli._terminal import Terminal
 
@@ -32,7 +32,7 @@ def show(results: Results, report: Path | None) -> None:
         console.print(f"Report: {report}")
 
 
-def standings(results: Results) -> "Table":
+def standings(results: ComparisonResults) -> "Table":
     """Return a table with a row for each method, the best mean rank first."""
     from rich.table import Table
     from rich.text import Text
@@ -68,7 +68,7 @@ def _mean(mean: float, n_known: int, n_sets: int) -> str:
     return f"{mean:.4f}" + (f" ({n_known} of {n_sets})" if n_known < n_sets else "")
 
 
-def _median_seconds(results: Results) -> dict[str, float]:
+def _median_seconds(results: ComparisonResults) -> dict[str, float]:
     found = {}
     seconds = results.measured("seconds")
     for method, values in zip(seconds.methods, np.moveaxis(seconds.values, 2, 0), strict=True):
@@ -77,7 +77,7 @@ def _median_seconds(results: Results) -> dict[str, float]:
     return found
 
 
-def failures(results: Results) -> list[str]:
+def failures(results: ComparisonResults) -> list[str]:
     """Say which methods failed where, how often and why."""
     counted = Counter(
         (record["method"], record["dataset"], record["error"]) for record in results.failures
@@ -89,7 +89,7 @@ def failures(results: Results) -> list[str]:
     ]
 
 
-def left_out(results: Results) -> list[str]:
+def left_out(results: ComparisonResults) -> list[str]:
     """Say which methods were left out where, because they were too slow."""
     return [
         f"{visible(method)} was left out on {visible(dataset)}: a run took {figure(seconds)} s, "
@@ -98,7 +98,7 @@ def left_out(results: Results) -> list[str]:
     ]
 
 
-def remarks(results: Results) -> list[str]:
+def remarks(results: ComparisonResults) -> list[str]:
     """Say what the figures of the table stand on, where that is not all there is."""
     found = [*filter(None, [doubt(results.n_judging)])]
     complete = results.scores().complete().datasets

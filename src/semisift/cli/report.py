@@ -55,11 +55,11 @@ def report(
     """
     from pathlib import Path
 
+    from semisift._compare import Results
     from semisift._files import drafts
     from semisift.cli._compare_run import REPORT
     from semisift.cli._standings import show
     from semisift.cli._targets import Targets
-    from semisift.evaluation.results import Results
     from semisift.evaluation.schema import COMMITTEES
     from semisift.evaluation.store import Store
     from semisift.report.comparison import (
@@ -71,10 +71,14 @@ def report(
     )
 
     if Store(Path(folder)).about().get("kind") == COMMITTEES:
-        from semisift.cli import _committees
-
-        choice = _committees.Outputs(markdown, figures, figure_format, summary)
-        _committees.report(folder, choice, {"out": out, "title": title, "latex": latex}, quiet)
+        for option, given in {"--out": out, "--title": title, "--latex": latex}.items():
+            if given is not None:
+                raise click.BadParameter(
+                    f"{folder} holds records of committees, which have no page and no table in "
+                    "LaTeX: use --summary, --markdown or --figures.",
+                    param_hint=option,
+                )
+        _report_committees(folder, markdown, figures, figure_format, summary, quiet)
         return
     results = Results.load(folder)
     targets = Targets()
@@ -103,3 +107,39 @@ def report(
         show(results, page)
         for written in (*tables, *filter(None, folders.values())):
             click.echo(f"Written: {for_terminal(written)}")
+
+
+def _report_committees(
+    folder: str,
+    markdown: str | None,
+    figures: str | None,
+    figure_format: str,
+    summary: str | None,
+    quiet: bool,
+) -> None:
+    """Write the tables and the figure of committees from their records."""
+    from pathlib import Path
+
+    from semisift._files import drafts
+    from semisift.cli._targets import Targets
+    from semisift.cli._terminal import Terminal
+    from semisift.papers import cotraining_report as committees
+    from semisift.papers.cotraining import CommitteeRecords
+    from semisift.papers.reproduce import SUMMARY
+
+    results = CommitteeRecords.load(folder)
+    written: list[Path] = []
+    if markdown is not None:
+        path = Targets().add(markdown, "--markdown", (".md", ".markdown"))
+        with drafts([path]) as (draft,):
+            draft.write_text(committees.committees_to_markdown(results), encoding="utf-8")
+        written.append(path)
+    if figures is not None:
+        written.append(committees.write_committee_figure(results, figures, figure_format))
+    if summary is not None or not written:
+        target = summary or Path(folder) / SUMMARY
+        written.append(committees.write_committee_summary(results, target))
+    if not quiet:
+        committees.show(Terminal(), results)
+        for path in written:
+            click.echo(f"Written: {for_terminal(path)}")

@@ -17,7 +17,7 @@ from semisift.exceptions import WorkerLostError
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-    from semisift.evaluation.work import AnyPlan
+    from semisift.evaluation.work import Plan
 
 # Runs that are sent out for each thread of the cluster: one at work and one to follow.
 RUNS_PER_THREAD = 2
@@ -30,7 +30,7 @@ SCHEDULER_GONE = "the scheduler of the cluster is gone"
 def run_on_cluster(
     client: "Client",
     keys: Iterator[Key],
-    plan: "AnyPlan",
+    plan: "Plan",
     n_jobs: int | None = None,
 ) -> Iterator[Record]:
     """Make records on a cluster, in the order in which they are ready.
@@ -40,7 +40,7 @@ def run_on_cluster(
     client : distributed.Client
     keys : iterator of Key
         Asked for the next one when there is room for it.
-    plan : AnyPlan
+    plan : Plan
     n_jobs : int or None
         Runs at a time; None and -1 keep all threads of the cluster busy.
 

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from semisift._words import count, quoted, shorten, visible
 from semisift.evaluation import pairwise, selections, statistics, wins
-from semisift.evaluation.display import Display
 from semisift.evaluation.frames import long_frame, wide_frame
 from semisift.evaluation.records import Records, one_of
 from semisift.evaluation.runs import LONGEST_NAME, Key, doubt, most_kept
@@ -21,24 +20,8 @@ if TYPE_CHECKING:
 MOST_SHOWN = 20
 
 
-class Results(Records, Display):
-    """The records of a comparison, and what they say.
-
-    Parameters
-    ----------
-    about : dict
-        What was compared and how, as a store keeps it.
-    records : list of dict
-    folder : Path, optional
-        Of the store.
-
-    Attributes
-    ----------
-    datasets, methods : list of str
-    levels : list of float or None
-        Of the sweep, ``[None]`` without one.
-    protocol : Protocol
-    """
+class ComparisonResults(Records):
+    """The records of a comparison, and what they say; `Results` can show it, too."""
 
     def __repr__(self) -> str:
         judge, metric = self.protocol.judges[0], self.protocol.metrics[0]

@@ -5,23 +5,20 @@ protocol shows.
 """
 
 import math
-import platform
 import time
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift import __version__
 from semisift._labels import UNLABELLED
+from semisift._provenance import versions
 from semisift._words import count, listed, shorten, visible
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import Entrant
@@ -221,16 +218,6 @@ def doubt(n_judging: Mapping[str, int]) -> str:
         f"Few labelled rows judge a run on {named}: an accuracy has a standard error of up to "
         f"{error:.0f} points there, so that small differences between methods mean little."
     )
-
-
-def versions() -> dict[str, str]:
-    """Return what the numbers depend on."""
-    return {"semisift": __version__, "python": platform.python_version(), **_versions_of_others()}
-
-
-@cache  # reading them takes 8 ms, a third of a short run
-def _versions_of_others() -> dict[str, str]:
-    return {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
 
 
 def split_of(

@@ -11,7 +11,6 @@ one, and two processes that make the same record write the same numbers.
 
 import hashlib
 import json
-import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from typing import Any
 from urllib.parse import quote
 
 from semisift._files import DRAFT, drafts, remove_left_overs, write_whole
+from semisift._provenance import plain
 from semisift.evaluation.runs import Key, Record, key_of
 from semisift.evaluation.schema import FORMAT, check_about, check_record
 
@@ -175,23 +175,6 @@ def damage_named(path: Path, cure: str = RESTORE) -> Iterator[None]:
 
 def _to_json(content: Any, indent: int | None = None) -> str:
     return json.dumps(plain(content), allow_nan=False, indent=indent)
-
-
-def plain(content: Any) -> Any:
-    """Return what reading it back from the store would give.
-
-    Examples
-    --------
-    >>> plain({"sizes": (1, 2), "value": float("nan"), "most": float("inf")})
-    {'sizes': [1, 2], 'value': None, 'most': 'inf'}
-    """
-    if isinstance(content, dict):
-        return {str(key): plain(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [plain(value) for value in content]
-    if isinstance(content, float) and not math.isfinite(content):
-        return None if math.isnan(content) else str(content)
-    return content
 
 
 def _safe(name: str) -> str:

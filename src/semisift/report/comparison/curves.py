@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from semisift.evaluation.results import Results
+from semisift.evaluation.results import ComparisonResults
 from semisift.report.comparison import looks
 from semisift.report.comparison.canvas import on_axes
 from semisift.report.comparison.labels import font_size, list_methods, n_letters, say
@@ -24,7 +24,7 @@ LANE = 17.0
 
 
 def plot_curves(
-    results: Results,
+    results: ComparisonResults,
     dataset: str,
     ax: Axes | None = None,
     *,
@@ -64,7 +64,7 @@ def plot_curves(
 
 
 def plot_boxes(
-    results: Results,
+    results: ComparisonResults,
     dataset: str,
     ax: Axes | None = None,
     *,
@@ -198,7 +198,7 @@ def place_of(what: str, name: str, known: Sequence[str]) -> int:
     return known.index(name)
 
 
-def places_of(results: Results, methods: Sequence[str] | None) -> list[int]:
+def places_of(results: ComparisonResults, methods: Sequence[str] | None) -> list[int]:
     """Return the places of methods; None is all of them."""
     if methods is None:
         return list(range(len(results.methods)))

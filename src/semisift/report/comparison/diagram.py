@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from semisift._words import shorten
-from semisift.evaluation.results import Results
+from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.statistics import Nemenyi
 from semisift.report.comparison.canvas import on_axes
 from semisift.report.comparison.labels import LINE_HEIGHT, font_size, n_letters, say, width_of
@@ -53,7 +53,11 @@ class Ranks:
 
 
 def plot_cd(
-    results: Results, ax: Axes | None = None, *, alpha: float = LEVEL_OF_RANKS, **choice: Any
+    results: ComparisonResults,
+    ax: Axes | None = None,
+    *,
+    alpha: float = LEVEL_OF_RANKS,
+    **choice: Any,
 ) -> Axes:
     """Draw mean ranks, the best on the right, with the critical difference of Nemenyi's test.
 

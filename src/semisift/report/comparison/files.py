@@ -6,7 +6,7 @@ from textwrap import indent
 
 from semisift._files import drafts
 from semisift._words import visible
-from semisift.evaluation.results import Results
+from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.runs import doubt
 from semisift.report.comparison.canvas import FORMS, Sketch
 from semisift.report.comparison.gaps import command_of, failures, too_slow, unfinished, versions
@@ -34,7 +34,7 @@ SUMMARY = "README.md"
 
 
 def write_figures(
-    results: Results, folder: str | os.PathLike[str], form: str = "svg"
+    results: ComparisonResults, folder: str | os.PathLike[str], form: str = "svg"
 ) -> list[Path]:
     """Save every picture of a comparison, at the first judge and metric.
 
@@ -64,7 +64,7 @@ def _save(sketches: list[Sketch], folder: Path, form: str) -> list[Path]:
     return paths
 
 
-def write_summary(results: Results, folder: str | os.PathLike[str]) -> Path:
+def write_summary(results: ComparisonResults, folder: str | os.PathLike[str]) -> Path:
     """Write a short page in Markdown, ``README.md``, with its pictures beside it.
 
     Parameters

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from semisift._files import drafts
 from semisift._words import setting, visible
-from semisift.evaluation.results import Results
+from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.runs import doubt
 from semisift.report.comparison import gaps, looks, words
 from semisift.report.comparison.canvas import Sketch
@@ -87,7 +87,7 @@ class Sight:
 
 
 def write_comparison(
-    results: Results, path: str | os.PathLike[str], *, title: str | None = None
+    results: ComparisonResults, path: str | os.PathLike[str], *, title: str | None = None
 ) -> Path:
     """Write the report of a comparison to a file, whole or not at all.
 
@@ -107,7 +107,7 @@ def write_comparison(
     return Path(path)
 
 
-def render_comparison(results: Results, *, title: str | None = None) -> str:
+def render_comparison(results: ComparisonResults, *, title: str | None = None) -> str:
     """Return the page as text: the same for the same records.
 
     Parameters
@@ -225,7 +225,7 @@ def _large(wide: Sketch, narrow: Sketch) -> Picture:
     return Picture(wide.slug, wide.title, wide.words, wide.on_page(), small)
 
 
-def _about_datasets(results: Results) -> list[tuple[str, ...]]:
+def _about_datasets(results: ComparisonResults) -> list[tuple[str, ...]]:
     return [
         (
             visible(name),
@@ -237,7 +237,7 @@ def _about_datasets(results: Results) -> list[tuple[str, ...]]:
     ]
 
 
-def _about_methods(results: Results) -> list[tuple[str, str]]:
+def _about_methods(results: ComparisonResults) -> list[tuple[str, str]]:
     return [
         (
             visible(name),
@@ -247,7 +247,7 @@ def _about_methods(results: Results) -> list[tuple[str, str]]:
     ]
 
 
-def _numbers(results: Results) -> Markup:
+def _numbers(results: ComparisonResults) -> Markup:
     """Return the figures as JSON that cannot end its element, rounded to six decimals."""
     protocol = results.protocol
     content: dict[str, Any] = {

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
-from semisift.evaluation.results import Results
+from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.sweeps import SWEEPS
 from semisift.report.comparison.canvas import on_axes
 from semisift.report.comparison.curves import (
@@ -113,7 +113,7 @@ def sweep_table(sweep: SweepView) -> Table:
 
 
 def plot_sweep(
-    results: Results,
+    results: ComparisonResults,
     ax: Axes | None = None,
     *,
     measure: str = "figure",

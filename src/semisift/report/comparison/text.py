@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from semisift.evaluation.results import Results
+from semisift.evaluation.results import ComparisonResults
 from semisift.report.comparison.tables import Cell, Line, Table, main_table
 from semisift.report.comparison.view import view_of
 
@@ -18,7 +18,7 @@ _LATEX = {
 }
 
 
-def to_markdown(results: Results, **choice: Any) -> str:
+def to_markdown(results: ComparisonResults, **choice: Any) -> str:
     """Return the main table in Markdown: means, the best ones bold, and mean ranks.
 
     Parameters
@@ -34,7 +34,7 @@ def to_markdown(results: Results, **choice: Any) -> str:
     return markdown_of(main_table(view_of(results, **choice)))
 
 
-def to_latex(results: Results, **choice: Any) -> str:
+def to_latex(results: ComparisonResults, **choice: Any) -> str:
     """Return the main table in LaTeX with the rules of booktabs; `choice` is as for `to_markdown`.
 
     Returns

@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from numpy.typing import NDArray
 
 from semisift._words import shorten
-from semisift.evaluation.results import Results
+from semisift.evaluation.results import ComparisonResults
 from semisift.report.comparison import looks
 from semisift.report.comparison.canvas import on_axes
 from semisift.report.comparison.labels import (
@@ -31,7 +31,7 @@ from semisift.report.svg import tagged
 WIDEST_NAME = 12.0
 
 
-def plot_stability(results: Results, ax: Axes | None = None, **choice: Any) -> Axes:
+def plot_stability(results: ComparisonResults, ax: Axes | None = None, **choice: Any) -> Axes:
     """Draw the mean figure of each method against the stability of its selection.
 
     Both are means over the data sets on which all methods have all their runs.
@@ -52,7 +52,7 @@ def plot_stability(results: Results, ax: Axes | None = None, **choice: Any) -> A
     return on_axes(ax, lambda ax, palette, write: draw_stability(ax, view, palette, write))
 
 
-def plot_time(results: Results, ax: Axes | None = None, **choice: Any) -> Axes:
+def plot_time(results: ComparisonResults, ax: Axes | None = None, **choice: Any) -> Axes:
     """Draw the mean figure of each method against the seconds of a ranking.
 
     Seconds are geometric means over data sets; the parameters are those of `plot_stability`.

@@ -15,7 +15,7 @@ from scipy import stats
 from semisift._words import listed, shorten, visible
 from semisift.evaluation import statistics
 from semisift.evaluation.baselines import BASELINES
-from semisift.evaluation.results import Results
+from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.scores import Scores
 
 METRICS = {
@@ -34,7 +34,7 @@ LEVEL_OF_WINS = 0.1
 class View:
     """One judge and one metric at one level; the parameters are those of `Results.scores`."""
 
-    results: Results
+    results: ComparisonResults
     judge: str
     metric: str
     level: float | None = None
@@ -175,7 +175,7 @@ class View:
         return said
 
 
-def view_of(results: Results, **choice: Any) -> View:
+def view_of(results: ComparisonResults, **choice: Any) -> View:
     """Return a view; what is not chosen is the first one of the comparison."""
     known = {
         "judge": results.protocol.judges[0],
@@ -188,7 +188,7 @@ def view_of(results: Results, **choice: Any) -> View:
     return view
 
 
-def views_of(results: Results) -> list[View]:
+def views_of(results: ComparisonResults) -> list[View]:
     """Return a view for each judge and metric, at the first level."""
     pairs = product(results.protocol.judges, results.protocol.metrics)
     return [View(results, judge, metric, results.levels[0]) for judge, metric in pairs]

@@ -6,7 +6,7 @@ import numpy as np
 
 from semisift._words import count, figure, listed, visible
 from semisift.evaluation.protocol import Protocol
-from semisift.evaluation.results import Results
+from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.statistics import Nemenyi
 from semisift.evaluation.sweeps import SWEEPS
 from semisift.evaluation.wins import critical_wins
@@ -57,7 +57,7 @@ def trained_on(protocol: Protocol) -> str:
     return "Judges trained on the labelled training rows alone (train_on = labelled)."
 
 
-def protocol_in_words(results: Results) -> list[str]:
+def protocol_in_words(results: ComparisonResults) -> list[str]:
     """Say how the comparison was made."""
     protocol = results.protocol
     said = [

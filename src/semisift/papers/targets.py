@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
 
-from semisift.evaluation import paper_sets, published
-from semisift.evaluation.paper_sets import PaperSet
 from semisift.evaluation.protocol import PROTOCOLS, Protocol
-from semisift.evaluation.published import Published
+from semisift.papers import paper_sets, published
+from semisift.papers.paper_sets import PaperSet
+from semisift.papers.published import Published
 
 # What any method must beat, what the labelled rows alone give, and what all labels would.
 YARDSTICKS = ("random", "fisher", "all-labels")

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from semisift._compare import Results
 from semisift._words import count
 from semisift.evaluation import pairwise, statistics
-from semisift.evaluation.published import ENSCLS_ALPHA
-from semisift.evaluation.results import Results
 from semisift.evaluation.scores import Scores
-from semisift.evaluation.targets import Form, Target
 from semisift.evaluation.wins import sign_test, win_tie_loss
+from semisift.papers.published import ENSCLS_ALPHA
+from semisift.papers.targets import Form, Target
 
 # Figures that differ by no more than so many standard errors are alike.
 N_ERRORS = 2
@@ -137,7 +137,10 @@ def paper_scores(target: Target, results: Results, form: Form) -> Scores:
     }
     there = {name: spec for name, spec in specs.items() if spec in scores.methods}
     places = [scores.methods.index(spec) for spec in there.values() if spec is not None]
-    return Scores(scores.datasets, list(there), scores.values[:, :, places]).complete()
+    found = Scores(scores.datasets, list(there), scores.values[:, :, places]).complete()
+    if problem := results.unpaired(found.datasets):
+        raise ValueError(problem)
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,14 +1,16 @@
 """What ``semisift reproduce`` prints: the published numbers beside ours."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.table import Table
 from rich.text import Text
 
+from semisift._compare import Results
 from semisift._words import count, listed
-from semisift.evaluation.beside import (
+from semisift.papers.figures import (
     N_ERRORS,
     Cell,
     Wins,
@@ -20,9 +22,8 @@ from semisift.evaluation.beside import (
     signed_ranks,
     wins,
 )
-from semisift.evaluation.published import ENSCLS_COUNTS, ENSCLS_CRITICAL_DIFFERENCE
-from semisift.evaluation.results import Results
-from semisift.evaluation.targets import FORMS, Target
+from semisift.papers.published import ENSCLS_COUNTS, ENSCLS_CRITICAL_DIFFERENCE
+from semisift.papers.targets import FORMS, Target
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,7 +37,11 @@ TESTS = {"signed-ranks": signed_ranks, "mean-ranks": mean_ranks}
 def show(console: "Console", target: Target, results: Results) -> None:
     """Print the published numbers and ours, and what the paper concludes."""
     views = {"table": _table, "curves": _curves, "wins": _wins, "ranks": _ranks}
-    views[target.view](console, target, results)
+    problem = results.unpaired(results.datasets)
+    if problem:
+        console.print(f"There are no tests: {problem}")
+    if not problem or target.view in ("table", "curves"):
+        views[target.view](console, replace(target, test=None) if problem else target, results)
     for sentence in target.published.sentences:
         console.print(f"The paper says: {sentence}")
     for (dataset, method), seconds in results.too_slow.items():

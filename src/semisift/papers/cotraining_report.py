@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import indent
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,9 +12,9 @@ from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from semisift._files import drafts
 from semisift._words import count, listed, printable, visible
-from semisift.evaluation.beside import Cell as Beside
-from semisift.evaluation.committees import MEASURES, MOMENTS, CommitteeRecords
 from semisift.evaluation.specs import parse
+from semisift.papers.cotraining import MEASURES, MOMENTS, CommitteeRecords
+from semisift.papers.figures import Cell as Beside
 from semisift.report.comparison import looks
 from semisift.report.comparison.canvas import FORMS, Sketch
 from semisift.report.comparison.files import SUMMARY
@@ -23,6 +23,9 @@ from semisift.report.comparison.labels import list_methods, say
 from semisift.report.comparison.tables import Cell, Line, Table, number
 from semisift.report.comparison.text import escape_markdown, markdown_of
 from semisift.report.palette import Palette, WriteName, bare
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 WORDS = {"within": "within two standard errors"}
 
@@ -288,3 +291,27 @@ def protocol_of_committees(results: CommitteeRecords) -> list[str]:
         *settings,
         "± is one standard error over runs. Partitions of the features are averaged in each run.",
     ]
+
+
+# --- on a terminal --------------------------------------------------------------------------------
+
+
+def show(console: "Console", results: CommitteeRecords) -> None:
+    """Print all tables, and what went wrong."""
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    for each in committee_tables(results):
+        table = Grid(title=Text(each.title))
+        for heading, kind in zip((each.corner, *each.columns), ("word", *each.kinds), strict=True):
+            table.add_column(heading, justify="right" if kind == "number" else "left")
+        for line in each.lines:
+            texts = [f"{cell.text} {cell.aside}".rstrip() for cell in line.cells]
+            table.add_row(Text(line.name), *texts)
+        console.print(table)
+    for gap in [*failures(results), *too_slow(results)]:
+        console.print(f"{gap.where}: {gap.what}.")
+    if results.n_missing:
+        console.print(unfinished(results))
+    for sentence in (results.about["notes"].get("published") or {}).get("sentences", []):
+        console.print(sentence)

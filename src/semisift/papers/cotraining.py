@@ -6,22 +6,21 @@ committee, the mean accuracy of its members and their diversity, at the beginnin
 know the labelled rows alone, and at the end.
 """
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semisift._labels import UNLABELLED
-from semisift.evaluation.compare import begin, do_all
+from semisift._provenance import versions
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.judges import JUDGES
+from semisift.evaluation.plan import carry_out
 from semisift.evaluation.protocol import Protocol
 from semisift.evaluation.records import Records
-from semisift.evaluation.reproductions import Reproduction, choose_methods, with_sets
 from semisift.evaluation.runs import (
     METHOD_STREAM,
     Key,
@@ -33,14 +32,12 @@ from semisift.evaluation.runs import (
     recording,
     split_of,
     stream,
-    versions,
 )
 from semisift.evaluation.schema import COMMITTEES, MEASURES, MOMENTS
 from semisift.evaluation.scores import Scores
 from semisift.evaluation.specs import make, parse, set_seeds
-from semisift.evaluation.store import Store, plain
-from semisift.evaluation.targets import Target
-from semisift.evaluation.work import Work
+from semisift.papers.reproductions import Reproduction, choose_methods, with_sets
+from semisift.papers.targets import Target
 from semisift.registry import LEARNERS
 
 # Numbers of members, of partitions of the features into two, and of features of a member, of
@@ -160,6 +157,15 @@ class CommitteePlan:
             "versions": versions(),
         }
 
+    def check(self) -> None:
+        """Refuse data sets that cannot be split."""
+        for data in self.sets.values():
+            check_splits(data, self.protocol)
+
+    def grown(self, about: dict[str, Any]) -> Self:
+        """Return the plan with the runs that the store knows of besides."""
+        return replace(self, protocol=Protocol.from_dict(about["protocol"]))
+
 
 def _keys(sets: Iterable[str], n_runs: int, levels: Mapping[str, Iterable[int]]) -> list[Key]:
     return [
@@ -250,52 +256,9 @@ def run_committee(
     return record
 
 
-def run_committees(
-    plan: CommitteePlan,
-    *,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    max_seconds: float | None = None,
-    n_jobs: int | None = None,
-    on_record: Callable[[Record, int], None] | None = None,
-    notes: dict[str, Any] | None = None,
-) -> "CommitteeRecords":
-    """Run all classifiers on all splits; the parameters are those of `compare`.
-
-    Parameters
-    ----------
-    plan : CommitteePlan
-    out : str or path, default=None
-        Folder of the store; None keeps the records in memory.
-    resume : bool, default=False
-        Go on in `out`, which may get more data sets, classifiers and runs.
-    max_seconds : float, default=None
-        A classifier that takes longer to learn in one run on a data set is left out there.
-    n_jobs : int, default=None
-        Runs at a time.
-    on_record : callable, default=None
-        Called with each new record and the number of records still to come.
-    notes : dict, default=None
-        Kept in the store.
-
-    Returns
-    -------
-    CommitteeRecords
-    """
-    store = None if out is None else Store(Path(out))
-    if store is not None:
-        store.check(resume)
-    for data in plan.sets.values():
-        check_splits(data, plan.protocol)
-    about = plain(plan.about | {"max_seconds": max_seconds, "notes": notes or {}})
-    done: dict[Key, Record] = {}
-    if store is not None:
-        about, done = begin(store, about)
-        plan = replace(plan, protocol=Protocol.from_dict(about["protocol"]))
-    work = Work(plan.keys, done, store, max_seconds)
-    do_all(work, plan, n_jobs, on_record)
-    folder = None if store is None else store.folder
-    return CommitteeRecords(about, list(work.done.values()), folder)
+def run_committees(plan: CommitteePlan, **options: Any) -> "CommitteeRecords":
+    """Run all classifiers on all splits; the options are those of `carry_out`."""
+    return CommitteeRecords(*carry_out(plan, **options))
 
 
 class CommitteeRecords(Records):
