@@ -432,7 +432,7 @@ def test_failed_runs_can_be_done_again(folder):
 def test_slow_methods_are_left_out_after_one_run(folder, jobs):
     limit = ["--max-seconds", 0.3, "--runs", 6]
     shown = compare(*limit, *jobs, methods="random,tests.rankers.Slow:seconds=0.4").stdout
-    left_out = r"tests.rankers.Slow:seconds=0.4 was left out on iris: a run took 0.4"
+    left_out = r"tests.rankers.Slow:seconds=0.4 on iris: left out after a run of 0.4"
     assert left_out in words(shown)
     results = Results.load("out")
     methods = [record["method"] for record in results.records]

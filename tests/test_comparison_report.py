@@ -64,7 +64,7 @@ def test_the_page_says_what_was_done(page):
         "adjusted for their number by Holm's method",
         "all-labels is shown all training labels",
         "Without any figure, and so without ranks: Stubborn.",
-        "Stubborn on breast cancer, 6 runs",
+        "Stubborn failed on breast cancer in 6 runs",
         "scikit-learn",
         "--runs 6",
         "The paper does not name its kernel.",

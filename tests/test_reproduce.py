@@ -23,7 +23,7 @@ from semisift.evaluation.protocol import Protocol
 from semisift.evaluation.wins import win_tie_loss
 from semisift.papers import published
 from semisift.papers.figures import (
-    Cell,
+    OurFigure,
     cell,
     count_ahead,
     paper_scores,
@@ -297,7 +297,7 @@ def test_notes_hold_the_published_numbers_by_our_names(fw_folder):
     ],
 )
 def test_a_word_for_each_cell(published_value, mean, error, word):
-    assert Cell(published_value, mean, error).word == word
+    assert OurFigure(published_value, mean, error).word == word
 
 
 def test_cells_without_a_figure_say_why(fw_folder):

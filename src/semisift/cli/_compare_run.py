@@ -10,7 +10,7 @@ import joblib
 from semisift._compare import compare
 from semisift._labels import UNLABELLED
 from semisift._words import count, visible
-from semisift.cli._compare_request import Request, blaming, find_protocol
+from semisift.cli._compare_request import CompareRequest, blaming, find_protocol
 from semisift.cli._own_classes import import_own_classes
 from semisift.cli._progress import Steps
 from semisift.cli._standings import show
@@ -28,7 +28,7 @@ REPORT = "report.html"
 SECONDS_TO_CONNECT = 10
 
 
-def run(request: Request) -> bool:
+def run(request: CompareRequest) -> bool:
     """Compare, write the report and show how the methods stand.
 
     Returns
@@ -75,7 +75,7 @@ def run(request: Request) -> bool:
     return bool(results.records) and len(results.failures) == len(results.records)
 
 
-def _check(request: Request) -> None:
+def _check(request: CompareRequest) -> None:
     """Refuse what cannot be meant, before any file is read."""
     if not request.files:
         also = ""
@@ -95,7 +95,7 @@ def _check(request: Request) -> None:
     Store(Path(request.out)).check(request.resume)
 
 
-def _find_report(request: Request) -> Path | None:
+def _find_report(request: CompareRequest) -> Path | None:
     if request.no_report:
         return None
     if request.report is None:
@@ -103,7 +103,9 @@ def _find_report(request: Request) -> Path | None:
     return Targets(request.files.values()).add(request.report, "--report", (".html", ".htm"))
 
 
-def _read(request: Request, name: str, path: str, steps: Steps) -> tuple[ComparisonData, list[str]]:
+def _read(
+    request: CompareRequest, name: str, path: str, steps: Steps
+) -> tuple[ComparisonData, list[str]]:
     with steps.step(f"Reading {Path(path).name}"):
         table = read(path, request.read_options, request.format_)
         if request.label is None and table.label is None:
@@ -125,7 +127,7 @@ def _in_words(data: ComparisonData, n_judging: int) -> str:
 
 
 @contextmanager
-def _backend(request: Request) -> Iterator[None]:
+def _backend(request: CompareRequest) -> Iterator[None]:
     """Let the runs be made by whom the user chose."""
     if request.backend != "dask":
         with joblib.parallel_config(backend=request.backend, n_jobs=1):

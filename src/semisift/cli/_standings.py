@@ -10,6 +10,7 @@ from semisift._words import count, figure, listed, visible
 from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.runs import doubt
 from semisift.evaluation.sweeps import SWEEPS
+from semisift.report.comparison.problems import failures, too_slow
 from semisift.report.comparison.view import view_of
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ def show(results: ComparisonResults, report: Path | None) -> None:
 
     console = Terminal()
     console.print(standings(results))
-    for line in [*failures(results), *left_out(results), *remarks(results)]:
+    for problem in [*failures(results), *too_slow(results)]:
+        console.print(f"{problem.where}: {problem.what[:LONGEST_ERROR]}")
+    for line in remarks(results):
         console.print(line)
     if results.folder is not None:
         console.print(f"Records: {results.folder}")
@@ -75,27 +78,6 @@ def _median_seconds(results: ComparisonResults) -> dict[str, float]:
         known = values[np.isfinite(values)]
         found[method] = float(np.median(known)) if len(known) else np.nan
     return found
-
-
-def failures(results: ComparisonResults) -> list[str]:
-    """Say which methods failed where, how often and why."""
-    counted = Counter(
-        (record["method"], record["dataset"], record["error"]) for record in results.failures
-    )
-    return [
-        f"{visible(method)} failed on {visible(dataset)} in {count(number, 'run')}: "
-        f"{visible(error[:LONGEST_ERROR])}"
-        for (method, dataset, error), number in counted.items()
-    ]
-
-
-def left_out(results: ComparisonResults) -> list[str]:
-    """Say which methods were left out where, because they were too slow."""
-    return [
-        f"{visible(method)} was left out on {visible(dataset)}: a run took {figure(seconds)} s, "
-        f"and the limit is {figure(results.about['max_seconds'])} s."
-        for (dataset, method), seconds in results.too_slow.items()
-    ]
 
 
 def remarks(results: ComparisonResults) -> list[str]:

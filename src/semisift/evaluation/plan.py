@@ -13,8 +13,8 @@ from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import Entrant
 from semisift.evaluation.protocol import Protocol
 from semisift.evaluation.runs import (
-    Key,
     Record,
+    RunKey,
     check_splits,
     doubt,
     key_of,
@@ -22,7 +22,7 @@ from semisift.evaluation.runs import (
 )
 from semisift.evaluation.store import Store
 from semisift.evaluation.sweeps import Sweep
-from semisift.evaluation.work import Plan, Work, make_records
+from semisift.evaluation.work import RunPlan, Work, make_records
 from semisift.exceptions import FewTestRowsWarning
 
 # What a resumed comparison may have more of.
@@ -52,17 +52,17 @@ class ComparisonPlan:
     runner = staticmethod(run_once)
 
     @property
-    def keys(self) -> list[Key]:
+    def keys(self) -> list[RunKey]:
         """All records that there will be, in the order in which they are made."""
         return [
-            Key(dataset, method, run, level)
+            RunKey(dataset, method, run, level)
             for dataset in self.sets
             for level in ([None] if self.sweep is None else self.sweep.levels)
             for run in range(self.protocol.n_runs)
             for method in self.entrants
         ]
 
-    def arguments(self, key: Key) -> tuple[Any, ...]:
+    def arguments(self, key: RunKey) -> tuple[Any, ...]:
         """Return what `run_once` is given for a record, after the data set."""
         entrant = self.entrants[key.method]
         return entrant, self.protocol, key.run, self.sweep, key.level, self.judges
@@ -112,7 +112,7 @@ class CarriedOut(NamedTuple):
 
 
 def carry_out(
-    plan: Plan,
+    plan: RunPlan,
     *,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -128,7 +128,7 @@ def carry_out(
         store.check(resume)
     plan.check()
     about = plain(plan.about | {"max_seconds": max_seconds, "notes": notes or {}})
-    done: dict[Key, Record] = {}
+    done: dict[RunKey, Record] = {}
     if store is not None:
         if store.exists:
             about = _merged(store.about(), about)

@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from semisift._words import count, quoted, shorten, visible
 from semisift.evaluation import pairwise, selections, statistics, wins
-from semisift.evaluation.frames import long_frame, wide_frame
 from semisift.evaluation.records import Records, one_of
-from semisift.evaluation.runs import LONGEST_NAME, Key, doubt, most_kept
-from semisift.evaluation.scores import Scores
+from semisift.evaluation.runs import LONGEST_NAME, RunKey, doubt, most_kept
+from semisift.evaluation.scores import Scores, long_frame, wide_frame
 
 if TYPE_CHECKING:
     import polars
@@ -207,7 +206,7 @@ class ComparisonResults(Records):
             raise ValueError(f"size must be from 1 to {most}, which records keep: got {size}.")
         level, found = self._level(level), {}
         for run in range(self.protocol.n_runs):
-            record = self._by_key.get(Key(dataset, method, run, level))
+            record = self._by_key.get(RunKey(dataset, method, run, level))
             if record is not None and record["status"] == "done":
                 found[run] = np.array(record["top"][:size], dtype=np.int64)
         return found

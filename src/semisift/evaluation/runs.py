@@ -5,10 +5,12 @@ protocol shows.
 """
 
 import math
+import threading
 import time
 import traceback
+import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,9 +26,8 @@ from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import Entrant
 from semisift.evaluation.judges import judge
 from semisift.evaluation.protocol import Protocol
-from semisift.evaluation.splits import Split, draw_split
+from semisift.evaluation.splits import RowSplit, draw_split
 from semisift.evaluation.sweeps import Sweep, disturb
-from semisift.evaluation.warned import collected_warnings
 from semisift.math.threads import one_blas_thread, one_openmp_thread
 
 Record = dict[str, Any]
@@ -51,7 +52,7 @@ SPLIT_STREAM, SWEEP_STREAM, METHOD_STREAM = range(3)
 
 
 @dataclass(frozen=True)
-class Key:
+class RunKey:
     """What tells records apart.
 
     Attributes
@@ -69,9 +70,9 @@ class Key:
     level: float | None = None
 
 
-def key_of(record: Record) -> Key:
+def key_of(record: Record) -> RunKey:
     """Return the key of a record."""
-    return Key(record["dataset"], record["method"], record["run"], record["level"])
+    return RunKey(record["dataset"], record["method"], record["run"], record["level"])
 
 
 def run_once(
@@ -109,7 +110,7 @@ def run_once(
     task = disturb(split, data.y, sweep, level, stream(protocol, run, SWEEP_STREAM))
     seed = int(stream(protocol, run, METHOD_STREAM).integers(2**31))
     X, y = data.X[task.rows], data.y[task.rows] if entrant.sees_all_labels else task.y
-    key = Key(data.name, entrant.label, run, level)
+    key = RunKey(data.name, entrant.label, run, level)
     record = new_record(key, data, split, y, seed, entrant.parameters)
     measured = record["measured"]
     with recording(record):
@@ -123,9 +124,9 @@ def run_once(
 
 
 def new_record(
-    key: Key,
+    key: RunKey,
     data: ComparisonData,
-    split: Split,
+    split: RowSplit,
     y: NDArray[np.int64],
     seed: int,
     parameters: dict[str, Any],
@@ -165,6 +166,57 @@ def recording(record: Record) -> Iterator[None]:
             record |= {"status": "failed", "error": message[:LONGEST_ERROR]}
     record["warnings"] = sorted(message[:LONGEST_ERROR] for message in caught)
     record["measured"]["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
+
+
+# Of all threads that make runs in this process.
+_lock = threading.Lock()
+_listening = ExitStack()
+_n_listeners = 0
+_this_thread = threading.local()
+
+
+@contextmanager
+def collected_warnings() -> Iterator[set[str]]:
+    """Collect the warnings of this thread.
+
+    ``warnings.catch_warnings`` changes the whole process, so runs in several threads would hear
+    each other's warnings, and leave filters behind. Here the first of them to come enters it, and
+    the last one to go leaves it.
+
+    Yields
+    ------
+    set of str
+        Filled as the block runs.
+
+    Examples
+    --------
+    >>> with collected_warnings() as caught:
+    ...     warnings.warn("few rows", stacklevel=1)
+    >>> caught
+    {'few rows'}
+    """
+    global _n_listeners
+    with _lock:
+        if not _n_listeners:
+            _listening.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("always")
+            warnings.showwarning = _hear
+        _n_listeners += 1
+    caught = _this_thread.caught = set()
+    try:
+        yield caught
+    finally:
+        del _this_thread.caught
+        with _lock:
+            _n_listeners -= 1
+            if not _n_listeners:
+                _listening.close()
+
+
+def _hear(message: Warning | str, *args: Any, **kwargs: Any) -> None:
+    # threads that a method starts have no set of their own: nobody could tell whose they are
+    if (caught := getattr(_this_thread, "caught", None)) is not None:
+        caught.add(str(message))
 
 
 def most_kept(protocol: Protocol) -> int:
@@ -226,7 +278,7 @@ def split_of(
     run: int,
     sweep: Sweep | None = None,
     level: float | None = None,
-) -> Split:
+) -> RowSplit:
     """Draw the split of a run, the same for whoever takes part."""
     here = data.protocol(protocol)
     if sweep is not None and level is not None:

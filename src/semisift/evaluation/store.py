@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from semisift._files import DRAFT, drafts, remove_left_overs, write_whole
 from semisift._provenance import plain
-from semisift.evaluation.runs import Key, Record, key_of
+from semisift.evaluation.runs import Record, RunKey, key_of
 from semisift.evaluation.schema import FORMAT, check_about, check_record
 
 ABOUT = "comparison.json"
@@ -99,13 +99,13 @@ class Store:
                 alone = False
             yield alone
 
-    def path(self, key: Key) -> Path:
+    def path(self, key: RunKey) -> Path:
         """Return the file of a record."""
         level = "" if key.level is None else f"{float(key.level)!r}-"
         name = f"{level}{key.run:04d}.json"
         return self.folder / "records" / _safe(key.dataset) / _safe(key.method) / name
 
-    def has(self, key: Key) -> bool:
+    def has(self, key: RunKey) -> bool:
         """Whether there is such a record."""
         return self.path(key).is_file()
 
@@ -115,7 +115,7 @@ class Store:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, _to_json({"format": FORMAT, **record}))
 
-    def read(self, key: Key) -> Record:
+    def read(self, key: RunKey) -> Record:
         """Read a record."""
         return self._read_record(self.path(key), self.about())
 

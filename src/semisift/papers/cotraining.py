@@ -23,8 +23,8 @@ from semisift.evaluation.protocol import Protocol
 from semisift.evaluation.records import Records
 from semisift.evaluation.runs import (
     METHOD_STREAM,
-    Key,
     Record,
+    RunKey,
     check_splits,
     measuring,
     measuring_memory,
@@ -127,7 +127,7 @@ class CommitteePlan:
     protocol: Protocol
 
     @property
-    def keys(self) -> list[Key]:
+    def keys(self) -> list[RunKey]:
         """All records that there will be, in the order in which they are made."""
         return _keys(
             self.sets,
@@ -140,7 +140,7 @@ class CommitteePlan:
         """What makes a record."""
         return run_committee
 
-    def arguments(self, key: Key) -> tuple[Any, ...]:
+    def arguments(self, key: RunKey) -> tuple[Any, ...]:
         """Return what `run_committee` is given for a record, after the data set."""
         assert key.level is not None
         return self.contenders[key.method], self.protocol, key.run, int(key.level)
@@ -167,9 +167,9 @@ class CommitteePlan:
         return replace(self, protocol=Protocol.from_dict(about["protocol"]))
 
 
-def _keys(sets: Iterable[str], n_runs: int, levels: Mapping[str, Iterable[int]]) -> list[Key]:
+def _keys(sets: Iterable[str], n_runs: int, levels: Mapping[str, Iterable[int]]) -> list[RunKey]:
     return [
-        Key(dataset, method, run, float(level))
+        RunKey(dataset, method, run, float(level))
         for dataset in sets
         for run in range(n_runs)
         for method in levels
@@ -240,7 +240,7 @@ def run_committee(
     drawn = run if contender.varied == "members" else level
     seed = int(stream(protocol, drawn, METHOD_STREAM).integers(2**31))
     y = np.where(split.is_labelled, data.y[split.train], UNLABELLED)
-    key = Key(data.name, contender.label, run, float(level))
+    key = RunKey(data.name, contender.label, run, float(level))
     record = new_record(key, data, split, y, seed, contender.parameters)
     measured = record["measured"]
     with recording(record):
@@ -266,7 +266,7 @@ class CommitteeRecords(Records):
 
     kind = COMMITTEES
 
-    def _keys(self) -> list[Key]:
+    def _keys(self) -> list[RunKey]:
         levels = {method: self.levels_of(method) for method in self.methods}
         return _keys(self.datasets, self.protocol.n_runs, levels)
 
@@ -297,7 +297,7 @@ class CommitteeRecords(Records):
         found = np.full((self.protocol.n_runs, len(levels), len(MOMENTS)), np.nan)
         for run in range(self.protocol.n_runs):
             for j, level in enumerate(levels):
-                record = self._by_key.get(Key(dataset, method, run, float(level)))
+                record = self._by_key.get(RunKey(dataset, method, run, float(level)))
                 slow = (dataset, method) in self.too_slow
                 if record is not None and record["status"] == "done" and not slow:
                     found[run, j] = record["curves"][measure]

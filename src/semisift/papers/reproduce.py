@@ -17,7 +17,7 @@ from semisift.report.comparison import write_comparison, write_summary
 REPORT, SUMMARY = "report.html", "summary"
 
 
-class Steps(Protocol):
+class ProgressSteps(Protocol):
     """What tells of the parts of the work."""
 
     def step(self, words: str, /) -> AbstractContextManager[Any]:
@@ -27,7 +27,7 @@ class Steps(Protocol):
 def reproduce(
     target: Target,
     console: Console,
-    steps: Steps,
+    steps: ProgressSteps,
     *,
     data: Path,
     out: Path,
@@ -42,7 +42,7 @@ def reproduce(
     ----------
     target : Target
     console : rich.console.Console
-    steps : Steps
+    steps : ProgressSteps
     data, out : Path
         Folders with the data sets, and for all that is made.
     methods, runs
@@ -67,7 +67,7 @@ def reproduce(
 
 
 def _run_comparison(
-    plan: Reproduction, console: Console, steps: Steps, options: dict[str, Any]
+    plan: Reproduction, console: Console, steps: ProgressSteps, options: dict[str, Any]
 ) -> None:
     out = options["out"]
     with steps.step(f"Comparing on {len(plan.sets)} data sets") as step, warnings.catch_warnings():
@@ -84,7 +84,7 @@ def _run_comparison(
 
 
 def _run_committees(
-    plan: Reproduction, console: Console, steps: Steps, options: dict[str, Any]
+    plan: Reproduction, console: Console, steps: ProgressSteps, options: dict[str, Any]
 ) -> None:
     sets = {data.name: data for data in plan.sets}
     committees = cotraining.CommitteePlan(sets, dict(plan.methods), plan.target.protocol)

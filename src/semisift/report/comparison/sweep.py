@@ -19,7 +19,7 @@ from semisift.report.comparison.curves import (
     place_of,
     places_of,
 )
-from semisift.report.comparison.tables import Line, Table, number
+from semisift.report.comparison.tables import ReportTable, TableLine, number
 from semisift.report.comparison.view import View, view_of
 from semisift.report.palette import Palette, WriteName, bare
 
@@ -99,17 +99,17 @@ class SweepView:
         }[measure]
 
 
-def sweep_table(sweep: SweepView) -> Table:
+def sweep_table(sweep: SweepView) -> ReportTable:
     """Return the mean figures of each method at each level."""
     means = sweep.values("figure", None).mean(axis=0)
     lines = [
-        Line(name, [number(value) for value in means[j]], method=j)
+        TableLine(name, [number(value) for value in means[j]], method=j)
         for j, name in enumerate(sweep.view.methods)
     ]
     columns = [f"{level:g}" for level in sweep.levels]
     nothing: list[int | None] = [None] * len(columns)
     title = f"Mean {sweep.view.metric_name} by {sweep.kind}"
-    return Table("sweep-of", title, "method", columns, nothing, lines)
+    return ReportTable("sweep-of", title, "method", columns, nothing, lines)
 
 
 def plot_sweep(
