@@ -75,9 +75,7 @@ def _by_members(results: CommitteeRecords, dataset: str, measure: str) -> Report
     what = MEASURES[measure]
     title = f"{visible(dataset)}: {what}"
     columns = [f"K = {k}" for k in levels]
-    return ReportTable(
-        f"{SLUG}-{measure}", title, "classifier", columns, [None] * len(columns), lines
-    )
+    return ReportTable(f"{SLUG}-{measure}", title, "classifier", columns, lines)
 
 
 def _with_error(mean: float, error: float) -> TableCell:
@@ -103,7 +101,7 @@ def _in_two_views(results: CommitteeRecords) -> Iterator[ReportTable]:
         n_partitions = count(len(results.levels_of(method)), "random partition")
         title = f"{visible(method)}: two members, mean over {n_partitions} of the features"
         columns = ["published", MEASURES["accuracy"], "ours is", *list(MEASURES.values())[1:]]
-        yield ReportTable(f"{SLUG}-views", title, "data set", columns, [None] * len(columns), lines)
+        yield ReportTable(f"{SLUG}-views", title, "data set", columns, lines)
 
 
 def _cells(

@@ -11,11 +11,11 @@ from semisift.evaluation.records import Records
 from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.runs import doubt
 from semisift.report.comparison.canvas import FORMS, ReportFigure
+from semisift.report.comparison.diagram import ranks_of
 from semisift.report.comparison.pictures import (
     all_figures,
     diagram_figure,
     file_name,
-    ranks_of,
     sweep_figures,
     trade_off_figures,
 )

@@ -16,11 +16,11 @@ from semisift.evaluation.runs import doubt
 from semisift.report.comparison import problems, styles, words
 from semisift.report.comparison.canvas import ReportFigure
 from semisift.report.comparison.curves import MOST_BANDS
+from semisift.report.comparison.diagram import ranks_of
 from semisift.report.comparison.pictures import (
     box_figure,
     curve_figure,
     diagram_figure,
-    ranks_of,
     stability_figure,
     sweep_figure,
     time_figure,

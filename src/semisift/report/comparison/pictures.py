@@ -16,11 +16,17 @@ from semisift.report.comparison.curves import (
     draw_runs,
     list_by_figure,
 )
-from semisift.report.comparison.diagram import Ranks, draw_cd, natural_height, ranks_in_words
+from semisift.report.comparison.diagram import (
+    Ranks,
+    draw_cd,
+    natural_height,
+    ranks_in_words,
+    ranks_of,
+)
 from semisift.report.comparison.similarity import draw_similarity
 from semisift.report.comparison.sweep import MEASURES, SweepView, draw_sweep
 from semisift.report.comparison.trade_offs import draw_stability, draw_time
-from semisift.report.comparison.view import LEVEL_OF_RANKS, View, mean_stability, typical_seconds
+from semisift.report.comparison.view import View, interval, mean_stability, typical_seconds
 from semisift.report.palette import Palette, WriteName
 from semisift.report.svg import STYLE
 
@@ -58,9 +64,7 @@ def curves_in_words(view: View, i: int) -> str:
     said = []
     for size in dict.fromkeys([min(sizes), max(sizes)]):
         runs = view.curves[i][:, :, sizes.index(size)]
-        n = np.isfinite(runs).sum(axis=0)
-        means = np.where(np.isfinite(runs), runs, 0).sum(axis=0) / np.where(n, n, np.nan)
-        means = np.where(view.is_bound, np.nan, means)
+        means = np.where(view.is_bound, np.nan, interval(runs)[0])
         if np.isfinite(means).any():
             best = int(np.nanargmax(means))
             said.append(
@@ -87,14 +91,6 @@ def box_figure(view: View, i: int, slug: str) -> ReportFigure:
     return ReportFigure(
         slug, view.datasets[i], words, (360.0, height), (108.0, 12.0, 4.0, 40.0), draw
     )
-
-
-def ranks_of(view: View, alpha: float = LEVEL_OF_RANKS) -> Ranks | None:
-    """Return what the diagram of mean ranks shows; None where there is none."""
-    test = view.nemenyi(alpha)
-    if test is None:
-        return None
-    return Ranks([view.methods[place] for place in view.places], view.places, test, alpha)
 
 
 def diagram_figure(ranks: Ranks, slug: str, width: float) -> ReportFigure:

@@ -176,5 +176,4 @@ def published_table(view: View, beside: BesidePublished) -> ReportTable:
         lines.append(TableLine(view.datasets[pair.dataset], cells, pair.dataset, pair.method))
     columns = ["method", "published", "ours", "ours is"]
     columns += ["published spread", "our spread"] if has_spreads else []
-    nothing: list[int | None] = [None] * len(columns)
-    return ReportTable("published-of", "Published numbers", "data set", columns, nothing, lines)
+    return ReportTable("published-of", "Published numbers", "data set", columns, lines)

@@ -107,9 +107,8 @@ def sweep_table(sweep: SweepView) -> ReportTable:
         for j, name in enumerate(sweep.view.methods)
     ]
     columns = [f"{level:g}" for level in sweep.levels]
-    nothing: list[int | None] = [None] * len(columns)
     title = f"Mean {sweep.view.metric_name} by {sweep.kind}"
-    return ReportTable("sweep-of", title, "method", columns, nothing, lines)
+    return ReportTable("sweep-of", title, "method", columns, lines)
 
 
 def plot_sweep(

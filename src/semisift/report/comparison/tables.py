@@ -68,10 +68,10 @@ class ReportTable:
     corner : str
         What the first column names.
     columns : list of str
-    methods : list of int or None
-        Places of the methods that the columns stand for.
     lines, footer : list of TableLine
         The footer stays where it is when lines are sorted.
+    of_methods : list of int, optional
+        Places of the methods that the columns stand for.
     falls : bool
         Whether a first click puts the largest values on top.
     rising : tuple of int
@@ -82,11 +82,16 @@ class ReportTable:
     title: str
     corner: str
     columns: list[str]
-    methods: list[int | None]
     lines: list[TableLine]
+    of_methods: list[int] | None = None
     footer: list[TableLine] = field(default_factory=list)
     falls: bool = True
     rising: tuple[int, ...] = ()
+
+    @property
+    def methods(self) -> Sequence[int | None]:
+        """Places of the methods that the columns stand for; None where they stand for none."""
+        return self.of_methods or [None] * len(self.columns)
 
     @property
     def kinds(self) -> list[str]:
@@ -149,8 +154,8 @@ def _by_dataset(
     *,
     falls: bool = True,
 ) -> ReportTable:
-    places: list[int | None] = list(range(len(view.methods)))
-    return ReportTable(slug, title, "data set", view.methods, places, lines, footer, falls)
+    places = [*range(len(view.methods))]
+    return ReportTable(slug, title, "data set", view.methods, lines, places, footer, falls)
 
 
 def stability_table(view: View) -> ReportTable:
@@ -229,9 +234,8 @@ def glance_table(view: View) -> ReportTable:
         for j in order
     ]
     columns = ["mean rank", f"mean {view.metric_name}", "best on", "stability", "seconds", "MB"]
-    nothing: list[int | None] = [None] * len(columns)
     title = "Methods at a glance"
-    return ReportTable("glance", title, "method", columns, nothing, lines, rising=(0, 4, 5))
+    return ReportTable("glance", title, "method", columns, lines, rising=(0, 4, 5))
 
 
 def wins_table(view: View, *, corrected: bool) -> ReportTable | None:
@@ -287,7 +291,7 @@ def _by_pair(
         for i, place in enumerate(places)
     ]
     names = [view.methods[place] for place in places]
-    return ReportTable(slug, title, "method", names, [*places], lines, falls=falls)
+    return ReportTable(slug, title, "method", names, lines, places, falls=falls)
 
 
 def similarity_table(names: Sequence[str], values: NDArray[np.float64]) -> ReportTable:
@@ -307,5 +311,5 @@ def similarity_table(names: Sequence[str], values: NDArray[np.float64]) -> Repor
         )
         for i, name in enumerate(names)
     ]
-    places: list[int | None] = list(range(len(names)))
-    return ReportTable("similarity-of", "Overlap of rankings", "method", list(names), places, lines)
+    places = [*range(len(names))]
+    return ReportTable("similarity-of", "Overlap of rankings", "method", [*names], lines, places)

@@ -3,7 +3,7 @@
 Where something cannot be computed, it is None, and `obstacle` says why.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -257,9 +257,7 @@ def measured(view: View, name: str) -> NDArray[np.float64]:
     for record in view.results.failures:
         i, j = found.datasets.index(record["dataset"]), found.methods.index(record["method"])
         values[i, record["run"], j] = np.nan
-    there = np.isfinite(values)
-    n_runs = there.sum(axis=1)
-    return np.asarray(np.where(there, values, 0).sum(axis=1) / np.where(n_runs, n_runs, np.nan))
+    return replace(found, values=values).means
 
 
 def _over_complete(view: View, values: NDArray[np.float64]) -> NDArray[np.float64]:
