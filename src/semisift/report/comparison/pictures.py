@@ -1,6 +1,7 @@
 """The pictures of a comparison as drawn, for the page and for files, with words for each."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -106,24 +107,27 @@ def diagram_figure(ranks: Ranks, slug: str, width: float) -> ReportFigure:
 
 def stability_figure(view: View, slug: str, width: float) -> ReportFigure:
     """Return stability against the figures."""
-
-    def draw(ax: Axes, palette: Palette, write: WriteName) -> None:
-        draw_stability(ax, view, palette, write)
-
     words = _best_in_words(view, mean_stability(view), "Most stable: {} ({})")
-    title = f"Stability and {view.metric_name}"
-    return ReportFigure(slug, title, words, (width, 320.0), (58.0, 12.0, 16.0, 40.0), draw)
+    return _trade_off(view, slug, width, "Stability", words, draw_stability)
 
 
 def time_figure(view: View, slug: str, width: float) -> ReportFigure:
     """Return seconds against the figures."""
-
-    def draw(ax: Axes, palette: Palette, write: WriteName) -> None:
-        draw_time(ax, view, palette, write)
-
     words = _best_in_words(view, -typical_seconds(view), "Fastest: {} ({} seconds)")
-    title = f"Time and {view.metric_name}"
-    return ReportFigure(slug, title, words, (width, 320.0), (58.0, 12.0, 16.0, 40.0), draw)
+    return _trade_off(view, slug, width, "Time", words, draw_time)
+
+
+def _trade_off(
+    view: View, slug: str, width: float, what: str, words: str, draw: Callable[..., None]
+) -> ReportFigure:
+    return ReportFigure(
+        slug,
+        f"{what} and {view.metric_name}",
+        words,
+        (width, 320.0),
+        (58.0, 12.0, 16.0, 40.0),
+        lambda ax, palette, write: draw(ax, view, palette, write),
+    )
 
 
 def _best_in_words(view: View, values: NDArray[np.float64], first: str) -> str:
