@@ -75,8 +75,8 @@ def made_up(
             "status": "done",
             "error": None,
             "warnings": [],
-            "n_train": 20,
-            "n_test": 10,
+            "n_train": 80,
+            "n_test": 40,
             "split": run,
             "top": rng.permutation(30)[:10].tolist(),
             "curves": {

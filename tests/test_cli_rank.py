@@ -310,7 +310,7 @@ def test_a_killed_select_leaves_no_output_or_a_whole_one(big_table):
 @pytest.mark.kill
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for other processes")
 def test_an_interruption_leaves_nothing_and_says_so(big_table):
-    more = "--param", "n_members=2000000"
+    more = "--param", "n_members=1000000"
     process, target = start_select(big_table, *more, FORCE_COLOR="1")  # the bar tells the step
     heard = b""
     while b"Ranking" not in heard and (read := process.stderr.read1()):

@@ -12,8 +12,7 @@ from sklearn.datasets import load_iris, load_wine
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 from semisift import Protocol, compare
-from semisift.evaluation.runs import Key
-from semisift.evaluation.warned import collected_warnings
+from semisift.evaluation.runs import RunKey, collected_warnings
 from semisift.evaluation.work import Work
 from semisift.math.threads import one_blas_thread
 from tests.rankers import Counting, Failing, Slow
@@ -169,8 +168,8 @@ def test_seconds_are_limited(n_jobs):
 
 
 def test_each_method_is_tried_once_before_the_rest():
-    keys = [Key("d", method, run) for run in range(3) for method in "ab"]
+    keys = [RunKey("d", method, run) for run in range(3) for method in "ab"]
     done = {keys[0]: {"status": "done", "measured": {"seconds": 0.1}}}
     work = Work(keys, done, max_seconds=1.0)
-    assert work.rounds() == [[Key("d", "b", 0)], [key for key in keys[1:] if key.run]]
+    assert work.rounds() == [[RunKey("d", "b", 0)], [key for key in keys[1:] if key.run]]
     assert Work(keys, dict(done)).rounds() == [keys[1:]]

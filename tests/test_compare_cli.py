@@ -52,6 +52,66 @@ def compare(*arguments, methods=METHODS, files=("wine.csv", "iris.csv"), code=0)
     )
 
 
+# --- rows that judge ------------------------------------------------------------------------------
+
+
+def write_partly(n_labelled, n_rows=200):
+    """Write a table of which some rows of each of two classes are labelled."""
+    rng = np.random.default_rng(0)
+    kinds = ["ab"[i % 2] if i < n_labelled else None for i in range(n_rows)]
+    columns = {f"x{j}": rng.normal(size=n_rows) for j in range(5)}
+    pl.DataFrame({**columns, "kind": kinds}).write_csv("partly.csv")
+
+
+def test_a_table_whose_labels_judge_nothing_is_refused(folder):
+    write_partly(8)
+    told = words(compare(files=["partly.csv"], code=1).stderr)
+    assert "data set 'partly': 2 labelled rows would judge the methods in a run" in told
+    assert "takes at least 10: of 200 rows 8 are labelled. Label more rows" in told
+    data = read_table("partly.csv", label="kind")
+    with pytest.raises(ValueError, match="2 labelled rows would judge"):
+        semisift.compare("random", {"partly": (data.X, data.y)}, PROTOCOL)
+
+
+@pytest.mark.filterwarnings("default::semisift.FewTestRowsWarning")
+def test_how_many_rows_judge_is_said_and_few_are_warned_of(folder):
+    write_partly(60)
+    made = compare(files=["wine.csv", "partly.csv"], methods="random,fisher")
+    assert "partly: 200 rows, of which 60 are labelled, 5 features, 2 classes; 20" in words(
+        made.stdout
+    )
+    assert "wine: 178 rows, 13 features, 3 classes; 58 labelled rows judge each run" in words(
+        made.stdout
+    )
+    doubt = "Few labelled rows judge a run on partly (20): an accuracy has a standard error of up "
+    assert f"Warning: {doubt}to 11 points" in words(made.stderr)
+    assert doubt in words(made.stdout)
+    call("report", "out", "--summary", "summary")
+    page = words((folder / "out" / "report.html").read_text(encoding="utf-8"))
+    summary = (folder / "summary" / "README.md").read_text(encoding="utf-8")
+    for text in (page, summary, repr(Results.load("out"))):
+        assert doubt in words(text)
+    for text in (page, summary):
+        assert "20 to 58 labelled rows judge a run, depending on the data set." in text
+    assert "none failed or warned" not in page
+
+
+def test_few_rows_that_judge_are_a_warning_in_python():
+    rng = np.random.default_rng(0)
+    sets = {"small": (rng.normal(size=(60, 4)), np.arange(60) % 2)}
+    with pytest.warns(semisift.FewTestRowsWarning, match=r"on small \(20\)") as caught:
+        semisift.compare("random", sets, PROTOCOL)
+    assert caught[0].filename == __file__
+
+
+def test_groups_are_judged_by_the_fewest_rows_of_all_runs():
+    X = np.random.default_rng(0).normal(size=(80, 4))
+    data = {"groups": (X, np.arange(80) % 2, np.arange(80) // 13)}
+    with pytest.warns(semisift.FewTestRowsWarning, match="on groups"):
+        results = semisift.compare("random", data, Protocol(n_runs=12, sizes=(1,)))
+    assert min(record["n_test"] for record in results.records) == results.n_judging["groups"]
+
+
 # --- what is kept and shown -----------------------------------------------------------------------
 
 
@@ -161,8 +221,8 @@ def test_a_row_without_a_group_is_refused(folder):
 
 def test_declared_categories_of_an_npz_are_spread(folder):
     rng = np.random.default_rng(0)
-    X = np.column_stack([rng.normal(size=60), rng.integers(3, size=60)])
-    y = np.arange(60) % 2
+    X = np.column_stack([rng.normal(size=120), rng.integers(3, size=120)])
+    y = np.arange(120) % 2
     np.savez("colours.npz", X=X, y=y, categorical=np.array([False, True]))
     arguments = ["compare", "colours.npz", "--methods", "random", "--out", "out", "--no-report"]
     assert "--categorical" in call(*arguments, code=1).stderr
@@ -372,7 +432,7 @@ def test_failed_runs_can_be_done_again(folder):
 def test_slow_methods_are_left_out_after_one_run(folder, jobs):
     limit = ["--max-seconds", 0.3, "--runs", 6]
     shown = compare(*limit, *jobs, methods="random,tests.rankers.Slow:seconds=0.4").stdout
-    left_out = r"tests.rankers.Slow:seconds=0.4 was left out on iris: a run took 0.4"
+    left_out = r"tests.rankers.Slow:seconds=0.4 on iris: left out after a run of 0.4"
     assert left_out in words(shown)
     results = Results.load("out")
     methods = [record["method"] for record in results.records]

@@ -16,7 +16,7 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 from semisift import Protocol, Results, compare
-from semisift.evaluation.runs import Key
+from semisift.evaluation.runs import RunKey
 from semisift.evaluation.store import ABOUT, FORMAT, Store
 from tests.test_compare_cli import call
 
@@ -287,5 +287,5 @@ def test_names_that_look_alike_have_records_of_their_own(tmp_path):
 
 def test_levels_are_numbers_however_they_are_written(tmp_path):
     store = Store(tmp_path)
-    assert store.path(Key("a", "b", 0, 1)) == store.path(Key("a", "b", 0, 1.0))
-    assert store.path(Key("a", "b", 0, 0.1)) != store.path(Key("a", "b", 0, 0.2))
+    assert store.path(RunKey("a", "b", 0, 1)) == store.path(RunKey("a", "b", 0, 1.0))
+    assert store.path(RunKey("a", "b", 0, 0.1)) != store.path(RunKey("a", "b", 0, 0.2))

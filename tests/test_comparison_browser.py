@@ -135,16 +135,16 @@ def test_judge_and_metric(page, comparison):
         for metric in range(2):
             for name, number in (("judge", judge), ("metric", metric)):
                 page.find_element(By.ID, name).find_elements(By.TAG_NAME, "option")[number].click()
-            sights = page.execute_script(
-                "return [...new Set([...document.querySelectorAll('.sight')]"
-                ".filter((each) => each.checkVisibility()).map((each) => each.dataset.sight))]"
+            panels = page.execute_script(
+                "return [...new Set([...document.querySelectorAll('.panel')]"
+                ".filter((each) => each.checkVisibility()).map((each) => each.dataset.panel))]"
             )
-            assert sights == [str(2 * judge + metric)]
+            assert panels == [str(2 * judge + metric)]
             scores = comparison.scores(
                 judge=comparison.protocol.judges[judge], metric=comparison.protocol.metrics[metric]
             )
             cell = page.find_element(
-                By.CSS_SELECTOR, f"#v{sights[0]}-main tbody tr[data-dataset='1'] td"
+                By.CSS_SELECTOR, f"#v{panels[0]}-main tbody tr[data-dataset='1'] td"
             )
             assert cell.text.split()[0] == f"{scores.means[1, 0]:.3f}"
 
@@ -157,7 +157,7 @@ def test_bands(page):
 
 def test_pointing_at_a_method(page):
     script = """
-        const part = document.querySelector("#curves .sight:not([hidden]) .of-sizes");
+        const part = document.querySelector("#curves .panel:not([hidden]) .of-sizes");
         const lines = [...part.querySelectorAll("[data-method]")];
         return lines.map((line) => [line.dataset.method, getComputedStyle(line).opacity]);
     """
@@ -319,8 +319,8 @@ def test_without_scripts_all_is_there(page, report):
         page.get(report.as_uri())
         assert not page.find_element(By.ID, "chooser").is_displayed()
         assert not page.find_element(By.ID, "download").is_displayed()
-        sights = page.find_elements(By.CSS_SELECTOR, "#results .sight")
-        assert [sight.is_displayed() for sight in sights] == [True] * 4
+        panels = page.find_elements(By.CSS_SELECTOR, "#results .panel")
+        assert [panel.is_displayed() for panel in panels] == [True] * 4
         assert page.find_elements(By.CSS_SELECTOR, "th button") == []
     finally:
         page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})

@@ -20,7 +20,7 @@ from semisift.report.comparison import (
     write_figures,
 )
 from semisift.report.comparison.labels import place_labels
-from semisift.report.comparison.looks import colour, dashes, mark
+from semisift.report.comparison.styles import colour, dashes, mark
 from semisift.report.comparison.view import interval
 from semisift.report.palette import PLAIN
 

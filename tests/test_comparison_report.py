@@ -1,5 +1,6 @@
 """What the report of a comparison says and draws."""
 
+import io
 import json
 import re
 import tomllib
@@ -9,8 +10,11 @@ from xml.etree import ElementTree
 import matplotlib
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
+from rich.console import Console
 
 from semisift import Protocol
+from semisift.cli._standings import remarks, standings
 from semisift.report.comparison import (
     render_comparison,
     to_latex,
@@ -24,6 +28,7 @@ from semisift.report.comparison.view import view_of
 from semisift.report.palette import PLAIN
 
 from . import pages
+from .comparisons import changed
 from .shown_comparisons import EVIL_SET, made_up, made_up_sweep, random_figures
 
 
@@ -59,7 +64,7 @@ def test_the_page_says_what_was_done(page):
         "adjusted for their number by Holm's method",
         "all-labels is shown all training labels",
         "Without any figure, and so without ranks: Stubborn.",
-        "Stubborn on breast cancer, 6 runs",
+        "Stubborn failed on breast cancer in 6 runs",
         "scikit-learn",
         "--runs 6",
         "The paper does not name its kernel.",
@@ -91,7 +96,7 @@ def test_the_main_table_holds_the_means(comparison):
         assert cells[best].startswith("**")
         assert sum("**" in cell for cell in cells) == 1
     ranks = comparison.mean_ranks()
-    assert lines[-1].split("|")[2].strip() == f"{ranks['fisher']:.2f}"
+    assert lines[-1].split("|")[2].strip().strip("*") == f"{ranks['fisher']:.2f}"
 
 
 def test_choice_of_judge_and_metric(comparison):
@@ -312,3 +317,66 @@ def test_every_template_is_in_the_package():
     folder = root / "src/semisift/report"
     listed = {path for pattern in patterns for path in folder.glob(pattern)}
     assert {path for path in (folder / "templates").rglob("*") if path.is_file()} <= listed
+
+
+def test_the_page_makes_no_tests_of_figures_that_are_no_pairs(tmp_path):
+    results = changed(
+        made_up(random_figures(3, 4, 3)),
+        lambda record: {"split": 9} if (record["run"], record["method"]) == (3, "method 1") else {},
+    )
+    page = text_of(render_comparison(results))
+    said = "data set 'set 0', run 3: methods were given different splits"
+    for text in (page, write_summary(results, tmp_path).read_text(), standings_of(results)):
+        assert said in text
+        assert "chi-squared" not in text
+        assert "signed-rank test" not in text
+        assert "lowest mean ranks" not in text.lower()
+    assert "A method wins on a data set" not in page
+    assert "| mean rank | none | none | none |" in to_markdown(results)
+    assert "mean rank & none & none & none" in to_latex(results)
+    with pytest.raises(ValueError, match="different splits"):
+        results.plot_cd()
+
+
+def test_the_page_says_what_results_say():
+    results = made_up(random_figures(4, 5, 3))
+    view = view_of(results)
+    assert_array_equal(view.mean_ranks, list(results.mean_ranks().values()))
+    assert view.friedman.chi2 == results.friedman().chi2
+    assert view.nemenyi().critical_difference == results.nemenyi().critical_difference
+    assert_array_equal(view.wins(corrected=True), results.win_tie_loss())
+    assert_array_equal(view.wilcoxon[0][0, 1], results.wilcoxon("method 0", "method 1").p)
+
+
+def standings_of(results):
+    """Return what the terminal shows, with single blanks."""
+    console = Console(width=200, file=io.StringIO())
+    console.print(standings(results))
+    for line in remarks(results):
+        console.print(line)
+    return " ".join(console.file.getvalue().split())
+
+
+def test_bold_is_the_best_alone():
+    values = np.array([[0.8, 0.7, 0.9, 0.6], [0.5, 0.9, 0.9, 0.6], [0.5, 0.5, 0.5, 0.5]])
+    names = ["a", "b", "all-labels", "c"]
+    lines = to_markdown(made_up(np.repeat(values[:, None], 2, axis=1), methods=names)).splitlines()
+    bold = [[j for j, cell in enumerate(line.split("|")[2:-1]) if "**" in cell] for line in lines]
+    assert bold[2:] == [[0], [1], [], [1], [1]]  # three data sets, the mean and the mean rank
+    rules = re.findall(r"tfoot td[^{]*{[^}]*}", render_comparison(made_up(random_figures(1, 2, 2))))
+    assert rules
+    assert not any("font-weight" in rule for rule in rules)
+
+
+def test_results_tell_what_they_are():
+    values = random_figures(2, 3, 2)
+    values[0] = [0.8, 0.6]
+    values[1] = [np.nan, 0.5]
+    assert repr(made_up(values)).splitlines() == [
+        "Results: 2 methods on 2 data sets, 3 runs each",
+        "Mean accuracy of the judge tree:",
+        "  method 0  0.8267 (on 1 of 2)",
+        "  method 1  0.5767",
+        "3 records missing",
+    ]
+    assert "No figures" not in repr(made_up(np.full((1, 1, 1), np.nan)))

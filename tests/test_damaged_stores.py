@@ -10,9 +10,9 @@ from sklearn.datasets import load_iris, load_wine
 
 from semisift import Protocol, Results, compare
 from semisift.cli import main
-from semisift.evaluation.committees import CommitteeRecords
 from semisift.evaluation.schema import check_about, check_record
 from semisift.evaluation.store import ABOUT, Store
+from semisift.papers.cotraining import CommitteeRecords
 from tests.test_committee_figure import make_set, plan_of, run_committees
 
 MISSING = "missing"

@@ -1,5 +1,6 @@
 import json
 
+import click
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -11,6 +12,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from semisift import SSFI, FisherScore, LaplacianScore
+from semisift.cli._options import parse_parameters
 from semisift.evaluation.baselines import BASELINES
 from semisift.evaluation.entrants import Entrant, find_entrants
 from semisift.evaluation.specs import make, parse
@@ -274,3 +276,14 @@ def test_all_labels_is_the_fisher_score_without_its_warning():
 
 def test_other_methods_do_not_see_all_labels():
     assert not any(entrant.sees_all_labels for entrant in find_entrants([*METHODS, "random"]))
+
+
+def test_the_command_line_reads_parameters_alike():
+    assert parse_parameters(("variant=paper", "n_members = 5"), SSFI) == {
+        "variant": "paper",
+        "n_members": 5,
+    }
+    with pytest.raises(click.BadParameter, match="variant is given twice"):
+        parse_parameters(("variant=paper", "variant=paper"), SSFI)
+    with pytest.raises(click.BadParameter, match="'=3' must be NAME=VALUE"):
+        parse_parameters(("=3",), SSFI)

@@ -15,25 +15,30 @@ from sklearn.datasets import load_breast_cancer
 
 from semisift import METHODS, Results, compare
 from semisift.cli import main
-from semisift.cli._reproduced import show
-from semisift.evaluation import pairwise, published, statistics
+from semisift.evaluation import pairwise, statistics
 from semisift.evaluation.baselines import BASELINES
-from semisift.evaluation.beside import (
-    Cell,
+from semisift.evaluation.datasets import ComparisonData
+from semisift.evaluation.entrants import find_entrants
+from semisift.evaluation.protocol import Protocol
+from semisift.evaluation.wins import win_tie_loss
+from semisift.papers import published
+from semisift.papers.figures import (
+    OurFigure,
     cell,
     count_ahead,
     paper_scores,
     published_wins,
     wins,
 )
-from semisift.evaluation.datasets import ComparisonData
-from semisift.evaluation.entrants import find_entrants
-from semisift.evaluation.paper_sets import SSFI_SETS, load
-from semisift.evaluation.protocol import Protocol
-from semisift.evaluation.reproductions import is_registered, make_method, prepare
-from semisift.evaluation.targets import TARGETS
-from semisift.evaluation.wins import win_tie_loss
+from semisift.papers.paper_sets import SSFI_SETS, load
+from semisift.papers.reproductions import is_registered, make_method, prepare
+from semisift.papers.targets import TARGETS
+from semisift.papers.views import show
+from tests.comparisons import changed
 from tests.shown_comparisons import made_up
+
+# The papers' own data sets are small; the page of a reproduction says so.
+pytestmark = pytest.mark.filterwarnings("ignore::semisift.FewTestRowsWarning")
 
 # Methods of the papers that need not be there yet.
 TO_COME = {"co-training", "rasco", "rel-rasco", "prob-mrmr"}
@@ -292,7 +297,7 @@ def test_notes_hold_the_published_numbers_by_our_names(fw_folder):
     ],
 )
 def test_a_word_for_each_cell(published_value, mean, error, word):
-    assert Cell(published_value, mean, error).word == word
+    assert OurFigure(published_value, mean, error).word == word
 
 
 def test_cells_without_a_figure_say_why(fw_folder):
@@ -378,6 +383,15 @@ def test_signed_ranks_are_printed(tmp_path):
     text = printed("ssfi-table2", results)
     assert "SSFI against RF on 10 data sets: W+ = 51, W- = 4, p = 0.0137." in text
     assert "SSFI against RF on 2 data sets" in text
+
+
+@pytest.mark.parametrize("name", ["enscls-table2", "enscls-table3", "enscls-fig2"])
+def test_figures_of_different_splits_are_not_tested(small_enscls, name):
+    results = changed(small_enscls, lambda record: {"split": hash(record["method"])})
+    text = printed(name, results)
+    assert "There are no tests: data set 'Leukemia', run 0: methods were given different" in text
+    assert "Friedman" not in text.partition("The paper says")[0]
+    assert "Wins/ties/losses" not in text
 
 
 # --- the command ----------------------------------------------------------------------------------

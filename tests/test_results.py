@@ -5,9 +5,9 @@ import polars
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from semisift._compare import Results
 from semisift.evaluation import pairwise, statistics
 from semisift.evaluation.protocol import Protocol
-from semisift.evaluation.results import Results
 from semisift.evaluation.scores import Scores
 from semisift.evaluation.store import Store
 from semisift.evaluation.wins import win_tie_loss

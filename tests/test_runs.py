@@ -13,10 +13,11 @@ from scipy.sparse import csr_array
 from sklearn.ensemble import ExtraTreesClassifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from semisift._provenance import versions
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import Entrant, find_entrants
 from semisift.evaluation.protocol import METRICS, PROTOCOLS, Protocol
-from semisift.evaluation.runs import Key, check_splits, key_of, run_once, versions
+from semisift.evaluation.runs import RunKey, check_splits, key_of, run_once
 from semisift.evaluation.sweeps import Sweep
 from semisift.math import threads
 from tests.comparisons import SPY_JUDGE, SeesAll, Spy, SpyJudge, codes, counts_data, numbered_rows
@@ -263,7 +264,7 @@ def test_record_of_a_method():
     record = run_once(data, entrant("fisher"), QUICK, 1)
     assert record["status"] == "done"
     assert record["error"] is None
-    assert key_of(record) == Key("counts", "fisher", 1, None)
+    assert key_of(record) == RunKey("counts", "fisher", 1, None)
     assert (record["n_train"], record["n_labelled"], record["n_test"]) == (60, 9, 30)
     assert record["n_features"] == 60
     assert len(record["top"]) == 50

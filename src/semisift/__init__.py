@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
+    from semisift._compare import Results, compare
     from semisift.consensus.consensus import Consensus
     from semisift.embedded.fs_manifold import FSManifold
     from semisift.embedded.rlsr import RLSR
@@ -20,11 +21,10 @@ if TYPE_CHECKING:
     from semisift.ensembles.pct_forest import PCTForestImportance
     from semisift.ensembles.sefr import SEFR
     from semisift.ensembles.ssfi import SSFI
-    from semisift.evaluation.compare import compare
     from semisift.evaluation.protocol import PROTOCOLS, Protocol
-    from semisift.evaluation.results import Results
     from semisift.exceptions import (
         FallbackWarning,
+        FewTestRowsWarning,
         GraphWarning,
         KernelsMissingWarning,
         NothingSelectedWarning,
@@ -100,6 +100,7 @@ __all__ = [
     "FWSemiFS",
     "FallbackWarning",
     "FeatureRanker",
+    "FewTestRowsWarning",
     "FisherScore",
     "ForestImportance",
     "GraphWarning",
@@ -141,8 +142,8 @@ _HOMES = {
     "TriTraining": "semisift.learners.cotraining.tri_training",
     "PROTOCOLS": "semisift.evaluation.protocol",
     "Protocol": "semisift.evaluation.protocol",
-    "Results": "semisift.evaluation.results",
-    "compare": "semisift.evaluation.compare",
+    "Results": "semisift._compare",
+    "compare": "semisift._compare",
     "CLS": "semisift.filters.cls",
     "CSFS": "semisift.filters.csfs",
     "EnsCLS": "semisift.ensembles.enscls",
@@ -159,6 +160,7 @@ _HOMES = {
     "GraphWarning": "semisift.exceptions",
     "METHODS": "semisift.registry",
     "FallbackWarning": "semisift.exceptions",
+    "FewTestRowsWarning": "semisift.exceptions",
     "MRMR": "semisift.filters.mrmr",
     "BaggingConstraintScore": "semisift.ensembles.bagging_constraint",
     "ConstraintScore": "semisift.filters.constraint",
@@ -198,7 +200,7 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        value: Any = _version()
+        value: Any = importlib.import_module("semisift._provenance").version_of()
     elif name in _HOMES:
         value = getattr(importlib.import_module(_HOMES[name]), name)
     else:
@@ -209,12 +211,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("semisift")
-    except PackageNotFoundError:  # a source tree that is not installed
-        return "0+unknown"

@@ -2,6 +2,7 @@
 
 __all__ = [
     "FallbackWarning",
+    "FewTestRowsWarning",
     "GraphWarning",
     "KernelsMissingWarning",
     "NothingSelectedWarning",
@@ -13,6 +14,10 @@ __all__ = [
 
 class FallbackWarning(UserWarning):
     """Labels or pairs are lacking for a part of a score, which falls back on what there is."""
+
+
+class FewTestRowsWarning(UserWarning):
+    """Few labelled rows judge the methods of a comparison, so that its figures are uncertain."""
 
 
 class GraphWarning(UserWarning):

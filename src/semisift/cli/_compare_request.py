@@ -41,7 +41,7 @@ SETTINGS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(TableOptions):
+class CompareRequest(TableOptions):
     """What the user asked for: a field for each option, by its name.
 
     `files` are the paths of the data sets, by their names.
@@ -120,7 +120,7 @@ def by_name(files: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def find_request(options: dict[str, Any], given: set[str]) -> Request:
+def find_request(options: dict[str, Any], given: set[str]) -> CompareRequest:
     """Return what is asked for; a resumed comparison knows what is not said again.
 
     Parameters
@@ -133,7 +133,7 @@ def find_request(options: dict[str, Any], given: set[str]) -> Request:
     store = Store(Path(options["out"]))
     files = by_name(options["files"])
     if not options["resume"] or not store.exists:
-        return Request(**{**options, "files": files})
+        return CompareRequest(**{**options, "files": files})
     kept = store.about()["notes"]
     with damage_named(store.folder / ABOUT):
         before = _kept_options(kept.get("options", {}))
@@ -145,7 +145,7 @@ def find_request(options: dict[str, Any], given: set[str]) -> Request:
     kept_methods = before.get("methods", ())
     new = [name for name in _each_name(options["methods"]) if name not in _each_name(kept_methods)]
     merged["methods"] = (*kept_methods, *new)
-    return Request(**merged)
+    return CompareRequest(**merged)
 
 
 def _kept_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -195,13 +195,13 @@ def _own_classes_again(methods: Iterable[str], judges: Collection[str]) -> str:
     return " ".join(words)
 
 
-def resume_command(request: Request) -> str:
+def resume_command(request: CompareRequest) -> str:
     """Return the command that goes on."""
     words = ["semisift compare --resume --out", shlex.quote(request.out)]
     return " ".join([*words, _own_classes_again(request.entrants, request.judge)]).rstrip()
 
 
-def command_line(request: Request) -> str:
+def command_line(request: CompareRequest) -> str:
     """Return the command that makes the same records, without the folders of this machine."""
     from semisift.cli.compare import compare
 
@@ -218,7 +218,7 @@ def command_line(request: Request) -> str:
     return " \\\n  ".join([*lines, "--out DIR"])
 
 
-def find_protocol(request: Request) -> Protocol:
+def find_protocol(request: CompareRequest) -> Protocol:
     """Return the protocol with the changes that were asked for."""
     if request.protocol not in PROTOCOLS:
         raise click.BadParameter(

@@ -7,16 +7,18 @@ from pathlib import Path
 import click
 import joblib
 
+from semisift._compare import compare
+from semisift._labels import UNLABELLED
 from semisift._words import count, visible
-from semisift.cli._compare_request import Request, blaming, find_protocol
+from semisift.cli._compare_request import CompareRequest, blaming, find_protocol
 from semisift.cli._own_classes import import_own_classes
 from semisift.cli._progress import Steps
 from semisift.cli._standings import show
 from semisift.cli._tables import check_reading, labels_are_not_named
 from semisift.cli._targets import Targets
-from semisift.evaluation.compare import compare
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import find_entrants
+from semisift.evaluation.runs import check_splits
 from semisift.evaluation.store import Store
 from semisift.evaluation.sweeps import Sweep
 from semisift.io import FileTable, load
@@ -26,7 +28,7 @@ REPORT = "report.html"
 SECONDS_TO_CONNECT = 10
 
 
-def run(request: Request) -> bool:
+def run(request: CompareRequest) -> bool:
     """Compare, write the report and show how the methods stand.
 
     Returns
@@ -43,7 +45,14 @@ def run(request: Request) -> bool:
     with blaming("--sweep"):
         sweep = None if request.sweep is None else Sweep.parse(request.sweep)
     steps = Steps(request.quiet)
-    sets = [_read(request, name, path, steps) for name, path in request.files.items()]
+    sets = []
+    for name, path in request.files.items():
+        data, notes = _read(request, name, path, steps)
+        n_judging = check_splits(data, protocol, sweep)
+        if not request.quiet:
+            for line in [_in_words(data, n_judging), *(f"  Note: {note}" for note in notes)]:
+                click.echo(line)
+        sets.append(data)
     with _backend(request), steps.step("Comparing") as step:
         results = compare(
             request.entrants,
@@ -66,7 +75,7 @@ def run(request: Request) -> bool:
     return bool(results.records) and len(results.failures) == len(results.records)
 
 
-def _check(request: Request) -> None:
+def _check(request: CompareRequest) -> None:
     """Refuse what cannot be meant, before any file is read."""
     if not request.files:
         also = ""
@@ -86,7 +95,7 @@ def _check(request: Request) -> None:
     Store(Path(request.out)).check(request.resume)
 
 
-def _find_report(request: Request) -> Path | None:
+def _find_report(request: CompareRequest) -> Path | None:
     if request.no_report:
         return None
     if request.report is None:
@@ -94,7 +103,9 @@ def _find_report(request: Request) -> Path | None:
     return Targets(request.files.values()).add(request.report, "--report", (".html", ".htm"))
 
 
-def _read(request: Request, name: str, path: str, steps: Steps) -> ComparisonData:
+def _read(
+    request: CompareRequest, name: str, path: str, steps: Steps
+) -> tuple[ComparisonData, list[str]]:
     def check(table: FileTable) -> None:
         if request.label is None and table.label is None:
             raise labels_are_not_named(table, "a comparison")
@@ -102,19 +113,22 @@ def _read(request: Request, name: str, path: str, steps: Steps) -> ComparisonDat
     with steps.step(f"Reading {Path(path).name}"):
         dataset = load(path, request.for_one_table, check)
         data = ComparisonData.build(name, dataset.X, dataset.y, dataset.groups)
-    if not request.quiet:
-        n_rows, n_features = data.X.shape
-        click.echo(
-            f"{visible(name)}: {count(n_rows, 'row')}, {count(n_features, 'feature')}, "
-            f"{count(len(data.classes), 'class', 'classes')}"
-        )
-        for note in dataset.notes:
-            click.echo(f"  Note: {note}")
-    return data
+    return data, dataset.notes
+
+
+def _in_words(data: ComparisonData, n_judging: int) -> str:
+    n_rows, n_features = data.X.shape
+    n_known = int((data.y != UNLABELLED).sum())
+    known = f", of which {n_known:,} are labelled" if n_known < n_rows else ""
+    return (
+        f"{visible(data.name)}: {count(n_rows, 'row')}{known}, {count(n_features, 'feature')}, "
+        f"{count(len(data.classes), 'class', 'classes')}; {count(n_judging, 'labelled row')} "
+        f"judge each run"
+    )
 
 
 @contextmanager
-def _backend(request: Request) -> Iterator[None]:
+def _backend(request: CompareRequest) -> Iterator[None]:
     """Let the runs be made by whom the user chose."""
     if request.backend != "dask":
         with joblib.parallel_config(backend=request.backend, n_jobs=1):

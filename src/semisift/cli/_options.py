@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from semisift._words import python_value
 from semisift.cli._values import Redundancy, Top
+from semisift.evaluation.specs import parse_settings
 from semisift.io.options import Reading, TableOptions
 
 Command = Callable[..., Any]
@@ -198,12 +198,11 @@ def parse_parameters(
         Where there is no such parameter, or it has an option of its own.
     """
     known = [name for name in inspect.signature(cls).parameters if name not in own_options]
-    parameters = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        name = name.strip()
-        if not equals:
-            raise click.BadParameter(f"{text!r} must be NAME=VALUE.", param_hint="--param")
+    try:
+        parameters = parse_settings(given)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--param") from error
+    for name in parameters:
         if name in own_options:
             raise click.BadParameter(
                 f"{name} has an option of its own: {own_options[name]}.", param_hint="--param"
@@ -213,5 +212,4 @@ def parse_parameters(
                 f"{cls.__name__} has no parameter {name!r}. It has {', '.join(known)}.",
                 param_hint="--param",
             )
-        parameters[name] = python_value(value.strip())
     return parameters

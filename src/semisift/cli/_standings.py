@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from semisift._words import count, figure, listed, visible
-from semisift.evaluation.results import Results
+from semisift.evaluation.results import ComparisonResults
+from semisift.evaluation.runs import doubt
 from semisift.evaluation.sweeps import SWEEPS
+from semisift.report.comparison.problems import failures, too_slow
+from semisift.report.comparison.view import view_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,13 +19,15 @@ if TYPE_CHECKING:
 LONGEST_ERROR = 300
 
 
-def show(results: Results, report: Path | None) -> None:
+def show(results: ComparisonResults, report: Path | None) -> None:
     """Print a table of the methods, what went wrong, and where all is."""
     from semisift.cli._terminal import Terminal
 
     console = Terminal()
     console.print(standings(results))
-    for line in [*failures(results), *left_out(results), *remarks(results)]:
+    for problem in [*failures(results), *too_slow(results)]:
+        console.print(f"{problem.where}: {problem.what[:LONGEST_ERROR]}")
+    for line in remarks(results):
         console.print(line)
     if results.folder is not None:
         console.print(f"Records: {results.folder}")
@@ -30,7 +35,7 @@ def show(results: Results, report: Path | None) -> None:
         console.print(f"Report: {report}")
 
 
-def standings(results: Results) -> "Table":
+def standings(results: ComparisonResults) -> "Table":
     """Return a table with a row for each method, the best mean rank first."""
     from rich.table import Table
     from rich.text import Text
@@ -47,40 +52,26 @@ def standings(results: Results) -> "Table":
         table.add_column(heading, justify="right")
     table.add_column("median seconds", justify="right")
     table.add_column("failed", justify="right")
-    ranks = mean_ranks(results)
-    means = [_means(results, level) for level in results.levels]
+    ranks = dict(zip(results.methods, view_of(results).mean_ranks, strict=True))
+    means = [results.means(level=level) for level in results.levels]
     seconds = _median_seconds(results)
     failed = Counter(record["method"] for record in results.failures)
-    for method in sorted(results.methods, key=lambda method: ranks.get(method, np.inf)):
-        rank = f"{ranks[method]:.2f}" if method in ranks else "-"
-        figures = [of_level[method] for of_level in means]
+    for method in sorted(ranks, key=lambda method: np.nan_to_num(ranks[method], nan=np.inf)):
+        rank = "-" if np.isnan(ranks[method]) else f"{ranks[method]:.2f}"
+        figures = [_mean(*of_level[method], len(results.datasets)) for of_level in means]
         time = "-" if np.isnan(seconds[method]) else figure(seconds[method])
         table.add_row(Text(visible(method)), rank, *figures, time, str(failed[method] or "-"))
     return table
 
 
-def mean_ranks(results: Results) -> dict[str, float]:
-    """Return the mean ranks, or none where no data set is complete."""
-    complete = results.scores().complete()
-    return results.mean_ranks() if complete.datasets and complete.methods else {}
+def _mean(mean: float, n_known: int, n_sets: int) -> str:
+    """Write a mean over data sets, and of how many, where some are missing."""
+    if not n_known:
+        return "-"
+    return f"{mean:.4f}" + (f" ({n_known} of {n_sets})" if n_known < n_sets else "")
 
 
-def _means(results: Results, level: float | None) -> dict[str, str]:
-    """Write the mean over data sets of each method, and of how many, where some are missing."""
-    scores = results.scores(level=level)
-    found = {}
-    for method, means in zip(scores.methods, scores.means.T, strict=True):
-        known = means[np.isfinite(means)]
-        if not len(known):
-            found[method] = "-"
-        elif len(known) < len(means):
-            found[method] = f"{known.mean():.4f} ({len(known)} of {len(means)})"
-        else:
-            found[method] = f"{known.mean():.4f}"
-    return found
-
-
-def _median_seconds(results: Results) -> dict[str, float]:
+def _median_seconds(results: ComparisonResults) -> dict[str, float]:
     found = {}
     seconds = results.measured("seconds")
     for method, values in zip(seconds.methods, np.moveaxis(seconds.values, 2, 0), strict=True):
@@ -89,32 +80,14 @@ def _median_seconds(results: Results) -> dict[str, float]:
     return found
 
 
-def failures(results: Results) -> list[str]:
-    """Say which methods failed where, how often and why."""
-    counted = Counter(
-        (record["method"], record["dataset"], record["error"]) for record in results.failures
-    )
-    return [
-        f"{visible(method)} failed on {visible(dataset)} in {count(number, 'run')}: "
-        f"{visible(error[:LONGEST_ERROR])}"
-        for (method, dataset, error), number in counted.items()
-    ]
-
-
-def left_out(results: Results) -> list[str]:
-    """Say which methods were left out where, because they were too slow."""
-    return [
-        f"{visible(method)} was left out on {visible(dataset)}: a run took {figure(seconds)} s, "
-        f"and the limit is {figure(results.about['max_seconds'])} s."
-        for (dataset, method), seconds in results.too_slow.items()
-    ]
-
-
-def remarks(results: Results) -> list[str]:
+def remarks(results: ComparisonResults) -> list[str]:
     """Say what the figures of the table stand on, where that is not all there is."""
-    found = []
-    n_complete = len(results.scores().complete().datasets)
-    if 0 < n_complete < len(results.datasets):
+    found = [*filter(None, [doubt(results.n_judging)])]
+    complete = results.scores().complete().datasets
+    n_complete = len(complete)
+    if problem := results.unpaired(complete):
+        found.append(f"There are no ranks: {problem}")
+    elif 0 < n_complete < len(results.datasets):
         found.append(
             f"Ranks are over the {n_complete} of {len(results.datasets)} data sets on which every "
             "method has all its runs."

@@ -1,9 +1,16 @@
 """``semisift report``: pages, tables and pictures from the records of a comparison."""
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from semisift._words import for_terminal
 from semisift.cli._options import QUIET, InSections, with_options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MARKDOWN = (".md", ".markdown")
 
 OUTPUTS = [
     click.option("--out", metavar="FILE", help="Write the page there.  [default: DIR/report.html]"),
@@ -37,17 +44,7 @@ Examples:
 @click.command(cls=InSections, epilog=EXAMPLES)
 @click.argument("folder", metavar="DIR")
 @with_options(Results=OUTPUTS)
-def report(
-    folder: str,
-    out: str | None,
-    title: str | None,
-    markdown: str | None,
-    latex: str | None,
-    figures: str | None,
-    figure_format: str,
-    summary: str | None,
-    quiet: bool,
-) -> None:
+def report(folder: str, quiet: bool, **options: Any) -> None:
     """Draw the report of a comparison from its records.
 
     DIR is the folder that `semisift compare` or `semisift reproduce` wrote, of a comparison that is
@@ -55,11 +52,11 @@ def report(
     """
     from pathlib import Path
 
+    from semisift._compare import Results
     from semisift._files import drafts
     from semisift.cli._compare_run import REPORT
     from semisift.cli._standings import show
     from semisift.cli._targets import Targets
-    from semisift.evaluation.results import Results
     from semisift.evaluation.schema import COMMITTEES
     from semisift.evaluation.store import Store
     from semisift.report.comparison import (
@@ -70,36 +67,75 @@ def report(
         write_summary,
     )
 
-    if Store(Path(folder)).about().get("kind") == COMMITTEES:
-        from semisift.cli import _committees
+    targets = Targets()
 
-        choice = _committees.Outputs(markdown, figures, figure_format, summary)
-        _committees.report(folder, choice, {"out": out, "title": title, "latex": latex}, quiet)
+    def place(option: str, *endings: str) -> Path | None:
+        given = options[option]
+        return None if given is None else targets.add(given, f"--{option}", endings)
+
+    for option in ("figures", "summary"):
+        given = options[option]
+        if given is not None and Path(given).exists() and not Path(given).is_dir():
+            raise click.BadParameter(f"{given} is a file.", param_hint=f"--{option}")
+    figures, form, summary = options["figures"], options["figure_format"], options["summary"]
+    if Store(Path(folder)).about().get("kind") == COMMITTEES:
+        for option in ("out", "title", "latex"):
+            if options[option] is not None:
+                raise click.BadParameter(
+                    f"{folder} holds records of committees, which have no page and no table in "
+                    "LaTeX: use --summary, --markdown or --figures.",
+                    param_hint=f"--{option}",
+                )
+        _report_committees(folder, place("markdown", *MARKDOWN), figures, form, summary, quiet)
         return
     results = Results.load(folder)
-    targets = Targets()
-    page = targets.add(out or str(Path(folder) / REPORT), "--out", (".html", ".htm"))
-    tables = {
-        targets.add(given, option, endings): make
-        for given, option, endings, make in (
-            (markdown, "--markdown", (".md", ".markdown"), to_markdown),
-            (latex, "--latex", (".tex",), to_latex),
-        )
-        if given is not None
-    }
-    folders = {"--figures": figures, "--summary": summary}
-    for option, given in folders.items():
-        if given is not None and Path(given).exists() and not Path(given).is_dir():
-            raise click.BadParameter(f"{given} is a file.", param_hint=option)
-    write_comparison(results, page, title=title)
-    with drafts(list(tables)) as paths:
-        for path, make in zip(paths, tables.values(), strict=True):
+    page = place("out", ".html", ".htm") or targets.add(str(Path(folder) / REPORT), "--out")
+    tables = {place("markdown", *MARKDOWN): to_markdown, place("latex", ".tex"): to_latex}
+    texts = {path: make for path, make in tables.items() if path is not None}
+    write_comparison(results, page, title=options["title"])
+    with drafts(list(texts)) as paths:
+        for path, make in zip(paths, texts.values(), strict=True):
             path.write_text(make(results), encoding="utf-8")
     if figures is not None:
-        write_figures(results, figures, figure_format)
+        write_figures(results, figures, form)
     if summary is not None:
         write_summary(results, summary)
     if not quiet:
         show(results, page)
-        for written in (*tables, *filter(None, folders.values())):
+        for written in (*texts, *filter(None, [figures, summary])):
             click.echo(f"Written: {for_terminal(written)}")
+
+
+def _report_committees(
+    folder: str,
+    markdown: "Path | None",
+    figures: str | None,
+    form: str,
+    summary: str | None,
+    quiet: bool,
+) -> None:
+    """Write the tables and the figure of committees from their records."""
+    from pathlib import Path
+
+    from semisift._files import drafts
+    from semisift.cli._terminal import Terminal
+    from semisift.papers import cotraining_report as committees
+    from semisift.papers.cotraining import CommitteeRecords
+    from semisift.papers.reproduce import SUMMARY
+
+    results = CommitteeRecords.load(folder)
+    written: list[Path] = []
+    if markdown is not None:
+        with drafts([markdown]) as (draft,):
+            draft.write_text(committees.committees_to_markdown(results), encoding="utf-8")
+        written.append(markdown)
+    if figures is not None:
+        written.append(committees.write_committee_figure(results, figures, form))
+    if summary is not None or not written:
+        written.append(
+            committees.write_committee_summary(results, summary or Path(folder) / SUMMARY)
+        )
+    if not quiet:
+        committees.show(Terminal(), results)
+        for path in written:
+            click.echo(f"Written: {for_terminal(path)}")

@@ -2,22 +2,17 @@
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from semisift.cli._progress import Steps
-from semisift.evaluation.targets import TARGETS
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from semisift.evaluation.reproductions import Reproduction
-    from semisift.evaluation.results import Results
-    from semisift.evaluation.targets import Target
+from semisift.papers.targets import TARGETS
 
 # numpy, scikit-learn and rich are imported inside functions: ``semisift reproduce --help`` should
 # not wait for them.
+
+FOLDERS = ("data", "out")
 
 TARGET_LIST = "\b\nTargets:\n" + "\n".join(
     f"  {name:<17} {target.published.place}, {target.published.source.partition(')')[0]})"
@@ -85,76 +80,18 @@ def reproduce(target: str, **options: Any) -> None:
     classifiers, they are run instead, and their members are judged before and after they learnt.
     """
     from semisift.cli._terminal import Terminal
-    from semisift.evaluation.reproductions import prepare
+    from semisift.papers.reproduce import reproduce as make_again
 
-    console = Terminal(quiet=options["quiet"])
-    steps = Steps(options["quiet"])
-    if TARGETS[target].view == "committees":
-        _reproduce_committees(console, steps, TARGETS[target], options)
-        return
-    with steps.step("Reading the data sets"):
-        plan = prepare(TARGETS[target], Path(options["data"]), options["methods"], options["runs"])
-    _say_what_is_missing(console, plan)
-    results = _run(plan, steps, options)
-    with steps.step("Writing the report"):
-        _write(plan, results, Path(options["out"]))
-    if not options["quiet"]:
-        from semisift.cli._reproduced import show
-
-        show(console, plan.target, results)
-    console.print(f"Written: {Path(options['out']) / 'report.html'}, with summary/ beside it.")
-
-
-def _reproduce_committees(
-    console: "Console", steps: Steps, target: "Target", options: dict[str, Any]
-) -> None:
-    from semisift.cli import _committees
-
-    with steps.step("Reading the data sets"):
-        plan = _committees.prepare(target, options)
-    _say_what_is_missing(console, plan)
-    results = _committees.run(plan, steps, options, _command(target.name, options))
-    if not options["quiet"]:
-        _committees.show(console, results)
-    console.print(f"Written: {Path(options['out']) / _committees.SUMMARY}.")
-
-
-def _say_what_is_missing(console: "Console", plan: "Reproduction") -> None:
-    silent = [each.name for each in plan.target.columns if not (each.printed or each.default)]
-    facts = {
-        "No data": [f"{name} ({kind.stems[0]})" for name, kind in plan.missing_sets.items()],
-        "Other data": [f"{name} has {text}" for name, text in plan.differences.items()],
-        "No method yet": plan.missing_methods,
-        "No classifier yet": plan.missing_judges,
-        "Nothing of its own to run": silent,
-    }
-    console.print(plan.target.title)
-    for heading, names in facts.items():
-        if names:
-            console.print(f"{heading}: {', '.join(names)}.")
-
-
-def _run(plan: "Reproduction", steps: Steps, options: dict[str, Any]) -> "Results":
-    from semisift.evaluation.compare import compare
-
-    with steps.step(f"Comparing on {len(plan.sets)} data sets") as step:
-        return compare(
-            plan.methods,
-            plan.sets,
-            plan.target.protocol,
-            out=options["out"],
-            resume=options["resume"],
-            max_seconds=options["max_seconds"],
-            n_jobs=options["n_jobs"],
-            on_record=step.hear,
-            notes={**plan.notes, "command": _command(plan.target.name, options)},
-        )
+    command = _command(target, options)
+    console, steps = Terminal(quiet=options["quiet"]), Steps(options.pop("quiet"))
+    options |= {name: Path(options[name]) for name in FOLDERS}
+    make_again(TARGETS[target], console, steps, command=command, **options)
 
 
 def _command(target: str, options: dict[str, Any]) -> str:
     """Return the line that makes the same comparison, without the reader's folders."""
     words = ["semisift", "reproduce", target]
-    for name in ("data", "out"):
+    for name in FOLDERS:
         words += [f"--{name}", Path(options[name]).resolve().name]
     for name in ("runs", "methods", "max_seconds"):
         if options[name] is not None:
@@ -164,10 +101,3 @@ def _command(target: str, options: dict[str, Any]) -> str:
                 f"{value:g}" if isinstance(value, float) else str(value),
             ]
     return shlex.join(words)
-
-
-def _write(plan: "Reproduction", results: "Results", folder: Path) -> None:
-    from semisift.report.comparison import write_comparison, write_summary
-
-    write_comparison(results, folder / "report.html", title=plan.target.title)
-    write_summary(results, folder / "summary")

@@ -11,13 +11,13 @@ from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING
 
 from semisift.evaluation.datasets import ComparisonData
-from semisift.evaluation.runs import Key, Record
+from semisift.evaluation.runs import Record, RunKey
 from semisift.exceptions import WorkerLostError
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-    from semisift.evaluation.work import AnyPlan
+    from semisift.evaluation.work import RunPlan
 
 # Runs that are sent out for each thread of the cluster: one at work and one to follow.
 RUNS_PER_THREAD = 2
@@ -29,8 +29,8 @@ SCHEDULER_GONE = "the scheduler of the cluster is gone"
 
 def run_on_cluster(
     client: "Client",
-    keys: Iterator[Key],
-    plan: "AnyPlan",
+    keys: Iterator[RunKey],
+    plan: "RunPlan",
     n_jobs: int | None = None,
 ) -> Iterator[Record]:
     """Make records on a cluster, in the order in which they are ready.
@@ -38,9 +38,9 @@ def run_on_cluster(
     Parameters
     ----------
     client : distributed.Client
-    keys : iterator of Key
+    keys : iterator of RunKey
         Asked for the next one when there is room for it.
-    plan : AnyPlan
+    plan : RunPlan
     n_jobs : int or None
         Runs at a time; None and -1 keep all threads of the cluster busy.
 

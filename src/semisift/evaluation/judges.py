@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from semisift._words import count
 from semisift.evaluation.protocol import Protocol
 from semisift.evaluation.specs import make, set_seeds
-from semisift.evaluation.splits import Split
+from semisift.evaluation.splits import RowSplit
 from semisift.learners.nnge import NNge
 
 JUDGES: dict[str, Callable[..., ClassifierMixin]] = {
@@ -38,7 +38,7 @@ def judge(
     order: NDArray[np.int64],
     X: Any,
     y: NDArray[np.int64],
-    split: Split,
+    split: RowSplit,
     protocol: Protocol,
     seed: int,
     all_features: bool = False,
@@ -53,7 +53,7 @@ def judge(
     X : array or csr_array of shape (n, p)
     y : int array of shape (n,)
         Codes of the classes.
-    split : Split
+    split : RowSplit
     protocol : Protocol
     seed : int
         Of judges that draw.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift.evaluation.protocol import Protocol
-from semisift.evaluation.runs import MEASURED, Key, Record, key_of
+from semisift.evaluation.runs import MEASURED, Record, RunKey, key_of
 from semisift.evaluation.scores import Scores
 from semisift.evaluation.store import Store
 
@@ -53,9 +53,9 @@ class Records:
         known = {*self._keys()}
         self._by_key = {key_of(record): record for record in records if key_of(record) in known}
 
-    def _keys(self) -> list[Key]:
+    def _keys(self) -> list[RunKey]:
         return [
-            Key(dataset, method, run, level)
+            RunKey(dataset, method, run, level)
             for dataset in self.datasets
             for level in self.levels
             for run in range(self.protocol.n_runs)
@@ -117,6 +117,15 @@ class Records:
             if (key.dataset, key.method) not in self.too_slow
         )
 
+    @cached_property
+    def n_judging(self) -> dict[str, int]:
+        """How many labelled rows judge a run on each data set that has records, at least."""
+        found: dict[str, int] = {}
+        for record in self.records:
+            dataset, n_test = record["dataset"], record["n_test"]
+            found[dataset] = min(n_test, found.get(dataset, n_test))
+        return found
+
     # --- figures ---
 
     def scores(
@@ -165,7 +174,7 @@ class Records:
         values = np.full((len(self.datasets), self.protocol.n_runs, len(self.methods)), np.nan)
         for (i, dataset), (j, method) in product(enumerate(self.datasets), enumerate(self.methods)):
             for run in range(self.protocol.n_runs):
-                record = self._by_key.get(Key(dataset, method, run, level))
+                record = self._by_key.get(RunKey(dataset, method, run, level))
                 if record is not None:
                     values[i, run, j] = figure(record)
         return Scores(self.datasets, self.methods, values)

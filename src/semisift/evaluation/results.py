@@ -1,40 +1,56 @@
 """Results: the records of a comparison, and what they say."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._words import count, quoted, shorten, visible
 from semisift.evaluation import pairwise, selections, statistics, wins
-from semisift.evaluation.display import Display
-from semisift.evaluation.frames import long_frame, wide_frame
 from semisift.evaluation.records import Records, one_of
-from semisift.evaluation.runs import Key, most_kept
-from semisift.evaluation.scores import Scores
+from semisift.evaluation.runs import LONGEST_NAME, RunKey, doubt, most_kept
+from semisift.evaluation.scores import Scores, long_frame, wide_frame
 
 if TYPE_CHECKING:
     import polars
 
 
-class Results(Records, Display):
-    """The records of a comparison, and what they say.
+MOST_SHOWN = 20
 
-    Parameters
-    ----------
-    about : dict
-        What was compared and how, as a store keeps it.
-    records : list of dict
-    folder : Path, optional
-        Of the store.
 
-    Attributes
-    ----------
-    datasets, methods : list of str
-    levels : list of float or None
-        Of the sweep, ``[None]`` without one.
-    protocol : Protocol
-    """
+class ComparisonResults(Records):
+    """The records of a comparison, and what they say; `Results` can show it, too."""
+
+    def __repr__(self) -> str:
+        judge, metric = self.protocol.judges[0], self.protocol.metrics[0]
+        lines = [
+            f"Results: {count(len(self.methods), 'method')} on "
+            f"{count(len(self.datasets), 'data set')}, {count(self.protocol.n_runs, 'run')} each"
+        ]
+        lines += [f"Mean {metric} of the judge {visible(judge)}:"]
+        means = self.means()
+        names = [shorten(visible(name), LONGEST_NAME) for name in self.methods]
+        width = max(map(len, names))
+        order = np.argsort([-mean for mean, _ in means.values()], kind="stable")  # NaN comes last
+        for j in order[:MOST_SHOWN]:
+            mean, n_sets = means[self.methods[j]]
+            on = "" if n_sets == len(self.datasets) else f" (on {n_sets} of {len(self.datasets)})"
+            lines.append(f"  {names[j]:<{width}}  {mean:.4f}{on}" if n_sets else f"  {names[j]}")
+        if len(order) > MOST_SHOWN:
+            lines.append(f"  ... and {len(order) - MOST_SHOWN} more")
+        gaps = {"missing": self.n_missing, "failed": len(self.failures)}
+        lines += [f"{count(n, 'record')} {word}" for word, n in gaps.items() if n]
+        return "\n".join([*lines, *filter(None, [doubt(self.n_judging)])])
+
+    def means(self, **choice: Any) -> dict[str, tuple[float, int]]:
+        """Return the mean of each method over its data sets, and of how many; NaN of none."""
+        table = self.scores(**choice).means
+        known = np.isfinite(table)
+        return {
+            method: (float(table[known[:, j], j].mean()) if known[:, j].any() else np.nan, n_sets)
+            for j, (method, n_sets) in enumerate(zip(self.methods, known.sum(axis=0), strict=True))
+        }
 
     def to_polars(self) -> "polars.DataFrame":
         """Return all figures as a long table: a row for each record, judge, metric and size."""
@@ -46,8 +62,12 @@ class Results(Records, Display):
 
     # --- statistics ---
 
-    def _complete(self, methods: list[str] | None = None, **choice: Any) -> Scores:
-        """Return the figures of methods on the data sets on which all have all their runs."""
+    def complete(self, methods: list[str] | None = None, **choice: Any) -> Scores:
+        """Return the figures of methods on the data sets on which all have all their runs.
+
+        Ranks and tests are made of these. Without any such data set, or where methods were given
+        different splits of one, there are none: that is an error.
+        """
         scores = self.scores(**choice)
         found = (scores if methods is None else scores.of(methods)).complete()
         for method in methods or []:
@@ -60,40 +80,68 @@ class Results(Records, Display):
                 f"{len(self.failures)} failed, and {len(self.too_slow)} methods took too long on a "
                 "data set."
             )
-        self._check_paired(found.datasets)
+        if problem := self.unpaired(found.datasets):
+            raise ValueError(problem)
         return found
 
-    def _check_paired(self, datasets: list[str]) -> None:
-        """Refuse figures of different splits: all tests take those of a run as pairs."""
+    def unpaired(self, datasets: Collection[str]) -> str:
+        """Say where methods were given different splits; empty where all figures are pairs.
+
+        All ranks and tests take the figures of a run as pairs.
+        """
         splits: dict[tuple[str, int, float | None], int] = {}
         for record in self.records:
             dataset, run = record["dataset"], record["run"]
             same = splits.setdefault((dataset, run, record["level"]), record["split"])
             if dataset in datasets and record["split"] != same:
-                raise ValueError(
-                    f"data set {dataset!r}, run {run}: methods were given different splits, perhaps"
-                    " by different versions of numpy. Make the comparison anew."
+                return (
+                    f"data set {quoted(dataset)}, run {run}: methods were given different splits, "
+                    "perhaps by different versions of numpy. Make the comparison anew."
                 )
+        return ""
+
+    def obstacle(self, **choice: Any) -> str:
+        """Say why methods cannot be tested over data sets; empty where they can."""
+        found = self.scores(**choice).complete()
+        if not found.methods:
+            return "There are no figures yet, so there is nothing to test."
+        if len(found.methods) < 2:
+            return "One method alone has figures, so there is nothing to compare it with."
+        if (n_sets := len(found.datasets)) < 2:
+            sets = count(n_sets, "such data set") if n_sets else "none"
+            return (
+                "Ranks are tested over data sets, of which it takes at least two on which every "
+                f"method has all its runs; there is {sets}."
+            )
+        problem = self.unpaired(found.datasets)
+        return f"There are no ranks and no tests: {problem}" if problem else ""
 
     def mean_ranks(self, **choice: Any) -> dict[str, float]:
         """Return the mean rank of each method over the data sets that are complete."""
-        scores = self._complete(**choice)
+        scores = self.complete(**choice)
         ranks = statistics.ranks(scores.means).mean(axis=0)
         return dict(zip(scores.methods, ranks.tolist(), strict=True))
 
     def friedman(self, **choice: Any) -> statistics.Friedman:
         """Test whether all methods are equally good, over the data sets that are complete."""
-        return statistics.friedman(self._complete(**choice).means)
+        return statistics.friedman(self.complete(**choice).means)
 
     def nemenyi(self, alpha: float = 0.05, **choice: Any) -> statistics.Nemenyi:
         """Tell which methods differ, by the critical difference of their mean ranks."""
-        return statistics.nemenyi(self._complete(**choice).means, alpha)
+        return statistics.nemenyi(self.complete(**choice).means, alpha)
 
     def wilcoxon(self, first: str, second: str, **choice: Any) -> pairwise.Wilcoxon:
         """Compare two methods over the data sets on which both are complete."""
         for method in (first, second):
             one_of("method", method, self.methods)
-        return pairwise.wilcoxon(*self._complete([first, second], **choice).means.T)
+        return pairwise.wilcoxon(*self.complete([first, second], **choice).means.T)
+
+    def pairwise_wilcoxon(self, **choice: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return p-values of `wilcoxon` for each pair of methods, plain and adjusted (Holm).
+
+        The methods and data sets are those of ``complete(**choice)``.
+        """
+        return pairwise.pairwise_wilcoxon(self.complete(**choice).means)
 
     def win_tie_loss(
         self, alpha: float = 0.1, *, corrected: bool = True, **choice: Any
@@ -112,9 +160,9 @@ class Results(Records, Display):
         -------
         int array of shape (n_methods, n_methods, 3)
             Wins, ties and losses of the first against the second. The methods and data sets are
-            those of ``scores(**choice).complete()``.
+            those of ``complete(**choice)``.
         """
-        scores = self._complete(**choice)
+        scores = self.complete(**choice)
         shares = None
         if corrected:
             level = choice.get("level")
@@ -158,7 +206,7 @@ class Results(Records, Display):
             raise ValueError(f"size must be from 1 to {most}, which records keep: got {size}.")
         level, found = self._level(level), {}
         for run in range(self.protocol.n_runs):
-            record = self._by_key.get(Key(dataset, method, run, level))
+            record = self._by_key.get(RunKey(dataset, method, run, level))
             if record is not None and record["status"] == "done":
                 found[run] = np.array(record["top"][:size], dtype=np.int64)
         return found

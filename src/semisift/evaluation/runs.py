@@ -4,30 +4,30 @@ No test row reaches an entrant: it is given the training rows alone, and those l
 protocol shows.
 """
 
-import platform
+import math
+import threading
 import time
 import traceback
+import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift import __version__
 from semisift._labels import UNLABELLED
+from semisift._provenance import versions
+from semisift._words import count, listed, shorten, visible
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import Entrant
 from semisift.evaluation.judges import judge
 from semisift.evaluation.protocol import Protocol
-from semisift.evaluation.splits import Split, draw_split
+from semisift.evaluation.splits import RowSplit, draw_split
 from semisift.evaluation.sweeps import Sweep, disturb
-from semisift.evaluation.warned import collected_warnings
 from semisift.math.threads import one_blas_thread, one_openmp_thread
 
 Record = dict[str, Any]
@@ -36,6 +36,13 @@ Record = dict[str, Any]
 FEWEST_KEPT = 50
 
 LONGEST_ERROR = 2000
+LONGEST_NAME = 40
+
+# With fewer test rows one of them is more than ten points of accuracy: that judges nothing.
+FEWEST_JUDGING = 10
+
+# With fewer, the standard error of an accuracy of 50 % in one run is more than nine points.
+FEW_JUDGING = 30
 
 # What differs from one machine and time to another.
 MEASURED = ("seconds", "judge_seconds", "peak_mb")
@@ -45,7 +52,7 @@ SPLIT_STREAM, SWEEP_STREAM, METHOD_STREAM = range(3)
 
 
 @dataclass(frozen=True)
-class Key:
+class RunKey:
     """What tells records apart.
 
     Attributes
@@ -63,9 +70,9 @@ class Key:
     level: float | None = None
 
 
-def key_of(record: Record) -> Key:
+def key_of(record: Record) -> RunKey:
     """Return the key of a record."""
-    return Key(record["dataset"], record["method"], record["run"], record["level"])
+    return RunKey(record["dataset"], record["method"], record["run"], record["level"])
 
 
 def run_once(
@@ -103,7 +110,7 @@ def run_once(
     task = disturb(split, data.y, sweep, level, stream(protocol, run, SWEEP_STREAM))
     seed = int(stream(protocol, run, METHOD_STREAM).integers(2**31))
     X, y = data.X[task.rows], data.y[task.rows] if entrant.sees_all_labels else task.y
-    key = Key(data.name, entrant.label, run, level)
+    key = RunKey(data.name, entrant.label, run, level)
     record = new_record(key, data, split, y, seed, entrant.parameters)
     measured = record["measured"]
     with recording(record):
@@ -117,9 +124,9 @@ def run_once(
 
 
 def new_record(
-    key: Key,
+    key: RunKey,
     data: ComparisonData,
-    split: Split,
+    split: RowSplit,
     y: NDArray[np.int64],
     seed: int,
     parameters: dict[str, Any],
@@ -161,28 +168,108 @@ def recording(record: Record) -> Iterator[None]:
     record["measured"]["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
 
 
+# Of all threads that make runs in this process.
+_lock = threading.Lock()
+_listening = ExitStack()
+_n_listeners = 0
+_this_thread = threading.local()
+
+
+@contextmanager
+def collected_warnings() -> Iterator[set[str]]:
+    """Collect the warnings of this thread.
+
+    ``warnings.catch_warnings`` changes the whole process, so runs in several threads would hear
+    each other's warnings, and leave filters behind. Here the first of them to come enters it, and
+    the last one to go leaves it.
+
+    Yields
+    ------
+    set of str
+        Filled as the block runs.
+
+    Examples
+    --------
+    >>> with collected_warnings() as caught:
+    ...     warnings.warn("few rows", stacklevel=1)
+    >>> caught
+    {'few rows'}
+    """
+    global _n_listeners
+    with _lock:
+        if not _n_listeners:
+            _listening.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("always")
+            warnings.showwarning = _hear
+        _n_listeners += 1
+    caught = _this_thread.caught = set()
+    try:
+        yield caught
+    finally:
+        del _this_thread.caught
+        with _lock:
+            _n_listeners -= 1
+            if not _n_listeners:
+                _listening.close()
+
+
+def _hear(message: Warning | str, *args: Any, **kwargs: Any) -> None:
+    # threads that a method starts have no set of their own: nobody could tell whose they are
+    if (caught := getattr(_this_thread, "caught", None)) is not None:
+        caught.add(str(message))
+
+
 def most_kept(protocol: Protocol) -> int:
     """Return how many of the best features a record keeps."""
     return max(FEWEST_KEPT, protocol.n_top)
 
 
-def check_splits(data: ComparisonData, protocol: Protocol, sweep: Sweep | None = None) -> None:
-    """Refuse a data set that cannot be split as the protocol asks, before anything is run.
+def check_splits(data: ComparisonData, protocol: Protocol, sweep: Sweep | None = None) -> int:
+    """Refuse a data set that cannot be split and judged as the protocol asks.
 
-    Whether it can does not depend on what is drawn, so one split of each level tells.
+    Whether it can be split does not depend on what is drawn, so one split of each level tells;
+    how many rows test does where groups are kept together.
+
+    Returns
+    -------
+    int
+        How many labelled rows judge a run, the fewest of all.
     """
-    for level in [None] if sweep is None else sweep.levels:
-        split_of(data, protocol, 0, sweep, level)
+    runs = 1 if data.groups is None else protocol.n_runs
+    levels = [None] if sweep is None else sweep.levels
+    n_judging = min(
+        len(split_of(data, protocol, run, sweep, level).test)
+        for level in levels
+        for run in range(runs)
+    )
+    if n_judging < FEWEST_JUDGING:
+        n_known = int((data.y != UNLABELLED).sum())
+        raise ValueError(
+            f"data set {data.name!r}: {count(n_judging, 'labelled row')} would judge the methods "
+            f"in a run, and a comparison takes at least {FEWEST_JUDGING}: of {len(data.y):,} rows "
+            f"{n_known:,} are labelled. Label more rows, or let a smaller share of them train "
+            "(train_size, or --train-size on the command line)."
+        )
+    return n_judging
 
 
-def versions() -> dict[str, str]:
-    """Return what the numbers depend on."""
-    return {"semisift": __version__, "python": platform.python_version(), **_versions_of_others()}
+def doubt(n_judging: Mapping[str, int]) -> str:
+    """Say on which data sets few labelled rows judge; empty if on none.
 
-
-@cache  # reading them takes 8 ms, a third of a short run
-def _versions_of_others() -> dict[str, str]:
-    return {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    Examples
+    --------
+    >>> doubt({"wine": 60, "colon": 20}).partition(":")[0], doubt({"wine": 60})
+    ('Few labelled rows judge a run on colon (20)', '')
+    """
+    few = {name: n for name, n in n_judging.items() if n < FEW_JUDGING}
+    if not few:
+        return ""
+    named = listed([f"{shorten(visible(name), LONGEST_NAME)} ({n})" for name, n in few.items()])
+    error = 100 * math.sqrt(0.25 / min(few.values()))
+    return (
+        f"Few labelled rows judge a run on {named}: an accuracy has a standard error of up to "
+        f"{error:.0f} points there, so that small differences between methods mean little."
+    )
 
 
 def split_of(
@@ -191,7 +278,7 @@ def split_of(
     run: int,
     sweep: Sweep | None = None,
     level: float | None = None,
-) -> Split:
+) -> RowSplit:
     """Draw the split of a run, the same for whoever takes part."""
     here = data.protocol(protocol)
     if sweep is not None and level is not None:

@@ -29,17 +29,29 @@ def parse(spec: str, what: str) -> tuple[str, dict[str, Any]]:
     ('ssfi', {'variant': 'paper', 'n_members': 50})
     """
     name, *parts = spec.split(":")
-    parameters = {}
+    try:
+        return name.strip(), parse_settings(parts)
+    except ValueError as error:
+        raise ValueError(f"{what} {spec!r}: {error}") from error
+
+
+def parse_settings(parts: Iterable[str]) -> dict[str, Any]:
+    """Read ``NAME=VALUE`` of parameters, each of them once.
+
+    Examples
+    --------
+    >>> parse_settings(["variant=paper", "n_members = 50"])
+    {'variant': 'paper', 'n_members': 50}
+    """
+    settings: dict[str, Any] = {}
     for part in parts:
-        key, equals, value = part.partition("=")
-        if not equals or not key.strip():
-            raise ValueError(
-                f"{what} {spec!r}: {part!r} must be NAME=VALUE, as in ssfi:variant=paper."
-            )
-        if key.strip() in parameters:
-            raise ValueError(f"{what} {spec!r}: {key.strip()} is given twice.")
-        parameters[key.strip()] = python_value(value.strip())
-    return name.strip(), parameters
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not name:
+            raise ValueError(f"{part!r} must be NAME=VALUE, as in variant=paper.")
+        if name in settings:
+            raise ValueError(f"{name} is given twice.")
+        settings[name] = python_value(value)
+    return settings
 
 
 def make(

@@ -11,7 +11,7 @@ from semisift.evaluation.protocol import Protocol, share_of
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class RowSplit:
     """A partition of the rows of a data set.
 
     Attributes
@@ -40,7 +40,7 @@ def draw_split(
     protocol: Protocol,
     rng: np.random.Generator,
     groups: NDArray[np.int64] | None = None,
-) -> Split:
+) -> RowSplit:
     """Draw one split.
 
     Classes with few rows are kept: each has at least one labelled row to learn from, and one to
@@ -58,7 +58,7 @@ def draw_split(
 
     Returns
     -------
-    Split
+    RowSplit
 
     Raises
     ------
@@ -90,7 +90,7 @@ def draw_split(
             "labelled."
         )
     train = np.flatnonzero(~in_test)
-    return Split(train, np.sort(test), shown[train])
+    return RowSplit(train, np.sort(test), shown[train])
 
 
 def _rows_to_test(

@@ -11,7 +11,6 @@ one, and two processes that make the same record write the same numbers.
 
 import hashlib
 import json
-import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +19,8 @@ from typing import Any
 from urllib.parse import quote
 
 from semisift._files import DRAFT, drafts, remove_left_overs, write_whole
-from semisift.evaluation.runs import Key, Record, key_of
+from semisift._provenance import plain
+from semisift.evaluation.runs import Record, RunKey, key_of
 from semisift.evaluation.schema import FORMAT, check_about, check_record
 
 ABOUT = "comparison.json"
@@ -99,13 +99,13 @@ class Store:
                 alone = False
             yield alone
 
-    def path(self, key: Key) -> Path:
+    def path(self, key: RunKey) -> Path:
         """Return the file of a record."""
         level = "" if key.level is None else f"{float(key.level)!r}-"
         name = f"{level}{key.run:04d}.json"
         return self.folder / "records" / _safe(key.dataset) / _safe(key.method) / name
 
-    def has(self, key: Key) -> bool:
+    def has(self, key: RunKey) -> bool:
         """Whether there is such a record."""
         return self.path(key).is_file()
 
@@ -115,7 +115,7 @@ class Store:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, _to_json({"format": FORMAT, **record}))
 
-    def read(self, key: Key) -> Record:
+    def read(self, key: RunKey) -> Record:
         """Read a record."""
         return self._read_record(self.path(key), self.about())
 
@@ -175,23 +175,6 @@ def damage_named(path: Path, cure: str = RESTORE) -> Iterator[None]:
 
 def _to_json(content: Any, indent: int | None = None) -> str:
     return json.dumps(plain(content), allow_nan=False, indent=indent)
-
-
-def plain(content: Any) -> Any:
-    """Return what reading it back from the store would give.
-
-    Examples
-    --------
-    >>> plain({"sizes": (1, 2), "value": float("nan"), "most": float("inf")})
-    {'sizes': [1, 2], 'value': None, 'most': 'inf'}
-    """
-    if isinstance(content, dict):
-        return {str(key): plain(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [plain(value) for value in content]
-    if isinstance(content, float) and not math.isfinite(content):
-        return None if math.isnan(content) else str(content)
-    return content
 
 
 def _safe(name: str) -> str:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from semisift._labels import UNLABELLED
 from semisift.evaluation.protocol import Protocol
-from semisift.evaluation.splits import Split
+from semisift.evaluation.splits import RowSplit
 
 SWEEPS = {
     "labels": "labelled rows of each class",
@@ -39,7 +39,7 @@ class Sweep:
     Attributes
     ----------
     kind : str
-        Key of `SWEEPS`.
+        RunKey of `SWEEPS`.
     levels : tuple of float
         Numbers of labels from 1, or shares from 0 to below 1. The first is what others are held
         against.
@@ -113,7 +113,7 @@ class Task:
 
 
 def disturb(
-    split: Split,
+    split: RowSplit,
     y: NDArray[np.int64],
     sweep: Sweep | None,
     level: float | None,
@@ -123,7 +123,7 @@ def disturb(
 
     Parameters
     ----------
-    split : Split
+    split : RowSplit
     y : int array of shape (n,)
         True classes of all rows.
     sweep : Sweep or None

@@ -8,26 +8,23 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import joblib
 from joblib.parallel import get_active_backend
 
+from semisift._provenance import plain
 from semisift._words import count
 from semisift.evaluation.cluster import run_on_cluster
 from semisift.evaluation.datasets import ComparisonData
-from semisift.evaluation.entrants import Entrant
-from semisift.evaluation.protocol import Protocol as ComparisonProtocol
-from semisift.evaluation.runs import Key, Record, key_of, run_once
-from semisift.evaluation.store import Store, plain
-from semisift.evaluation.sweeps import Sweep
+from semisift.evaluation.runs import Record, RunKey, key_of
+from semisift.evaluation.store import Store
 from semisift.exceptions import WorkerLostError
 
 MOST_NAMED = 5
 
 
-class AnyPlan(Protocol):
+class RunPlan(Protocol):
     """What is to be run: `runner` once for each key, with its data set and `arguments`."""
 
     @property
@@ -35,54 +32,25 @@ class AnyPlan(Protocol):
         """The data sets by name."""
 
     @property
-    def keys(self) -> list[Key]:
+    def keys(self) -> list[RunKey]:
         """All records that there will be, in the order in which they are made."""
 
     @property
     def runner(self) -> Callable[..., Record]:
         """What makes a record."""
 
-    def arguments(self, key: Key) -> tuple[Any, ...]:
+    @property
+    def about(self) -> dict[str, Any]:
+        """What a store keeps of it."""
+
+    def arguments(self, key: RunKey) -> tuple[Any, ...]:
         """Return what `runner` is given for a record, after the data set."""
 
+    def check(self) -> None:
+        """Find out before the first run what would go wrong in all of them."""
 
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """What is compared and how.
-
-    Attributes
-    ----------
-    entrants : dict of str to Entrant
-    sets : dict of str to ComparisonData
-    protocol : Protocol
-    sweep : Sweep or None
-    judges : dict of str to object
-        Those of the protocol, not fitted. Processes at work are given them, since a class of the
-        user's own may be found here alone.
-    """
-
-    entrants: dict[str, Entrant]
-    sets: dict[str, ComparisonData]
-    protocol: ComparisonProtocol
-    sweep: Sweep | None
-    judges: dict[str, Any]
-    runner = staticmethod(run_once)
-
-    @property
-    def keys(self) -> list[Key]:
-        """All records that there will be, in the order in which they are made."""
-        return [
-            Key(dataset, method, run, level)
-            for dataset in self.sets
-            for level in ([None] if self.sweep is None else self.sweep.levels)
-            for run in range(self.protocol.n_runs)
-            for method in self.entrants
-        ]
-
-    def arguments(self, key: Key) -> tuple[Any, ...]:
-        """Return what `run_once` is given for a record, after the data set."""
-        entrant = self.entrants[key.method]
-        return entrant, self.protocol, key.run, self.sweep, key.level, self.judges
+    def grown(self, about: dict[str, Any]) -> Self:
+        """Return the plan with what the store knows of besides."""
 
 
 class Work:
@@ -90,8 +58,8 @@ class Work:
 
     Parameters
     ----------
-    keys : list of Key
-    done : dict of Key to dict
+    keys : list of RunKey
+    done : dict of RunKey to dict
         Records that there are; new ones are added.
     store : Store or None
     max_seconds : float or None
@@ -100,8 +68,8 @@ class Work:
 
     def __init__(
         self,
-        keys: list[Key],
-        done: dict[Key, Record],
+        keys: list[RunKey],
+        done: dict[RunKey, Record],
         store: Store | None = None,
         max_seconds: float | None = None,
         retry_failed: bool = False,
@@ -114,7 +82,7 @@ class Work:
         ]
         self.again = {key for key in self.todo if key in done}
         self.slow = {_cell(key) for key, record in done.items() if self._is_slow(record)}
-        self.under_way: dict[Key, None] = {}
+        self.under_way: dict[RunKey, None] = {}
         self._left = Counter(_cell(key) for key in self.todo)
         self._lock = threading.Lock()  # joblib asks for tasks in threads of its own
 
@@ -128,7 +96,7 @@ class Work:
         with self._lock:
             return sum(number for cell, number in self._left.items() if cell not in self.slow)
 
-    def rounds(self) -> list[list[Key]]:
+    def rounds(self) -> list[list[RunKey]]:
         """Return what is to do, in parts of which each waits for the one before.
 
         Where seconds are limited, each method first has one run on each data set: were they sent
@@ -144,7 +112,7 @@ class Work:
             [key for key in self.todo if key not in trials],
         ]
 
-    def start(self, keys: list[Key]) -> Iterator[Key]:
+    def start(self, keys: list[RunKey]) -> Iterator[RunKey]:
         """Yield the keys that are still to do when their turn comes.
 
         A method may have turned out to be slow, and another process may have made the record.
@@ -169,7 +137,7 @@ class Work:
             self.slow.add(_cell(key))
         self._settle(key)
 
-    def _settle(self, key: Key) -> None:
+    def _settle(self, key: RunKey) -> None:
         with self._lock:
             self.under_way.pop(key, None)
             self._left[_cell(key)] -= 1
@@ -181,19 +149,19 @@ class Work:
                 self.done[key] = self.store.read(key)
 
 
-def _cell(key: Key) -> tuple[str, str]:
+def _cell(key: RunKey) -> tuple[str, str]:
     """What is left out as a whole where one run is too slow."""
     return key.dataset, key.method
 
 
-def make_records(work: Work, plan: AnyPlan, n_jobs: int | None) -> Generator[Record]:
+def make_records(work: Work, plan: RunPlan, n_jobs: int | None) -> Generator[Record]:
     """Make the records that are missing, in the order in which they are ready.
 
     Parameters
     ----------
     work : Work
         Told of each record by the caller.
-    plan : AnyPlan
+    plan : RunPlan
     n_jobs : int or None
 
     Yields
@@ -209,7 +177,7 @@ def make_records(work: Work, plan: AnyPlan, n_jobs: int | None) -> Generator[Rec
     work.fetch_from_others()
 
 
-def _make_all(work: Work, plan: AnyPlan, n_jobs: int | None, backwards: bool) -> Iterator[Record]:
+def _make_all(work: Work, plan: RunPlan, n_jobs: int | None, backwards: bool) -> Iterator[Record]:
     backend, _ = get_active_backend()
     # joblib 1.6 on Dask waits for ever where workers die of a run, and fails where they take data
     # with them
@@ -225,7 +193,7 @@ def _make_all(work: Work, plan: AnyPlan, n_jobs: int | None, backwards: bool) ->
         raise WorkerLostError(_obituary(list(work.under_way), error)) from error
 
 
-def _run_with_joblib(keys: Iterator[Key], plan: AnyPlan, n_jobs: int | None) -> Iterator[Record]:
+def _run_with_joblib(keys: Iterator[RunKey], plan: RunPlan, n_jobs: int | None) -> Iterator[Record]:
     pool = joblib.Parallel(
         n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1
     )
@@ -234,7 +202,7 @@ def _run_with_joblib(keys: Iterator[Key], plan: AnyPlan, n_jobs: int | None) -> 
     )
 
 
-def _obituary(keys: list[Key], error: Exception) -> str:
+def _obituary(keys: list[RunKey], error: Exception) -> str:
     named = "; ".join(
         f"{key.method} on {key.dataset}, run {key.run}"
         + ("" if key.level is None else f" at level {key.level:g}")

@@ -1,4 +1,4 @@
-"""Sketches: pictures that are drawn on the page, into a file or on axes of the user."""
+"""Figures: pictures that are drawn on the page, into a file or on axes of the user."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ FORMS = ("svg", "pdf")
 
 
 @dataclass(frozen=True, eq=False)
-class Sketch:
+class ReportFigure:
     """A picture that is not drawn yet.
 
     Attributes

@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from semisift.evaluation.results import Results
-from semisift.report.comparison import looks
+from semisift.evaluation.results import ComparisonResults
+from semisift.report.comparison import styles
 from semisift.report.comparison.canvas import on_axes
 from semisift.report.comparison.labels import font_size, list_methods, n_letters, say
 from semisift.report.comparison.view import View, interval, view_of
@@ -24,7 +24,7 @@ LANE = 17.0
 
 
 def plot_curves(
-    results: Results,
+    results: ComparisonResults,
     dataset: str,
     ax: Axes | None = None,
     *,
@@ -64,7 +64,7 @@ def plot_curves(
 
 
 def plot_boxes(
-    results: Results,
+    results: ComparisonResults,
     dataset: str,
     ax: Axes | None = None,
     *,
@@ -114,7 +114,7 @@ def draw_lines(
     shown: list[NDArray[np.float64]] = []
     for number, place in enumerate(places):
         mean, half = interval(values[:, place])
-        colour = looks.colour(place, palette)
+        colour = styles.colour(place, palette)
         shown += [mean]
         if bands and np.isfinite(half).any():
             # many bands are shown one at a time: they may be cut
@@ -124,7 +124,7 @@ def draw_lines(
         with tagged(ax, method=place):
             # marks of different lines stand at different places
             start = number % every if len(x) > every else 0
-            ax.plot(x, mean, markevery=(start, every), zorder=3, **looks.line(place, palette))
+            ax.plot(x, mean, markevery=(start, every), zorder=3, **styles.line(place, palette))
     _set_height(ax, np.concatenate(shown) if shown else np.empty(0))
 
 
@@ -147,7 +147,7 @@ def draw_runs(
     values = view.scores.values[i]
     for lane, place in enumerate(places):
         found = values[np.isfinite(values[:, place]), place]
-        colour = looks.colour(place, palette)
+        colour = styles.colour(place, palette)
         with tagged(ax, method=place):
             name = view.methods[place]
             size = font_size()
@@ -164,7 +164,7 @@ def draw_runs(
             )
             if len(found) > FEW_POINTS:
                 draw_box(ax, found, lane, colour, filled=True)
-            look = {**looks.point(place, palette, 4.6), "ls": "none", "alpha": 0.85}
+            look = {**styles.point(place, palette, 4.6), "ls": "none", "alpha": 0.85}
             ax.plot(found, lane + spread(len(found)), zorder=4, clip_on=False, **look)
             if not len(found):
                 say(ax, "none", (0.02, lane), xycoords=("axes fraction", "data"), va="center")
@@ -198,7 +198,7 @@ def place_of(what: str, name: str, known: Sequence[str]) -> int:
     return known.index(name)
 
 
-def places_of(results: Results, methods: Sequence[str] | None) -> list[int]:
+def places_of(results: ComparisonResults, methods: Sequence[str] | None) -> list[int]:
     """Return the places of methods; None is all of them."""
     if methods is None:
         return list(range(len(results.methods)))

@@ -14,11 +14,11 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from semisift._words import shorten
-from semisift.evaluation.results import Results
+from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.statistics import Nemenyi
 from semisift.report.comparison.canvas import on_axes
 from semisift.report.comparison.labels import LINE_HEIGHT, font_size, n_letters, say, width_of
-from semisift.report.comparison.view import LEVEL_OF_RANKS, LONGEST_SAID, view_of
+from semisift.report.comparison.view import LEVEL_OF_RANKS, LONGEST_SAID, View, view_of
 from semisift.report.palette import Palette, WriteName
 from semisift.report.plots import size_in_points
 from semisift.report.svg import tagged
@@ -52,8 +52,20 @@ class Ranks:
     alpha: float
 
 
+def ranks_of(view: View, alpha: float = LEVEL_OF_RANKS) -> Ranks | None:
+    """Return what the diagram of mean ranks shows; None where there is none."""
+    test = view.nemenyi(alpha)
+    if test is None:
+        return None
+    return Ranks([view.methods[place] for place in view.places], view.places, test, alpha)
+
+
 def plot_cd(
-    results: Results, ax: Axes | None = None, *, alpha: float = LEVEL_OF_RANKS, **choice: Any
+    results: ComparisonResults,
+    ax: Axes | None = None,
+    *,
+    alpha: float = LEVEL_OF_RANKS,
+    **choice: Any,
 ) -> Axes:
     """Draw mean ranks, the best on the right, with the critical difference of Nemenyi's test.
 
@@ -80,10 +92,9 @@ def plot_cd(
     Machine Learning Research 7.
     """
     view = view_of(results, **choice)
-    test = view.nemenyi(alpha)
-    if test is None:
+    ranks = ranks_of(view, alpha)
+    if ranks is None:
         raise ValueError(view.obstacle)
-    ranks = Ranks([view.methods[place] for place in view.places], view.places, test, alpha)
     height = natural_height(ranks, font_size()) / 72
     return on_axes(
         ax, lambda ax, palette, write: draw_cd(ax, ranks, palette, write), (7.0, height + 0.2)

@@ -11,23 +11,23 @@ from markupsafe import Markup
 
 from semisift._files import drafts
 from semisift._words import setting, visible
-from semisift.evaluation.results import Results
-from semisift.report.comparison import gaps, looks, words
-from semisift.report.comparison.canvas import Sketch
+from semisift.evaluation.results import ComparisonResults
+from semisift.evaluation.runs import doubt
+from semisift.report.comparison import problems, styles, words
+from semisift.report.comparison.canvas import ReportFigure
 from semisift.report.comparison.curves import MOST_BANDS
+from semisift.report.comparison.diagram import ranks_of
 from semisift.report.comparison.pictures import (
-    box_sketch,
-    curve_sketch,
-    diagram_sketch,
-    ranks_of,
-    stability_sketch,
-    sweep_sketch,
-    time_sketch,
+    box_figure,
+    curve_figure,
+    diagram_figure,
+    stability_figure,
+    sweep_figure,
+    time_figure,
 )
-from semisift.report.comparison.published import Published, published_beside, published_table
+from semisift.report.comparison.published import published_beside, published_table
 from semisift.report.comparison.sweep import MEASURES, SweepView, sweep_table
 from semisift.report.comparison.tables import (
-    Table,
     glance_table,
     main_table,
     memory_table,
@@ -46,7 +46,7 @@ WIDE, NARROW = 860.0, 340.0
 
 
 @dataclass(frozen=True)
-class Key:
+class MethodKey:
     """How a method looks: numbers of its colour and mark, and dashes of its line."""
 
     name: str
@@ -56,37 +56,8 @@ class Key:
     is_bound: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Sight:
-    """What the page shows of one judge and one metric; `number` tells them apart."""
-
-    number: int
-    judge: str
-    metric: str
-    name: str
-    main: Table
-    glance: Table
-    asides: list[str]
-    published: Published | None
-    published_table: Table | None
-    curves: list[Picture]
-    boxes: list[Picture]
-    diagram: Picture | None
-    tests: list[str]
-    wins: list[str]
-    wins_table: Table | None
-    wins_plain: Table | None
-    wilcoxon: list[str]
-    wilcoxon_table: Table | None
-    stability: Picture
-    time: Picture
-    sweep_table: Table | None
-    sweep: list[Picture]
-    sweeps_of_sets: list[Picture]
-
-
 def write_comparison(
-    results: Results, path: str | os.PathLike[str], *, title: str | None = None
+    results: ComparisonResults, path: str | os.PathLike[str], *, title: str | None = None
 ) -> Path:
     """Write the report of a comparison to a file, whole or not at all.
 
@@ -106,7 +77,7 @@ def write_comparison(
     return Path(path)
 
 
-def render_comparison(results: Results, *, title: str | None = None) -> str:
+def render_comparison(results: ComparisonResults, *, title: str | None = None) -> str:
     """Return the page as text: the same for the same records.
 
     Parameters
@@ -135,106 +106,111 @@ def render_comparison(results: Results, *, title: str | None = None) -> str:
         judges=[visible(judge) for judge in results.protocol.judges],
         metrics=[METRICS.get(metric, visible(metric)) for metric in results.protocol.metrics],
         shows_bands=len(results.methods) <= MOST_BANDS,
-        sights=[_sight(view, number) for number, view in enumerate(views)],
+        panels=[_panel(view, number) for number, view in enumerate(views)],
         bounds=words.bounds_in_words(first),
         stability=stability_table(first),
         seconds=seconds_table(first),
         memory=memory_table(first),
         similarity=similarity_table(first.methods, results.similarity()),
         n_top=results.protocol.n_top,
-        unfinished=gaps.unfinished(results),
-        failures=gaps.failures(results),
-        too_slow=gaps.too_slow(results),
-        warnings=gaps.warnings(results),
-        versions=gaps.versions(results),
-        command=gaps.command_of(results),
+        unfinished=problems.unfinished(results),
+        doubt=doubt(results.n_judging),
+        failures=problems.failures(results),
+        too_slow=problems.too_slow(results),
+        warnings=problems.warnings(results),
+        versions=problems.versions(results),
+        command=problems.command_of(results),
         about_datasets=_about_datasets(results),
         about_methods=_about_methods(results),
         numbers=_numbers(results),
     )
 
 
-def _keys(view: View) -> list[Key]:
+def _keys(view: View) -> list[MethodKey]:
     return [
-        Key(
+        MethodKey(
             name,
             j % len(PLAIN.classes) + 1,
-            looks.mark(j),
-            " ".join(f"{looks.LINE_WIDTH * length:.2f}" for length in looks.dashes(j)),
+            styles.mark(j),
+            " ".join(f"{styles.LINE_WIDTH * length:.2f}" for length in styles.dashes(j)),
             bool(view.is_bound[j]),
         )
         for j, name in enumerate(view.methods)
     ]
 
 
-def _sight(view: View, number: int) -> Sight:
+def _panel(view: View, number: int) -> dict[str, Any]:
+    """Return what the page shows of one judge and one metric; `number` tells them apart."""
     start = f"v{number}"
     is_published = view.metric == view.results.protocol.metrics[0]
     beside = published_beside(view) if is_published else None
     sets = range(len(view.datasets))
     sweep = None if view.results.about["sweep"] is None else SweepView(view)
     ranks = ranks_of(view)
-    return Sight(
-        number=number,
-        judge=visible(view.judge),
-        metric=view.metric_name,
-        name=f"{view.metric_name} of the judge {visible(view.judge)}",
-        main=main_table(view),
-        glance=glance_table(view),
-        asides=view.left_out,
-        published=beside,
-        published_table=published_table(view, beside) if beside and beside.pairs else None,
-        curves=[_small(curve_sketch(view, i, f"{start}-curve-{i}", listed=False)) for i in sets],
-        boxes=[_small(box_sketch(view, i, f"{start}-box-{i}")) for i in sets],
-        diagram=None
+    return {
+        "number": number,
+        "judge": visible(view.judge),
+        "metric": view.metric_name,
+        "name": f"{view.metric_name} of the judge {visible(view.judge)}",
+        "main": main_table(view),
+        "glance": glance_table(view),
+        "asides": view.left_out,
+        "published": beside,
+        "published_table": published_table(view, beside) if beside and beside.pairs else None,
+        "curves": [_small(curve_figure(view, i, f"{start}-curve-{i}", listed=False)) for i in sets],
+        "boxes": [_small(box_figure(view, i, f"{start}-box-{i}")) for i in sets],
+        "diagram": None
         if ranks is None
-        else _large(*(diagram_sketch(ranks, f"{start}-ranks", w) for w in (WIDE, NARROW))),
-        tests=words.tests_in_words(view),
-        wins=words.wins_in_words(view),
-        wins_table=wins_table(view, corrected=True),
-        wins_plain=wins_table(view, corrected=False),
-        wilcoxon=words.wilcoxon_in_words(view),
-        wilcoxon_table=wilcoxon_table(view),
-        stability=_large(*(stability_sketch(view, f"{start}-stable", w) for w in (WIDE, NARROW))),
-        time=_large(*(time_sketch(view, f"{start}-time", w) for w in (WIDE, NARROW))),
-        sweep_table=None if sweep is None else sweep_table(sweep),
-        sweep=[]
+        else _large(*(diagram_figure(ranks, f"{start}-ranks", w) for w in (WIDE, NARROW))),
+        "tests": words.tests_in_words(view),
+        "wins": words.wins_in_words(view),
+        "wins_table": wins_table(view, corrected=True),
+        "wins_plain": wins_table(view, corrected=False),
+        "wilcoxon": words.wilcoxon_in_words(view),
+        "wilcoxon_table": wilcoxon_table(view),
+        "stability": _large(
+            *(stability_figure(view, f"{start}-stable", w) for w in (WIDE, NARROW))
+        ),
+        "time": _large(*(time_figure(view, f"{start}-time", w) for w in (WIDE, NARROW))),
+        "sweep_table": None if sweep is None else sweep_table(sweep),
+        "sweep": []
         if sweep is None
         else [
-            _small(sweep_sketch(sweep, measure, None, f"{start}-sweep-{measure}", listed=False))
+            _small(sweep_figure(sweep, measure, None, f"{start}-sweep-{measure}", listed=False))
             for measure in MEASURES
         ],
-        sweeps_of_sets=[]
+        "sweeps_of_sets": []
         if sweep is None
         else [
-            _small(sweep_sketch(sweep, "figure", i, f"{start}-sweep-of-{i}", listed=False))
+            _small(sweep_figure(sweep, "figure", i, f"{start}-sweep-of-{i}", listed=False))
             for i in sets
         ],
-    )
+    }
 
 
-def _small(sketch: Sketch) -> Picture:
-    label = f"{sketch.slug}-title {sketch.slug}-words"
-    return Picture(sketch.slug, sketch.title, sketch.words, sketch.on_page(label))
+def _small(shown: ReportFigure) -> Picture:
+    label = f"{shown.slug}-title {shown.slug}-words"
+    return Picture(shown.slug, shown.title, shown.words, shown.on_page(label))
 
 
-def _large(wide: Sketch, narrow: Sketch) -> Picture:
+def _large(wide: ReportFigure, narrow: ReportFigure) -> Picture:
     small = narrow.on_page(f"{wide.slug}-words", prefix=f"{wide.slug}-narrow")
     return Picture(wide.slug, wide.title, wide.words, wide.on_page(), small)
 
 
-def _about_datasets(results: Results) -> list[tuple[str, ...]]:
+def _about_datasets(results: ComparisonResults) -> list[tuple[str, ...]]:
     return [
         (
             visible(name),
             *(f"{about.get(part, 0):,}" for part in ("n_rows", "n_features", "n_classes")),
+            f"{results.n_judging[name]:,}" if name in results.n_judging else "none",
             visible(about.get("checksum", "")),
         )
         for name, about in results.about["datasets"].items()
     ]
 
 
-def _about_methods(results: Results) -> list[tuple[str, str]]:
+def _about_methods(results: ComparisonResults) -> list[tuple[str, str]]:
     return [
         (
             visible(name),
@@ -244,7 +220,7 @@ def _about_methods(results: Results) -> list[tuple[str, str]]:
     ]
 
 
-def _numbers(results: Results) -> Markup:
+def _numbers(results: ComparisonResults) -> Markup:
     """Return the figures as JSON that cannot end its element, rounded to six decimals."""
     protocol = results.protocol
     content: dict[str, Any] = {

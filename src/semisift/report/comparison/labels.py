@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from semisift._words import shorten
-from semisift.report.comparison import looks
+from semisift.report.comparison import styles
 from semisift.report.palette import Palette, WriteName
 from semisift.report.plots import size_in_points
 
@@ -64,7 +64,7 @@ def list_methods(
     """List methods with their lines and marks on the right of the axes."""
     height = size_in_points(ax)[1]
     size = min(0.92 * font_size(), height / max(len(places), 1) / 1.3)
-    handles = [Line2D([], [], **looks.line(place, palette)) for place in places]
+    handles = [Line2D([], [], **styles.line(place, palette)) for place in places]
     legend = ax.legend(
         handles,
         [str(place) for place in places],

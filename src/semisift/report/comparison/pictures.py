@@ -1,13 +1,15 @@
-"""The pictures of a comparison as sketches, for the page and for files, with words for each."""
+"""The pictures of a comparison as drawn, for the page and for files, with words for each."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from semisift._words import count, figure, visible
-from semisift.report.comparison.canvas import Sketch
+from semisift.report.comparison.canvas import ReportFigure
 from semisift.report.comparison.curves import (
     LANE,
     MOST_BANDS,
@@ -15,12 +17,17 @@ from semisift.report.comparison.curves import (
     draw_runs,
     list_by_figure,
 )
-from semisift.report.comparison.diagram import Ranks, draw_cd, natural_height, ranks_in_words
-from semisift.report.comparison.measures import mean_stability, typical_seconds
+from semisift.report.comparison.diagram import (
+    Ranks,
+    draw_cd,
+    natural_height,
+    ranks_in_words,
+    ranks_of,
+)
 from semisift.report.comparison.similarity import draw_similarity
 from semisift.report.comparison.sweep import MEASURES, SweepView, draw_sweep
 from semisift.report.comparison.trade_offs import draw_stability, draw_time
-from semisift.report.comparison.view import LEVEL_OF_RANKS, View
+from semisift.report.comparison.view import View, interval, mean_stability, typical_seconds
 from semisift.report.palette import Palette, WriteName
 from semisift.report.svg import STYLE
 
@@ -29,7 +36,7 @@ LIST_WIDTH = 190.0
 SMALL = ((440.0, 290.0), (54.0, 8.0, 8.0, 40.0))
 
 
-def curve_sketch(view: View, i: int, slug: str, *, listed: bool) -> Sketch:
+def curve_figure(view: View, i: int, slug: str, *, listed: bool) -> ReportFigure:
     """Return the curves of a data set; `listed` adds the list of methods to the picture."""
     places = range(len(view.methods))
 
@@ -40,11 +47,16 @@ def curve_sketch(view: View, i: int, slug: str, *, listed: bool) -> Sketch:
             means = view.curves[i].mean(axis=-1)
             list_by_figure(ax, means, places, view.methods, palette, write)
 
-    size, margins = SMALL
-    if listed:
-        height = max(300.0, 14.0 * len(places) + 60)
-        size, margins = ((460 + LIST_WIDTH, height), (58.0, LIST_WIDTH, 8.0, 40.0))
-    return Sketch(slug, view.datasets[i], curves_in_words(view, i), size, margins, draw)
+    size, margins = _size(len(places), listed)
+    return ReportFigure(slug, view.datasets[i], curves_in_words(view, i), size, margins, draw)
+
+
+def _size(n_methods: int, listed: bool) -> tuple[Any, Any]:
+    """Return the size and the margins of a picture with or without a list of methods."""
+    if not listed:
+        return SMALL
+    height = max(300.0, 14.0 * n_methods + 60)
+    return (460 + LIST_WIDTH, height), (58.0, LIST_WIDTH, 8.0, 40.0)
 
 
 def curves_in_words(view: View, i: int) -> str:
@@ -53,9 +65,7 @@ def curves_in_words(view: View, i: int) -> str:
     said = []
     for size in dict.fromkeys([min(sizes), max(sizes)]):
         runs = view.curves[i][:, :, sizes.index(size)]
-        n = np.isfinite(runs).sum(axis=0)
-        means = np.where(np.isfinite(runs), runs, 0).sum(axis=0) / np.where(n, n, np.nan)
-        means = np.where(view.is_bound, np.nan, means)
+        means = np.where(view.is_bound, np.nan, interval(runs)[0])
         if np.isfinite(means).any():
             best = int(np.nanargmax(means))
             said.append(
@@ -64,7 +74,7 @@ def curves_in_words(view: View, i: int) -> str:
     return " ".join(said) or "There are no figures."
 
 
-def box_sketch(view: View, i: int, slug: str) -> Sketch:
+def box_figure(view: View, i: int, slug: str) -> ReportFigure:
     """Return the spread of the figures of a data set over runs."""
     places = range(len(view.methods))
 
@@ -79,18 +89,12 @@ def box_sketch(view: View, i: int, slug: str) -> Sketch:
         if (is_there := np.isfinite(values[:, j])).any()
     ]
     words = f"Least and largest of the runs: {'; '.join(ranges)}." if ranges else "No figures."
-    return Sketch(slug, view.datasets[i], words, (360.0, height), (108.0, 12.0, 4.0, 40.0), draw)
+    return ReportFigure(
+        slug, view.datasets[i], words, (360.0, height), (108.0, 12.0, 4.0, 40.0), draw
+    )
 
 
-def ranks_of(view: View, alpha: float = LEVEL_OF_RANKS) -> Ranks | None:
-    """Return what the diagram of mean ranks shows; None where there is none."""
-    test = view.nemenyi(alpha)
-    if test is None:
-        return None
-    return Ranks([view.methods[place] for place in view.places], view.places, test, alpha)
-
-
-def diagram_sketch(ranks: Ranks, slug: str, width: float) -> Sketch:
+def diagram_figure(ranks: Ranks, slug: str, width: float) -> ReportFigure:
     """Return the critical-difference diagram."""
 
     def draw(ax: Axes, palette: Palette, write: WriteName) -> None:
@@ -98,29 +102,32 @@ def diagram_sketch(ranks: Ranks, slug: str, width: float) -> Sketch:
 
     height = math.ceil(natural_height(ranks, FONT_SIZE)) + 8
     words = ranks_in_words(ranks)
-    return Sketch(slug, "Mean ranks", words, (width, height), (2.0, 2.0, 2.0, 2.0), draw)
+    return ReportFigure(slug, "Mean ranks", words, (width, height), (2.0, 2.0, 2.0, 2.0), draw)
 
 
-def stability_sketch(view: View, slug: str, width: float) -> Sketch:
+def stability_figure(view: View, slug: str, width: float) -> ReportFigure:
     """Return stability against the figures."""
-
-    def draw(ax: Axes, palette: Palette, write: WriteName) -> None:
-        draw_stability(ax, view, palette, write)
-
     words = _best_in_words(view, mean_stability(view), "Most stable: {} ({})")
-    title = f"Stability and {view.metric_name}"
-    return Sketch(slug, title, words, (width, 320.0), (58.0, 12.0, 16.0, 40.0), draw)
+    return _trade_off(view, slug, width, "Stability", words, draw_stability)
 
 
-def time_sketch(view: View, slug: str, width: float) -> Sketch:
+def time_figure(view: View, slug: str, width: float) -> ReportFigure:
     """Return seconds against the figures."""
-
-    def draw(ax: Axes, palette: Palette, write: WriteName) -> None:
-        draw_time(ax, view, palette, write)
-
     words = _best_in_words(view, -typical_seconds(view), "Fastest: {} ({} seconds)")
-    title = f"Time and {view.metric_name}"
-    return Sketch(slug, title, words, (width, 320.0), (58.0, 12.0, 16.0, 40.0), draw)
+    return _trade_off(view, slug, width, "Time", words, draw_time)
+
+
+def _trade_off(
+    view: View, slug: str, width: float, what: str, words: str, draw: Callable[..., None]
+) -> ReportFigure:
+    return ReportFigure(
+        slug,
+        f"{what} and {view.metric_name}",
+        words,
+        (width, 320.0),
+        (58.0, 12.0, 16.0, 40.0),
+        lambda ax, palette, write: draw(ax, view, palette, write),
+    )
 
 
 def _best_in_words(view: View, values: NDArray[np.float64], first: str) -> str:
@@ -136,7 +143,7 @@ def _best_in_words(view: View, values: NDArray[np.float64], first: str) -> str:
     )
 
 
-def similarity_sketch(view: View, slug: str) -> Sketch:
+def similarity_figure(view: View, slug: str) -> ReportFigure:
     """Return how alike rankings are, for files; the page has a table of shades."""
     values = view.results.similarity()
     side = 30.0 * max(len(view.methods), 4)
@@ -145,14 +152,14 @@ def similarity_sketch(view: View, slug: str) -> Sketch:
         draw_similarity(ax, values, view.methods, palette, write)
 
     words = "The darker, the more alike the rankings of two methods are."
-    return Sketch(
+    return ReportFigure(
         slug, "Overlap of rankings", words, (side + 130, side + 130), (122.0, 8.0, 122.0, 8.0), draw
     )
 
 
-def sweep_sketch(
+def sweep_figure(
     sweep: SweepView, measure: str, dataset: int | None, slug: str, *, listed: bool
-) -> Sketch:
+) -> ReportFigure:
     """Return a measure against the levels, for a data set or on average."""
     places = range(len(sweep.view.methods))
 
@@ -164,12 +171,9 @@ def sweep_sketch(
 
     where = "mean over data sets" if dataset is None else visible(sweep.results.datasets[dataset])
     title = f"{sweep.name(measure)}, {where}"
-    size, margins = SMALL
-    if listed:
-        height = max(300.0, 14.0 * len(places) + 60)
-        size, margins = ((460 + LIST_WIDTH, height), (58.0, LIST_WIDTH, 8.0, 40.0))
+    size, margins = _size(len(places), listed)
     words = sweep_in_words(sweep, measure, dataset)
-    return Sketch(slug, title, words, size, margins, draw)
+    return ReportFigure(slug, title, words, size, margins, draw)
 
 
 def sweep_in_words(sweep: SweepView, measure: str, dataset: int | None) -> str:
@@ -186,46 +190,44 @@ def sweep_in_words(sweep: SweepView, measure: str, dataset: int | None) -> str:
     return f"From level {first:g} to level {last:g}: {'; '.join(ends)}."
 
 
-def all_sketches(view: View) -> list[Sketch]:
+def all_figures(view: View) -> list[ReportFigure]:
     """Return every picture for a paper."""
-    sketches = []
+    drawn = []
     if (ranks := ranks_of(view)) is not None:
-        sketches.append(diagram_sketch(ranks, "ranks", 640.0))
+        drawn.append(diagram_figure(ranks, "ranks", 640.0))
     for i in range(len(view.datasets)):
-        sketches.append(curve_sketch(view, i, f"curves-{i + 1}", listed=True))
-        sketches.append(box_sketch(view, i, f"boxes-{i + 1}"))
-    sketches += trade_off_sketches(view)
-    sketches.append(similarity_sketch(view, "similarity"))
-    return sketches + sweep_sketches(view)
+        drawn.append(curve_figure(view, i, f"curves-{i + 1}", listed=True))
+        drawn.append(box_figure(view, i, f"boxes-{i + 1}"))
+    drawn += trade_off_figures(view)
+    drawn.append(similarity_figure(view, "similarity"))
+    return drawn + sweep_figures(view)
 
 
-def trade_off_sketches(view: View) -> list[Sketch]:
+def trade_off_figures(view: View) -> list[ReportFigure]:
     """Return stability and time against the figures."""
-    return [stability_sketch(view, "stability", 560.0), time_sketch(view, "time", 560.0)]
+    return [stability_figure(view, "stability", 560.0), time_figure(view, "time", 560.0)]
 
 
-def sweep_sketches(view: View) -> list[Sketch]:
+def sweep_figures(view: View) -> list[ReportFigure]:
     """Return the means of a sweep by each measure; none without a sweep."""
     if view.results.about["sweep"] is None:
         return []
     sweep = SweepView(view)
     return [
-        sweep_sketch(sweep, measure, None, f"sweep-{measure}", listed=True) for measure in MEASURES
+        sweep_figure(sweep, measure, None, f"sweep-{measure}", listed=True) for measure in MEASURES
     ]
 
 
-def file_name(sketch: Sketch) -> str:
-    """Return the name of the file of a sketch: those of data sets are told by their names.
+def file_name(picture: ReportFigure) -> str:
+    """Return the name of the file of a picture: those of data sets are told by their names.
 
     Examples
     --------
-    >>> slug = "curves-1"
-    >>> sketch = Sketch(slug, "a/b", "", (1, 1), (0, 0, 0, 0), lambda ax, palette, write: None)
-    >>> file_name(sketch)
+    >>> file_name(ReportFigure("curves-1", "a/b", "", (1, 1), (0, 0, 0, 0), lambda *_: None))
     'curves-1-a-b'
     """
-    kind, _, number = sketch.slug.rpartition("-")
+    kind, _, number = picture.slug.rpartition("-")
     if kind not in ("curves", "boxes"):
-        return sketch.slug
-    plain = [letter if letter.isascii() and letter.isalnum() else "-" for letter in sketch.title]
+        return picture.slug
+    plain = [letter if letter.isascii() and letter.isalnum() else "-" for letter in picture.title]
     return f"{kind}-{number}-{''.join(plain)[:40].strip('-')}".rstrip("-")

@@ -9,12 +9,20 @@ from typing import Any
 import numpy as np
 
 from semisift._words import count, listed, printable, visible
-from semisift.report.comparison.tables import Cell, Line, Table, number
+from semisift.report.comparison.tables import ReportTable, TableCell, TableLine, number
 from semisift.report.comparison.view import View
 
-WIDTH = 2.0
-WORDS = ("above", "within two standard errors", "below")
-UNKNOWN = "no standard error"
+# Figures that differ by no more than so many standard errors are alike.
+N_ERRORS = 2
+
+# how ours stands to a published number -> what tables call it
+WORDS = {
+    "above": "above",
+    "within": "within two standard errors",
+    "below": "below",
+    "alone": "no standard error",
+    "nothing": "no figure",
+}
 
 
 @dataclass(frozen=True)
@@ -27,7 +35,7 @@ class Pair:
         Places.
     published, ours, error : float
     word : str
-        How ours stands to the published one: one of `WORDS`, or `UNKNOWN`.
+        How ours stands to the published one: a value of `WORDS`.
     spreads : (float, float), optional
         The published standard deviation over the numbers of features, and that of our mean curve.
     """
@@ -42,7 +50,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Published:
+class BesidePublished:
     """What was published, beside ours.
 
     Attributes
@@ -58,7 +66,7 @@ class Published:
     sentences: list[str]
 
 
-def published_beside(view: View) -> Published | None:
+def published_beside(view: View) -> BesidePublished | None:
     """Return the published numbers of the notes beside ours; None where there are none.
 
     Sentences stand beside the first judge's numbers.
@@ -102,7 +110,7 @@ def published_beside(view: View) -> Published | None:
                     f"Published, but not part of this comparison, {what}: {listed([*names])}."
                 )
         sentences += [printable(sentence) for sentence in content.get("sentences") or ()]
-    return Published(printable(content.get("source") or "no source given"), pairs, sentences)
+    return BesidePublished(printable(content.get("source") or "no source given"), pairs, sentences)
 
 
 def _part(content: Any, *names: str) -> Any:
@@ -122,37 +130,35 @@ def _pair(view: View, i: int, j: int, published: float, spread: float | None) ->
     spreads = None
     if spread is not None and not math.isnan(ours) and view.curves.shape[-1] > 1:
         spreads = spread, float(np.nanmean(view.curves[i, :, j], axis=0).std(ddof=1))
-    return Pair(i, j, published, ours, error, stand(ours, error, published), spreads)
+    return Pair(i, j, published, ours, error, WORDS[stand(ours, error, published)], spreads)
 
 
 def stand(ours: float, error: float, published: float) -> str:
-    """Say how our number stands to a published one.
+    """Say how our number stands to a published one: a key of `WORDS`.
 
     Examples
     --------
     >>> stand(0.75, 0.01, 0.70), stand(0.75, 0.03, 0.70), stand(0.60, 0.03, 0.70)
-    ('above', 'within two standard errors', 'below')
+    ('above', 'within', 'below')
     """
-    if math.isnan(ours):
-        return "no figure"
-    if math.isnan(error):
-        return UNKNOWN
+    if math.isnan(ours) or math.isnan(error):
+        return "nothing" if math.isnan(ours) else "alone"
     # equal to the printed digits is not above or below
-    if abs(ours - published) <= WIDTH * error + 1e-9:
-        return WORDS[1]
-    return WORDS[0] if ours > published else WORDS[2]
+    if abs(ours - published) <= N_ERRORS * error + 1e-9:
+        return "within"
+    return "above" if ours > published else "below"
 
 
 def _counts(pairs: list[Pair]) -> str:
     found = Counter(pair.word for pair in pairs)
-    parts = [f"{found[word]} {word}" for word in [*WORDS, UNKNOWN, "no figure"] if found[word]]
+    parts = [f"{found[word]} {word}" for word in WORDS.values() if found[word]]
     numbers = count(len(pairs), "published number")
     mean = math.fsum(pair.ours - pair.published for pair in pairs) / len(pairs)
     words = f"Of {numbers}, ours are: {listed(parts)}."
     return words if math.isnan(mean) else f"{words} The mean difference is {mean:+.3f}."
 
 
-def published_table(view: View, beside: Published) -> Table:
+def published_table(view: View, beside: BesidePublished) -> ReportTable:
     """Return a line for each published number."""
     lines = []
     has_spreads = any(pair.spreads for pair in beside.pairs)
@@ -160,15 +166,14 @@ def published_table(view: View, beside: Published) -> Table:
         aside = "" if math.isnan(pair.error) else f"± {pair.error:.3f}"
         ours = number(pair.ours)
         cells = [
-            Cell(view.methods[pair.method]),
+            TableCell(view.methods[pair.method]),
             number(pair.published),
-            Cell(ours.text, ours.value, aside=aside),
-            Cell(pair.word),
+            TableCell(ours.text, ours.value, aside=aside),
+            TableCell(pair.word),
         ]
         if has_spreads:
             cells += [number(spread) for spread in pair.spreads or (math.nan, math.nan)]
-        lines.append(Line(view.datasets[pair.dataset], cells, pair.dataset, pair.method))
+        lines.append(TableLine(view.datasets[pair.dataset], cells, pair.dataset, pair.method))
     columns = ["method", "published", "ours", "ours is"]
     columns += ["published spread", "our spread"] if has_spreads else []
-    nothing: list[int | None] = [None] * len(columns)
-    return Table("published-of", "Published numbers", "data set", columns, nothing, lines)
+    return ReportTable("published-of", "Published numbers", "data set", columns, lines)

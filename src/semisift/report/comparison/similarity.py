@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from semisift._words import visible
-from semisift.evaluation.results import Results
+from semisift.evaluation.results import ComparisonResults
 from semisift.report.comparison.canvas import on_axes
 from semisift.report.comparison.labels import font_size, n_letters, say
 from semisift.report.palette import Palette, WriteName
@@ -20,7 +20,9 @@ DARKEST = 0.55
 LEAST_CELL = 22.0
 
 
-def plot_similarity(results: Results, ax: Axes | None = None, *, size: int | None = None) -> Axes:
+def plot_similarity(
+    results: ComparisonResults, ax: Axes | None = None, *, size: int | None = None
+) -> Axes:
     """Draw how alike the rankings of two methods are, over data sets and runs.
 
     Parameters

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
-from semisift.evaluation.results import Results
+from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.sweeps import SWEEPS
 from semisift.report.comparison.canvas import on_axes
 from semisift.report.comparison.curves import (
@@ -19,7 +19,7 @@ from semisift.report.comparison.curves import (
     place_of,
     places_of,
 )
-from semisift.report.comparison.tables import Line, Table, number
+from semisift.report.comparison.tables import ReportTable, TableLine, number
 from semisift.report.comparison.view import View, view_of
 from semisift.report.palette import Palette, WriteName, bare
 
@@ -99,21 +99,20 @@ class SweepView:
         }[measure]
 
 
-def sweep_table(sweep: SweepView) -> Table:
+def sweep_table(sweep: SweepView) -> ReportTable:
     """Return the mean figures of each method at each level."""
     means = sweep.values("figure", None).mean(axis=0)
     lines = [
-        Line(name, [number(value) for value in means[j]], method=j)
+        TableLine(name, [number(value) for value in means[j]], method=j)
         for j, name in enumerate(sweep.view.methods)
     ]
     columns = [f"{level:g}" for level in sweep.levels]
-    nothing: list[int | None] = [None] * len(columns)
     title = f"Mean {sweep.view.metric_name} by {sweep.kind}"
-    return Table("sweep-of", title, "method", columns, nothing, lines)
+    return ReportTable("sweep-of", title, "method", columns, lines)
 
 
 def plot_sweep(
-    results: Results,
+    results: ComparisonResults,
     ax: Axes | None = None,
     *,
     measure: str = "figure",

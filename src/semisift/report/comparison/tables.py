@@ -1,26 +1,28 @@
 """The tables of a comparison, as plain values: for the page, for Markdown and for LaTeX."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semisift._words import figure
 from semisift.evaluation.wins import sign_test
-from semisift.report.comparison.measures import (
+from semisift.report.comparison.view import (
+    LEVEL_OF_RANKS,
+    LEVEL_OF_WINS,
+    View,
     mean_stability,
     measured,
     most_memory,
     typical_seconds,
 )
-from semisift.report.comparison.view import LEVEL_OF_RANKS, LEVEL_OF_WINS, View
 
 MISSING = "none"
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """What stands in a cell.
 
     Attributes
@@ -44,17 +46,17 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Line:
+class TableLine:
     """A line: its name, the place of its data set or method, and its cells."""
 
     name: str
-    cells: list[Cell]
+    cells: list[TableCell]
     dataset: int | None = None
     method: int | None = None
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """A table.
 
     Attributes
@@ -66,10 +68,10 @@ class Table:
     corner : str
         What the first column names.
     columns : list of str
-    methods : list of int or None
-        Places of the methods that the columns stand for.
-    lines, footer : list of Line
+    lines, footer : list of TableLine
         The footer stays where it is when lines are sorted.
+    of_methods : list of int, optional
+        Places of the methods that the columns stand for.
     falls : bool
         Whether a first click puts the largest values on top.
     rising : tuple of int
@@ -80,11 +82,16 @@ class Table:
     title: str
     corner: str
     columns: list[str]
-    methods: list[int | None]
-    lines: list[Line]
-    footer: list[Line] = field(default_factory=list)
+    lines: list[TableLine]
+    of_methods: list[int] | None = None
+    footer: list[TableLine] = field(default_factory=list)
     falls: bool = True
     rising: tuple[int, ...] = ()
+
+    @property
+    def methods(self) -> Sequence[int | None]:
+        """Places of the methods that the columns stand for; None where they stand for none."""
+        return self.of_methods or [None] * len(self.columns)
 
     @property
     def kinds(self) -> list[str]:
@@ -95,15 +102,15 @@ class Table:
         ]
 
 
-def number(value: float, form: str = ".3f") -> Cell:
+def number(value: float, form: str = ".3f") -> TableCell:
     """Return the cell of a number."""
     if not np.isfinite(value):
-        return Cell(MISSING)
+        return TableCell(MISSING)
     text = format(value, form)
-    return Cell(text if float(text) else text.removeprefix("-"), float(value))
+    return TableCell(text if float(text) else text.removeprefix("-"), float(value))
 
 
-def main_table(view: View) -> Table:
+def main_table(view: View) -> ReportTable:
     """Return means and standard errors, the best ones strong, with means and mean ranks below."""
     scores = view.scores
     lines = []
@@ -112,71 +119,82 @@ def main_table(view: View) -> Table:
             _mean(scores.means[i, j], scores.errors[i, j], bool(view.best[i, j]))
             for j in range(len(view.methods))
         ]
-        lines.append(Line(name, cells, dataset=i))
+        lines.append(TableLine(name, cells, dataset=i))
     footer = [
-        Line("mean", [number(value) for value in view.overall]),
-        Line("mean rank", [number(rank, ".2f") for rank in view.mean_ranks]),
+        TableLine("mean", _marked(view, view.overall, ".3f")),
+        TableLine("mean rank", _marked(view, view.mean_ranks, ".2f", lowest=True)),
     ]
     return _by_dataset(view, "main", f"Mean {view.metric_name}", lines, footer)
 
 
-def _mean(mean: float, error: float, strong: bool) -> Cell:
+def _marked(
+    view: View, values: NDArray[np.float64], form: str, *, lowest: bool = False
+) -> list[TableCell]:
+    """Return cells of which the best ones are strong."""
+    best = view.best_of(-values if lowest else values)
+    return [
+        replace(number(value, form), strong=bool(strong))
+        for value, strong in zip(values, best, strict=True)
+    ]
+
+
+def _mean(mean: float, error: float, strong: bool) -> TableCell:
     if not np.isfinite(mean):
-        return Cell(MISSING)
+        return TableCell(MISSING)
     aside = f"± {error:.3f}" if np.isfinite(error) else ""
-    return Cell(f"{mean:.3f}", float(mean), strong, aside)
+    return TableCell(f"{mean:.3f}", float(mean), strong, aside)
 
 
 def _by_dataset(
     view: View,
     slug: str,
     title: str,
-    lines: list[Line],
-    footer: list[Line],
+    lines: list[TableLine],
+    footer: list[TableLine],
     *,
     falls: bool = True,
-) -> Table:
-    places: list[int | None] = list(range(len(view.methods)))
-    return Table(slug, title, "data set", view.methods, places, lines, footer, falls)
+) -> ReportTable:
+    places = [*range(len(view.methods))]
+    return ReportTable(slug, title, "data set", view.methods, lines, places, footer, falls)
 
 
-def stability_table(view: View) -> Table:
+def stability_table(view: View) -> ReportTable:
     """Return how alike the selections of different runs are."""
     return _of_values(
         view,
         "stability-of",
         "Stability of the selection",
         view.results.stability(level=view.level),
-        Line("mean", [number(value) for value in mean_stability(view)]),
+        TableLine("mean", [number(value) for value in mean_stability(view)]),
     )
 
 
-def seconds_table(view: View) -> Table:
+def seconds_table(view: View) -> ReportTable:
     """Return how long a ranking takes."""
     return _of_values(
         view,
         "seconds-of",
         "Seconds of a ranking",
         measured(view, "seconds"),
-        Line("geometric mean", [_figure(value) for value in typical_seconds(view)]),
+        TableLine("geometric mean", [_figure(value) for value in typical_seconds(view)]),
         falls=False,
     )
 
 
-def memory_table(view: View) -> Table:
+def memory_table(view: View) -> ReportTable:
     """Return how much memory a ranking takes at most."""
     return _of_values(
         view,
         "memory-of",
         "Peak memory in MB",
         measured(view, "peak_mb"),
-        Line("largest", [_figure(value) for value in most_memory(view)]),
+        TableLine("largest", [_figure(value) for value in most_memory(view)]),
         falls=False,
     )
 
 
-def _figure(value: float) -> Cell:
-    return Cell(figure(value), float(value)) if np.isfinite(value) else Cell(MISSING)
+def _figure(value: float) -> TableCell:
+    return TableCell(figure(value), float(value)) if np.isfinite(value) else TableCell(MISSING)
 
 
 def _of_values(
@@ -184,29 +202,29 @@ def _of_values(
     slug: str,
     title: str,
     values: NDArray[np.float64],
-    footer: Line,
+    footer: TableLine,
     *,
     falls: bool = True,
-) -> Table:
+) -> ReportTable:
     form = number if falls else _figure
     lines = [
-        Line(name, [form(value) for value in values[i]], dataset=i)
+        TableLine(name, [form(value) for value in values[i]], dataset=i)
         for i, name in enumerate(view.datasets)
     ]
     return _by_dataset(view, slug, title, lines, [footer], falls=falls)
 
 
-def glance_table(view: View) -> Table:
+def glance_table(view: View) -> ReportTable:
     """Return a line for each method: its rank, its mean, its stability and what it costs."""
     stability, seconds, memory = mean_stability(view), typical_seconds(view), most_memory(view)
     order = np.argsort(np.where(np.isfinite(view.mean_ranks), view.mean_ranks, np.inf))
     lines = [
-        Line(
+        TableLine(
             view.methods[j],
             [
                 number(view.mean_ranks[j], ".2f"),
                 number(view.overall[j]),
-                Cell(str(int(view.best[:, j].sum())), float(view.best[:, j].sum())),
+                TableCell(str(int(view.best[:, j].sum())), float(view.best[:, j].sum())),
                 number(stability[j], ".2f"),
                 _figure(seconds[j]),
                 _figure(memory[j]),
@@ -216,35 +234,34 @@ def glance_table(view: View) -> Table:
         for j in order
     ]
     columns = ["mean rank", f"mean {view.metric_name}", "best on", "stability", "seconds", "MB"]
-    nothing: list[int | None] = [None] * len(columns)
     title = "Methods at a glance"
-    return Table("glance", title, "method", columns, nothing, lines, rising=(0, 4, 5))
+    return ReportTable("glance", title, "method", columns, lines, rising=(0, 4, 5))
 
 
-def wins_table(view: View, *, corrected: bool) -> Table | None:
+def wins_table(view: View, *, corrected: bool) -> ReportTable | None:
     """Return wins, ties and losses of the method of a line against that of a column."""
     wins = view.wins(corrected=corrected)
     if wins is None:
         return None
     better = sign_test(wins, LEVEL_OF_WINS)
 
-    def cell(i: int, j: int) -> Cell:
+    def cell(i: int, j: int) -> TableCell:
         won, tied, lost = wins[i, j].tolist()
-        return Cell(f"{won}/{tied}/{lost}", won - lost, bool(better[i, j]))
+        return TableCell(f"{won}/{tied}/{lost}", won - lost, bool(better[i, j]))
 
     slug, title = ("wins", "Wins/ties/losses of the method of the line")
     return _by_pair(view, slug if corrected else f"{slug}-plain", title, cell)
 
 
-def wilcoxon_table(view: View) -> Table | None:
+def wilcoxon_table(view: View) -> ReportTable | None:
     """Return adjusted p-values of the signed ranks, with plain ones beside them."""
     if view.wilcoxon is None:
         return None
     plain, adjusted = view.wilcoxon
 
-    def cell(i: int, j: int) -> Cell:
+    def cell(i: int, j: int) -> TableCell:
         p = float(adjusted[i, j])
-        return Cell(p_value(p), p, p <= LEVEL_OF_RANKS, f"({p_value(float(plain[i, j]))})")
+        return TableCell(p_value(p), p, p <= LEVEL_OF_RANKS, f"({p_value(float(plain[i, j]))})")
 
     title = "Adjusted p-values (plain ones in brackets)"
     return _by_pair(view, "wilcoxon", title, cell, falls=False)
@@ -262,35 +279,37 @@ def p_value(p: float) -> str:
 
 
 def _by_pair(
-    view: View, slug: str, title: str, cell: Callable[[int, int], Cell], *, falls: bool = True
-) -> Table:
+    view: View, slug: str, title: str, cell: Callable[[int, int], TableCell], *, falls: bool = True
+) -> ReportTable:
     places = view.places
     lines = [
-        Line(
+        TableLine(
             view.methods[place],
-            [Cell("") if i == j else cell(i, j) for j in range(len(places))],
+            [TableCell("") if i == j else cell(i, j) for j in range(len(places))],
             method=place,
         )
         for i, place in enumerate(places)
     ]
     names = [view.methods[place] for place in places]
-    return Table(slug, title, "method", names, [*places], lines, falls=falls)
+    return ReportTable(slug, title, "method", names, lines, places, falls=falls)
 
 
-def similarity_table(names: Sequence[str], values: NDArray[np.float64]) -> Table:
+def similarity_table(names: Sequence[str], values: NDArray[np.float64]) -> ReportTable:
     """Return how alike the rankings of two methods are, shaded."""
     lines = [
-        Line(
+        TableLine(
             name,
             [
-                Cell(f"{value:.2f}", float(value), shade=round(10 * min(max(float(value), 0), 1)))
+                TableCell(
+                    f"{value:.2f}", float(value), shade=round(10 * min(max(float(value), 0), 1))
+                )
                 if np.isfinite(value)
-                else Cell(MISSING)
+                else TableCell(MISSING)
                 for value in values[i]
             ],
             method=i,
         )
         for i, name in enumerate(names)
     ]
-    places: list[int | None] = list(range(len(names)))
-    return Table("similarity-of", "Overlap of rankings", "method", list(names), places, lines)
+    places = [*range(len(names))]
+    return ReportTable("similarity-of", "Overlap of rankings", "method", [*names], lines, places)

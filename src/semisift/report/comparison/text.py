@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
-from semisift.evaluation.results import Results
-from semisift.report.comparison.tables import Cell, Line, Table, main_table
+from semisift.evaluation.results import ComparisonResults
+from semisift.report.comparison.tables import ReportTable, TableCell, TableLine, main_table
 from semisift.report.comparison.view import view_of
 
 _LATEX = {
@@ -18,7 +18,7 @@ _LATEX = {
 }
 
 
-def to_markdown(results: Results, **choice: Any) -> str:
+def to_markdown(results: ComparisonResults, **choice: Any) -> str:
     """Return the main table in Markdown: means, the best ones bold, and mean ranks.
 
     Parameters
@@ -34,7 +34,7 @@ def to_markdown(results: Results, **choice: Any) -> str:
     return markdown_of(main_table(view_of(results, **choice)))
 
 
-def to_latex(results: Results, **choice: Any) -> str:
+def to_latex(results: ComparisonResults, **choice: Any) -> str:
     """Return the main table in LaTeX with the rules of booktabs; `choice` is as for `to_markdown`.
 
     Returns
@@ -58,7 +58,7 @@ def to_latex(results: Results, **choice: Any) -> str:
     return "\n".join(lines) + "\n"
 
 
-def markdown_of(table: Table) -> str:
+def markdown_of(table: ReportTable) -> str:
     """Return a table in Markdown."""
     head = [table.corner, *table.columns]
     lines = [
@@ -69,11 +69,11 @@ def markdown_of(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _markdown_cells(line: Line) -> str:
+def _markdown_cells(line: TableLine) -> str:
     return _markdown_line([escape_markdown(line.name), *map(_markdown_cell, line.cells)])
 
 
-def _markdown_cell(cell: Cell) -> str:
+def _markdown_cell(cell: TableCell) -> str:
     text = escape_markdown(cell.text)
     text = f"**{text}**" if cell.strong else text
     return f"{text} {cell.aside}" if cell.aside else text
@@ -83,11 +83,11 @@ def _markdown_line(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _latex_cells(line: Line) -> str:
+def _latex_cells(line: TableLine) -> str:
     return _latex_line([escape_latex(line.name), *map(_latex_cell, line.cells)])
 
 
-def _latex_cell(cell: Cell) -> str:
+def _latex_cell(cell: TableCell) -> str:
     text = rf"\textbf{{{cell.text}}}" if cell.strong else cell.text
     aside = cell.aside.replace("±", r"$\pm$")
     return f"{text} {aside}" if aside else text

@@ -10,8 +10,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from numpy.typing import NDArray
 
 from semisift._words import shorten
-from semisift.evaluation.results import Results
-from semisift.report.comparison import looks
+from semisift.evaluation.results import ComparisonResults
+from semisift.report.comparison import styles
 from semisift.report.comparison.canvas import on_axes
 from semisift.report.comparison.labels import (
     LINE_HEIGHT,
@@ -22,8 +22,7 @@ from semisift.report.comparison.labels import (
     say,
     width_of,
 )
-from semisift.report.comparison.measures import mean_stability, typical_seconds
-from semisift.report.comparison.view import View, view_of
+from semisift.report.comparison.view import View, mean_stability, typical_seconds, view_of
 from semisift.report.palette import Palette, WriteName, bare
 from semisift.report.plots import size_in_points
 from semisift.report.svg import tagged
@@ -31,7 +30,7 @@ from semisift.report.svg import tagged
 WIDEST_NAME = 12.0
 
 
-def plot_stability(results: Results, ax: Axes | None = None, **choice: Any) -> Axes:
+def plot_stability(results: ComparisonResults, ax: Axes | None = None, **choice: Any) -> Axes:
     """Draw the mean figure of each method against the stability of its selection.
 
     Both are means over the data sets on which all methods have all their runs.
@@ -52,7 +51,7 @@ def plot_stability(results: Results, ax: Axes | None = None, **choice: Any) -> A
     return on_axes(ax, lambda ax, palette, write: draw_stability(ax, view, palette, write))
 
 
-def plot_time(results: Results, ax: Axes | None = None, **choice: Any) -> Axes:
+def plot_time(results: ComparisonResults, ax: Axes | None = None, **choice: Any) -> Axes:
     """Draw the mean figure of each method against the seconds of a ranking.
 
     Seconds are geometric means over data sets; the parameters are those of `plot_stability`.
@@ -85,7 +84,7 @@ def _draw_points(
     _set_limits(ax, x[places], y[places])
     for place in places:
         with tagged(ax, method=place):
-            look = {**looks.point(place, palette, 7.5), "ls": "none", "zorder": 3}
+            look = {**styles.point(place, palette, 7.5), "ls": "none", "zorder": 3}
             ax.plot([x[place]], [y[place]], clip_on=False, **look)
     _name_points(ax, x, y, places, view.methods, palette, write)
 
@@ -150,6 +149,6 @@ def _name_points(
                 ha="right" if on_left else "left",
                 va="center",
                 size=size,
-                color=looks.colour(place, palette),
+                color=styles.colour(place, palette),
                 arrowprops={"arrowstyle": "-", "color": palette.line, "lw": 0.8} if far else None,
             )

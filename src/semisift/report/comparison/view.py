@@ -3,7 +3,7 @@
 Where something cannot be computed, it is None, and `obstacle` says why.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from semisift._words import count, listed, shorten, visible
-from semisift.evaluation import pairwise, statistics
+from semisift._words import listed, shorten, visible
+from semisift.evaluation import statistics
 from semisift.evaluation.baselines import BASELINES
-from semisift.evaluation.results import Results
+from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.scores import Scores
-from semisift.evaluation.wins import win_tie_loss
 
 METRICS = {
     "accuracy": "accuracy",
@@ -35,18 +34,22 @@ LEVEL_OF_WINS = 0.1
 class View:
     """One judge and one metric at one level; the parameters are those of `Results.scores`."""
 
-    results: Results
+    results: ComparisonResults
     judge: str
     metric: str
     level: float | None = None
     size: int | None = None
 
+    @property
+    def choice(self) -> dict[str, Any]:
+        """What `Results` is asked for."""
+        names = ("judge", "metric", "level", "size")
+        return {name: getattr(self, name) for name in names}
+
     @cached_property
     def scores(self) -> Scores:
         """What each method reached in each run."""
-        return self.results.scores(
-            judge=self.judge, metric=self.metric, level=self.level, size=self.size
-        )
+        return self.results.scores(**self.choice)
 
     @cached_property
     def complete(self) -> Scores:
@@ -95,17 +98,26 @@ class View:
 
     @cached_property
     def best(self) -> NDArray[np.bool_]:
-        """Which method is the best on a data set, of those that see no hidden labels."""
-        means = np.where(self.is_bound, np.nan, self.scores.means)
-        highest = np.max(means, axis=1, initial=-np.inf, where=np.isfinite(means), keepdims=True)
-        return np.isfinite(means) & (means >= highest - statistics.EQUAL)
+        """Which method is the best on a data set; see `best_of`."""
+        return self.best_of(self.scores.means)
+
+    def best_of(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Mark the highest along the last axis, of methods that see no hidden labels.
+
+        Equal ones are all marked, but none is where no other is lower.
+        """
+        means = np.where(self.is_bound | ~np.isfinite(values), np.nan, values)
+        known = np.isfinite(means)
+        axis: Any = {"axis": -1, "keepdims": True, "where": known}
+        highest, lowest = means.max(initial=-np.inf, **axis), means.min(initial=np.inf, **axis)
+        return known & (means >= highest - statistics.EQUAL) & (lowest < highest - statistics.EQUAL)
 
     @cached_property
     def mean_ranks(self) -> NDArray[np.float64]:
-        """Mean rank of each method over the complete data sets, of shape (n_methods,)."""
+        """Mean rank of each method, of shape (n_methods,); NaN where there is none."""
         found = np.full(len(self.results.methods), np.nan)
-        if self.complete.values.size:
-            found[self.places] = statistics.ranks(self.complete.means).mean(axis=0)
+        if self.complete.values.size and not self.results.unpaired(self.complete.datasets):
+            found[self.places] = list(self.results.mean_ranks(**self.choice).values())
         return found
 
     @property
@@ -119,40 +131,28 @@ class View:
     @cached_property
     def obstacle(self) -> str:
         """Why there are no tests over data sets; empty where there are."""
-        n_methods = int(np.isfinite(self.scores.values).any(axis=(0, 1)).sum())
-        if not n_methods:
-            return "There are no figures yet, so there is nothing to test."
-        if n_methods < 2:
-            return "One method alone has figures, so there is nothing to compare it with."
-        if self.n_complete < 2:
-            sets = count(self.n_complete, "such data set") if self.n_complete else "none"
-            return (
-                "Ranks are tested over data sets, of which it takes at least two on which every "
-                f"method has all its runs; there is {sets}."
-            )
-        return ""
+        return self.results.obstacle(**self.choice)
 
     @cached_property
     def friedman(self) -> statistics.Friedman | None:
         """Friedman's test over the complete data sets."""
-        return None if self.obstacle else statistics.friedman(self.complete.means)
+        return None if self.obstacle else self.results.friedman(**self.choice)
 
     def nemenyi(self, alpha: float = LEVEL_OF_RANKS) -> statistics.Nemenyi | None:
         """Nemenyi's test over the complete data sets."""
-        return None if self.obstacle else statistics.nemenyi(self.complete.means, alpha)
+        return None if self.obstacle else self.results.nemenyi(alpha, **self.choice)
 
     @cached_property
     def wilcoxon(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """p-values of the signed ranks of each pair of complete methods, plain and adjusted."""
-        return None if self.obstacle else pairwise.pairwise_wilcoxon(self.complete.means)
+        return None if self.obstacle else self.results.pairwise_wilcoxon(**self.choice)
 
     def wins(self, *, corrected: bool) -> NDArray[np.int64] | None:
         """Wins, ties and losses of the complete methods; None where there are none to count."""
-        values = self.complete.values
-        if not values.size or values.shape[1] < 2 or values.shape[2] < 2:
+        n_sets, n_runs, n_methods = self.complete.values.shape
+        if not n_sets or min(n_runs, n_methods) < 2 or not np.isfinite(self.mean_ranks).any():
             return None
-        shares = [self.results.test_share(dataset) for dataset in self.complete.datasets]
-        return win_tie_loss(values, LEVEL_OF_WINS, shares if corrected else None)
+        return self.results.win_tie_loss(LEVEL_OF_WINS, corrected=corrected, **self.choice)
 
     @cached_property
     def left_out(self) -> list[str]:
@@ -175,7 +175,7 @@ class View:
         return said
 
 
-def view_of(results: Results, **choice: Any) -> View:
+def view_of(results: ComparisonResults, **choice: Any) -> View:
     """Return a view; what is not chosen is the first one of the comparison."""
     known = {
         "judge": results.protocol.judges[0],
@@ -188,7 +188,7 @@ def view_of(results: Results, **choice: Any) -> View:
     return view
 
 
-def views_of(results: Results) -> list[View]:
+def views_of(results: ComparisonResults) -> list[View]:
     """Return a view for each judge and metric, at the first level."""
     pairs = product(results.protocol.judges, results.protocol.metrics)
     return [View(results, judge, metric, results.levels[0]) for judge, metric in pairs]
@@ -224,3 +224,64 @@ def interval(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
     degrees = np.where(n > 1, n - 1, np.nan)
     error = np.sqrt(squares.sum(axis=0) / degrees / n.clip(1))
     return mean, error * stats.t.ppf(0.975, degrees)
+
+
+# --- what was measured besides the figures ---
+
+
+def mean_stability(view: View) -> NDArray[np.float64]:
+    """Return the stability of each method, on average over the complete data sets."""
+    return _over_complete(view, view.results.stability(level=view.level))
+
+
+def typical_seconds(view: View) -> NDArray[np.float64]:
+    """Return the seconds of a ranking, as geometric means over the complete data sets."""
+    seconds = measured(view, "seconds")
+    return 10 ** _over_complete(view, np.log10(np.where(seconds > 0, seconds, np.nan)))
+
+
+def most_memory(view: View) -> NDArray[np.float64]:
+    """Return the largest peak of each method, in megabytes."""
+    peaks = measured(view, "peak_mb")
+    found = np.max(peaks, axis=0, initial=-np.inf, where=np.isfinite(peaks))
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def measured(view: View, name: str) -> NDArray[np.float64]:
+    """Return what a run took on average, of shape (n_datasets, n_methods).
+
+    Runs that failed do not count.
+    """
+    found = view.results.measured(name)
+    values = found.values.copy()
+    for record in view.results.failures:
+        i, j = found.datasets.index(record["dataset"]), found.methods.index(record["method"])
+        values[i, record["run"], j] = np.nan
+    return replace(found, values=values).means
+
+
+def _over_complete(view: View, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return means over the complete data sets of values of shape (n_datasets, n_methods).
+
+    A data set of no more features than are judged has no stability, and does not count.
+    """
+    kept = [view.results.datasets.index(name) for name in view.complete.datasets]
+    return mean_of_whole(values, kept, view.places)
+
+
+def mean_of_whole(
+    values: NDArray[np.float64], rows: list[int], columns: list[int]
+) -> NDArray[np.float64]:
+    """Return means over those rows that have a value in each of the columns; else NaN.
+
+    Examples
+    --------
+    >>> mean_of_whole(np.array([[1.0, 2.0], [np.nan, 9.0], [3.0, 4.0]]), [0, 1, 2], [0, 1])
+    array([2., 3.])
+    """
+    found = np.full(values.shape[1], np.nan)
+    part = values[np.ix_(rows, columns)]
+    part = part[np.isfinite(part).all(axis=1)]
+    if len(part):
+        found[columns] = part.mean(axis=0)
+    return found

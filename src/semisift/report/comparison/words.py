@@ -6,7 +6,7 @@ import numpy as np
 
 from semisift._words import count, figure, listed, visible
 from semisift.evaluation.protocol import Protocol
-from semisift.evaluation.results import Results
+from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.statistics import Nemenyi
 from semisift.evaluation.sweeps import SWEEPS
 from semisift.evaluation.wins import critical_wins
@@ -57,7 +57,7 @@ def trained_on(protocol: Protocol) -> str:
     return "Judges trained on the labelled training rows alone (train_on = labelled)."
 
 
-def protocol_in_words(results: Results) -> list[str]:
+def protocol_in_words(results: ComparisonResults) -> list[str]:
     """Say how the comparison was made."""
     protocol = results.protocol
     said = [
@@ -70,6 +70,10 @@ def protocol_in_words(results: Results) -> list[str]:
         trained_on(protocol),
         SCALINGS[protocol.scaling],
     ]
+    if judging := sorted(set(results.n_judging.values())):
+        rows = f"{judging[0]:,} to {judging[-1]:,}" if len(judging) > 1 else f"{judging[0]:,}"
+        sets = ", depending on the data set" if len(judging) > 1 else ""
+        said.append(f"{rows} labelled rows judge a run{sets}.")
     metric = METRICS.get(protocol.metrics[0], protocol.metrics[0])
     if len(protocol.sizes) > 1:
         said.append(f"Tables hold the mean {metric} over these sizes, with its standard error.")

@@ -10,7 +10,7 @@
   const form = document.getElementById("chooser");
   const status = form.querySelector("[role=status]");
   const parts = [...document.querySelectorAll("main [data-method], main [data-dataset]")];
-  const sights = [...document.querySelectorAll(".sight")];
+  const panels = [...document.querySelectorAll(".panel")];
   const boxes = (kind) => [...form.querySelectorAll(`fieldset[data-kind=${kind}] input`)];
   const chosenOf = (name) => Number(document.getElementById(name)?.value ?? 0);
   const nMetrics = document.getElementById("metric")?.options.length ?? 1;
@@ -27,8 +27,8 @@
       const hides = off.method.has(part.dataset.method) || off.dataset.has(part.dataset.dataset);
       part.classList.toggle("off", hides);
     });
-    const sight = chosenOf("judge") * nMetrics + chosenOf("metric");
-    sights.forEach((each) => { each.hidden = Number(each.dataset.sight) !== sight; });
+    const panel = chosenOf("judge") * nMetrics + chosenOf("metric");
+    panels.forEach((each) => { each.hidden = Number(each.dataset.panel) !== panel; });
     page.classList.toggle("bands-off", !bands.checked);
     status.textContent = `${counts.join(" and ")} are shown`;
   };
@@ -45,7 +45,7 @@
 
   // A method that is pointed at stands out from the others, in the pictures of its part of the page.
   document.querySelectorAll(".legend.methods").forEach((legend) => {
-    const part = legend.closest(".sight");
+    const part = legend.closest(".panel");
     const items = [...part.querySelectorAll(".legend.methods [data-method], .small-pictures svg [data-method]")];
     const point = (method) => {
       items.forEach((item) => item.classList.toggle("stands-out", item.dataset.method === method));

@@ -10,7 +10,7 @@ from semisift.report.comparison.view import LONGEST_SAID
 
 
 @dataclass(frozen=True)
-class Gap:
+class RunProblem:
     """What went wrong, where and how often; places are None where there are several."""
 
     where: str
@@ -19,14 +19,14 @@ class Gap:
     method: int | None = None
 
 
-def failures(results: Records) -> list[Gap]:
+def failures(results: Records) -> list[RunProblem]:
     """Return errors, a line for each data set, method and message."""
     found: dict[tuple[str, str, str], int] = defaultdict(int)
     for record in results.failures:
         found[record["dataset"], record["method"], str(record["error"])] += 1
     return [
-        Gap(
-            f"{_short(method)} on {_short(dataset)}, {count(n, 'run')}",
+        RunProblem(
+            f"{_short(method)} failed on {_short(dataset)} in {count(n, 'run')}",
             printable(error),
             results.datasets.index(dataset),
             results.methods.index(method),
@@ -35,11 +35,11 @@ def failures(results: Records) -> list[Gap]:
     ]
 
 
-def too_slow(results: Records) -> list[Gap]:
+def too_slow(results: Records) -> list[RunProblem]:
     """Return methods that were left out on a data set because of their time."""
     limit = results.about.get("max_seconds")
     return [
-        Gap(
+        RunProblem(
             f"{_short(method)} on {_short(dataset)}",
             f"left out after a run of {figure(seconds)} seconds; the limit was {limit:g}",
             results.datasets.index(dataset),
@@ -49,7 +49,7 @@ def too_slow(results: Records) -> list[Gap]:
     ]
 
 
-def warnings(results: Records) -> list[Gap]:
+def warnings(results: Records) -> list[RunProblem]:
     """Return warnings, a line for each message and method."""
     found: dict[tuple[str, str], list[Record]] = defaultdict(list)
     for record in results.records:
@@ -59,7 +59,7 @@ def warnings(results: Records) -> list[Gap]:
     for (method, message), records in found.items():
         sets = dict.fromkeys(_short(record["dataset"]) for record in records)
         where = f"{_short(method)}, {count(len(records), 'run')} on {listed(list(sets))}"
-        lines.append(Gap(where, printable(message), method=results.methods.index(method)))
+        lines.append(RunProblem(where, printable(message), method=results.methods.index(method)))
     return lines
 
 

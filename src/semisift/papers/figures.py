@@ -6,20 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from semisift._compare import Results
 from semisift._words import count
 from semisift.evaluation import pairwise, statistics
-from semisift.evaluation.published import ENSCLS_ALPHA
-from semisift.evaluation.results import Results
 from semisift.evaluation.scores import Scores
-from semisift.evaluation.targets import Form, Target
 from semisift.evaluation.wins import sign_test, win_tie_loss
-
-# Figures that differ by no more than so many standard errors are alike.
-N_ERRORS = 2
+from semisift.papers.published import ENSCLS_ALPHA
+from semisift.papers.targets import Form, Target
+from semisift.report.comparison.published import stand
 
 
 @dataclass(frozen=True)
-class Cell:
+class OurFigure:
     """One figure of ours beside the published one.
 
     Attributes
@@ -42,20 +40,17 @@ class Cell:
 
         Examples
         --------
-        >>> Cell(0.60, 0.65, 0.02).word, Cell(0.60, 0.63, 0.02).word, Cell(None, 0.63, 0.02).word
-        ('above', 'within', '')
+        >>> OurFigure(0.60, 0.65, 0.02).word, OurFigure(None, 0.63, 0.02).word
+        ('above', '')
         """
-        if self.published is None or math.isnan(self.mean) or math.isnan(self.error):
+        if self.published is None or math.isnan(self.mean + self.error):
             return ""
-        distance = self.mean - self.published
-        if abs(distance) <= N_ERRORS * self.error + statistics.EQUAL:
-            return "within"
-        return "above" if distance > 0 else "below"
+        return stand(self.mean, self.error, self.published)
 
 
 def cell(
     results: Results, scores: Scores, dataset: str, method: str | None, published: float | None
-) -> Cell:
+) -> OurFigure:
     """Return what a method reached on a data set, beside what is published.
 
     Parameters
@@ -70,16 +65,16 @@ def cell(
 
     Returns
     -------
-    Cell
+    OurFigure
     """
     if method is None or method not in results.methods:
-        return Cell(published, why_not="" if method is None else "not run")
+        return OurFigure(published, why_not="" if method is None else "not run")
     if (dataset, method) in results.too_slow:
-        return Cell(published, why_not=f"left out: {results.too_slow[dataset, method]:.0f} s")
+        return OurFigure(published, why_not=f"left out: {results.too_slow[dataset, method]:.0f} s")
     i, j = results.datasets.index(dataset), results.methods.index(method)
     if math.isnan(scores.means[i, j]):
-        return Cell(published, why_not="failed")
-    return Cell(published, float(scores.means[i, j]), float(scores.errors[i, j]))
+        return OurFigure(published, why_not="failed")
+    return OurFigure(published, float(scores.means[i, j]), float(scores.errors[i, j]))
 
 
 def count_ahead(target: Target, results: Results, form: Form) -> tuple[int, int]:
@@ -137,7 +132,10 @@ def paper_scores(target: Target, results: Results, form: Form) -> Scores:
     }
     there = {name: spec for name, spec in specs.items() if spec in scores.methods}
     places = [scores.methods.index(spec) for spec in there.values() if spec is not None]
-    return Scores(scores.datasets, list(there), scores.values[:, :, places]).complete()
+    found = Scores(scores.datasets, list(there), scores.values[:, :, places]).complete()
+    if problem := results.unpaired(found.datasets):
+        raise ValueError(problem)
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,9 @@ from semisift.evaluation.baselines import BASELINES
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import find_entrants
 from semisift.evaluation.judges import JUDGES
-from semisift.evaluation.paper_sets import READABLE, PaperSet, load
 from semisift.evaluation.specs import make, parse
-from semisift.evaluation.targets import Target
+from semisift.papers.paper_sets import READABLE, PaperSet, load
+from semisift.papers.targets import Target
 from semisift.registry import METHODS
 
 
@@ -65,6 +65,18 @@ class Reproduction:
                 "judges": self.missing_judges,
             },
         }
+
+    def missing_in_words(self) -> list[str]:
+        """Say what there is no data or no method for, and which data differ from the paper's."""
+        silent = [each.name for each in self.target.columns if not (each.printed or each.default)]
+        facts = {
+            "No data": [f"{name} ({kind.stems[0]})" for name, kind in self.missing_sets.items()],
+            "Other data": [f"{name} has {text}" for name, text in self.differences.items()],
+            "No method yet": self.missing_methods,
+            "No classifier yet": self.missing_judges,
+            "Nothing of its own to run": silent,
+        }
+        return [f"{heading}: {', '.join(names)}." for heading, names in facts.items() if names]
 
 
 def prepare(

@@ -1,16 +1,17 @@
 """What ``semisift reproduce`` prints: the published numbers beside ours."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.table import Table
 from rich.text import Text
 
+from semisift._compare import Results
 from semisift._words import count, listed
-from semisift.evaluation.beside import (
-    N_ERRORS,
-    Cell,
+from semisift.papers.figures import (
+    OurFigure,
     Wins,
     cell,
     count_ahead,
@@ -20,9 +21,10 @@ from semisift.evaluation.beside import (
     signed_ranks,
     wins,
 )
-from semisift.evaluation.published import ENSCLS_COUNTS, ENSCLS_CRITICAL_DIFFERENCE
-from semisift.evaluation.results import Results
-from semisift.evaluation.targets import FORMS, Target
+from semisift.papers.published import ENSCLS_COUNTS, ENSCLS_CRITICAL_DIFFERENCE
+from semisift.papers.targets import FORMS, Target
+from semisift.report.comparison.problems import failures, too_slow
+from semisift.report.comparison.published import N_ERRORS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,14 +38,15 @@ TESTS = {"signed-ranks": signed_ranks, "mean-ranks": mean_ranks}
 def show(console: "Console", target: Target, results: Results) -> None:
     """Print the published numbers and ours, and what the paper concludes."""
     views = {"table": _table, "curves": _curves, "wins": _wins, "ranks": _ranks}
-    views[target.view](console, target, results)
+    unpaired = results.unpaired(results.datasets)
+    if unpaired:
+        console.print(f"There are no tests: {unpaired}")
+    if not unpaired or target.view in ("table", "curves"):
+        views[target.view](console, replace(target, test=None) if unpaired else target, results)
     for sentence in target.published.sentences:
         console.print(f"The paper says: {sentence}")
-    for (dataset, method), seconds in results.too_slow.items():
-        console.print(f"Left out: {method} on {dataset}, which took {seconds:.0f} s for one run.")
-    failures = {(each["method"], each["dataset"], each["error"]) for each in results.failures}
-    for method, dataset, error in sorted(failures):
-        console.print(f"Failed: {method} on {dataset}: {error}")
+    for problem in [*too_slow(results), *failures(results)]:
+        console.print(f"{problem.where}: {problem.what}.")
 
 
 # --- a table of accuracies ------------------------------------------------------------------------
@@ -92,7 +95,7 @@ def _accuracies(console: "Console", target: Target, results: Results, judge: str
             console.print(f"{FORMS[form].capitalize()}: of {count(total, 'cell')} {listed(parts)}.")
 
 
-def _text(each: Cell) -> str:
+def _text(each: OurFigure) -> str:
     if np.isnan(each.mean):
         return each.why_not
     error = "" if np.isnan(each.error) else f"±{each.error:.3f}"

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import Literal
 
-from semisift.evaluation import paper_sets, published
-from semisift.evaluation.paper_sets import PaperSet
 from semisift.evaluation.protocol import PROTOCOLS, Protocol
-from semisift.evaluation.published import Published
+from semisift.papers import paper_sets, published
+from semisift.papers.paper_sets import PaperSet
+from semisift.papers.published import Published
 
 # What any method must beat, what the labelled rows alone give, and what all labels would.
 YARDSTICKS = ("random", "fisher", "all-labels")
@@ -151,8 +152,6 @@ _FW_SEMIFS_COLUMNS = (
     Column("SemiFS", "fw-semifs:estimator={judge}:feature_scaling=minmax"),
 )
 
-_FW_SEMIFS_CLAIM = ("SemiFS", ("SFFS", "SLS"))
-
 # CoTrain-B is what co-training starts from.
 _REL_RASCO_COLUMNS = (
     Column("CoTrain-B"),
@@ -162,76 +161,34 @@ _REL_RASCO_COLUMNS = (
     Column("Prob-MRMR", "prob-mrmr"),
 )
 
-_SSFI = PROTOCOLS["ssfi"]
-_ENSCLS = PROTOCOLS["enscls"]
-_FW_SEMIFS = PROTOCOLS["fw-semifs"]
+_ssfi = partial(
+    Target, protocol=PROTOCOLS["ssfi"], columns=_SSFI_COLUMNS, sets=paper_sets.SSFI_SETS
+)
+_enscls = partial(
+    Target, protocol=PROTOCOLS["enscls"], columns=_ENSCLS_COLUMNS, sets=paper_sets.ENSCLS_SETS
+)
+_fw_semifs = partial(Target, sets=paper_sets.FW_SEMIFS_SETS, claim=("SemiFS", ("SFFS", "SLS")))
 
 TARGETS: dict[str, Target] = {
     target.name: target
     for target in [
-        Target(
-            "ssfi-table2",
-            published.SSFI_TABLE_2,
-            _SSFI,
-            _SSFI_COLUMNS,
-            paper_sets.SSFI_SETS,
-            test="signed-ranks",
-        ),
-        Target(
-            "ssfi-fig1",
-            published.SSFI_FIGURE_1,
-            _SSFI,
-            _SSFI_COLUMNS,
-            paper_sets.SSFI_SETS,
-            view="curves",
-        ),
-        Target(
-            "enscls-table2",
-            published.ENSCLS_TABLE_2,
-            _ENSCLS,
-            _ENSCLS_COLUMNS,
-            paper_sets.ENSCLS_SETS,
-            test="mean-ranks",
-        ),
-        Target(
-            "enscls-table3",
-            published.ENSCLS_TABLE_3,
-            _ENSCLS,
-            _ENSCLS_COLUMNS,
-            paper_sets.ENSCLS_SETS,
-            view="wins",
-        ),
-        Target(
-            "enscls-fig1",
-            published.ENSCLS_FIGURE_1,
-            _ENSCLS,
-            _ENSCLS_COLUMNS,
-            paper_sets.ENSCLS_SETS,
-            view="curves",
-        ),
-        Target(
-            "enscls-fig2",
-            published.ENSCLS_FIGURE_2,
-            _ENSCLS,
-            _ENSCLS_COLUMNS,
-            paper_sets.ENSCLS_SETS,
-            view="ranks",
-        ),
-        Target(
+        _ssfi("ssfi-table2", published.SSFI_TABLE_2, test="signed-ranks"),
+        _ssfi("ssfi-fig1", published.SSFI_FIGURE_1, view="curves"),
+        _enscls("enscls-table2", published.ENSCLS_TABLE_2, test="mean-ranks"),
+        _enscls("enscls-table3", published.ENSCLS_TABLE_3, view="wins"),
+        _enscls("enscls-fig1", published.ENSCLS_FIGURE_1, view="curves"),
+        _enscls("enscls-fig2", published.ENSCLS_FIGURE_2, view="ranks"),
+        _fw_semifs(
             "fw-semifs-table2",
             published.FW_SEMIFS_TABLE_2,
-            replace(_FW_SEMIFS, sizes=(10,)),
+            replace(PROTOCOLS["fw-semifs"], sizes=(10,)),
             _FW_SEMIFS_COLUMNS,
-            paper_sets.FW_SEMIFS_SETS,
-            claim=_FW_SEMIFS_CLAIM,
         ),
-        Target(
+        _fw_semifs(
             "fw-semifs-table3",
             published.FW_SEMIFS_TABLE_3,
-            _FW_SEMIFS,
+            PROTOCOLS["fw-semifs"],
             _FW_SEMIFS_COLUMNS[1:],
-            paper_sets.FW_SEMIFS_SETS,
-            claim=_FW_SEMIFS_CLAIM,
             has_spreads=True,
         ),
         Target(

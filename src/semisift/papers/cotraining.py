@@ -6,26 +6,25 @@ committee, the mean accuracy of its members and their diversity, at the beginnin
 know the labelled rows alone, and at the end.
 """
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semisift._labels import UNLABELLED
-from semisift.evaluation.compare import begin, do_all
+from semisift._provenance import versions
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.judges import JUDGES
+from semisift.evaluation.plan import carry_out
 from semisift.evaluation.protocol import Protocol
 from semisift.evaluation.records import Records
-from semisift.evaluation.reproductions import Reproduction, choose_methods, with_sets
 from semisift.evaluation.runs import (
     METHOD_STREAM,
-    Key,
     Record,
+    RunKey,
     check_splits,
     measuring,
     measuring_memory,
@@ -33,14 +32,12 @@ from semisift.evaluation.runs import (
     recording,
     split_of,
     stream,
-    versions,
 )
 from semisift.evaluation.schema import COMMITTEES, MEASURES, MOMENTS
 from semisift.evaluation.scores import Scores
 from semisift.evaluation.specs import make, parse, set_seeds
-from semisift.evaluation.store import Store, plain
-from semisift.evaluation.targets import Target
-from semisift.evaluation.work import Work
+from semisift.papers.reproductions import Reproduction, choose_methods, with_sets
+from semisift.papers.targets import Target
 from semisift.registry import LEARNERS
 
 # Numbers of members, of partitions of the features into two, and of features of a member, of
@@ -130,7 +127,7 @@ class CommitteePlan:
     protocol: Protocol
 
     @property
-    def keys(self) -> list[Key]:
+    def keys(self) -> list[RunKey]:
         """All records that there will be, in the order in which they are made."""
         return _keys(
             self.sets,
@@ -143,7 +140,7 @@ class CommitteePlan:
         """What makes a record."""
         return run_committee
 
-    def arguments(self, key: Key) -> tuple[Any, ...]:
+    def arguments(self, key: RunKey) -> tuple[Any, ...]:
         """Return what `run_committee` is given for a record, after the data set."""
         assert key.level is not None
         return self.contenders[key.method], self.protocol, key.run, int(key.level)
@@ -160,10 +157,19 @@ class CommitteePlan:
             "versions": versions(),
         }
 
+    def check(self) -> None:
+        """Refuse data sets that cannot be split."""
+        for data in self.sets.values():
+            check_splits(data, self.protocol)
 
-def _keys(sets: Iterable[str], n_runs: int, levels: Mapping[str, Iterable[int]]) -> list[Key]:
+    def grown(self, about: dict[str, Any]) -> Self:
+        """Return the plan with the runs that the store knows of besides."""
+        return replace(self, protocol=Protocol.from_dict(about["protocol"]))
+
+
+def _keys(sets: Iterable[str], n_runs: int, levels: Mapping[str, Iterable[int]]) -> list[RunKey]:
     return [
-        Key(dataset, method, run, float(level))
+        RunKey(dataset, method, run, float(level))
         for dataset in sets
         for run in range(n_runs)
         for method in levels
@@ -234,7 +240,7 @@ def run_committee(
     drawn = run if contender.varied == "members" else level
     seed = int(stream(protocol, drawn, METHOD_STREAM).integers(2**31))
     y = np.where(split.is_labelled, data.y[split.train], UNLABELLED)
-    key = Key(data.name, contender.label, run, float(level))
+    key = RunKey(data.name, contender.label, run, float(level))
     record = new_record(key, data, split, y, seed, contender.parameters)
     measured = record["measured"]
     with recording(record):
@@ -250,52 +256,9 @@ def run_committee(
     return record
 
 
-def run_committees(
-    plan: CommitteePlan,
-    *,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    max_seconds: float | None = None,
-    n_jobs: int | None = None,
-    on_record: Callable[[Record, int], None] | None = None,
-    notes: dict[str, Any] | None = None,
-) -> "CommitteeRecords":
-    """Run all classifiers on all splits; the parameters are those of `compare`.
-
-    Parameters
-    ----------
-    plan : CommitteePlan
-    out : str or path, default=None
-        Folder of the store; None keeps the records in memory.
-    resume : bool, default=False
-        Go on in `out`, which may get more data sets, classifiers and runs.
-    max_seconds : float, default=None
-        A classifier that takes longer to learn in one run on a data set is left out there.
-    n_jobs : int, default=None
-        Runs at a time.
-    on_record : callable, default=None
-        Called with each new record and the number of records still to come.
-    notes : dict, default=None
-        Kept in the store.
-
-    Returns
-    -------
-    CommitteeRecords
-    """
-    store = None if out is None else Store(Path(out))
-    if store is not None:
-        store.check(resume)
-    for data in plan.sets.values():
-        check_splits(data, plan.protocol)
-    about = plain(plan.about | {"max_seconds": max_seconds, "notes": notes or {}})
-    done: dict[Key, Record] = {}
-    if store is not None:
-        about, done = begin(store, about)
-        plan = replace(plan, protocol=Protocol.from_dict(about["protocol"]))
-    work = Work(plan.keys, done, store, max_seconds)
-    do_all(work, plan, n_jobs, on_record)
-    folder = None if store is None else store.folder
-    return CommitteeRecords(about, list(work.done.values()), folder)
+def run_committees(plan: CommitteePlan, **options: Any) -> "CommitteeRecords":
+    """Run all classifiers on all splits; the options are those of `carry_out`."""
+    return CommitteeRecords(*carry_out(plan, **options))
 
 
 class CommitteeRecords(Records):
@@ -303,7 +266,7 @@ class CommitteeRecords(Records):
 
     kind = COMMITTEES
 
-    def _keys(self) -> list[Key]:
+    def _keys(self) -> list[RunKey]:
         levels = {method: self.levels_of(method) for method in self.methods}
         return _keys(self.datasets, self.protocol.n_runs, levels)
 
@@ -334,7 +297,7 @@ class CommitteeRecords(Records):
         found = np.full((self.protocol.n_runs, len(levels), len(MOMENTS)), np.nan)
         for run in range(self.protocol.n_runs):
             for j, level in enumerate(levels):
-                record = self._by_key.get(Key(dataset, method, run, float(level)))
+                record = self._by_key.get(RunKey(dataset, method, run, float(level)))
                 slow = (dataset, method) in self.too_slow
                 if record is not None and record["status"] == "done" and not slow:
                     found[run, j] = record["curves"][measure]

@@ -3,8 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from textwrap import indent
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,19 +11,21 @@ from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from semisift._files import drafts
 from semisift._words import count, listed, printable, visible
-from semisift.evaluation.beside import Cell as Beside
-from semisift.evaluation.committees import MEASURES, MOMENTS, CommitteeRecords
 from semisift.evaluation.specs import parse
-from semisift.report.comparison import looks
-from semisift.report.comparison.canvas import FORMS, Sketch
-from semisift.report.comparison.files import SUMMARY
-from semisift.report.comparison.gaps import command_of, failures, too_slow, unfinished, versions
+from semisift.papers.cotraining import MEASURES, MOMENTS, CommitteeRecords
+from semisift.papers.figures import OurFigure as Beside
+from semisift.report.comparison import styles
+from semisift.report.comparison.canvas import FORMS, ReportFigure
+from semisift.report.comparison.files import bullets, closing, opening, write_page
 from semisift.report.comparison.labels import list_methods, say
-from semisift.report.comparison.tables import Cell, Line, Table, number
+from semisift.report.comparison.problems import failures, too_slow, unfinished
+from semisift.report.comparison.published import WORDS
+from semisift.report.comparison.tables import ReportTable, TableCell, TableLine, number
 from semisift.report.comparison.text import escape_markdown, markdown_of
 from semisift.report.palette import Palette, WriteName, bare
 
-WORDS = {"within": "within two standard errors"}
+if TYPE_CHECKING:
+    from rich.console import Console
 
 # Of a panel and of what lies around it, in points.
 WIDTH, HEIGHT = 205.0, 150.0
@@ -37,7 +38,7 @@ SLUG = "committees"
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def committee_tables(results: CommitteeRecords) -> list[Table]:
+def committee_tables(results: CommitteeRecords) -> list[ReportTable]:
     """Return a table for each measure and data set, and one of classifiers in two views."""
     tables = [
         _by_members(results, dataset, measure)
@@ -56,7 +57,7 @@ def _levels(results: CommitteeRecords) -> list[int]:
     return sorted({k for method in _with_members(results) for k in results.levels_of(method)})
 
 
-def _by_members(results: CommitteeRecords, dataset: str, measure: str) -> Table:
+def _by_members(results: CommitteeRecords, dataset: str, measure: str) -> ReportTable:
     """Return means and standard errors for each number of members."""
     levels = _levels(results)
     lines = []
@@ -67,30 +68,30 @@ def _by_members(results: CommitteeRecords, dataset: str, measure: str) -> Table:
             cells = [
                 _with_error(means[own.index(k), moment], errors[own.index(k), moment])
                 if k in own
-                else Cell("")
+                else TableCell("")
                 for k in levels
             ]
-            lines.append(Line(f"{visible(method)}, {words}", cells))
+            lines.append(TableLine(f"{visible(method)}, {words}", cells))
     what = MEASURES[measure]
     title = f"{visible(dataset)}: {what}"
     columns = [f"K = {k}" for k in levels]
-    return Table(f"{SLUG}-{measure}", title, "classifier", columns, [None] * len(columns), lines)
+    return ReportTable(f"{SLUG}-{measure}", title, "classifier", columns, lines)
 
 
-def _with_error(mean: float, error: float) -> Cell:
+def _with_error(mean: float, error: float) -> TableCell:
     cell = number(mean)
     aside = f"± {error:.3f}" if np.isfinite(error) else ""
-    return Cell(cell.text, cell.value, aside=aside)
+    return TableCell(cell.text, cell.value, aside=aside)
 
 
-def _in_two_views(results: CommitteeRecords) -> Iterator[Table]:
+def _in_two_views(results: CommitteeRecords) -> Iterator[ReportTable]:
     """Return the classifiers whose levels are partitions, beside what is published of them."""
     for method in results.methods:
         if results.varies_members(method):
             continue
         published = results.published.get(parse(method, "method")[0], {})
         lines = [
-            Line(
+            TableLine(
                 f"{visible(dataset)}, {words}",
                 _cells(results, method, dataset, moment, published.get(dataset, [None, None])),
             )
@@ -100,7 +101,7 @@ def _in_two_views(results: CommitteeRecords) -> Iterator[Table]:
         n_partitions = count(len(results.levels_of(method)), "random partition")
         title = f"{visible(method)}: two members, mean over {n_partitions} of the features"
         columns = ["published", MEASURES["accuracy"], "ours is", *list(MEASURES.values())[1:]]
-        yield Table(f"{SLUG}-views", title, "data set", columns, [None] * len(columns), lines)
+        yield ReportTable(f"{SLUG}-views", title, "data set", columns, lines)
 
 
 def _cells(
@@ -109,20 +110,20 @@ def _cells(
     dataset: str,
     moment: int,
     published: Sequence[float | None],
-) -> list[Cell]:
+) -> list[TableCell]:
     summaries = [results.summary(dataset, method, measure) for measure in MEASURES]
     figures = [(means[0, moment], errors[0, moment]) for means, errors in summaries]
     value = published[moment]
     word = Beside(value, *figures[0]).word
-    shown = Cell("") if value is None else number(value)
+    shown = TableCell("") if value is None else number(value)
     first, *others = (_with_error(*each) for each in figures)
-    return [shown, first, Cell(WORDS.get(word, word)), *others]
+    return [shown, first, TableCell(WORDS.get(word, word)), *others]
 
 
 # --- the picture ----------------------------------------------------------------------------------
 
 
-def committee_sketch(results: CommitteeRecords) -> Sketch:
+def committee_figure(results: CommitteeRecords) -> ReportFigure:
     """Return the figure: a row for each data set, a column for each measure."""
     n_rows, n_columns = len(results.datasets), len(MEASURES)
     width = n_columns * WIDTH + (n_columns - 1) * GAP
@@ -153,7 +154,7 @@ def committee_sketch(results: CommitteeRecords) -> Sketch:
     margins = (46.0, LEGEND, TOP, BOTTOM)
     size = width + 46.0 + LEGEND, height + TOP + BOTTOM
     title = listed(list(MEASURES.values()))
-    return Sketch(SLUG, title[0].upper() + title[1:], words, size, margins, draw)
+    return ReportFigure(SLUG, title[0].upper() + title[1:], words, size, margins, draw)
 
 
 def _draw_panel(
@@ -168,7 +169,7 @@ def _draw_panel(
         for moment, name in enumerate(MOMENTS):
             mean = np.broadcast_to(means[:, moment], len(x))
             error = np.broadcast_to(errors[:, moment], len(x))
-            colour = looks.colour(place, palette)
+            colour = styles.colour(place, palette)
             ax.fill_between(x, mean - error, mean + error, color=colour, alpha=0.12, lw=0)
             ax.plot(x, mean, zorder=3, **_look(place, name, palette))
     if measure == "accuracy":
@@ -182,9 +183,9 @@ def _draw_panel(
 
 
 def _look(place: int, moment: str, palette: Palette) -> dict[str, Any]:
-    look = {**looks.line(place, palette), "ms": 4.0}
+    look = {**styles.line(place, palette), "ms": 4.0}
     if moment == "begin":
-        hollow = {"mfc": palette.paper, "mec": looks.colour(place, palette)}
+        hollow = {"mfc": palette.paper, "mec": styles.colour(place, palette)}
         look |= {"ls": (0, BEGINNING), "lw": 1.1, **hollow}
     return look
 
@@ -211,7 +212,7 @@ def write_committee_figure(
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{SLUG}.{form}"
     with drafts([path]) as (draft,):
-        committee_sketch(results).to_file(draft, form)
+        committee_figure(results).to_file(draft, form)
     return path
 
 
@@ -230,37 +231,22 @@ def write_committee_summary(results: CommitteeRecords, folder: str | os.PathLike
         Of the page.
     """
     picture = write_committee_figure(results, folder)
-    path = Path(folder) / SUMMARY
-    with drafts([path]) as (draft,):
-        draft.write_text(_page(results, picture.name), encoding="utf-8", newline="\n")
-    return path
+    return write_page(_page(results, picture.name), Path(folder))
 
 
 def _page(results: CommitteeRecords, picture: str) -> str:
     notes = results.about["notes"]
     source = (notes.get("published") or {}).get("source", "Committees of classifiers")
-    sketch = committee_sketch(results)
-    parts = [f"# {escape_markdown(visible(source))}"]
-    if command := command_of(results):
-        parts += ["## How to reproduce", indent(command, "    ")]
-    parts += ["## Protocol", _list(protocol_of_committees(results))]
-    parts += [f"![{escape_markdown(sketch.title)}]({picture})", escape_markdown(sketch.words)]
+    shown = committee_figure(results)
+    parts = opening(results, source)
+    parts += ["## Protocol", bullets(protocol_of_committees(results))]
+    parts += [f"![{escape_markdown(shown.title)}]({picture})", escape_markdown(shown.words)]
     parts += ["## Figures", committees_to_markdown(results).rstrip()]
     if sentences := (notes.get("published") or {}).get("sentences"):
-        parts += ["## What the paper says", _list(sentences)]
-    gaps = [f"{gap.where}: {gap.what}." for gap in [*failures(results), *too_slow(results)]]
-    gaps += [unfinished(results)] if results.n_missing else []
+        parts += ["## What the paper says", bullets([printable(each) for each in sentences])]
     absent = (notes.get("missing") or {}).get("datasets")
-    gaps += [f"There were no data for {listed(absent)}."] if absent else []
-    if gaps:
-        parts += ["## What is missing", _list(gaps)]
-    made = ", ".join(f"{name} {version}" for name, version in versions(results))
-    parts += [f"Made with {escape_markdown(made)}."]
-    return "\n\n".join(parts) + "\n"
-
-
-def _list(sentences: list[str]) -> str:
-    return "\n".join(f"- {escape_markdown(printable(sentence))}" for sentence in sentences)
+    lacking = f"There were no data for {printable(listed(absent))}." if absent else ""
+    return "\n\n".join([*parts, *closing(results, lacking)]) + "\n"
 
 
 def protocol_of_committees(results: CommitteeRecords) -> list[str]:
@@ -288,3 +274,27 @@ def protocol_of_committees(results: CommitteeRecords) -> list[str]:
         *settings,
         "± is one standard error over runs. Partitions of the features are averaged in each run.",
     ]
+
+
+# --- on a terminal --------------------------------------------------------------------------------
+
+
+def show(console: "Console", results: CommitteeRecords) -> None:
+    """Print all tables, and what went wrong."""
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    for each in committee_tables(results):
+        table = Grid(title=Text(each.title))
+        for heading, kind in zip((each.corner, *each.columns), ("word", *each.kinds), strict=True):
+            table.add_column(heading, justify="right" if kind == "number" else "left")
+        for line in each.lines:
+            texts = [f"{cell.text} {cell.aside}".rstrip() for cell in line.cells]
+            table.add_row(Text(line.name), *texts)
+        console.print(table)
+    for gap in [*failures(results), *too_slow(results)]:
+        console.print(f"{gap.where}: {gap.what}.")
+    if results.n_missing:
+        console.print(unfinished(results))
+    for sentence in (results.about["notes"].get("published") or {}).get("sentences", []):
+        console.print(sentence)
