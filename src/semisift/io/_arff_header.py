@@ -50,7 +50,7 @@ class Attribute:
         return (
             not self.is_label
             and len(self.categories) == 2
-            and all(map(is_number, self.categories))
+            and all(map(is_finite_number, self.categories))
             and float(self.categories[0]) != float(self.categories[1])
         )
 
@@ -184,7 +184,7 @@ def unquote(text: str) -> str:
     return ESCAPE.sub(lambda found: ESCAPED.get(found[1], found[1]), text[1:-1])
 
 
-def is_number(text: str) -> bool:
+def is_finite_number(text: str) -> bool:
     """Whether a text is a finite number."""
     return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text.strip()) is not None
 

@@ -23,6 +23,7 @@ from semisift.io._arff_header import (
     typed,
 )
 from semisift.io._shared import create, reading
+from semisift.io._text_cells import decode
 from semisift.io.limits import read_bytes
 from semisift.io.options import TableOptions, said
 from semisift.io.table import FileTable, check_unique
@@ -56,7 +57,7 @@ def read(path: Path, options: TableOptions) -> FileTable:
             f"{said('transpose', True)}."
         )
     with reading(path, "ARFF"):
-        text = _decode(path, read_bytes(path), options.encoding)
+        text = decode(path, read_bytes(path), options.encoding)
         every = text.split("\n")
         header = read_header(path, every)
         attributes = header.attributes
@@ -109,19 +110,6 @@ def _as_cells(frame: pl.DataFrame, attributes: list[Attribute]) -> pl.DataFrame:
     # all numbers at once: one column after the other takes ten times as long
     cells = frame.with_columns(as_numbers(pl.col(numbers))) if numbers else frame
     return cells.with_columns(as_cells(frame[a.name], a) for a in attributes if a.kind != "numeric")
-
-
-def _decode(path: Path, data: bytes, encoding: str) -> str:
-    try:
-        text = data.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise TableError(
-            f"{path}: line {line} holds a character that is not {encoding.upper()} (byte "
-            f"{data[error.start]:#04x}). Save the file as UTF-8, or say how it is written, for "
-            f"example {said('encoding', 'latin-1')}."
-        ) from error
-    return text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
 
 
 def _data_lines(path: Path, every: list[str], header: Header) -> Lines:
