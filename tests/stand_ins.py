@@ -97,5 +97,6 @@ def register(learners=LEARNERS):
             citation="Nobody (2000).",
             cost="little",
             source="reading",
+            summary="It stands in for another.",
             meaning="It stands in for another. It means nothing.",
         )
