@@ -274,11 +274,11 @@ def big_table(tmp_path):
     return tmp_path / "big.csv"
 
 
-def start_select(big_table, *more, **environment):
+def start_select(big_table, n_members=100, **environment):
     target = big_table.parent / "out" / "small.csv"
     command = [sys.executable, "-m", "semisift", "select", str(big_table), "--label", "label"]
     command += ["--top", "1900", "--out", str(target), "--method", "ssfi"]
-    command += ["--param", "n_members=100", *more]
+    command += ["--param", f"n_members={n_members}"]
     process = subprocess.Popen(
         command,
         stdout=subprocess.DEVNULL,
@@ -310,8 +310,7 @@ def test_a_killed_select_leaves_no_output_or_a_whole_one(big_table):
 @pytest.mark.kill
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for other processes")
 def test_an_interruption_leaves_nothing_and_says_so(big_table):
-    more = "--param", "n_members=1000000"
-    process, target = start_select(big_table, *more, FORCE_COLOR="1")  # the bar tells the step
+    process, target = start_select(big_table, 1_000_000, FORCE_COLOR="1")  # the bar tells the step
     heard = b""
     while b"Ranking" not in heard and (read := process.stderr.read1()):
         heard += read
