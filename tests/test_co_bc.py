@@ -5,11 +5,11 @@ from scipy.sparse import csr_array
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from semisift import CoBC, NothingUnlabelledWarning, kernels
+from semisift import CoBC, NothingUnlabelledWarning
 from semisift._committee import engine
 from semisift.learners.cotraining.co_bc import draw_pools
 
-from .conftest import make_data
+from .conftest import make_data, needs_kernels
 from .cotrained import (
     EXPECTED_FAILURES,
     assert_same_model,
@@ -30,7 +30,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.skipif(not kernels.AVAILABLE, reason="the kernels are not built")
+@needs_kernels
 @pytest.mark.parametrize(
     ("seed", "n_classes", "growth", "pool_size", "max_iter"),
     [(0, 2, 1, 10, 3), (1, 3, 4, 20, 2), (2, 2, 5, 1000, 20)],

@@ -16,17 +16,16 @@ from semisift import (
     NothingUnlabelledWarning,
     SemiSupervisedForest,
     TriTraining,
-    kernels,
 )
 from semisift._committee import engine
 from semisift._committee.engine import Committee
-from semisift._committee.members import _warn_kernels_missing, build_setting
+from semisift._committee.members import build_setting
 from semisift._problem import Problem
 from semisift.learners.cotraining._team import Team
 from semisift.learners.cotraining.co_forest import count_draws, keep_sure, measure_errors
 from semisift.math.diversity import entropy_diversity
 
-from .conftest import make_data
+from .conftest import make_data, needs_kernels
 from .cotrained import (
     EXPECTED_FAILURES,
     assert_same_model,
@@ -36,8 +35,6 @@ from .cotrained import (
     slow_committee,
 )
 from .reference.committees_cotraining import co_forest
-
-needs_kernels = pytest.mark.skipif(not kernels.AVAILABLE, reason="the kernels are not built")
 
 
 @pytest.mark.filterwarnings("ignore::semisift.NothingUnlabelledWarning")
@@ -225,13 +222,10 @@ def test_weights_reach_an_estimator_that_takes_them():
         assert ((weights[n_labelled:] > 0.6) & (weights[n_labelled:] <= 1)).all()
 
 
-def test_missing_kernels_warn(monkeypatch):
-    monkeypatch.setattr(kernels, "AVAILABLE", False)
-    _warn_kernels_missing.cache_clear()
+def test_missing_kernels_warn(without_kernels):
     data = noisy_data(seed=1)
     with pytest.warns(KernelsMissingWarning):
         model = CoForest(n_members=12, threshold=0.6, random_state=1).fit(data.X, data.y)
-    _warn_kernels_missing.cache_clear()
     assert model.score(data.X, data.y_true) > 0.6
 
 

@@ -120,19 +120,18 @@ def test_size_of_blocks_does_not_matter(pair, monkeypatch):
     assert_array_equal(fit(pair[0], X, y).scores_, expected.scores_)
 
 
-def test_neighbours_without_kernels(monkeypatch):
+def test_neighbours_without_kernels():
     X, y = make_case("few values", 3, 40)
     expected = fit(KNeighborsClassifier(), X, y)
-    monkeypatch.setattr(kernels, "AVAILABLE", False)
-    assert_array_equal(fit(KNeighborsClassifier(), X, y).scores_, expected.scores_)
+    with kernels.numpy_only():
+        assert_array_equal(fit(KNeighborsClassifier(), X, y).scores_, expected.scores_)
 
 
-def test_trees_without_kernels(monkeypatch):
+def test_trees_without_kernels():
     X, y = make_case("normal", 2, 24)
-    monkeypatch.setattr(kernels, "AVAILABLE", False)
     tree = DecisionTreeClassifier(max_depth=1)  # on one column there are no ties
-    slow = fit(tree, X, y, n_features_to_select=1)
-    monkeypatch.undo()
+    with kernels.numpy_only():
+        slow = fit(tree, X, y, n_features_to_select=1)
     assert_array_equal(slow.picked_, fit(tree, X, y, n_features_to_select=1).picked_)
 
 

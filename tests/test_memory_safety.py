@@ -11,14 +11,14 @@ from sklearn.naive_bayes import GaussianNB
 from semisift import LEARNERS, METHODS, S3VMRFE, CoForest, PCTForestImportance, kernels
 from semisift._committee.estimators import VOTE
 from semisift.embedded._machines import Machines, one_class
+from semisift.kernels.plain import dual as numpy_dual
+from semisift.kernels.plain import pct as numpy_pct
 from semisift.learners.cotraining import _trained
-from semisift.math import dual as numpy_dual
-from semisift.math import pct as numpy_pct
 from semisift.math.scaled import ScaledColumns
 
-from .conftest import make_data
+from .conftest import make_data, needs_kernels
 
-pytestmark = pytest.mark.skipif(not kernels.AVAILABLE, reason="the kernels are not built")
+pytestmark = needs_kernels
 
 
 # --- support vector machines on rows of which rounding alone is left -----------------------------

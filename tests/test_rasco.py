@@ -130,11 +130,11 @@ def test_same_answer_for_any_number_of_jobs(cls, estimator, n_jobs):
     assert not np.array_equal(one.subspaces_, again.subspaces_)
 
 
-def test_without_kernels(monkeypatch):
+def test_without_kernels():
     X, y, _ = make_digits()
     model = RASCO(n_subspaces=4, max_iter=None).fit(X, y)
-    monkeypatch.setattr(kernels, "AVAILABLE", False)
-    other = RASCO(n_subspaces=4, max_iter=None).fit(X, y)
+    with kernels.numpy_only():
+        other = RASCO(n_subspaces=4, max_iter=None).fit(X, y)
     assert_array_equal(model.labeled_iter_, other.labeled_iter_)
     assert_array_equal(model.predict_proba(X), other.predict_proba(X))
 
@@ -268,10 +268,7 @@ def test_refuses_what_is_no_classifier():
         RASCO().fit(data.X, data.y).diagnose(data.X, np.full(60, -1))
 
 
-@pytest.mark.parametrize("path", ["kernel", "numpy"])
-def test_labels_rightly(path, monkeypatch):
-    if path == "numpy":
-        monkeypatch.setattr(kernels, "AVAILABLE", False)
+def test_labels_rightly(path):
     data = make_data(n_rows=100, per_class=8)
     X = data.X.copy()
     X[:, :4] += 4.0 * data.y_true[:, None]

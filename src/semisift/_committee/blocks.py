@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from semisift import kernels
 from semisift._labels import Labels
-from semisift.math import plan as numpy_plan
 
 
 class Plan(NamedTuple):
@@ -100,8 +99,10 @@ class Block(ABC):
             if subspaces is not None:
                 subspaces = subspaces[self.start : self.stop]
             elif not setting.draws_at_nodes:
-                subspaces = _dealer().draw_subspaces(*members, setting.n_features, setting.n_drawn)
-            weights, out_of_bag = _dealer().draw_bags(
+                subspaces = kernels.plan.draw_subspaces(
+                    *members, setting.n_features, setting.n_drawn
+                )
+            weights, out_of_bag = kernels.plan.draw_bags(
                 *members,
                 setting.n_rows,
                 setting.labelled,
@@ -114,7 +115,9 @@ class Block(ABC):
     def pick_confident(self, setting: Any, *choice: NDArray[Any]) -> NDArray[np.int32]:
         """Return the rows of each member's bag that the committee is surest about."""
         out_of_bag = self.plan(setting).out_of_bag
-        return _dealer().pick_confident(setting.seed, self.start, out_of_bag, self.picks, *choice)
+        return kernels.plan.pick_confident(
+            setting.seed, self.start, out_of_bag, self.picks, *choice
+        )
 
     @abstractmethod
     def vote(
@@ -176,6 +179,12 @@ def list_strata(labels: Labels, stratified: bool) -> tuple[NDArray[np.int32], ND
     return labelled.astype(np.int32), strata.astype(np.int32)
 
 
-def _dealer() -> Any:
-    """Return who deals: the kernels or numpy, with the same bits."""
-    return kernels.plan if kernels.AVAILABLE else numpy_plan
+def count_quotas(growth: float, prior: NDArray[np.float64], n_unlabelled: int) -> NDArray[np.int32]:
+    """Return how many rows of each class a member is handed in a round.
+
+    The growth is shared by the prior and rounded up, so that no class gets none; more than there
+    are rows would only cost memory.
+    """
+    # the tiny amount keeps 100 * 0.07 from being a little more than 7
+    shared = np.ceil(growth * prior - 1e-9)
+    return np.clip(shared, 1, max(1, n_unlabelled)).astype(np.int32)

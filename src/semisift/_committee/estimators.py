@@ -31,8 +31,7 @@ from semisift._committee.permutation import Constant, Member, lose_columns
 from semisift._problem import Problem
 from semisift.math.columns import is_small
 from semisift.math.masks import unmask
-from semisift.math.plan import surest
-from semisift.math.streams import Purpose, draw_below
+from semisift.math.streams import Purpose, draw_below, surest
 from semisift.math.threads import one_openmp_thread
 
 # One vote in the fixed-point arithmetic of probability votes.

@@ -26,7 +26,6 @@ w_u is nearly 0. Several classes: one machine each against the rest, and the mea
 SVM-RFE.
 """
 
-from functools import cache
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -40,8 +39,7 @@ from semisift._problem import Problem
 from semisift._warnings import warn
 from semisift.embedded._elimination import Elimination
 from semisift.embedded._machines import one_against_rest, one_class
-from semisift.exceptions import FallbackWarning, KernelsMissingWarning
-from semisift.kernels import describe_missing
+from semisift.exceptions import FallbackWarning
 from semisift.math.columns import power_of_two
 from semisift.math.limits import at_least
 from semisift.math.scaled import ScaledColumns
@@ -55,8 +53,6 @@ ONE_BY_ONE = 25_000
 
 # Progress is told so many times.
 MOST_TASKS = 100
-
-TIMES_SLOWER = 20
 
 
 class S3VMRFE(FeatureRanker):
@@ -228,8 +224,7 @@ class S3VMRFE(FeatureRanker):
 
     def _begin(self, problem: Problem, kept: NDArray[np.bool_]) -> Elimination:
         """Train the machines on the columns that are left."""
-        if not kernels.AVAILABLE:
-            _warn_kernels_missing()
+        kernels.warn_if_missing()
         part = problem.part(problem.some_rows(self.max_unlabelled))
         labels, rows = part.labels, part.labels.unlabelled
         labelled = unlabelled = None
@@ -267,11 +262,3 @@ def unit_columns(problem: Problem, rows: NDArray[np.integer]) -> ScaledColumns:
     with np.errstate(divide="ignore"):
         factor = np.where(problem.constant, 0.0, unit / problem.spans)
     return ScaledColumns(problem.X, rows, unit, low / unit, factor)
-
-
-@cache  # one warning a process, whatever the filters
-def _warn_kernels_missing() -> None:
-    warn(
-        describe_missing("numpy serves", TIMES_SLOWER),
-        KernelsMissingWarning,
-    )

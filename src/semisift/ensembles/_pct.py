@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,15 +13,9 @@ from semisift._committee.blocks import list_strata
 from semisift._committee.engine import Committee
 from semisift._labels import Labels
 from semisift._problem import Problem
-from semisift._warnings import warn
-from semisift.exceptions import KernelsMissingWarning
-from semisift.kernels import describe_missing
 from semisift.math import pct
 from semisift.math.class_moments import column_moments, units
 from semisift.math.streams import Purpose, draw_distinct, stream_words
-
-# Without the kernels; benchmarks/modern.py --part no-kernels: from 8 times to 46.
-TIMES_SLOWER = 20
 
 # Separates the draw of the folds from the draws that trees make with the same seed.
 FOLD_STREAM = 0x666F6C64
@@ -43,7 +36,7 @@ class Setting:
     ----------
     X : array or csc_array of shape (n_rows, p)
     columns : Columns or None
-        X for the kernels, if there are any.
+        X for the kernels.
     labels : Labels
     labelled, strata : int32 arrays
         The labelled rows class by class, and where each class starts.
@@ -85,14 +78,13 @@ class Setting:
     @classmethod
     def build(cls, problem: Problem, **options: Any) -> "Setting":
         """Prepare the data; the options are the attributes from `label_weight` to `by_labelled`."""
-        if not kernels.AVAILABLE:
-            _warn_kernels_missing()
+        kernels.warn_if_missing()
         unit = units(problem)
         mean, squares = column_moments(problem.X, unit)
         labelled, strata = list_strata(problem.labels, stratified=True)
         return cls(
             X=problem.X,
-            columns=kernels.columns.Columns(problem.X) if kernels.AVAILABLE else None,
+            columns=kernels.columns.Columns(problem.X),
             labels=problem.labels,
             labelled=labelled,
             strata=strata,
@@ -156,10 +148,9 @@ class Setting:
         coordinates = np.empty((len(rows), 0))
         if of_rows > 0:
             coordinates = self.coordinates(member, rows)
-        grow_tree: Any = kernels.pct.grow_tree if kernels.AVAILABLE else pct.grow_tree
         return pct.Tree(
-            *grow_tree(
-                self.columns if kernels.AVAILABLE else self.X,
+            *kernels.pct.grow_tree(
+                self.columns,
                 self.usable,
                 rows,
                 bag[rows],
@@ -276,8 +267,3 @@ def choose_weight(problem: Problem, setting: Setting, n_members: int, n_jobs: in
                 answers = np.argmax(shares, axis=1)
                 n_right[place] += np.count_nonzero(answers == problem.labels.codes[held])
     return WEIGHTS[len(WEIGHTS) - 1 - int(np.argmax(n_right[::-1]))]
-
-
-@cache  # one warning a process, whatever the filters
-def _warn_kernels_missing() -> None:
-    warn(describe_missing("numpy serves", TIMES_SLOWER), KernelsMissingWarning)

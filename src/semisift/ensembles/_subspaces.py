@@ -4,7 +4,6 @@ Member i owns the random streams (seed, i), so its draws depend on nobody else's
 """
 
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -14,19 +13,12 @@ from numpy.typing import NDArray
 from semisift import kernels
 from semisift._committee.engine import features_to_draw
 from semisift._problem import Problem
-from semisift._warnings import warn
 from semisift.ensembles._shared import count_members, features_of_members
-from semisift.exceptions import KernelsMissingWarning
-from semisift.kernels import describe_missing
-from semisift.math import plan as numpy_plan
 from semisift.math.blocks import MOST_SQUARED
 from semisift.math.cls_weights import Options
 from semisift.math.constrained import list_constraints, scaled, weight_options
 from semisift.math.constraints import Constraints
 from semisift.math.streams import Purpose, stream_words
-
-# Without the kernels: from 5 times on many rows to 12 (four of the sets of benchmarks/enscls.py).
-TIMES_SLOWER = 10
 
 # A member lists the pairs of at most so many labelled rows.
 MOST_LABELLED = MOST_SQUARED
@@ -88,8 +80,7 @@ class Deal(NamedTuple):
 
 def make_setting(ranker: Any, problem: Problem) -> Setting:
     """Return what the members of an `EnsCLS` share on a problem."""
-    if not kernels.AVAILABLE:
-        _warn_kernels_missing()
+    kernels.warn_if_missing()
     is_printed = ranker.variant == "paper"
     feature_scaling = None if is_printed else ranker.feature_scaling
     n_drawn = features_to_draw(ranker.max_features, problem.n_features)
@@ -136,18 +127,21 @@ def make_setting(ranker: Any, problem: Problem) -> Setting:
 def deal_members(members: tuple[int, int], setting: Setting) -> Deal:
     """Draw the features and bootstraps of some members."""
     start, stop = members
-    dealer = kernels.plan if kernels.AVAILABLE else numpy_plan
     n_features, n_rows = setting.X.shape[1], len(setting.constraints.rows)
     if setting.subspaces is not None:
         features = setting.subspaces[start:stop]
     else:
-        features = dealer.draw_subspaces(setting.seed, start, stop, n_features, setting.n_drawn)
+        features = kernels.plan.draw_subspaces(
+            setting.seed, start, stop, n_features, setting.n_drawn
+        )
     copies = np.ones((stop - start, n_rows), dtype=np.int32)
     pair_counts = NO_COUNTS
     if setting.bootstrap is not None and setting.strata[-1] > 0:
         n = int(setting.strata[-1])
         places, none = np.arange(n, dtype=np.int32), np.empty(0, dtype=np.int32)
-        drawn, _ = dealer.draw_bags(setting.seed, start, stop, n, places, setting.strata, none)
+        drawn, _ = kernels.plan.draw_bags(
+            setting.seed, start, stop, n, places, setting.strata, none
+        )
         drawn = drawn if setting.keeps_copies else np.minimum(drawn, 1)
         if setting.bootstrap == "rows":
             copies = drawn
@@ -196,8 +190,3 @@ def listed_member(i: int, deal: Deal, setting: Setting) -> tuple[Deal, Setting]:
         deal.unlabelled[own : own + 1],
     )
     return alone, replace(setting, constraints=setting.constraints.listed(drawn))
-
-
-@cache  # one warning a process, whatever the filters
-def _warn_kernels_missing() -> None:
-    warn(describe_missing("numpy serves", TIMES_SLOWER), KernelsMissingWarning)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from semisift._base import FeatureRanker
+from semisift._committee.blocks import count_quotas
 from semisift._committee.engine import Committee, features_to_draw
 from semisift._committee.members import (
     Block,
@@ -38,7 +39,6 @@ from semisift.ensembles._votes import (
     sum_votes,
 )
 from semisift.math.limits import at_least
-from semisift.math.plan import count_quotas
 
 
 @dataclass(frozen=True)

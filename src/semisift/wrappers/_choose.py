@@ -38,7 +38,7 @@ def choose_judge(learner: Learner, trials: Trials) -> Judge:
         return NaiveBayesJudge(trials, NaiveBayes(estimator.var_smoothing))
     if hasattr(estimator, "_naive_bayes"):  # MixedNB, which this room may not import
         return NaiveBayesJudge(trials, estimator._naive_bayes(trials.n_features))
-    if kernels.AVAILABLE and hasattr(estimator, "_numeric_options"):  # NNge, likewise
+    if kernels.are_compiled() and hasattr(estimator, "_numeric_options"):  # NNge, likewise
         options = estimator._numeric_options()
         if options is not None:
             return NNgeJudge(trials, *options)
@@ -46,7 +46,7 @@ def choose_judge(learner: Learner, trials: Trials) -> Judge:
         return NeighboursJudge(trials, estimator.n_neighbors)
     if (
         type(estimator) is DecisionTreeClassifier
-        and kernels.AVAILABLE
+        and kernels.are_compiled()
         and _is_plain(estimator, {"max_depth"})
     ):
         return TreeJudge(trials, estimator.max_depth)

@@ -25,7 +25,7 @@ from semisift.learners.cotraining._members import (
 from semisift.learners.cotraining._neighbours import NeighbourTrainer, can_serve
 from semisift.math.blocks import blocks
 from semisift.math.limits import at_least
-from semisift.math.plan import surest
+from semisift.math.streams import surest
 
 N_NEIGHBOURS = 3
 # Shares of classes that are held at once when rows are predicted, 32 MB.
