@@ -277,7 +277,8 @@ def test_quotas():
 
 
 @pytest.mark.parametrize(
-    "params", [{"growth": 1e10}, {"max_iter": 2**70}, {"max_depth": 2**40}, {"max_features": 1.0}]
+    "params",
+    [{"growth": 1e10}, {"max_iter": 2**31 - 1}, {"max_depth": 2**31 - 1}, {"max_features": 1.0}],
 )
 def test_extreme_parameters(params, data):
     ranker = SSFI(n_members=20, **params).fit(data.X, data.y)

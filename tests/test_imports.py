@@ -1,5 +1,7 @@
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -31,3 +33,20 @@ def test_star_import():
 def test_unknown_name():
     with pytest.raises(AttributeError, match="module 'semisift' has no attribute 'unknown'"):
         semisift.unknown  # noqa: B018
+
+
+def private_names_of_sklearn(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sklearn"):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names if alias.name.startswith("sklearn")]
+        else:
+            continue
+        yield from (name for name in names if "._" in name)
+
+
+def test_private_names_of_sklearn_have_one_door():
+    package = Path(semisift.__file__).parent
+    found = {path.name for path in package.rglob("*.py") if [*private_names_of_sklearn(path)]}
+    assert found == {"_sklearn.py"}

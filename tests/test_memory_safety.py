@@ -89,7 +89,7 @@ def test_pct_trees_part_no_node_into_itself_and_nothing(variant):
     usable, rows = np.zeros(1, dtype=np.int32), np.arange(70, dtype=np.int32)
     codes = (np.arange(70) % 2).astype(np.int32)
     given = usable, rows, np.ones(70, dtype=np.int32), codes, np.zeros((70, 1))
-    for grow, values in ((kernels.pct.grow_tree, column), (numpy_pct.grow_tree, X[:, [3]])):
+    for grow, values in ((kernels.pct.grow_tree, column), (numpy_pct.grow_tree, column)):
         tree = grow(values, *given, 2, 1, 1, -1, 2, 1.0, 0.0, False, 0, 0)
         assert (np.asarray(tree[5]) > 0).all()  # the sizes of its nodes
 

@@ -20,7 +20,7 @@ from semisift import (
     TriTraining,
     VarianceScore,
 )
-from semisift.math.limits import MOST, MOST_MEMBERS
+from semisift._sklearn import MOST, MOST_MEMBERS
 
 from .conftest import make_data
 

@@ -7,26 +7,23 @@ A ranker declares `labels_needed` and `_parameter_constraints` and implements on
 import importlib
 import os
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.callback import CallbackSupportMixin
+from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, estimator_html_repr
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from semisift._cutoff.mixin import RULES, CutoffMixin
 from semisift._labels import describe_few
 from semisift._problem import Problem, refuse_lost_on_conversion
+from semisift._sklearn import Interval, RealNotInt, StrOptions, WatchedMixin, at_least, fit_context
 from semisift._warnings import warn
 from semisift.exceptions import NothingUnlabelledWarning
-from semisift.math.limits import at_least
 from semisift.math.ranks import rank
 from semisift.math.redundancy import put_copies_last
 from semisift.math.structure import check_structure
@@ -34,10 +31,8 @@ from semisift.math.structure import check_structure
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Item = TypeVar("Item")
 
-
-class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstimator):
+class FeatureRanker(CutoffMixin, SelectorMixin, WatchedMixin, BaseEstimator):
     """Base class of all rankers: score the columns, rank them and select the best.
 
     Subclasses implement ``_score(problem)`` and may set further attributes in it.
@@ -104,8 +99,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
         self.redundancy_threshold = redundancy_threshold
         self.random_state = random_state
 
-    # _fit_context also tears the callbacks down, as sklearn.callback.with_callbacks does.
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Score and rank the columns of `X`.
 
@@ -127,11 +121,9 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
         self._prepare_rule(problem)
         self._count_to_select(problem.n_features)
         self._check_labels(problem)
-        task = self._init_callback_context(max_subtasks=self._n_tasks_with_rule(problem))
-        task.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        self._set_ranking(problem, self._score(problem))
-        self._decide(problem)
-        task.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={})
+        with self._watched(X, y, self._n_tasks_with_rule(problem)):
+            self._set_ranking(problem, self._score(problem))
+            self._decide(problem)
         return self
 
     def _set_ranking(self, problem: Problem, scores: NDArray[np.floating]) -> None:
@@ -180,20 +172,6 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
     def _n_tasks(self, problem: Problem) -> int | None:
         """Return how many items `_score` will pass through `_progress`; None if unknown."""
         return 0
-
-    def _progress(self, items: Iterable[Item], name: str) -> Iterator[Item]:
-        """Yield `items`, telling the callbacks about each; a callback may end the loop early."""
-        # There is no context where another estimator scores a shared Problem with this one.
-        context = getattr(self, "_callback_fit_ctx", None)
-        for item in items:
-            if context is None:
-                yield item
-                continue
-            task = context.subcontext(task_name=name)
-            task.call_on_fit_task_begin(estimator=self)
-            yield item
-            if task.call_on_fit_task_end(estimator=self):
-                return
 
     def _build_problem(self, X: Any, y: Any, **pairs: Any) -> Problem:
         refuse_lost_on_conversion(X)
@@ -350,7 +328,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
 class PairRanker(FeatureRanker):
     """Base class of the rankers that also learn from pairs of rows instead of labels."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> Self:
         """Score and rank the columns of `X`.
 

@@ -7,14 +7,13 @@ from textwrap import indent
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
+from semisift._sklearn import HasMethods, Interval, StrOptions, at_least
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.math.graph import Graph, GraphOptions
-from semisift.math.limits import at_least
 from semisift.math.pairs import count_pairs
 
 Ranker = TypeVar("Ranker", bound=type)

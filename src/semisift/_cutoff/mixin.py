@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import _check_feature_names, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from semisift._committee.engine import committee_size
 from semisift._problem import Problem
+from semisift._sklearn import check_feature_names, fit_context
 from semisift._warnings import warn
 from semisift._words import count
 from semisift.exceptions import NothingSelectedWarning
@@ -126,8 +127,8 @@ class CutoffMixin:
             copy.set_params(n_members=max(1, full // self.lighter_by))
         return copy
 
-    # _fit_context tears the callbacks down.
-    @_fit_context(prefer_skip_nested_validation=True)
+    # fit_context tears the callbacks down.
+    @fit_context(prefer_skip_nested_validation=True)
     def assess(
         self: Any,
         X: Any,
@@ -206,7 +207,7 @@ class CutoffMixin:
             raise ValueError(f"n_best must be from 1 to the {p} columns of X: got {n_best!r}.")
         if pairs and "must_link" not in inspect.signature(self.fit).parameters:
             raise TypeError(f"{type(self).__name__} does not learn from pairs: got {list(pairs)}.")
-        _check_feature_names(self, X, reset=False)
+        check_feature_names(self, X, reset=False)
         problem = clone(self)._build_problem(X, y, **pairs)
         if problem.n_features != p:
             raise ValueError(

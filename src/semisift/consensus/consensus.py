@@ -23,17 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
+from semisift._sklearn import JOBS, MOST_MEMBERS, Interval, StrOptions, at_least, check_params
 from semisift.consensus.parts import (
     DEFAULT_WEIGHTS,
     check_rankers,
     default_rankers,
     kind_of_data,
 )
-from semisift.math.limits import JOBS, MOST_MEMBERS, at_least
 
 # Of measurements: above this correlation one of two columns is a near-copy.
 REDUNDANCY = 0.7
@@ -192,13 +191,8 @@ class Consensus(FeatureRanker):
 
     def _rank_with(self, ranker: FeatureRanker, problem: Problem) -> None:
         """Fit a ranker to a problem that others share; who watches this fit hears of its steps."""
-        context = getattr(self, "_callback_fit_ctx", None)
-        if context is not None:
-            ranker._callback_fit_ctx = context
-        try:
+        with self._watches(ranker):
             ranker._set_ranking(problem, ranker._score(problem))
-        finally:
-            ranker.__dict__.pop("_callback_fit_ctx", None)
 
     def _new_rankers(self, problem: Problem) -> list[tuple[str, FeatureRanker]]:
         if self.rankers is None:
@@ -207,7 +201,7 @@ class Consensus(FeatureRanker):
             )
         check_rankers(self.rankers)
         for _, ranker in self.rankers:
-            ranker._validate_params()
+            check_params(ranker)
         return [(name, clone(ranker)) for name, ranker in self.rankers]
 
     def _weights(self, n_rankers: int) -> NDArray[np.float64]:

@@ -30,10 +30,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import diags_array
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._graph_ranker import GraphRanker, documented
 from semisift._problem import Problem
+from semisift._sklearn import Interval, StrOptions, at_least
 from semisift._warnings import warn
 from semisift.embedded._machines import class_signs
 from semisift.embedded._manifold import LEAST, State, TallModel, WideModel, alternate
@@ -41,7 +41,6 @@ from semisift.embedded._squared_hinge import SquaredHinge
 from semisift.math.class_moments import column_moments, units
 from semisift.math.columns import filled_columns
 from semisift.math.graph import Graph, edges_of
-from semisift.math.limits import at_least
 from semisift.math.scaled import ScaledColumns
 from semisift.math.threads import one_blas_thread
 

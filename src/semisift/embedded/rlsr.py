@@ -27,14 +27,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
+from semisift._sklearn import Interval, StrOptions, at_least
 from semisift.embedded._rescaled import TallRegression, WideRegression, descend
 from semisift.math.class_moments import column_moments, units
 from semisift.math.columns import column_factors, filled_columns
-from semisift.math.limits import at_least
 from semisift.math.scaled import ScaledColumns
 from semisift.math.threads import one_blas_thread
 

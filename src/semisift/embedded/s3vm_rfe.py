@@ -31,17 +31,16 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from semisift import kernels
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
+from semisift._sklearn import Interval, RealNotInt, StrOptions, at_least
 from semisift._warnings import warn
 from semisift.embedded._elimination import Elimination
 from semisift.embedded._machines import one_against_rest, one_class
 from semisift.exceptions import FallbackWarning
 from semisift.math.columns import power_of_two
-from semisift.math.limits import at_least
 from semisift.math.scaled import ScaledColumns
 from semisift.math.threads import one_blas_thread
 

@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from semisift._committee.engine import committee_size
 from semisift._committee.members import Importance
 from semisift._problem import Problem
-from semisift.math.limits import JOBS, MOST_MEMBERS, at_least
+from semisift._sklearn import JOBS, MOST_MEMBERS, Interval, RealNotInt, StrOptions, at_least
 from semisift.math.subspaces import KINDS, Kind, draw_subspaces
 
 COMMITTEE_CONSTRAINTS: dict[str, list[Any]] = {

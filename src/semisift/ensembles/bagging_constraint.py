@@ -24,12 +24,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.utils._param_validation import StrOptions
 
 from semisift._base import PairRanker
 from semisift._problem import Problem
+from semisift._sklearn import MOST_MEMBERS, StrOptions, at_least
 from semisift.math.class_moments import units
-from semisift.math.limits import MOST_MEMBERS, at_least
 from semisift.math.pairs import check_kinds, some_pairs, squared_differences
 from semisift.math.scores import ratio
 from semisift.math.streams import Purpose, draw_below

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._base import PairRanker
 from semisift._committee.engine import Committee
 from semisift._problem import Problem
+from semisift._sklearn import Interval, StrOptions, at_least
 from semisift.ensembles._aggregate import AGGREGATES, aggregate
 from semisift.ensembles._shared import (
     COMMITTEE_CONSTRAINTS,
@@ -24,7 +24,6 @@ from semisift.ensembles._subspace_scores import MemberScores, score_members, wei
 from semisift.ensembles._subspaces import Setting, make_setting
 from semisift.math.cls import N_CANNOT_LINKS
 from semisift.math.constrained import refuse_vanished, warn_of_no_cannot_link
-from semisift.math.limits import at_least
 
 # Members whose weights are looked at one by one, to tell whether the heat fits the data.
 N_PROBED = 3

@@ -41,16 +41,15 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._base import FeatureRanker
 from semisift._committee.engine import Committee, features_to_draw
 from semisift._problem import Problem
+from semisift._sklearn import MOST_MEMBERS, Interval, StrOptions, at_least
 from semisift._warnings import warn
 from semisift.ensembles._pct import Setting, choose_weight, measure
 from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS
 from semisift.exceptions import FallbackWarning
-from semisift.math.limits import MOST_MEMBERS, at_least
 
 # Measured best of 0.8, 0.95, 0.99 and 1 over five sets with three labels a class.
 LABEL_WEIGHT = 0.95

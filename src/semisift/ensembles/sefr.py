@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import HasMethods, Interval
 
 from semisift._base import FeatureRanker
 from semisift._committee.engine import Committee, features_to_draw
@@ -22,12 +21,12 @@ from semisift._committee.members import (
     row_mask,
 )
 from semisift._problem import Problem
+from semisift._sklearn import HasMethods, Interval, at_least
 from semisift.ensembles._shared import (
     COMMITTEE_CONSTRAINTS,
     add_up,
     count_members,
 )
-from semisift.math.limits import at_least
 
 
 class SEFR(FeatureRanker):

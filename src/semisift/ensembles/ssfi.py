@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from semisift._base import FeatureRanker
 from semisift._committee.blocks import count_quotas
@@ -25,6 +24,7 @@ from semisift._committee.members import (
     row_mask,
 )
 from semisift._problem import Problem
+from semisift._sklearn import HasMethods, Interval, StrOptions, at_least
 from semisift.ensembles._shared import (
     COMMITTEE_CONSTRAINTS,
     SUBSPACE_CONSTRAINTS,
@@ -38,7 +38,6 @@ from semisift.ensembles._votes import (
     sort_confident,
     sum_votes,
 )
-from semisift.math.limits import at_least
 
 
 @dataclass(frozen=True)

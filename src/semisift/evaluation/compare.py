@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from semisift._sklearn import check_params
 from semisift.evaluation.datasets import find_datasets
 from semisift.evaluation.entrants import find_entrants
 from semisift.evaluation.judges import find_judges
@@ -155,8 +156,7 @@ def _check(plan: Plan) -> None:
         *(entrant.estimator for entrant in plan.entrants.values()),
         *plan.judges.values(),
     ]:
-        if hasattr(estimator, "_parameter_constraints"):
-            estimator._validate_params()
+        check_params(estimator)
     fewest = min(plan.protocol.sizes)
     for data in plan.sets.values():
         if data.X.shape[1] < fewest:

@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._base import FeatureRanker
 from semisift._labels import Labels
 from semisift._problem import Problem
+from semisift._sklearn import Interval, StrOptions
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.math.greedy import DECIMALS

@@ -23,11 +23,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from semisift._base import PairRanker
 from semisift._graph_ranker import GraphRanker, documented
 from semisift._problem import Problem
+from semisift._sklearn import Interval
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.math.class_moments import units

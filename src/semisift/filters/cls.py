@@ -31,10 +31,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._base import PairRanker
 from semisift._problem import Problem
+from semisift._sklearn import Interval, StrOptions, at_least
 from semisift.math.cls import cls_parts, combine
 from semisift.math.constrained import (
     list_constraints,
@@ -43,7 +43,6 @@ from semisift.math.constrained import (
     warn_of_no_cannot_link,
     weight_options,
 )
-from semisift.math.limits import at_least
 from semisift.math.som import FEWEST_ROWS, batch_som
 
 

@@ -23,10 +23,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._base import PairRanker
 from semisift._problem import Problem
+from semisift._sklearn import Interval, StrOptions
 from semisift.math.class_moments import units
 from semisift.math.pairs import check_kinds, pair_sums, pair_sums_in_units
 from semisift.math.scores import ratio

@@ -30,11 +30,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
-from sklearn.utils._param_validation import StrOptions
 
 from semisift._base import PairRanker
 from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
+from semisift._sklearn import StrOptions
 from semisift.math.blocks import blocks, dense_columns
 from semisift.math.class_moments import column_moments, units
 from semisift.math.coherence import coherent_pairs

@@ -25,10 +25,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.utils._param_validation import Interval
 
 from semisift._graph_ranker import GraphRanker, documented
 from semisift._problem import Problem
+from semisift._sklearn import Interval
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.math.information import (

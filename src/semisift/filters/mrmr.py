@@ -22,10 +22,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
+from semisift._sklearn import StrOptions
 from semisift.math.class_moments import class_moments
 from semisift.math.greedy import (
     DECIMALS,

@@ -23,10 +23,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from semisift._graph_ranker import GraphRanker, documented
 from semisift._problem import Problem
+from semisift._sklearn import Interval
 from semisift.math.class_moments import class_moments, column_moments, units
 from semisift.math.edge_sums import edge_sums
 from semisift.math.scores import ratio

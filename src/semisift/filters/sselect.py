@@ -20,10 +20,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from semisift._graph_ranker import GraphRanker, documented
 from semisift._problem import Problem
+from semisift._sklearn import Interval
 from semisift.math.blocks import blocks, dense_columns
 from semisift.math.edge_sums import NO_VARIANCE, edge_sums
 from semisift.math.label_graph import laplacian_score, span_units

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
+from semisift._sklearn import StrOptions
 from semisift.math.columns import spans
 
 

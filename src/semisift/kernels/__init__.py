@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 from semisift._warnings import warn
 from semisift.exceptions import KernelsMissingWarning
@@ -54,13 +55,13 @@ def numpy_only(because: str = "they were put aside") -> Iterator[None]:
     before = _missing_because
     _missing_because = before or because
     warn_if_missing.cache_clear()
-    _bind("semisift.kernels.plain")
+    compiled = _put_aside()
     try:
         yield
     finally:
         _missing_because = before
         if not before:
-            _bind("semisift.kernels")
+            globals().update(compiled)
         warn_if_missing.cache_clear()
 
 
@@ -77,10 +78,19 @@ def warn_if_missing() -> None:
         )
 
 
-def _bind(package: str) -> None:
-    for name in WITH_TWINS:
-        globals()[name] = import_module(f"{package}.{name}")
+def _put_aside() -> dict[str, Any]:
+    """Return the compiled modules that have twins, after which `__getattr__` finds these."""
+    names = [name for name in WITH_TWINS if name in globals()]
+    return {name: globals().pop(name) for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in WITH_TWINS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # on first use: the twins stand on modules that stand on this one
+    globals()[name] = import_module(f"semisift.kernels.plain.{name}")
+    return globals()[name]
 
 
 if _missing_because:
-    _bind("semisift.kernels.plain")
+    _put_aside()  # those that did load

@@ -26,14 +26,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from semisift import kernels
 from semisift._problem import Problem
+from semisift._sklearn import at_least, fit_context
 from semisift._words import count, setting
-from semisift.math.limits import at_least
 
 
 class Exemplars(NamedTuple):
@@ -166,7 +166,7 @@ class NNge(ClassifierMixin, BaseEstimator):
         self.half_open = half_open
         self.categorical = categorical
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Learn boxes from the rows, in their order.
 

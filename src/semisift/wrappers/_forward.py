@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from semisift._base import FeatureRanker
 from semisift._committee.permutation import Member
 from semisift._problem import Problem
+from semisift._sklearn import HasMethods, StrOptions
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.math.blocks import dense_columns

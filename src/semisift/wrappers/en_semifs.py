@@ -25,10 +25,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from semisift._problem import Problem
-from semisift.math.limits import MOST_MEMBERS, at_least
+from semisift._sklearn import MOST_MEMBERS, Interval, at_least
 from semisift.math.streams import Purpose, draw_below
 from semisift.wrappers._choose import choose_judge
 from semisift.wrappers._forward import ForwardRanker, Found, advance, one_step, predict

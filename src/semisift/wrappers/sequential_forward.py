@@ -17,9 +17,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 
 from semisift._problem import Problem
+from semisift._sklearn import StrOptions
 from semisift.wrappers._forward import ForwardRanker, Found, advance
 from semisift.wrappers._search import SAME_ACCURACY
 

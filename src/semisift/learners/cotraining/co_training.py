@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from semisift._committee.engine import Committee
 from semisift._problem import Problem
+from semisift._sklearn import at_least
 from semisift._words import setting
 from semisift.learners.cotraining._base import Labelling, Stop
 from semisift.learners.cotraining._members import EstimatorTrainer, rounded
 from semisift.learners.cotraining._subspace_loop import SubspaceClassifier, check_estimator, pick
-from semisift.math.limits import at_least
 from semisift.math.streams import Purpose, stream_words
 
 # Separates the order in which rows enter the pool from other draws with the same seed.

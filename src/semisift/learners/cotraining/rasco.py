@@ -26,11 +26,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from semisift._problem import Problem
+from semisift._sklearn import MOST_MEMBERS, Interval, RealNotInt, StrOptions, at_least
 from semisift.learners.cotraining._subspace_loop import SubspaceClassifier
-from semisift.math.limits import MOST_MEMBERS, at_least
 from semisift.math.subspaces import Kind, draw_subspaces
 
 SUBSPACE_SIZE = 25

@@ -13,15 +13,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.semi_supervised import SelfTrainingClassifier
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._committee.estimators import gets_dense, with_random_states
 from semisift._committee.permutation import Member
 from semisift._problem import Problem
+from semisift._sklearn import Interval, StrOptions, at_least
 from semisift.learners.cotraining._base import Labelling
 from semisift.learners.cotraining._members import EstimatorPanel, take
 from semisift.learners.cotraining._subspace_loop import SubspaceClassifier, check_estimator
-from semisift.math.limits import at_least
 
 
 class SelfTraining(SubspaceClassifier):

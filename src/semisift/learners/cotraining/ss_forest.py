@@ -9,13 +9,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from semisift._committee.engine import Committee, features_to_draw
 from semisift._problem import Problem
+from semisift._sklearn import MOST_MEMBERS, Interval, at_least
 from semisift.learners.cotraining._base import Labelling
 from semisift.learners.cotraining._team import MAX_FEATURES, CommitteeClassifier, Team, decide
-from semisift.math.limits import MOST_MEMBERS, at_least
 from semisift.math.streams import Purpose, stream_words
 
 
