@@ -9,21 +9,19 @@ import os
 from abc import abstractmethod
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags, estimator_html_repr
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import estimator_html_repr
+from sklearn.utils.validation import check_is_fitted
 
 from semisift._cutoff.mixin import RULES, CutoffMixin
-from semisift._labels import describe_few
-from semisift._problem import Problem, refuse_lost_on_conversion
-from semisift._sklearn import Interval, RealNotInt, StrOptions, WatchedMixin, at_least, fit_context
-from semisift._warnings import warn
-from semisift.exceptions import NothingUnlabelledWarning
+from semisift._problem import Problem
+from semisift._semi_supervised import SemiSupervisedMixin
+from semisift._sklearn import Interval, RealNotInt, StrOptions, at_least, fit_context
 from semisift.math.ranks import rank
 from semisift.math.redundancy import put_copies_last
 from semisift.math.structure import check_structure
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class FeatureRanker(CutoffMixin, SelectorMixin, WatchedMixin, BaseEstimator):
+class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimator):
     """Base class of all rankers: score the columns, rank them and select the best.
 
     Subclasses implement ``_score(problem)`` and may set further attributes in it.
@@ -72,7 +70,6 @@ class FeatureRanker(CutoffMixin, SelectorMixin, WatchedMixin, BaseEstimator):
         Names of the columns, where X has string column names.
     """
 
-    labels_needed: ClassVar[Literal["none", "optional", "two_classes"]] = "optional"
     labels_rows: ClassVar[bool] = False  # whether fit sets transduction_ and confidence_
     scores_are_places: ClassVar[bool] = False  # p, p - 1, ... instead of a measure
     lighter_by: ClassVar[int] = 20  # how many times smaller a committee is for many repetitions
@@ -172,42 +169,6 @@ class FeatureRanker(CutoffMixin, SelectorMixin, WatchedMixin, BaseEstimator):
     def _n_tasks(self, problem: Problem) -> int | None:
         """Return how many items `_score` will pass through `_progress`; None if unknown."""
         return 0
-
-    def _build_problem(self, X: Any, y: Any, **pairs: Any) -> Problem:
-        refuse_lost_on_conversion(X)
-        has_pairs = any(part is not None for part in pairs.values())
-        X = validate_data(
-            self,
-            X,
-            # y is only checked for presence: scikit-learn refuses missing labels.
-            y=None if y is None and not has_pairs else "no_validation",
-            accept_sparse=["csc", "csr"],
-            dtype=None,
-            ensure_all_finite=False,
-        )
-        return Problem.build(
-            X,
-            None if self.labels_needed == "none" else y,
-            seed=_seed(self.random_state),
-            feature_names=getattr(self, "feature_names_in_", None),
-            **pairs,
-        )
-
-    def _check_labels(self, problem: Problem) -> None:
-        labels = problem.labels
-        if problem.given_pairs:
-            return  # they say what the labels would
-        if self.labels_needed == "two_classes" and labels.n_classes < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs labelled rows of at least two classes; "
-                f"{describe_few(labels)}."
-            )
-        if len(labels.labelled) and not len(labels.unlabelled):
-            warn(
-                "y has no unlabelled row (-1, None or NaN): "
-                f"{type(self).__name__} works from the labelled rows alone.",
-                NothingUnlabelledWarning,
-            )
 
     def _count_to_select(self, n_features: int) -> int:
         wanted = self.n_features_to_select
@@ -317,13 +278,6 @@ class FeatureRanker(CutoffMixin, SelectorMixin, WatchedMixin, BaseEstimator):
         diagram: str = estimator_html_repr(self)
         return diagram + _report().notebook(self) if hasattr(self, "ranking_") else diagram
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = self.labels_needed == "two_classes"
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = False
-        return tags
-
 
 class PairRanker(FeatureRanker):
     """Base class of the rankers that also learn from pairs of rows instead of labels."""
@@ -354,11 +308,3 @@ class PairRanker(FeatureRanker):
 def _report() -> Any:
     # By name: the report stands above the rankers, and its libraries load when it is asked for.
     return importlib.import_module("semisift.report")
-
-
-def _seed(random_state: int | np.random.RandomState | None) -> int:
-    if random_state is None:
-        return 0
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(0, np.iinfo(np.int64).max, dtype=np.int64))
-    return int(random_state)

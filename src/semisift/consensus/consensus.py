@@ -55,9 +55,7 @@ class Consensus(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     rankers : list of (str, FeatureRanker), default=None
         The rankers to ask, with their names. None takes the default ones. They are cloned; seed,
         selection and the rule on near-copies are those of the consensus.
@@ -76,8 +74,7 @@ class Consensus(FeatureRanker):
     redundancy_threshold : float, "auto" or None, default="auto"
         Rank columns whose absolute correlation with a better one exceeds it behind all others;
         "auto" is 0.7 for measurements and None for counts, where near-copies are rare.
-    random_state : int or RandomState instance, default=None
-        Seed of the draws and of the order of ties. None is a fixed seed.
+    {random_state (draws, ties)}
 
     Attributes
     ----------

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from scipy.sparse import diags_array
 from sklearn.exceptions import ConvergenceWarning
 
-from semisift._graph_ranker import GraphRanker, documented
+from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions, at_least
 from semisift._warnings import warn
@@ -48,7 +48,6 @@ from semisift.math.threads import one_blas_thread
 MOST_UNASKED = 100
 
 
-@documented
 class FSManifold(GraphRanker):
     """Rank columns by their weights in large-margin machines on the manifold of all rows.
 
@@ -63,8 +62,7 @@ class FSManifold(GraphRanker):
     graph_weight : float, default=1.0
         The rho of the formula: weight of the differences between neighbours. 0 leaves unlabelled
         rows out.
-    n_neighbors : int, default=10
-        Neighbours of each row; at most all other rows are used.
+    {n_neighbors}
     feature_scaling : {"standard", "minmax", None}, default="standard"
         How columns are scaled to measure the distances of the graph: to standard deviation 1, to
         [0, 1], or not at all. The machines always see standardised columns.
@@ -78,7 +76,12 @@ class FSManifold(GraphRanker):
         Stop where the objective is within this share of the lowest one.
     max_iter : int, default=5000
         Stop after so many steps.
-    (graph parameters)
+    {graph}
+    {weights}
+    {heat_scale}
+    {heat_constant}
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------

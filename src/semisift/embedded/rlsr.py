@@ -50,8 +50,7 @@ class RLSR(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    {n_features_to_select}
     gamma : float, default=1.0
         Weight of the penalty; the larger, the fewer columns share the weights.
     feature_scaling : {"standard"}, default=None
@@ -68,8 +67,7 @@ class RLSR(FeatureRanker):
         "paper" takes the columns as they are, finds regression and weights ten times in turn before
         the shares of the classes, and stops at a relative change of 1e-8 or after 100 steps;
         `feature_scaling`, `tol` and `max_iter` are then not used.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
+    {redundancy_threshold}
     random_state : int or RandomState instance, default=None
         Seed of the draw of unlabelled rows and of the order of ties. None is a fixed seed.
 

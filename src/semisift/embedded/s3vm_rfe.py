@@ -59,10 +59,8 @@ class S3VMRFE(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half. All columns
-        are ranked in any case.
+    {n_features_to_select}
+        All columns are ranked in any case.
     C : float, default=1.0
         How much the supervised machine pays for labelled rows on the wrong side of its margin.
     nu : float, default=0.5
@@ -82,8 +80,7 @@ class S3VMRFE(FeatureRanker):
     warm_start : bool, default=False
         Go on where an interrupted fit on the same X, y and random_state was, from its
         `eliminated_`. A fit that was complete, or on other data, is not gone on with.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
+    {redundancy_threshold}
     random_state : int or RandomState instance, default=None
         Seed of the choice of unlabelled rows and of the order of equally weak columns. None is a
         fixed seed.

@@ -46,9 +46,7 @@ class BaggingConstraintScore(PairRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     n_members : int, default=100
         Number of bags.
     aggregation : {"rank", "score"}, default="rank"
@@ -56,10 +54,8 @@ class BaggingConstraintScore(PairRanker):
     max_pairs : int, default=5000
         Of the must-link and of the cannot-link pairs that follow from the labels, use so many,
         drawn at random, where there are more.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the draws and of the order of ties. None is a fixed seed.
+    {redundancy_threshold}
+    {random_state (draws, ties)}
 
     Attributes
     ----------

@@ -66,13 +66,9 @@ class EnsCLS(PairRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
-    n_members : int or "auto", default="auto"
-        Committee size; "auto" is the paper's ``10 ceil(log(0.01) / log(1 - 1 / sqrt(p)))``.
-    max_features : "sqrt", int or float, default="sqrt"
-        Features that each member draws: the rounded square root, a number or a share.
+    {n_features_to_select}
+    {n_members (auto)}
+    {max_features (member)}
     subspace : {"random", "relevant", "probabilistic-mrmr"}, default="random"
         How members draw their features: with equal chances; in proportion to their mutual
         information with the class on the labelled rows; or to that minus their mean mutual
@@ -96,16 +92,12 @@ class EnsCLS(PairRanker):
     compress : {None, "som"}, default=None
         "som" replaces more than 500 unlabelled rows by the units of a self-organising map, in each
         subspace.
-    n_neighbors : int, default=10
-        Neighbours of each unlabelled row; at most all other rows are used.
+    {n_neighbors (unlabelled)}
     variant : {"default", "paper"}, default="default"
         The recommended method or the printed one, with which only `n_members`, `max_features` and
         `subspace` are used.
-    graph : {"mean", "union"}, default="mean"
-        An edge has the mean, or the larger, of the shares that its two rows give it among their
-        neighbours. Rows at the same distance share the last places equally.
-    weights : {"heat", "binary"}, default="heat"
-        ``exp(-d2 / (heat_constant * scale))`` with d2 the squared distance, or 1.
+    {graph (by name)}
+    {weights}
     feature_scaling : {None, "minmax"}, default=None
         "minmax" measures distances after scaling each column to [0, 1], as the mean over the
         subspace. Counts, as of words, are better left alone.
@@ -113,17 +105,13 @@ class EnsCLS(PairRanker):
         The scale of the heat weights: the mean squared distance in the subspace, or 1.
     heat_constant : float, default=1.0
         Larger is more even weights.
-    self_loops : bool, default=True
-        Tie each labelled row to itself by the largest weight.
-    mean : {"D", "plain"}, default="D"
-        The mean that the variance is taken from: of all rows, or weighted by D.
+    {self_loops}
+    {mean (of the variance)}
     n_jobs : int, default=None
         Threads; the scores do not depend on it. A joblib backend with processes or machines of its
         own is used where one was chosen.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the draws and of the order of ties. None is a fixed seed.
+    {redundancy_threshold}
+    {random_state (draws, ties)}
 
     Attributes
     ----------

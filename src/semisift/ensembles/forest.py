@@ -41,23 +41,15 @@ class ForestImportance(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     n_members : int or "auto", default="auto"
         Number of trees; "auto" is ``10 ceil(log(0.01) / log(1 - 1 / sqrt(p)))``.
-    max_features : "sqrt", int or float, default="sqrt"
-        Features that each node draws: the rounded square root, a number or a share.
-    max_depth : int, default=None
-        Depth limit of the trees; None grows them until pure.
-    permutation : {"expected", "sampled"}, default="expected"
-        The exact expectation over all permutations, or one random permutation for each feature.
-    n_jobs : int, default=None
-        Threads; the scores do not depend on it.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the draws and of the order of ties. None is a fixed seed.
+    {max_features (node)}
+    {max_depth}
+    {permutation}
+    {n_jobs}
+    {redundancy_threshold}
+    {random_state (draws, ties)}
 
     Attributes
     ----------

@@ -60,8 +60,7 @@ class PCTForestImportance(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    {n_features_to_select}
     n_members : int, default=500
         Number of trees.
     label_weight : float or "cv", default=None
@@ -82,12 +81,9 @@ class PCTForestImportance(FeatureRanker):
         Depth limit of the trees; None grows them until nothing is gained.
     max_unlabelled : int or None, default=1000
         Use at most this many unlabelled rows, drawn at random by `random_state`. None uses all.
-    n_jobs : int, default=None
-        Threads; the scores do not depend on it.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the draws and of the order of ties. None is a fixed seed.
+    {n_jobs}
+    {redundancy_threshold}
+    {random_state (draws, ties)}
 
     Attributes
     ----------

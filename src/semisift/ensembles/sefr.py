@@ -53,31 +53,22 @@ class SEFR(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     n_members : int or "auto", default="auto"
         Committee size; "auto" is ``10 ceil(log(0.01) / log(1 - 1 / sqrt(p)))``.
-    max_features : "sqrt", int or float, default="sqrt"
-        Features that each member draws: the rounded square root, a number or a share.
+    {max_features (member)}
     max_iter : int, default=10
         Most rounds of self-training.
     pick_share : float, default=0.1
         Share of its unlabelled bag that a member labels in each round.
     min_confidence : float, default=0.9
         Least leaf purity at which an unlabelled out-of-bag row counts.
-    estimator : classifier, default=None
-        Any scikit-learn classifier instead of the compiled trees; far slower.
-    max_depth : int, default=None
-        Depth limit of the trees; None grows them until pure.
-    permutation : {"expected", "sampled"}, default="expected"
-        The exact expectation over all permutations, or one random permutation for each feature.
-    n_jobs : int, default=None
-        Threads; the scores do not depend on it.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the draws and of the order of ties. None is a fixed seed.
+    {estimator (for trees)}
+    {max_depth}
+    {permutation}
+    {n_jobs}
+    {redundancy_threshold}
+    {random_state (draws, ties)}
 
     Attributes
     ----------

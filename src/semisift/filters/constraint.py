@@ -40,17 +40,13 @@ class ConstraintScore(PairRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     criterion : {"ratio", "difference"}, default="ratio"
         CS-1 or CS-2. The difference depends on the units of the columns: scale them first.
     trade_off : float, default=0.1
         Weight of the cannot-link pairs in the difference: the lambda of the paper.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the order of ties. None is a fixed seed.
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------

@@ -55,37 +55,24 @@ class CSFS(GraphRanker, PairRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     selection : {"half", "strict", "all"}, default="half"
         Which pairs are kept: the half of each kind that contradicts the other least, and the best
         of each class or two classes, where both rows are labelled (a given pair tells no class);
         those that contradict none, or the half if there are none; or all.
-    mean : {"D", "plain"}, default="D"
-        The mean that the variance is taken from: of all rows, or weighted by D.
-    n_neighbors : int, default=10
-        Neighbours of each row; at most all other rows are used.
+    {mean (of the variance)}
+    {n_neighbors}
     variant : {"default", "recalled"}, default="default"
         The form of N: see the module.
-    graph : {"mean", "union"}, default="mean"
-        An edge has the mean, or the larger, of the shares that its two rows give it among their
-        neighbours. Rows at the same distance share the last places equally.
-    weights : {"heat", "binary"}, default="heat"
-        ``exp(-d2 / (heat_constant * scale))`` with d2 the squared distance, or 1.
-    feature_scaling : {None, "minmax"}, default=None
-        "minmax" measures distances after scaling each column to [0, 1], as the mean over the
-        columns. Counts, as of words, are better left alone.
-    heat_scale : {"mean", "median", "raw"}, default="mean"
-        The scale of the heat weights: the mean squared distance over all pairs of rows, the median
-        over the edges of the graph, or 1.
+    {graph (by name)}
+    {weights}
+    {feature_scaling (mean)}
+    {heat_scale (by name)}
     heat_constant : float, default=1.0
         Larger is more even weights. A graph that too small a constant leaves with few effective
         edges is a `GraphWarning`, and one without any an error.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the order of ties. None is a fixed seed.
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._graph_ranker import GraphRanker, documented
+from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
 from semisift._sklearn import Interval
 from semisift.math.class_moments import class_moments, column_moments, units
@@ -32,15 +32,12 @@ from semisift.math.edge_sums import edge_sums
 from semisift.math.scores import ratio
 
 
-@documented
 class SemiFisherScore(GraphRanker):
     """Rank columns by the distance between classes, their variance and that of neighbours.
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     graph_weight : float, default=1
         The lambda of the formula: weight of the differences of neighbours.
     variance_weight : float, default=1
@@ -50,7 +47,14 @@ class SemiFisherScore(GraphRanker):
         weight of its edges.
     n_neighbors : int, default=20
         Neighbours of each row; at most all other rows are used.
-    (graph parameters)
+    {variant (graph)}
+    {graph}
+    {weights}
+    {feature_scaling (distances)}
+    {heat_scale}
+    {heat_constant}
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------

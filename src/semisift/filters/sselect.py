@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._graph_ranker import GraphRanker, documented
+from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
 from semisift._sklearn import Interval
 from semisift.math.blocks import blocks, dense_columns
@@ -33,20 +33,23 @@ from semisift.math.scores import ratio
 ON_THE_MEAN = 1e-12
 
 
-@documented
 class SSelect(GraphRanker):
     """Rank columns by how well their two halves follow the neighbour graph and the labels.
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     graph_weight : float, default=0.1
         The lambda of the paper: weight of the graph term, from 0 to 1. The labels have the rest.
-    n_neighbors : int, default=10
-        Neighbours of each row; at most all other rows are used.
-    (graph parameters)
+    {n_neighbors}
+    {variant (graph)}
+    {graph}
+    {weights}
+    {feature_scaling (distances)}
+    {heat_scale}
+    {heat_constant}
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------

@@ -47,16 +47,12 @@ class ENSemiFS(ForwardRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to pick and to select: a number, a share in (0, 1], or a rule: "shadow",
-        "stability" or "knockoff" (see `FeatureRanker`). None selects half, of which at most 100 are
-        picked one by one; the others follow as the first step judged them.
+    {n_features_to_select (picked)}
+        The others follow as the first step judged them.
     estimator : classifier, default=None
         Any scikit-learn classifier; None is naive Bayes, `GaussianNB()`. See `SequentialForward`
         for those that are fast.
-    feature_scaling : {None, "minmax"}, default=None
-        "minmax" divides each column by its range over all rows before the classifier sees it, which
-        matters to nearest neighbours.
+    {feature_scaling (classifier)}
     n_start : int, default=5
         Columns that are picked on the labelled rows alone.
     n_members : int, default=10
@@ -65,11 +61,8 @@ class ENSemiFS(ForwardRanker):
         Share of the members that have to agree on a row for it to be used. Above 1, none do.
     min_per_class : int, default=1
         Rows of each predicted class that are used in any case: those with the most votes.
-    warm_start : bool, default=False
-        Go on from the picks of the last fit, interrupted or not, with the same X, y and
-        random_state; other parameters should not have changed either.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
+    {warm_start (picks)}
+    {redundancy_threshold}
     random_state : int or RandomState instance, default=None
         Seed of the bootstraps, of the order of ties, and of random states that the estimator leaves
         open. None is a fixed seed.

@@ -59,9 +59,7 @@ class FWSemiFS(ForwardRanker):
     estimator : classifier, default=None
         Any scikit-learn classifier; None is naive Bayes, `GaussianNB()`, the first of the paper's.
         See `SequentialForward` for those that are fast.
-    feature_scaling : {None, "minmax"}, default=None
-        "minmax" divides each column by its range over all rows before the classifier sees it, which
-        matters to nearest neighbours.
+    {feature_scaling (classifier)}
     n_start : int, default=5
         Columns that are picked on the labelled rows alone.
     n_step : int, default=6
@@ -74,11 +72,8 @@ class FWSemiFS(ForwardRanker):
         Draw unlabelled rows with equal chances, or, as the authors planned, prefer those that the
         classifier is sure about: with chances in proportion to how far the probability of the
         predicted class lies above that of a guess.
-    warm_start : bool, default=False
-        Go on from the picks of the last fit, interrupted or not, with the same X, y and
-        random_state; other parameters should not have changed either.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
+    {warm_start (picks)}
+    {redundancy_threshold}
     random_state : int or RandomState instance, default=None
         Seed of the samples, of the order of ties, and of random states that the estimator leaves
         open. None is a fixed seed.

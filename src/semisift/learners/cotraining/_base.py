@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, indexable
+from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from semisift._base import FeatureRanker, _seed
 from semisift._labels import UNLABELLED, parse_labels
 from semisift._problem import Problem, refuse_lost_on_conversion
-from semisift._sklearn import JOBS, WatchedMixin, fit_context, num_samples, safe_indexing
+from semisift._semi_supervised import SemiSupervisedMixin
+from semisift._sklearn import JOBS, fit_context, num_samples, safe_indexing
 from semisift.learners.cotraining._diagnosis import Diagnosis, When, quality
 from semisift.math.structure import check_structure
 
@@ -45,7 +45,7 @@ class Labelling(NamedTuple):
     stop: Stop
 
 
-class CoTrainedClassifier(ClassifierMixin, WatchedMixin, BaseEstimator):
+class CoTrainedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimator):
     """Base class of the classifiers that label rows in a loop.
 
     Attributes
@@ -67,7 +67,7 @@ class CoTrainedClassifier(ClassifierMixin, WatchedMixin, BaseEstimator):
         Names of the columns, where X has string column names.
     """
 
-    random_state: Any
+    labels_needed: ClassVar[Literal["two_classes"]] = "two_classes"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_jobs": JOBS,
@@ -92,7 +92,7 @@ class CoTrainedClassifier(ClassifierMixin, WatchedMixin, BaseEstimator):
             The fitted classifier.
         """
         problem = self._build_problem(X, y)
-        FeatureRanker._check_labels(self, problem)
+        self._check_labels(problem)
         with self._watched(X, y, self._n_tasks(problem)):
             self.classes_ = problem.labels.classes
             labelling = self._co_train(problem)
@@ -208,27 +208,6 @@ class CoTrainedClassifier(ClassifierMixin, WatchedMixin, BaseEstimator):
         """Return how many items `_co_train` will pass through `_progress`; None if unknown."""
         return None
 
-    # What rankers and classifiers share.
-    labels_needed: ClassVar[Literal["two_classes"]] = "two_classes"
-
-    def _build_problem(self, X: Any, y: Any) -> Problem:
-        refuse_lost_on_conversion(X)
-        if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, "
-                "but the target y is None."
-            )
-        X = validate_data(
-            self,
-            X,
-            y="no_validation",
-            accept_sparse=["csc", "csr"],
-            dtype=None,
-            ensure_all_finite=False,
-        )
-        names = getattr(self, "feature_names_in_", None)
-        return Problem.build(X, y, seed=_seed(self.random_state), feature_names=names)
-
     def _clean(self, X: Any) -> Any:
         """Return rows to predict in the form of ``problem.X``."""
         check_is_fitted(self)
@@ -237,12 +216,6 @@ class CoTrainedClassifier(ClassifierMixin, WatchedMixin, BaseEstimator):
             self, X, accept_sparse=["csc", "csr"], dtype=None, ensure_all_finite=False, reset=False
         )
         return Problem.build(X, feature_names=getattr(self, "feature_names_in_", None)).X
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = False
-        return tags
 
 
 def decode(codes: NDArray[np.integer], classes: NDArray[Any]) -> NDArray[Any]:

@@ -55,18 +55,14 @@ class CoBC(CommitteeClassifier):
         labelled rows and rounded up: with 1, one row of each class.
     pool_size : int, default=100
         Unlabelled rows that a member chooses from in a round; None is all of them.
-    max_depth : int, default=None
-        Depth limit of the trees; None grows them until pure.
-    estimator : classifier, default=None
-        Any scikit-learn classifier instead of the compiled trees; far slower.
+    {max_depth}
+    {estimator (for trees)}
     voting : {"soft", "hard"}, default="soft"
         Members vote with class probabilities, or with one vote for a class.
     max_iter : int, default=10
         Most rounds.
-    n_jobs : int, default=None
-        Threads; the result does not depend on it.
-    random_state : int or RandomState instance, default=None
-        Seed of the draws. None is a fixed seed.
+    {n_jobs}
+    {random_state (draws)}
 
     Attributes
     ----------

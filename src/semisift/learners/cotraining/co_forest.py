@@ -67,21 +67,16 @@ class CoForest(CommitteeClassifier):
         Number of trees, at least 2.
     threshold : float, default=0.75
         A row is sure where the winning class has more than this share of the votes.
-    max_features : "sqrt", int or float, default="sqrt"
-        Features that each node draws: the rounded square root, a number or a share.
-    max_depth : int, default=None
-        Depth limit of the trees; None grows them until pure.
+    {max_features (node)}
+    {max_depth}
     estimator : classifier, default=None
         Any scikit-learn classifier instead of the compiled trees; far slower. It gets all features,
         and the weights if its `fit` takes `sample_weight`.
-    voting : {"soft", "hard"}, default="soft"
-        Trees vote with the class shares of their leaf, or with one vote for its class.
+    {voting}
     max_iter : int, default=100
         Most rounds.
-    n_jobs : int, default=None
-        Threads; the result does not depend on it.
-    random_state : int or RandomState instance, default=None
-        Seed of the draws. None is a fixed seed.
+    {n_jobs}
+    {random_state (draws)}
 
     Attributes
     ----------

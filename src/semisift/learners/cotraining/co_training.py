@@ -50,8 +50,7 @@ class CoTraining(SubspaceClassifier):
         Unlabelled rows from which is picked; None is all of them.
     max_iter : int or None, default=30
         Iterations; None goes on until all rows are labelled or nothing is added.
-    n_jobs : int, default=None
-        Threads; the results do not depend on it.
+    {n_jobs}
     random_state : int or RandomState instance, default=None
         Seed of the views, of the pool, of the order of equally sure rows and of the random states
         of the estimator. None is a fixed seed.

@@ -61,8 +61,7 @@ class RASCO(SubspaceClassifier):
     voting : {"soft", "hard"}, default="soft"
         How predictions are put together at the end: by the mean of the probabilities or, as in the
         papers, by a majority of the predicted classes. Rows are always added by the mean.
-    n_jobs : int, default=None
-        Threads; the results do not depend on it.
+    {n_jobs}
     random_state : int or RandomState instance, default=None
         Seed of the subspaces, of the order of equally sure rows and of the random states of the
         estimator. None is a fixed seed.
