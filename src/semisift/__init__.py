@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from semisift.filters.sls import SLS
     from semisift.filters.sselect import SSelect
     from semisift.filters.variance import VarianceScore
+    from semisift.graphs.approximate import ApproximateNeighbors
     from semisift.learners.cotraining.co_bc import CoBC
     from semisift.learners.cotraining.co_forest import CoForest
     from semisift.learners.cotraining.co_training import CoTraining
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from semisift.learners.labelled_only import LabelledOnly
     from semisift.learners.mixed_nb import MixedNB
     from semisift.learners.nnge import NNge
-    from semisift.math.approximate import ApproximateNeighbors
     from semisift.model_selection import (
         SemiSupervisedKFold,
         SemiSupervisedStratifiedShuffleSplit,
@@ -155,7 +155,7 @@ _HOMES = {
     "SemiJMI": "semisift.filters.semi_jmi",
     "SemiMIM": "semisift.filters.semi_mim",
     "C4": "semisift.filters.c4",
-    "ApproximateNeighbors": "semisift.math.approximate",
+    "ApproximateNeighbors": "semisift.graphs.approximate",
     "GraphWarning": "semisift.exceptions",
     "METHODS": "semisift.registry",
     "FallbackWarning": "semisift.exceptions",

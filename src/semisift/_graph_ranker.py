@@ -10,8 +10,8 @@ from semisift._problem import Problem
 from semisift._sklearn import HasMethods, Interval, StrOptions, at_least
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
+from semisift.graphs.pairs import count_pairs
 from semisift.math.graph import Graph, GraphOptions
-from semisift.math.pairs import count_pairs
 
 
 class GraphRanker(FeatureRanker):

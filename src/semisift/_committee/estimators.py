@@ -29,10 +29,10 @@ from sklearn.utils.validation import has_fit_parameter
 from semisift._committee.blocks import Block, Importance, Setting, list_strata
 from semisift._committee.permutation import Constant, Member, lose_columns
 from semisift._problem import Problem
+from semisift._threads import one_openmp_thread
 from semisift.math.columns import is_small
 from semisift.math.masks import unmask
 from semisift.math.streams import Purpose, draw_below, surest
-from semisift.math.threads import one_openmp_thread
 
 # One vote in the fixed-point arithmetic of probability votes.
 VOTE = 65536

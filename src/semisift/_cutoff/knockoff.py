@@ -49,7 +49,7 @@ from semisift._cutoff.scoring import (
     seed_of,
 )
 from semisift._problem import Problem
-from semisift.math.threads import one_blas_thread
+from semisift._threads import one_blas_thread
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker

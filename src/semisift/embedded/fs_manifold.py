@@ -34,15 +34,16 @@ from sklearn.exceptions import ConvergenceWarning
 from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions, at_least
+from semisift._threads import one_blas_thread
 from semisift._warnings import warn
 from semisift.embedded._machines import class_signs
 from semisift.embedded._manifold import LEAST, State, TallModel, WideModel, alternate
 from semisift.embedded._squared_hinge import SquaredHinge
-from semisift.math.class_moments import column_moments, units
+from semisift.graphs.class_moments import units
 from semisift.math.columns import filled_columns
 from semisift.math.graph import Graph, edges_of
+from semisift.math.moments import column_moments
 from semisift.math.scaled import ScaledColumns
-from semisift.math.threads import one_blas_thread
 
 # So many columns are sought where no number was asked for, or half of them.
 MOST_UNASKED = 100

@@ -31,11 +31,12 @@ from numpy.typing import NDArray
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions, at_least
+from semisift._threads import one_blas_thread
 from semisift.embedded._rescaled import TallRegression, WideRegression, descend
-from semisift.math.class_moments import column_moments, units
+from semisift.graphs.class_moments import units
 from semisift.math.columns import column_factors, filled_columns
+from semisift.math.moments import column_moments
 from semisift.math.scaled import ScaledColumns
-from semisift.math.threads import one_blas_thread
 
 # Systems of equations of more unknowns than this take minutes a step, and gigabytes.
 MOST_UNKNOWNS = 10_000

@@ -36,13 +36,13 @@ from semisift import kernels
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
 from semisift._sklearn import Interval, RealNotInt, StrOptions, at_least
+from semisift._threads import one_blas_thread
 from semisift._warnings import warn
 from semisift.embedded._elimination import Elimination
 from semisift.embedded._machines import one_against_rest, one_class
 from semisift.exceptions import FallbackWarning
 from semisift.math.columns import power_of_two
 from semisift.math.scaled import ScaledColumns
-from semisift.math.threads import one_blas_thread
 
 # Separates the order of equally weak columns from other draws with the same seed.
 ELIMINATION_STREAM = 0x726665

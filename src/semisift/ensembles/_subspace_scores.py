@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift import kernels
+from semisift._threads import one_blas_thread
 from semisift.ensembles._subspaces import Deal, Setting, deal_members, listed_member
 from semisift.math.blocks import dense_columns
 from semisift.math.cls import combine, member_parts
 from semisift.math.cls_weights import Weights
 from semisift.math.som import FEWEST_ROWS, batch_som
-from semisift.math.threads import one_blas_thread
 
 
 class MemberScores(NamedTuple):

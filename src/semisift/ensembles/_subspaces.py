@@ -14,9 +14,9 @@ from semisift import kernels
 from semisift._committee.engine import features_to_draw
 from semisift._problem import Problem
 from semisift.ensembles._shared import count_members, features_of_members
+from semisift.graphs.constrained import list_constraints, scaled, weight_options
 from semisift.math.blocks import MOST_SQUARED
-from semisift.math.cls_weights import Options
-from semisift.math.constrained import list_constraints, scaled, weight_options
+from semisift.math.cls_weights import TieOptions
 from semisift.math.constraints import Constraints
 from semisift.math.streams import Purpose, stream_words
 
@@ -47,7 +47,7 @@ class Setting:
     most_unlabelled : int or None
     compress : {"som", None}
     balance : float or None
-    options : Options
+    options : TieOptions
     seed : int
     subspaces : int32 array of shape (n_members, n_drawn) or None
         The features of all members; None: drawn with equal chances.
@@ -64,7 +64,7 @@ class Setting:
     most_unlabelled: int | None
     compress: Literal["som"] | None
     balance: float | None
-    options: Options
+    options: TieOptions
     seed: int
     subspaces: NDArray[np.int32] | None
 

@@ -22,8 +22,8 @@ from semisift.ensembles._shared import (
 )
 from semisift.ensembles._subspace_scores import MemberScores, score_members, weigh_members
 from semisift.ensembles._subspaces import Setting, make_setting
+from semisift.graphs.constrained import refuse_vanished, warn_of_no_cannot_link
 from semisift.math.cls import N_CANNOT_LINKS
-from semisift.math.constrained import refuse_vanished, warn_of_no_cannot_link
 
 # Members whose weights are looked at one by one, to tell whether the heat fits the data.
 N_PROBED = 3

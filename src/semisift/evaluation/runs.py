@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from semisift import __version__
 from semisift._labels import UNLABELLED
+from semisift._threads import one_blas_thread, one_openmp_thread
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import Entrant
 from semisift.evaluation.judges import judge
@@ -28,7 +29,6 @@ from semisift.evaluation.protocol import Protocol
 from semisift.evaluation.splits import Split, draw_split
 from semisift.evaluation.sweeps import Sweep, disturb
 from semisift.evaluation.warned import collected_warnings
-from semisift.math.threads import one_blas_thread, one_openmp_thread
 
 Record = dict[str, Any]
 

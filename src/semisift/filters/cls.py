@@ -35,14 +35,14 @@ from numpy.typing import NDArray
 from semisift._base import PairRanker
 from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions, at_least
-from semisift.math.cls import cls_parts, combine
-from semisift.math.constrained import (
+from semisift.graphs.constrained import (
     list_constraints,
     refuse_vanished,
     scaled,
     warn_of_no_cannot_link,
     weight_options,
 )
+from semisift.math.cls import cls_parts, combine
 from semisift.math.som import FEWEST_ROWS, batch_som
 
 

@@ -35,17 +35,18 @@ from semisift._base import PairRanker
 from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
 from semisift._sklearn import StrOptions
+from semisift._threads import one_blas_thread
+from semisift.graphs.class_moments import units
+from semisift.graphs.constrained import list_constraints, warn_of_no_cannot_link
 from semisift.math.blocks import blocks, dense_columns
-from semisift.math.class_moments import column_moments, units
 from semisift.math.coherence import coherent_pairs
-from semisift.math.constrained import list_constraints, warn_of_no_cannot_link
 from semisift.math.constraints import Constraints
 from semisift.math.edge_sums import edge_sums
 from semisift.math.gram import Gram
 from semisift.math.graph import Graph, column_factors, edges_of
 from semisift.math.listed_pairs import pair_matrix, quadratic_sums
+from semisift.math.moments import column_moments
 from semisift.math.scores import ratio
-from semisift.math.threads import one_blas_thread
 
 MOST_PAIRS = 4000
 

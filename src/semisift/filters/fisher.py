@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
-from semisift.math.class_moments import class_moments, units
+from semisift.graphs.class_moments import class_moments, units
 from semisift.math.scores import ratio
 
 

@@ -31,13 +31,13 @@ from semisift._problem import Problem
 from semisift._sklearn import Interval
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
+from semisift.graphs.label_graph import label_aware_score, laplacian_score
 from semisift.math.information import (
     Binned,
     bin_columns,
     conditional_mutual_information,
     mutual_information,
 )
-from semisift.math.label_graph import label_aware_score, laplacian_score
 from semisift.math.ranks import rank
 
 # So many columns are kept where no number was asked for.

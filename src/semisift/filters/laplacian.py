@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
-from semisift.math.label_graph import laplacian_score
+from semisift.graphs.label_graph import laplacian_score
 
 
 class LaplacianScore(GraphRanker):

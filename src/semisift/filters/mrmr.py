@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
 from semisift._sklearn import StrOptions
-from semisift.math.class_moments import class_moments
+from semisift.graphs.class_moments import class_moments
 from semisift.math.greedy import (
     DECIMALS,
     MOST_UNASKED,

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._threads import one_blas_thread
 from semisift.math.blocks import blocks, dense_columns
-from semisift.math.class_moments import column_moments
-from semisift.math.cls_weights import Options, Weights, weigh
+from semisift.math.cls_weights import TieOptions, Weights, weigh
 from semisift.math.constraints import Constraints
 from semisift.math.edge_sums import edge_sums
+from semisift.math.moments import column_moments
 from semisift.math.scores import ratio
-from semisift.math.threads import one_blas_thread
 
 # Place in the totals of `Parts`.
 N_CANNOT_LINKS = 3
@@ -49,7 +49,7 @@ def cls_parts(
     X: Any,
     unlabelled: NDArray[np.integer],
     constraints: Constraints,
-    options: Options,
+    options: TieOptions,
     unit: NDArray[np.float64],
 ) -> tuple[Parts, Weights]:
     """Add up the parts of the score for all columns.
@@ -61,7 +61,7 @@ def cls_parts(
         The rows that the neighbour graph is built on.
     constraints : Constraints
         The other rows and their pairs.
-    options : Options
+    options : TieOptions
     unit : float array of shape (p,)
         Each column is divided by it first, so that squares stay in range.
 
@@ -92,7 +92,7 @@ def member_parts(
     constraints: Constraints,
     copies: NDArray[np.integer],
     pair_counts: NDArray[np.integer] | None,
-    options: Options,
+    options: TieOptions,
     unit: NDArray[np.float64],
 ) -> tuple[Parts, Weights]:
     """Add up the parts of the score of a member, whose rows or pairs may count several times.

@@ -13,11 +13,11 @@ from semisift._base import FeatureRanker
 from semisift._committee.permutation import Member
 from semisift._problem import Problem
 from semisift._sklearn import HasMethods, StrOptions
+from semisift._threads import one_blas_thread, one_openmp_thread
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.math.blocks import dense_columns
 from semisift.math.columns import column_factors
-from semisift.math.threads import one_blas_thread, one_openmp_thread
 from semisift.wrappers._choose import choose_judge
 from semisift.wrappers._judges import Judge
 from semisift.wrappers._learner import Learner

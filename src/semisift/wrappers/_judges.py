@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
 
+from semisift._threads import one_blas_thread, one_openmp_thread
 from semisift.math.blocks import blocks
-from semisift.math.threads import one_blas_thread, one_openmp_thread
 from semisift.wrappers._learner import Learner
 from semisift.wrappers._trials import Trials, Verdict, log_probability
 

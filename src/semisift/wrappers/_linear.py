@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._threads import one_blas_thread
 from semisift.math.blocks import blocks
-from semisift.math.threads import one_blas_thread
 from semisift.wrappers._judges import Columns, Judge
 from semisift.wrappers._newton import log_odds, newton
 from semisift.wrappers._trials import Split, Trials, Verdict, log_probability

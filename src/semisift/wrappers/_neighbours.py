@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift import kernels
+from semisift._threads import one_blas_thread
 from semisift.math.blocks import blocks
-from semisift.math.threads import one_blas_thread
 from semisift.wrappers._judges import Columns, Judge
 from semisift.wrappers._trials import Split, Trials, Verdict, log_probability
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._threads import one_blas_thread
 from semisift.math.blocks import blocks
-from semisift.math.threads import one_blas_thread
 
 # Differences over so many edges and columns are taken at once, 1 MB.
 CACHED_VALUES = 1 << 17

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from semisift.kernels.plain.columns import Columns
 from semisift.math.blocks import dense_columns
 from semisift.math.cls import member_parts
-from semisift.math.cls_weights import Options
+from semisift.math.cls_weights import TieOptions
 from semisift.math.constraints import Constraints
 
 
@@ -23,7 +23,7 @@ def cls_parts(
     pairs: NDArray[np.int32],
     n_must: int,
     pair_counts: NDArray[np.int32],
-    options: Options,
+    options: TieOptions,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the sums and totals of `semisift.math.cls.Parts` for each member.
 
@@ -44,7 +44,7 @@ def cls_parts(
     n_must : int
     pair_counts : int32 array of shape (n_members, n_pairs)
         How often each pair is in a member's bag; empty where rows were drawn.
-    options : Options
+    options : TieOptions
 
     Returns
     -------
