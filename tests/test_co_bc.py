@@ -70,7 +70,7 @@ def test_identical_members_train_as_one_does():
     data = make_data(n_rows=30, per_class=3, seed=4)
     X = data.X
     model = CoBC(
-        n_members=2, bootstrap=False, max_features=1.0, pool_size=None, growth=2,
+        n_members=2, bootstrap=None, max_features=1.0, pool_size=None, growth=2,
         estimator=GaussianNB(var_smoothing=1.0), max_iter=4, random_state=0,
     ).fit(X, data.y)  # fmt: skip
     expected = self_train(X, data.y, per_class=1, n_rounds=4)

@@ -48,8 +48,8 @@ KINDS = ["normal", "whole", "counts", "weighted counts"]
 SETTINGS = {
     "default": {},
     "union": {"graph": "union"},
-    "plain sums": {"balance": None, "aggregate": "draws"},
-    "ranks": {"aggregate": "rank"},
+    "plain sums": {"balance": None, "aggregation": "draws"},
+    "ranks": {"aggregation": "rank"},
     "degree mean, no loops": {"mean": "D", "self_loops": False},
     "raw": {"heat_scale": "raw", "heat_constant": 50.0},
     "binary": {"weights": "binary"},
@@ -100,7 +100,7 @@ def test_what_is_not_a_number_counts_as_not_drawn():
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_member_with_all_features_is_cls(kind):
     X, y = make_data(kind)
-    one = EnsCLS(n_members=1, max_features=1.0, bootstrap=None, balance=None, aggregate="draws")
+    one = EnsCLS(n_members=1, max_features=1.0, bootstrap=None, balance=None, aggregation="draws")
     assert_allclose(one.fit(X, y).scores_, CLS().fit(X, y).scores_, rtol=1e-9)
 
 
@@ -288,9 +288,9 @@ def test_heat_that_does_not_fit_is_told():
 
 def test_printed_division_ranks_by_the_draws():
     X, y = make_data(p=100)
-    ranker = EnsCLS(n_members=200, random_state=0, aggregate="printed", balance=None).fit(X, y)
+    ranker = EnsCLS(n_members=200, random_state=0, aggregation="printed", balance=None).fit(X, y)
     assert spearmanr(ranker.n_draws_, -ranker.scores_)[0] > 0.6
-    ranker.set_params(aggregate="draws").fit(X, y)
+    ranker.set_params(aggregation="draws").fit(X, y)
     assert abs(spearmanr(ranker.n_draws_, -ranker.scores_)[0]) < 0.3
 
 

@@ -30,7 +30,7 @@ def test_a_huge_value_leaves_the_other_neighbours(row, kind, name):
     X, y = make_data(kind, p=5)
     X[50:, 2] = np.arange(70) % 3  # rows that differ in the column of the huge value alone
     X[row, 0], X[row + 1, 0], X[row + 2, 1] = 1e40, 1e20, -1e20
-    ranker = EnsCLS(n_members=30, max_features=2, balance=None, aggregate="draws", **HUGE[name])
+    ranker = EnsCLS(n_members=30, max_features=2, balance=None, aggregation="draws", **HUGE[name])
     fast = ranker.fit(X, y).scores_
     with in_numpy():
         assert_allclose(fast, ranker.fit(X, y).scores_, rtol=1e-9, atol=1e-12)

@@ -1,4 +1,5 @@
 import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,21 @@ def test_public_names_are_listed_and_importable():
     assert set(semisift.__all__) <= set(dir(semisift))
     for name in semisift.__all__:
         assert getattr(semisift, name) is not None
+
+
+def test_nothing_but_public_names_is_listed():
+    assert dir(semisift) == sorted(semisift.__all__)
+
+
+@pytest.mark.parametrize("entry", [*semisift.METHODS.values(), *semisift.LEARNERS.values()])
+def test_families_export_their_classes(entry):
+    family = importlib.import_module(".".join(entry.path.split(".")[:2]))
+    name = entry.cls.__name__
+    assert getattr(family, name) is getattr(semisift, name) is entry.cls
+    assert name in family.__all__
+    assert dir(family) == sorted(family.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'unknown'"):
+        family.unknown  # noqa: B018
 
 
 def test_star_import():

@@ -114,7 +114,7 @@ def test_weights_that_vanish_are_refused(few_at_once):
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 @pytest.mark.parametrize("pairs", [{}, GIVEN], ids=["labels", "labels and pairs"])
-@pytest.mark.parametrize("params", [{}, {"selection": "all"}, {"variant": "recalled"}])
+@pytest.mark.parametrize("params", [{}, {"selection": "all"}, {"variant": "later"}])
 def test_csfs_is_the_same(form, pairs, params, monkeypatch):
     X, y = make_data()
     ranker = CSFS(**params).fit(form(X), y, **pairs)

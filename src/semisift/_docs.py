@@ -63,7 +63,7 @@ feature_scaling : {None, "minmax"}, default=None
     "minmax" divides each column by its range over all rows before the classifier sees it, which
     matters to nearest neighbours.""",
     "class_prior": """\
-prior : float or array-like of shape (n_classes,), default=None
+class_prior : float or array-like of shape (n_classes,), default=None
     The share of each class among all rows, in sorted order; one number is that of the last of
     two classes. None takes the shares among the labelled rows.""",
     "n_neighbors": """\

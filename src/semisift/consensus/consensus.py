@@ -59,7 +59,7 @@ class Consensus(FeatureRanker):
     rankers : list of (str, FeatureRanker), default=None
         The rankers to ask, with their names. None takes the default ones. They are cloned; seed,
         selection and the rule on near-copies are those of the consensus.
-    weights : array-like of shape (n_rankers,), default=None
+    ranker_weights : array-like of shape (n_rankers,), default=None
         How much each ranker counts. None is equal weights, but 2 for SSFI and 1 for the others
         among the default rankers.
     aggregation : {"product", "mean"}, default="product"
@@ -126,7 +126,7 @@ class Consensus(FeatureRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
         "rankers": [None, list],
-        "weights": [None, "array-like"],
+        "ranker_weights": [None, "array-like"],
         "aggregation": [StrOptions({"product", "mean"})],
         "n_members": [StrOptions({"auto"}), at_least(1, MOST_MEMBERS)],
         "max_unlabelled": [None, at_least(2)],
@@ -143,7 +143,7 @@ class Consensus(FeatureRanker):
         *,
         n_features_to_select: int | float | str | None = None,
         rankers: Sequence[tuple[str, FeatureRanker]] | None = None,
-        weights: Sequence[float] | None = None,
+        ranker_weights: Sequence[float] | None = None,
         aggregation: Literal["product", "mean"] = "product",
         n_members: int | Literal["auto"] = "auto",
         max_unlabelled: int | None = 2000,
@@ -157,7 +157,7 @@ class Consensus(FeatureRanker):
             random_state=random_state,
         )
         self.rankers = rankers
-        self.weights = weights
+        self.ranker_weights = ranker_weights
         self.aggregation = aggregation
         self.n_members = n_members
         self.max_unlabelled = max_unlabelled
@@ -202,14 +202,14 @@ class Consensus(FeatureRanker):
         return [(name, clone(ranker)) for name, ranker in self.rankers]
 
     def _weights(self, n_rankers: int) -> NDArray[np.float64]:
-        given: Any = self.weights
+        given: Any = self.ranker_weights
         if given is None:
             given = DEFAULT_WEIGHTS if self.rankers is None else np.ones(n_rankers)
         weights = np.asarray(given, dtype=np.float64)
         if weights.shape != (n_rankers,) or not (weights >= 0).all() or not weights.sum() > 0:
             raise ValueError(
-                f"weights must hold {n_rankers} numbers, one for each ranker, none of them "
-                f"negative and not all 0: got {self.weights!r}."
+                f"ranker_weights must hold {n_rankers} numbers, one for each ranker, none of them "
+                f"negative and not all 0: got {self.ranker_weights!r}."
             )
         return weights
 
@@ -222,7 +222,7 @@ class Consensus(FeatureRanker):
     def _lighter(self, n_features: int) -> "Consensus":
         """Return a copy of a fitted consensus that asks lighter copies of its rankers."""
         rankers = [(name, ranker._lighter(n_features)) for name, ranker in self.rankers_]
-        copy: Consensus = clone(self).set_params(rankers=rankers, weights=self.weights_)
+        copy: Consensus = clone(self).set_params(rankers=rankers, ranker_weights=self.weights_)
         return copy
 
     def _threshold_of_copies(self, problem: Problem) -> float | None:

@@ -74,7 +74,7 @@ class EnsCLS(PairRanker):
         information with the class on the labelled rows; or to that minus their mean mutual
         information with the features that the member has drawn before. Without two classes all
         chances are equal. Features that no member draws have no score.
-    aggregate : {"zscore", "draws", "rank", "printed"}, default="zscore"
+    aggregation : {"zscore", "draws", "rank", "printed"}, default="zscore"
         How the scores of the members become one: the mean over the members that drew a feature, of
         scores in standard deviations from the mean of the member ("zscore"), as they are
         ("draws"), or of ranks within the member ("rank"); or the sum over N ("printed").
@@ -145,7 +145,7 @@ class EnsCLS(PairRanker):
         **PairRanker._parameter_constraints,
         **{name: COMMITTEE_CONSTRAINTS[name] for name in ("n_members", "max_features", "n_jobs")},
         **SUBSPACE_CONSTRAINTS,
-        "aggregate": [StrOptions(set(AGGREGATES))],
+        "aggregation": [StrOptions(set(AGGREGATES))],
         "balance": [None, Interval(Real, 0, None, closed="left")],
         "bootstrap": [None, StrOptions({"plain", "stratified"})],
         "max_unlabelled": [None, at_least(2)],
@@ -168,7 +168,7 @@ class EnsCLS(PairRanker):
         n_members: int | Literal["auto"] = "auto",
         max_features: int | float | Literal["sqrt"] = "sqrt",
         subspace: Literal["random", "relevant", "probabilistic-mrmr"] = "random",
-        aggregate: Literal["zscore", "draws", "rank", "printed"] = "zscore",
+        aggregation: Literal["zscore", "draws", "rank", "printed"] = "zscore",
         balance: float | None = 1.0,
         bootstrap: Literal["plain", "stratified"] | None = "plain",
         max_unlabelled: int | None = 2000,
@@ -194,7 +194,7 @@ class EnsCLS(PairRanker):
         self.n_members = n_members
         self.max_features = max_features
         self.subspace = subspace
-        self.aggregate = aggregate
+        self.aggregation = aggregation
         self.balance = balance
         self.bootstrap = bootstrap
         self.max_unlabelled = max_unlabelled
@@ -234,7 +234,7 @@ class EnsCLS(PairRanker):
             members.features[taken],
             members.scores[taken],
             problem.n_features,
-            "printed" if is_printed else self.aggregate,
+            "printed" if is_printed else self.aggregation,
             len(taken),
         )
         return 0.0 - scores

@@ -20,7 +20,7 @@ Most of it is a reading. Known is that CSFS improves on CLS and first keeps the 
 coherent (`semisift.math.coherence`). As nearly all pairs that follow from labels contradict each
 other in high dimension, the half of each kind that contradicts the other kind least is kept. N was
 not readable. The default takes away the pull between cannot-link neighbours, and pulls must-links
-together that are no neighbours; ``variant="recalled"`` is the form as remembered from a later
+together that are no neighbours; ``variant="later"`` is the form as known from a later
 version: -S_ij for a must-link of neighbours, w_ij^2 for a cannot-link of neighbours or a must-link
 of others. The graph is as in `LaplacianScore`.
 """
@@ -63,7 +63,7 @@ class CSFS(GraphRanker, PairRanker):
         those that contradict none, or the half if there are none; or all.
     {mean (of the variance)}
     {n_neighbors}
-    variant : {"default", "recalled"}, default="default"
+    variant : {"default", "later"}, default="default"
         The form of N: see the module.
     {graph (by name)}
     {weights}
@@ -107,7 +107,7 @@ class CSFS(GraphRanker, PairRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphRanker._parameter_constraints,
         "graph": [StrOptions({"mean", "union"})],
-        "variant": [StrOptions({"default", "recalled"})],
+        "variant": [StrOptions({"default", "later"})],
         "selection": [StrOptions({"half", "strict", "all"})],
         "mean": [StrOptions({"plain", "D"})],
     }
@@ -119,7 +119,7 @@ class CSFS(GraphRanker, PairRanker):
         selection: Literal["half", "strict", "all"] = "half",
         mean: Literal["plain", "D"] = "D",
         n_neighbors: int = 10,
-        variant: Literal["default", "recalled"] = "default",
+        variant: Literal["default", "later"] = "default",
         graph: Any = "mean",
         weights: Literal["heat", "binary"] = "heat",
         feature_scaling: Literal["minmax"] | None = None,
@@ -215,7 +215,7 @@ class CSFS(GraphRanker, PairRanker):
 
         change_must = np.where(tied_must > 0, 0.0, squared_weights(must))
         change_cannot = -tied_cannot
-        if self.variant == "recalled":
+        if self.variant == "later":
             change_must = np.where(tied_must > 0, -tied_must, change_must)
             change_cannot = np.where(tied_cannot > 0, squared_weights(cannot), 0.0)
         pairs = np.sort(nodes[np.concatenate([must, cannot])], axis=1)

@@ -7,7 +7,7 @@ Electronic Commerce (AIMSEC).
     pick n_start columns by SFFS on the labelled rows L
     until there are enough:
         fit an ensemble on bootstraps of L with the picks, and let it vote on the unlabelled rows
-        C = the rows on which at least a share `threshold` of the members agree
+        C = the rows on which at least a share `min_confidence` of the members agree
         add the column that one step of SFFS from the picks adds on L and C together
 
 Direction: higher is better. Cost: p trials of the classifier for each column, against
@@ -57,7 +57,7 @@ class ENSemiFS(ForwardRanker):
         Columns that are picked on the labelled rows alone.
     n_members : int, default=10
         Members of the ensemble, each fitted on a bootstrap of the labelled rows.
-    threshold : float, default=0.8
+    min_confidence : float, default=0.8
         Share of the members that have to agree on a row for it to be used. Above 1, none do.
     min_per_class : int, default=1
         Rows of each predicted class that are used in any case: those with the most votes.
@@ -100,7 +100,7 @@ class ENSemiFS(ForwardRanker):
         **ForwardRanker._parameter_constraints,
         "n_start": [at_least(1)],
         "n_members": [at_least(1, MOST_MEMBERS)],
-        "threshold": [Interval(Real, 0, None, closed="left")],
+        "min_confidence": [Interval(Real, 0, None, closed="left")],
         "min_per_class": [at_least(0)],
     }
 
@@ -112,7 +112,7 @@ class ENSemiFS(ForwardRanker):
         feature_scaling: Literal["minmax"] | None = None,
         n_start: int = 5,
         n_members: int = 10,
-        threshold: float = 0.8,
+        min_confidence: float = 0.8,
         min_per_class: int = 1,
         warm_start: bool = False,
         redundancy_threshold: float | None = None,
@@ -128,7 +128,7 @@ class ENSemiFS(ForwardRanker):
         )
         self.n_start = n_start
         self.n_members = n_members
-        self.threshold = threshold
+        self.min_confidence = min_confidence
         self.min_per_class = min_per_class
 
     def _picks(self, problem: Problem, found: Found) -> Iterator[int]:
@@ -142,7 +142,7 @@ class ENSemiFS(ForwardRanker):
             sure = choose_sure(
                 votes,
                 labels.counts,
-                self.threshold * self.n_members,
+                self.min_confidence * self.n_members,
                 self.min_per_class,
                 np.random.default_rng([problem.seed, ROW_STREAM, len(found.picks)]),
             )

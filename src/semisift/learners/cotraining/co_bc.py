@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from semisift._committee.blocks import count_quotas
 from semisift._committee.engine import Committee, features_to_draw
 from semisift._problem import Problem
-from semisift._sklearn import MOST_MEMBERS, Interval, at_least
+from semisift._sklearn import MOST_MEMBERS, Interval, StrOptions, at_least
 from semisift.learners.cotraining._base import Labelling, Stop
 from semisift.learners.cotraining._team import MAX_FEATURES, CommitteeClassifier, Team, pad_rows
 from semisift.math.blocks import blocks
@@ -45,8 +45,8 @@ class CoBC(CommitteeClassifier):
     ----------
     n_members : int, default=10
         Number of members, at least 2.
-    bootstrap : bool, default=True
-        Start each member on a bootstrap of the labelled rows (bagging) instead of on all of them.
+    bootstrap : {"plain"} or None, default="plain"
+        Start each member on a bootstrap of the labelled rows (bagging), or on all of them.
     max_features : "sqrt", int or float, default=0.5
         Features that each member draws (random subspaces): the rounded square root, a number or a
         share; 1.0 is all of them.
@@ -101,7 +101,7 @@ class CoBC(CommitteeClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CommitteeClassifier._parameter_constraints,
         "n_members": [at_least(2, MOST_MEMBERS)],
-        "bootstrap": ["boolean"],
+        "bootstrap": [None, StrOptions({"plain"})],
         "max_features": MAX_FEATURES,
         "growth": [Interval(Real, 0, None, closed="neither")],
         "pool_size": [None, at_least(1)],
@@ -111,7 +111,7 @@ class CoBC(CommitteeClassifier):
         self,
         *,
         n_members: int = 10,
-        bootstrap: bool = True,
+        bootstrap: Literal["plain"] | None = "plain",
         max_features: int | float | Literal["sqrt"] = 0.5,
         growth: float = 1,
         pool_size: int | None = 100,
@@ -155,7 +155,7 @@ class CoBC(CommitteeClassifier):
                 setting,
                 problem,
                 probability=self.voting == "soft",
-                bootstrap=self.bootstrap,
+                bootstrap=self.bootstrap is not None,
             )
             for _ in self._progress(range(self.max_iter), "round"):
                 if stop != "max_iter":
