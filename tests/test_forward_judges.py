@@ -15,7 +15,7 @@ from semisift.math.naive_bayes import add_in_order
 from semisift.wrappers import _naive_bayes, _neighbours
 from semisift.wrappers._choose import choose_judge
 from semisift.wrappers._judges import EstimatorJudge
-from semisift.wrappers._learner import Learner
+from semisift.wrappers._learner import WrappedLearner
 from semisift.wrappers._naive_bayes import most_likely
 
 from .searches import (
@@ -46,8 +46,8 @@ def assert_same_choices(pair, X, y, **params):
 def test_one_judges_all_columns_and_the_other_fits(fast, slow):
     """Otherwise the tests below would compare a path with itself."""
     trials = make_trials(np.zeros((6, P)), np.arange(6) % 2)
-    assert not isinstance(choose_judge(Learner(fast, P, 0), trials), EstimatorJudge)
-    assert isinstance(choose_judge(Learner(slow, P, 0), trials), EstimatorJudge)
+    assert not isinstance(choose_judge(WrappedLearner(fast, P, 0), trials), EstimatorJudge)
+    assert isinstance(choose_judge(WrappedLearner(slow, P, 0), trials), EstimatorJudge)
 
 
 @each_pair
@@ -166,4 +166,4 @@ def test_parameters_of_nnge():
 def test_nnge_with_nominal_columns_is_fitted_for_each_column():
     nominal = NNge(categorical=CATEGORICAL)
     trials = make_trials(np.zeros((6, P)), np.arange(6) % 2)
-    assert isinstance(choose_judge(Learner(nominal, P, 0), trials), EstimatorJudge)
+    assert isinstance(choose_judge(WrappedLearner(nominal, P, 0), trials), EstimatorJudge)

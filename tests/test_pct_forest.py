@@ -10,7 +10,7 @@ from scipy.sparse import csc_array, csr_array
 from semisift import FallbackWarning, KernelsMissingWarning, PCTForestImportance
 from semisift._problem import Problem
 from semisift.ensembles import _pct
-from semisift.ensembles._pct import Setting, choose_weight, folds, measure
+from semisift.ensembles._pct import PCTSetting, choose_weight, folds, measure
 from semisift.math import pct
 
 from .conftest import in_numpy, make_data, needs_kernels
@@ -23,7 +23,7 @@ T1_Y = np.array([0, 0, 1, 1, -1, -1])
 def setting(X, y, weight=0.5, *, by_labelled=True, every=True, min_leaf=1, max_depth=-1, seed=0):
     """Return a setting whose trees see every column at every node, or as many as by default."""
     n = X.shape[1] if every else max(1, round(X.shape[1] ** 0.5))
-    return Setting.build(
+    return PCTSetting.build(
         Problem.build(X, y, seed=seed),
         label_weight=weight,
         n_candidates=n,

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from semisift import kernels
 from semisift._labels import Labels
+from semisift._problem import Problem
 
 
-class Plan(NamedTuple):
+class Dealt(NamedTuple):
     """What each member of a block is dealt."""
 
     subspaces: NDArray[np.int32] | None
@@ -52,6 +53,29 @@ class Setting(ABC):
     draws_at_nodes: bool
     # the features of all members, of shape (n_members, n_drawn); None: drawn with equal chances
     subspaces: NDArray[np.int32] | None = None
+
+    @staticmethod
+    def shared(
+        problem: Problem,
+        n_drawn: int,
+        *,
+        stratified: bool,
+        draws_at_nodes: bool,
+        subspaces: NDArray[np.int32] | None,
+    ) -> dict[str, Any]:
+        """Return the attributes of a setting of any kind."""
+        labelled, strata = list_strata(problem.labels, stratified)
+        return {
+            "labels": problem.labels,
+            "labelled": labelled,
+            "strata": strata,
+            "seed": problem.seed,
+            "n_rows": problem.n_rows,
+            "n_features": problem.n_features,
+            "n_drawn": n_drawn,
+            "draws_at_nodes": draws_at_nodes,
+            "subspaces": subspaces,
+        }
 
     @abstractmethod
     def new_block(self, start: int, stop: int) -> "Block":
@@ -91,7 +115,7 @@ class Block(ABC):
             _kept={"plan": self._kept["plan"]} if "plan" in self._kept else {},
         )
 
-    def plan(self, setting: Any) -> Plan:
+    def plan(self, setting: Any) -> Dealt:
         """Return what the members are dealt."""
         if "plan" not in self._kept:
             members = setting.seed, self.start, self.stop
@@ -109,7 +133,7 @@ class Block(ABC):
                 setting.strata,
                 setting.labels.unlabelled,
             )
-            self._kept["plan"] = Plan(subspaces, weights, out_of_bag)
+            self._kept["plan"] = Dealt(subspaces, weights, out_of_bag)
         return self._kept["plan"]
 
     def pick_confident(self, setting: Any, *choice: NDArray[Any]) -> NDArray[np.int32]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift import kernels
-from semisift._committee.blocks import Block, Importance, Plan, Setting, list_strata
+from semisift._committee.blocks import Block, Dealt, Importance, Setting
 from semisift._committee.engine import Committee
 from semisift._committee.estimators import EstimatorBlock, EstimatorSetting
 from semisift._problem import Problem
@@ -15,10 +15,10 @@ from semisift.math.masks import row_mask, unmask
 
 __all__ = [
     "Block",
+    "Dealt",
     "EstimatorBlock",
     "EstimatorSetting",
     "Importance",
-    "Plan",
     "Setting",
     "TreeBlock",
     "TreeSetting",
@@ -80,23 +80,23 @@ class TreeSetting(Setting):
         -------
         TreeSetting
         """
-        labelled, strata = list_strata(problem.labels, stratified)
+        shared = cls.shared(
+            problem,
+            n_drawn,
+            stratified=stratified,
+            draws_at_nodes=draws_at_nodes,
+            subspaces=subspaces,
+        )
         ranks = order = None
         if not problem.is_sparse and problem.n_rows <= MOST_BYTE_RANKS:
             ranks = kernels.grow.rank_columns(problem.X)
-        elif not problem.is_sparse and (large_bags or len(labelled) > kernels.grow.SIDE_BY_SIDE):
+        elif not problem.is_sparse and (
+            large_bags or len(shared["labelled"]) > kernels.grow.SIDE_BY_SIDE
+        ):
             order = sort_rows(problem.X)
         return cls(
             columns=kernels.columns.Columns(problem.X),
-            labels=problem.labels,
-            labelled=labelled,
-            strata=strata,
-            seed=problem.seed,
-            n_rows=problem.n_rows,
-            n_features=problem.n_features,
-            n_drawn=n_drawn,
-            draws_at_nodes=draws_at_nodes,
-            subspaces=subspaces,
+            **shared,
             ranks=ranks,
             order=order,
             spread=problem.spread if widest_gap else None,

@@ -37,7 +37,7 @@ from semisift._sklearn import Interval, StrOptions, at_least
 from semisift._threads import one_blas_thread
 from semisift._warnings import warn
 from semisift.embedded._machines import class_signs
-from semisift.embedded._manifold import LEAST, State, TallModel, WideModel, alternate
+from semisift.embedded._manifold import LEAST, ManifoldState, TallModel, WideModel, alternate
 from semisift.embedded._squared_hinge import SquaredHinge
 from semisift.graphs.class_moments import units
 from semisift.math.columns import filled_columns
@@ -213,7 +213,7 @@ class FSManifold(GraphRanker):
         nodes = np.arange(len(rows))
         return Graph(*edges_of(upper), nodes, nodes, np.zeros(len(rows)))
 
-    def _fit_model(self, problem: Problem, graph: Graph, m: int) -> State:
+    def _fit_model(self, problem: Problem, graph: Graph, m: int) -> ManifoldState:
         """Find the weights of the columns with one graph."""
         scale = self.graph_weight / problem.n_rows**2
         Q = (scale * (diags_array(graph.between) - graph.upper - graph.upper.T)).tocsr()

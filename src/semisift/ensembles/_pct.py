@@ -30,7 +30,7 @@ VOTE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Setting:
+class PCTSetting:
     """What all trees of a forest share.
 
     Attributes
@@ -77,7 +77,7 @@ class Setting:
     seed: int
 
     @classmethod
-    def build(cls, problem: Problem, **options: Any) -> "Setting":
+    def build(cls, problem: Problem, **options: Any) -> "PCTSetting":
         """Prepare the data; the options are the attributes from `label_weight` to `by_labelled`."""
         kernels.warn_if_missing()
         unit = units(problem)
@@ -97,7 +97,7 @@ class Setting:
             **options,
         )
 
-    def on(self, problem: Problem) -> "Setting":
+    def on(self, problem: Problem) -> "PCTSetting":
         """Return the same setting for other rows."""
         names = (
             "label_weight",
@@ -107,7 +107,7 @@ class Setting:
             "max_depth",
             "by_labelled",
         )
-        return Setting.build(problem, **{name: getattr(self, name) for name in names})
+        return PCTSetting.build(problem, **{name: getattr(self, name) for name in names})
 
     @property
     def n_drawn(self) -> int:
@@ -185,7 +185,7 @@ class Worth(NamedTuple):
     n_trees: int
 
 
-def measure(members: tuple[int, int], setting: Setting, importance: str) -> Worth:
+def measure(members: tuple[int, int], setting: PCTSetting, importance: str) -> Worth:
     """Grow some trees, and measure what columns are worth to them."""
     measured = []
     for member in range(*members):
@@ -203,7 +203,7 @@ def measure(members: tuple[int, int], setting: Setting, importance: str) -> Wort
 
 
 def permutation_importance(
-    tree: pct.Tree, setting: Setting, member: int, bag: NDArray[np.int32]
+    tree: pct.Tree, setting: PCTSetting, member: int, bag: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return how the error of one tree grows when a column is permuted over its out-of-bag rows.
 
@@ -230,7 +230,7 @@ def permutation_importance(
     return columns, worths
 
 
-def votes(members: tuple[int, int], setting: Setting, X: Any) -> NDArray[np.int64]:
+def votes(members: tuple[int, int], setting: PCTSetting, X: Any) -> NDArray[np.int64]:
     """Return the summed class shares that some trees give to the rows of X, in fixed point."""
     total = np.zeros((X.shape[0], setting.labels.n_classes), dtype=np.int64)
     for member in range(*members):
@@ -253,7 +253,9 @@ def folds(problem: Problem) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int6
         yield np.setdiff1d(np.arange(problem.n_rows), held), held
 
 
-def choose_weight(problem: Problem, setting: Setting, n_members: int, n_jobs: int | None) -> float:
+def choose_weight(
+    problem: Problem, setting: PCTSetting, n_members: int, n_jobs: int | None
+) -> float:
     """Return the weight with which forests are right about most labelled rows held out.
 
     The unlabelled rows are always grown on. Of equally good weights the largest is taken.

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from semisift import kernels
 from semisift._threads import one_blas_thread
-from semisift.ensembles._subspaces import Deal, Setting, deal_members, listed_member
+from semisift.ensembles._subspaces import Deal, SubspaceSetting, deal_members, listed_member
 from semisift.math.blocks import dense_columns
 from semisift.math.cls import combine, member_parts
 from semisift.math.cls_weights import Weights
@@ -32,14 +32,14 @@ class MemberScores(NamedTuple):
     totals: NDArray[np.float64]
 
 
-def score_members(members: tuple[int, int], setting: Setting) -> MemberScores:
+def score_members(members: tuple[int, int], setting: SubspaceSetting) -> MemberScores:
     """Score the features of the members start..stop-1.
 
     Parameters
     ----------
     members : tuple of int
         The first member and the first one after the last.
-    setting : Setting
+    setting : SubspaceSetting
 
     Returns
     -------
@@ -52,7 +52,7 @@ def score_members(members: tuple[int, int], setting: Setting) -> MemberScores:
     return MemberScores(*(np.concatenate(part) for part in zip(*alone, strict=True)))
 
 
-def _score_dealt(deal: Deal, setting: Setting) -> MemberScores:
+def _score_dealt(deal: Deal, setting: SubspaceSetting) -> MemberScores:
     if setting.compress == "som" and len(setting.unlabelled) > FEWEST_ROWS:
         with one_blas_thread():
             done = [_compressed(i, deal, setting) for i in range(len(deal.features))]
@@ -63,7 +63,7 @@ def _score_dealt(deal: Deal, setting: Setting) -> MemberScores:
 
 
 def run_kernel(
-    X: Any, unit: NDArray[np.float64], deal: Deal, setting: Setting
+    X: Any, unit: NDArray[np.float64], deal: Deal, setting: SubspaceSetting
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the sums and totals of some members."""
     rows, must_link, cannot_link, _ = setting.constraints
@@ -82,7 +82,7 @@ def run_kernel(
 
 
 def _compressed(
-    i: int, deal: Deal, setting: Setting
+    i: int, deal: Deal, setting: SubspaceSetting
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Score a member whose unlabelled rows are the units of a map."""
     values = dense_columns(setting.X, deal.features[i])
@@ -105,7 +105,7 @@ def _unlabelled(i: int, deal: Deal) -> NDArray[np.int32]:
     return deal.unlabelled[i if len(deal.unlabelled) > 1 else 0]
 
 
-def weigh_members(n_members: int, setting: Setting) -> list[Weights]:
+def weigh_members(n_members: int, setting: SubspaceSetting) -> list[Weights]:
     """Return what ties the rows of the first members, to tell whether the heat fits the data."""
     deal = deal_members((0, n_members), setting)
     if setting.constraints.labels is None:
@@ -113,7 +113,7 @@ def weigh_members(n_members: int, setting: Setting) -> list[Weights]:
     return [_weights(0, *listed_member(i, deal, setting)) for i in range(n_members)]
 
 
-def _weights(i: int, deal: Deal, setting: Setting) -> Weights:
+def _weights(i: int, deal: Deal, setting: SubspaceSetting) -> Weights:
     features = deal.features[i]
     _, weights = member_parts(
         dense_columns(setting.X, features),

@@ -27,7 +27,7 @@ NO_COUNTS = np.empty((0, 0), dtype=np.int32)
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class SubspaceSetting:
     """What all members share.
 
     Attributes
@@ -78,7 +78,7 @@ class Deal(NamedTuple):
     unlabelled: NDArray[np.int32]
 
 
-def make_setting(ranker: Any, problem: Problem) -> Setting:
+def make_setting(ranker: Any, problem: Problem) -> SubspaceSetting:
     """Return what the members of an `EnsCLS` share on a problem."""
     kernels.warn_if_missing()
     is_printed = ranker.variant == "paper"
@@ -101,7 +101,7 @@ def make_setting(ranker: Any, problem: Problem) -> Setting:
         n_each = np.unique(codes, return_counts=True)[1].tolist()
     X, unit = scaled(problem, feature_scaling)
     compress: Literal["som"] | None = "som" if is_printed else ranker.compress
-    return Setting(
+    return SubspaceSetting(
         X=X,
         unit=unit,
         constraints=constraints,
@@ -124,7 +124,7 @@ def make_setting(ranker: Any, problem: Problem) -> Setting:
     )
 
 
-def deal_members(members: tuple[int, int], setting: Setting) -> Deal:
+def deal_members(members: tuple[int, int], setting: SubspaceSetting) -> Deal:
     """Draw the features and bootstraps of some members."""
     start, stop = members
     n_features, n_rows = setting.X.shape[1], len(setting.constraints.rows)
@@ -164,7 +164,7 @@ def deal_members(members: tuple[int, int], setting: Setting) -> Deal:
 
 
 def _leave_some_out(
-    copies: NDArray[np.int32], is_labelled: NDArray[np.bool_], member: int, setting: Setting
+    copies: NDArray[np.int32], is_labelled: NDArray[np.bool_], member: int, setting: SubspaceSetting
 ) -> None:
     """Leave the same share of each stratum out of a bag that has too many labelled rows."""
     n = len(copies)
@@ -179,7 +179,7 @@ def _leave_some_out(
     copies[drawn[np.lexsort((words[drawn], order[drawn]))[MOST_LABELLED:]]] = 0
 
 
-def listed_member(i: int, deal: Deal, setting: Setting) -> tuple[Deal, Setting]:
+def listed_member(i: int, deal: Deal, setting: SubspaceSetting) -> tuple[Deal, SubspaceSetting]:
     """Return what one member is dealt, with a list of the pairs of its own labelled rows."""
     drawn = np.flatnonzero(deal.copies[i])
     own = i if len(deal.unlabelled) > 1 else 0

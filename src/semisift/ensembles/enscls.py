@@ -11,17 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._base import PairRanker
-from semisift._committee.engine import Committee
 from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions, at_least
 from semisift.ensembles._aggregate import AGGREGATES, aggregate
 from semisift.ensembles._shared import (
     COMMITTEE_CONSTRAINTS,
     SUBSPACE_CONSTRAINTS,
-    count_members,
+    CommitteeMixin,
 )
 from semisift.ensembles._subspace_scores import MemberScores, score_members, weigh_members
-from semisift.ensembles._subspaces import Setting, make_setting
+from semisift.ensembles._subspaces import SubspaceSetting, make_setting
 from semisift.graphs.constrained import refuse_vanished, warn_of_no_cannot_link
 from semisift.math.cls import N_CANNOT_LINKS
 
@@ -29,7 +28,7 @@ from semisift.math.cls import N_CANNOT_LINKS
 N_PROBED = 3
 
 
-class EnsCLS(PairRanker):
+class EnsCLS(CommitteeMixin, PairRanker):
     """Rank features by the constrained Laplacian scores of many random subspaces.
 
     Each of N members draws sqrt(p) features and a bootstrap of the labelled rows, and computes the
@@ -210,15 +209,10 @@ class EnsCLS(PairRanker):
         self.mean = mean
         self.n_jobs = n_jobs
 
-    def _n_tasks(self, problem: Problem) -> int:
-        n_members = count_members(self.n_members, problem.n_features)
-        return len(Committee(n_members, self.n_jobs).ranges())
-
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         warn_of_no_cannot_link(problem, type(self).__name__)
         setting, is_printed = make_setting(self, problem), self.variant == "paper"
-        n_members = count_members(self.n_members, problem.n_features)
-        with Committee(n_members, self.n_jobs) as committee:
+        with self._committee(problem) as committee:
             committee.limit_threads()
             scored = committee.map(score_members, committee.ranges(), setting)
             parts = list(self._progress(scored, "members"))
@@ -226,7 +220,7 @@ class EnsCLS(PairRanker):
 
         # Weights of a problem that was made from another one were checked there.
         if setting.options.weights == "heat" and problem.graph_source is None:
-            self._check_heat(min(N_PROBED, n_members), setting)
+            self._check_heat(min(N_PROBED, len(members.features)), setting)
         taken = members.totals[:, N_CANNOT_LINKS] > 0
         if is_printed or not taken.any():
             taken[:] = True
@@ -239,7 +233,7 @@ class EnsCLS(PairRanker):
         )
         return 0.0 - scores
 
-    def _check_heat(self, n_probed: int, setting: Setting) -> None:
+    def _check_heat(self, n_probed: int, setting: SubspaceSetting) -> None:
         """Refuse weights that vanish in most members, and warn of few edges in most of them."""
         weights = weigh_members(n_probed, setting)
         vanished = sum(each.vanished for each in weights)

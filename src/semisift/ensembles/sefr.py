@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._base import FeatureRanker
-from semisift._committee.engine import Committee, features_to_draw
+from semisift._committee.engine import features_to_draw
 from semisift._committee.members import (
     Block,
     Importance,
@@ -24,12 +24,12 @@ from semisift._problem import Problem
 from semisift._sklearn import HasMethods, Interval, at_least
 from semisift.ensembles._shared import (
     COMMITTEE_CONSTRAINTS,
+    CommitteeMixin,
     add_up,
-    count_members,
 )
 
 
-class SEFR(FeatureRanker):
+class SEFR(CommitteeMixin, FeatureRanker):
     """Rank features by how many predictions of self-trained trees change when they are permuted.
 
     Each member draws sqrt(p) features and bootstraps of the labelled and of the unlabelled rows. It
@@ -141,10 +141,6 @@ class SEFR(FeatureRanker):
         self.permutation = permutation
         self.n_jobs = n_jobs
 
-    def _n_tasks(self, problem: Problem) -> int:
-        n_members = count_members(self.n_members, problem.n_features)
-        return len(Committee(n_members, self.n_jobs).ranges())
-
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         labels = problem.labels
         setting = build_setting(
@@ -155,8 +151,7 @@ class SEFR(FeatureRanker):
             large_bags=True,
         )
         truth = row_mask(labels.codes == np.arange(labels.n_classes)[:, None])
-        n_members = count_members(self.n_members, problem.n_features)
-        with Committee(n_members, self.n_jobs) as committee:
+        with self._committee(problem) as committee:
             trained = committee.map(
                 self_train_and_measure,
                 new_blocks(committee, setting),

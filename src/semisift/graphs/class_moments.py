@@ -11,7 +11,7 @@ from semisift.math.moments import column_moments
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class ClassMoments:
     """The labelled rows of each class, in a unit of each column's own.
 
     Attributes
@@ -50,7 +50,7 @@ def units(problem: Problem) -> NDArray[np.float64]:
     return power_of_two(np.where(problem.constant, np.abs(first), problem.spread))
 
 
-def class_moments(problem: Problem) -> Moments:
+def class_moments(problem: Problem) -> ClassMoments:
     """Return means and sums of squares of the labelled rows of each class, in `units`.
 
     Dense and sparse X give the same bits: zeros are counted rather than added, and the other values
@@ -62,7 +62,7 @@ def class_moments(problem: Problem) -> Moments:
 
     Returns
     -------
-    Moments
+    ClassMoments
     """
     labels, unit = problem.labels, units(problem)
     counts = labels.counts
@@ -73,4 +73,4 @@ def class_moments(problem: Problem) -> Moments:
         means[code], within[code] = column_moments(rows, unit)
     share = counts[:, None] / max(1, counts.sum())
     distance = means - (share * means).sum(axis=0)
-    return Moments(counts, means, within, (counts[:, None] * distance**2).sum(axis=0))
+    return ClassMoments(counts, means, within, (counts[:, None] * distance**2).sum(axis=0))

@@ -17,7 +17,7 @@ from semisift.math.distinct import distinct_rows
 from semisift.math.graph import Graph, GraphOptions, few_edges, symmetrise
 from semisift.math.heat import heat_scale
 from semisift.math.listed_pairs import ListedPairs, Tied
-from semisift.math.neighbours import Edges, Rows, nearest
+from semisift.math.neighbours import Edges, MeasuredRows, nearest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +158,6 @@ def _neighbours(
         return Edges(none, none, np.empty(0), np.empty(0)), nodes, nodes, np.zeros(X.shape[0])
     first, node = distinct_rows(X)
     counts = np.bincount(node, minlength=len(first))
-    edges = nearest(Rows(X, first, counts, factors), k)
+    edges = nearest(MeasuredRows(X, first, counts, factors), k)
     within = counts * np.minimum(k, counts - 1.0)
     return symmetrise(edges, len(first), options.symmetry), first, node, within

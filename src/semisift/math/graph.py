@@ -12,7 +12,7 @@ from semisift._threads import one_blas_thread
 from semisift.math.columns import column_factors
 from semisift.math.distinct import distinct_rows
 from semisift.math.heat import cure, effective_edges, heat_scale
-from semisift.math.neighbours import Edges, Rows, nearest
+from semisift.math.neighbours import Edges, MeasuredRows, nearest
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ def neighbour_graph(
     rows, node = distinct_rows(X)
     counts = np.bincount(node, minlength=len(rows))
     factors, unit = column_factors(X, options.feature_scaling, width)
-    measured = Rows(X, rows, counts, factors)
+    measured = MeasuredRows(X, rows, counts, factors)
     k = min(options.n_neighbors, len(node) - 1)
     edges = symmetrise(nearest(measured, k), len(rows), options.symmetry)
     # what the rows of a node give to each other, at distance 0

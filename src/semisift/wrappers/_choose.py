@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from semisift import kernels
 from semisift.math.naive_bayes import NaiveBayes
 from semisift.wrappers._judges import EstimatorJudge, Judge
-from semisift.wrappers._learner import Learner
+from semisift.wrappers._learner import WrappedLearner
 from semisift.wrappers._linear import LinearJudge, Logistic, Ridge
 from semisift.wrappers._naive_bayes import NaiveBayesJudge
 from semisift.wrappers._neighbours import NeighboursJudge
@@ -21,12 +21,12 @@ from semisift.wrappers._trees import TreeJudge
 from semisift.wrappers._trials import Trials
 
 
-def choose_judge(learner: Learner, trials: Trials) -> Judge:
+def choose_judge(learner: WrappedLearner, trials: Trials) -> Judge:
     """Return a judge of all columns at once where there is one for the estimator.
 
     Parameters
     ----------
-    learner : Learner
+    learner : WrappedLearner
     trials : Trials
 
     Returns

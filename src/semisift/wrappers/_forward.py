@@ -20,7 +20,7 @@ from semisift.math.blocks import dense_columns
 from semisift.math.columns import column_factors
 from semisift.wrappers._choose import choose_judge
 from semisift.wrappers._judges import Judge
-from semisift.wrappers._learner import Learner
+from semisift.wrappers._learner import WrappedLearner
 from semisift.wrappers._search import Search, first_step_order
 from semisift.wrappers._trials import Trials
 
@@ -160,11 +160,11 @@ class ForwardRanker(FeatureRanker):
             )
         return earlier
 
-    def _learner(self, problem: Problem) -> Learner:
-        return Learner(self.estimator, problem.n_features, problem.seed)
+    def _learner(self, problem: Problem) -> WrappedLearner:
+        return WrappedLearner(self.estimator, problem.n_features, problem.seed)
 
     def _labelled_search(
-        self, problem: Problem, learner: Learner, cv: Any = None, **options: Any
+        self, problem: Problem, learner: WrappedLearner, cv: Any = None, **options: Any
     ) -> Search:
         """Return a search on the labelled rows."""
         labels = problem.labels
@@ -190,14 +190,14 @@ def advance(search: Search, found: Found) -> int:
 
 
 def predict(
-    problem: Problem, learner: Learner, picks: list[int], train: NDArray[np.integer]
+    problem: Problem, learner: WrappedLearner, picks: list[int], train: NDArray[np.integer]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Fit on labelled rows in the columns picked, and predict the unlabelled rows.
 
     Parameters
     ----------
     problem : Problem
-    learner : Learner
+    learner : WrappedLearner
     picks : list of int
     train : int array
         Labelled rows, which may be repeated.

@@ -1,4 +1,4 @@
-"""Learner: the wrapped estimator, ready to be fitted on some columns again and again."""
+"""WrappedLearner: the wrapped estimator, ready to be fitted on some columns again and again."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from semisift._sklearn import check_params
 from semisift.math.streams import Purpose, draw_below
 
 
-class Learner:
+class WrappedLearner:
     """An estimator that is cloned once and fitted many times, on class codes.
 
     Random states that are not fixed are fixed by the seed. A parameter ``categorical`` that is a

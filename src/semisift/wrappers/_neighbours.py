@@ -14,7 +14,7 @@ from semisift import kernels
 from semisift._threads import one_blas_thread
 from semisift.math.blocks import blocks
 from semisift.wrappers._judges import Columns, Judge
-from semisift.wrappers._trials import Split, Trials, Verdict, log_probability
+from semisift.wrappers._trials import Fold, Trials, Verdict, log_probability
 
 # Distances worked on at once, 1 MB: they stay in the cache from one pass to the next.
 BLOCK_DISTANCES = 1 << 17
@@ -59,7 +59,7 @@ class NeighboursJudge(Judge):
         return Verdict(accuracy, confidence)
 
     def _predict(
-        self, split: Split, known: NDArray[np.float64], values: NDArray[np.float64]
+        self, split: Fold, known: NDArray[np.float64], values: NDArray[np.float64]
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Return which rows are right and the share of neighbours in the true class, by column."""
         codes = self.trials.codes
@@ -77,7 +77,7 @@ class NeighboursJudge(Judge):
         return right.T, share.T
 
 
-def _distances(trials: Trials, split: Split, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _distances(trials: Trials, split: Fold, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return squared distances, of shape (n_test, n_train), adding one column after the other."""
     distances = np.zeros((len(split.test), len(split.train)))
     for x in values.T:

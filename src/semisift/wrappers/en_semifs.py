@@ -31,7 +31,7 @@ from semisift._sklearn import MOST_MEMBERS, Interval, at_least
 from semisift.math.streams import Purpose, draw_below
 from semisift.wrappers._choose import choose_judge
 from semisift.wrappers._forward import ForwardRanker, Found, advance, one_step, predict
-from semisift.wrappers._learner import Learner
+from semisift.wrappers._learner import WrappedLearner
 from semisift.wrappers._trials import Trials
 
 # Separates the order of rows with as many votes from the other draws of the same seed.
@@ -152,7 +152,9 @@ class ENSemiFS(ForwardRanker):
             judge = choose_judge(learner, Trials.build(problem, codes, [rows]))
             yield one_step(problem, judge, found.picks)
 
-    def _vote(self, problem: Problem, learner: Learner, picks: list[int]) -> NDArray[np.int64]:
+    def _vote(
+        self, problem: Problem, learner: WrappedLearner, picks: list[int]
+    ) -> NDArray[np.int64]:
         """Return the votes of the members on the unlabelled rows, by class."""
         labels = problem.labels
         votes = np.zeros((len(labels.unlabelled), labels.n_classes), dtype=np.int64)

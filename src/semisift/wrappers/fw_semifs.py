@@ -34,7 +34,7 @@ from semisift._problem import Problem
 from semisift._sklearn import MOST_MEMBERS, Interval, StrOptions, at_least
 from semisift.wrappers._choose import choose_judge
 from semisift.wrappers._forward import ForwardRanker, Found, advance, one_step, predict
-from semisift.wrappers._learner import Learner
+from semisift.wrappers._learner import WrappedLearner
 from semisift.wrappers._search import Search
 from semisift.wrappers._trials import Trials
 
@@ -179,7 +179,7 @@ class FWSemiFS(ForwardRanker):
     def _search(
         self,
         problem: Problem,
-        learner: Learner,
+        learner: WrappedLearner,
         codes: NDArray[np.integer],
         samples: list[NDArray[np.integer]],
     ) -> Search:
@@ -205,7 +205,7 @@ class FWSemiFS(ForwardRanker):
     def _collapsed_twice(
         self,
         problem: Problem,
-        learner: Learner,
+        learner: WrappedLearner,
         picks: list[int],
         predicted: NDArray[np.int64],
     ) -> bool:
