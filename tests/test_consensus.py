@@ -181,9 +181,9 @@ def test_a_callback_can_end_the_fit_early(data):
             {"rankers": [("a", FisherScore()), ("a", LaplacianScore())]},
             r"each with a name of its own: got \['a', 'a'\]",
         ),
-        ({"weights": [1, 2]}, r"ranker_weights must hold 4 numbers, .*: got \[1, 2\]"),
-        ({"weights": [1, 1, 1, -1]}, "none of them negative"),
-        ({"weights": [0, 0, 0, 0]}, "not all 0"),
+        ({"ranker_weights": [1, 2]}, r"ranker_weights must hold 4 numbers, .*: got \[1, 2\]"),
+        ({"ranker_weights": [1, 1, 1, -1]}, "none of them negative"),
+        ({"ranker_weights": [0, 0, 0, 0]}, "not all 0"),
         ({"redundancy_threshold": "much"}, "redundancy_threshold"),
     ],
 )

@@ -153,7 +153,7 @@ def test_rasco_of_all_columns_is_self_training(data):
     assert_array_equal(one.transduction_, other.transduction_)
 
 
-@pytest.mark.parametrize("min_confidence", [0.6, 0.9])
+@pytest.mark.parametrize("threshold", [0.6, 0.9])
 def test_threshold_is_that_of_scikit_learn(data, threshold):
     model = SelfTraining(LogisticRegression(), label_by="min_confidence", min_confidence=threshold)
     model.fit(data.X, data.y)

@@ -105,7 +105,7 @@ def test_selected_sets_are_nested():
         assert_array_equal(fewer.picked_, full.picked_[:n])
 
 
-@pytest.mark.parametrize("min_confidence", [0.0, 0.8, 2.0])
+@pytest.mark.parametrize("threshold", [0.0, 0.8, 2.0])
 def test_rows_that_join_are_unlabelled(threshold, monkeypatch):
     data = make_data()
     samples = []

@@ -86,7 +86,7 @@ def reference_scores(X, y, jmi, class_prior=None, n_picks=3):
 
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
-@pytest.mark.parametrize("class_prior", [None, 0.2, 0.7])
+@pytest.mark.parametrize("prior", [None, 0.2, 0.7])
 @pytest.mark.parametrize("seed", range(4))
 def test_against_the_reference(form, prior, seed):
     data = make_data(n_rows=80, per_class=9, seed=seed)
@@ -178,7 +178,7 @@ def test_the_authors_choice_on_the_threshold(data):
 
 @both
 @pytest.mark.parametrize(
-    ("class_prior", "message"),
+    ("prior", "message"),
     [
         ([0.2, 0.3, 0.5], r"each of the 2 classes.*\[0.2, 0.3, 0.5\]"),
         ([0.2, 0.3], "add up to 1 over the 2 classes.*add up to 0.5"),
