@@ -38,7 +38,7 @@ from semisift import (
 
 MICROARRAYS = ["colon", "leukemia_allaml"]
 OF_SETTINGS = ["colon", "leukemia_allaml", "lymphoma", "warppie10p", "ionosphere", "wdbc"]
-SUBSPACES = {"n_subspaces": 25, "subspace_size": 25}
+SUBSPACES = {"n_members": 25, "max_features": 25}
 
 OURS = {
     "rel-rasco": lambda seed: RelRASCO(**SUBSPACES, max_iter=10, random_state=seed),
@@ -80,8 +80,8 @@ def sslearn_peers():
         "rel-rasco": lambda seed: wrapper.RelRasco(
             KNeighborsClassifier(3),
             max_iterations=10,
-            n_estimators=SUBSPACES["n_subspaces"],
-            subspace_size=SUBSPACES["subspace_size"],
+            n_estimators=SUBSPACES["n_members"],
+            subspace_size=SUBSPACES["max_features"],
             random_state=seed,
             n_jobs=1,
         ),

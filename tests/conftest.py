@@ -1,7 +1,9 @@
 """Data that several test files share."""
 
 import os
+import warnings
 from collections.abc import Callable
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from semisift import kernels
+from semisift import KernelsMissingWarning, kernels
 
 
 class Data(NamedTuple):
@@ -46,14 +48,32 @@ def stay_sparse(monkeypatch):
     monkeypatch.setattr("semisift.math.columns.FEW_COLUMNS", -1)
 
 
+needs_kernels = pytest.mark.skipif(not kernels.are_compiled(), reason="the kernels are not built")
+
+
+@contextmanager
+def in_numpy():
+    """Let numpy serve in place of the kernels, without the warning about it."""
+    with kernels.numpy_only():
+        with warnings.catch_warnings(action="ignore", category=KernelsMissingWarning):
+            kernels.warn_if_missing()
+        yield
+
+
+@pytest.fixture
+def without_kernels():
+    """Let the kernels be missing, with the warning about it."""
+    with kernels.numpy_only():
+        yield
+
+
 @pytest.fixture(params=["kernel", "numpy"])
-def nnge_path(request, monkeypatch):
-    """Run a test of NNge on the kernel and on what serves without it."""
-    if request.param == "kernel" and not kernels.AVAILABLE:
+def path(request):
+    """Run a test on the kernels and on what serves without them."""
+    if request.param == "kernel" and not kernels.are_compiled():
         pytest.skip("the kernels are not built")
-    if request.param == "numpy":
-        monkeypatch.setattr(kernels, "AVAILABLE", False)
-        monkeypatch.setattr("semisift.learners.nnge._warn_kernels_missing", lambda: None)
+    with in_numpy() if request.param == "numpy" else nullcontext():
+        yield request.param
 
 
 # What a test asks for tells what it needs; tests that start clusters or kill say so themselves.

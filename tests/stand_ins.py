@@ -21,12 +21,12 @@ class Subspaces(ClassifierMixin, BaseEstimator):
     """
 
     def __init__(
-        self, estimator, *, n_subspaces=2, subspace_size=25, voting="soft", max_iter=None,
+        self, estimator, *, n_members=2, max_features=25, voting="soft", max_iter=None,
         seconds=0.0, random_state=None,
     ):  # fmt: skip
         self.estimator = estimator
-        self.n_subspaces = n_subspaces
-        self.subspace_size = subspace_size
+        self.n_members = n_members
+        self.max_features = max_features
         self.voting = voting
         self.max_iter = max_iter
         self.seconds = seconds
@@ -35,8 +35,8 @@ class Subspaces(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
         time.sleep(self.seconds)
         rng = np.random.default_rng(self.random_state)
-        size = min(self.subspace_size, X.shape[1])
-        self.subspaces_ = [rng.permutation(X.shape[1])[:size] for _ in range(self.n_subspaces)]
+        size = min(self.max_features, X.shape[1])
+        self.subspaces_ = [rng.permutation(X.shape[1])[:size] for _ in range(self.n_members)]
         labelled = y >= 0
         self.begin_ = self._members(X[labelled], y[labelled])
         votes = self._predict(self.begin_, X)
@@ -71,7 +71,7 @@ class TwoViews(Subspaces):
         super().__init__(estimator, max_iter=max_iter, seconds=seconds, random_state=random_state)
 
     def fit(self, X, y):
-        self.subspace_size = X.shape[1] // 2
+        self.max_features = X.shape[1] // 2
         return super().fit(X, y)
 
 

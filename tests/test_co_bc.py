@@ -5,11 +5,11 @@ from scipy.sparse import csr_array
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from semisift import CoBC, NothingUnlabelledWarning, kernels
+from semisift import CoBC, NothingUnlabelledWarning
 from semisift._committee import engine
 from semisift.learners.cotraining.co_bc import draw_pools
 
-from .conftest import make_data
+from .conftest import make_data, needs_kernels
 from .cotrained import (
     EXPECTED_FAILURES,
     assert_same_model,
@@ -30,7 +30,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.skipif(not kernels.AVAILABLE, reason="the kernels are not built")
+@needs_kernels
 @pytest.mark.parametrize(
     ("seed", "n_classes", "growth", "pool_size", "max_iter"),
     [(0, 2, 1, 10, 3), (1, 3, 4, 20, 2), (2, 2, 5, 1000, 20)],
@@ -70,7 +70,7 @@ def test_identical_members_train_as_one_does():
     data = make_data(n_rows=30, per_class=3, seed=4)
     X = data.X
     model = CoBC(
-        n_members=2, bootstrap=False, max_features=1.0, pool_size=None, growth=2,
+        n_members=2, bootstrap=None, max_features=1.0, pool_size=None, growth=2,
         estimator=GaussianNB(var_smoothing=1.0), max_iter=4, random_state=0,
     ).fit(X, data.y)  # fmt: skip
     expected = self_train(X, data.y, per_class=1, n_rounds=4)

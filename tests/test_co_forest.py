@@ -16,17 +16,16 @@ from semisift import (
     NothingUnlabelledWarning,
     SemiSupervisedForest,
     TriTraining,
-    kernels,
 )
 from semisift._committee import engine
 from semisift._committee.engine import Committee
-from semisift._committee.members import _warn_kernels_missing, build_setting
+from semisift._committee.members import build_setting
 from semisift._problem import Problem
 from semisift.learners.cotraining._team import Team
 from semisift.learners.cotraining.co_forest import count_draws, keep_sure, measure_errors
 from semisift.math.diversity import entropy_diversity
 
-from .conftest import make_data
+from .conftest import make_data, needs_kernels
 from .cotrained import (
     EXPECTED_FAILURES,
     assert_same_model,
@@ -36,8 +35,6 @@ from .cotrained import (
     slow_committee,
 )
 from .reference.committees_cotraining import co_forest
-
-needs_kernels = pytest.mark.skipif(not kernels.AVAILABLE, reason="the kernels are not built")
 
 
 @pytest.mark.filterwarnings("ignore::semisift.NothingUnlabelledWarning")
@@ -52,15 +49,19 @@ def test_scikit_learn_checks(estimator, check):
 @needs_kernels
 @pytest.mark.parametrize("voting", ["soft", "hard"])
 @pytest.mark.parametrize(
-    ("seed", "n_classes", "threshold"), [(0, 2, 0.75), (1, 2, 0.6), (2, 3, 0.5), (3, 3, 0.6)]
+    ("seed", "n_classes", "min_confidence"), [(0, 2, 0.75), (1, 2, 0.6), (2, 3, 0.5), (3, 3, 0.6)]
 )
-def test_equals_the_slow_reference(seed, n_classes, threshold, voting):
+def test_equals_the_slow_reference(seed, n_classes, min_confidence, voting):
     data = noisy_data(n_classes=n_classes, seed=seed)
     slow = slow_committee(data, seed, 12, 2, at_nodes=True, soft=voting == "soft")
-    n_iter, errors, first = co_forest(slow, threshold)
+    n_iter, errors, first = co_forest(slow, min_confidence)
     assert first, "the example must hand out rows"
     model = CoForest(
-        n_members=12, max_features=2, threshold=threshold, voting=voting, random_state=seed
+        n_members=12,
+        max_features=2,
+        min_confidence=min_confidence,
+        voting=voting,
+        random_state=seed,
     ).fit(data.X, data.y)
     assert model.n_iter_ == n_iter
     assert_array_equal(model.errors_, errors)
@@ -123,7 +124,7 @@ def test_every_kept_label_is_that_of_the_concomitant_majority():
 
 def test_running_votes_are_the_votes():
     data = noisy_data(seed=1)
-    model = CoForest(n_members=12, threshold=0.6, random_state=1).fit(data.X, data.y)
+    model = CoForest(n_members=12, min_confidence=0.6, random_state=1).fit(data.X, data.y)
     X = np.asfortranarray(data.X)
     each = model._members.vote_each(X, True)
     assert_array_equal(model._members.vote(X, True), each.sum(axis=0))
@@ -143,7 +144,7 @@ def test_without_unlabelled_rows_it_is_a_random_forest():
 
 def test_a_threshold_of_1_changes_nothing():
     data = noisy_data(seed=1)
-    model = CoForest(n_members=12, threshold=1.0).fit(data.X, data.y)
+    model = CoForest(n_members=12, min_confidence=1.0).fit(data.X, data.y)
     assert model.n_iter_ == 1
     assert model.termination_condition_ == "no_change"
     assert_array_equal(model.transduction_, data.y)
@@ -152,7 +153,7 @@ def test_a_threshold_of_1_changes_nothing():
 
 def test_labelled_rows_keep_their_labels():
     data = noisy_data(seed=1)
-    model = CoForest(n_members=12, threshold=0.6, random_state=1).fit(data.X, data.y)
+    model = CoForest(n_members=12, min_confidence=0.6, random_state=1).fit(data.X, data.y)
     labelled = data.y != -1
     assert_array_equal(model.transduction_[labelled], data.y[labelled])
     assert_array_equal(model.labeled_iter_ == 0, labelled)
@@ -163,7 +164,7 @@ def test_labelled_rows_keep_their_labels():
 @pytest.mark.parametrize("estimator", [None, GaussianNB()])
 def test_same_for_any_number_of_threads_and_blocks(monkeypatch, estimator):
     data = noisy_data(seed=1)
-    params = {"n_members": 12, "threshold": 0.6, "random_state": 1, "estimator": estimator}
+    params = {"n_members": 12, "min_confidence": 0.6, "random_state": 1, "estimator": estimator}
     model = CoForest(**params).fit(data.X, data.y)
     assert (model.labeled_iter_ > 0).any()
     for n_jobs in (2, 3):
@@ -174,7 +175,7 @@ def test_same_for_any_number_of_threads_and_blocks(monkeypatch, estimator):
 
 def test_same_in_other_processes():
     data = noisy_data(seed=1)
-    params = {"n_members": 12, "threshold": 0.6, "random_state": 1, "n_jobs": 2}
+    params = {"n_members": 12, "min_confidence": 0.6, "random_state": 1, "n_jobs": 2}
     model = CoForest(**params).fit(data.X, data.y)
     with joblib.parallel_config(backend="loky"):
         assert_same_model(CoForest(**params).fit(data.X, data.y), model, data.X)
@@ -184,7 +185,7 @@ def test_same_in_other_processes():
 def test_sparse_x_gives_the_same(estimator):
     data = noisy_data(seed=1)
     X = np.where(np.abs(data.X) < 0.7, 0.0, data.X)
-    params = {"n_members": 12, "threshold": 0.6, "random_state": 1, "estimator": estimator}
+    params = {"n_members": 12, "min_confidence": 0.6, "random_state": 1, "estimator": estimator}
     model = CoForest(**params).fit(X, data.y)
     assert_same_model(CoForest(**params).fit(csr_array(X), data.y), model, csr_array(X))
     assert_array_equal(model.predict_proba(X), model.predict_proba(csr_array(X)))
@@ -192,7 +193,7 @@ def test_sparse_x_gives_the_same(estimator):
 
 def test_pickle():
     data = noisy_data(seed=1)
-    model = CoForest(n_members=12, threshold=0.6, random_state=1).fit(data.X, data.y)
+    model = CoForest(n_members=12, min_confidence=0.6, random_state=1).fit(data.X, data.y)
     assert_same_model(pickle.loads(pickle.dumps(model)), model, data.X)
 
 
@@ -200,8 +201,8 @@ def test_string_labels():
     data = noisy_data(seed=1)
     names = np.array(["no", "yes"], dtype=object)
     y = np.where(data.y < 0, None, names[data.y])
-    model = CoForest(n_members=12, threshold=0.6, random_state=1).fit(data.X, data.y)
-    named = CoForest(n_members=12, threshold=0.6, random_state=1).fit(data.X, y)
+    model = CoForest(n_members=12, min_confidence=0.6, random_state=1).fit(data.X, data.y)
+    named = CoForest(n_members=12, min_confidence=0.6, random_state=1).fit(data.X, y)
     assert_array_equal(named.predict(data.X), names[model.predict(data.X)])
     assert_array_equal(named.transduction_ == None, model.transduction_ == -1)  # noqa: E711
 
@@ -215,7 +216,7 @@ def test_weights_reach_an_estimator_that_takes_them():
             return super().fit(X, y, sample_weight)
 
     data = noisy_data(seed=1)
-    model = CoForest(n_members=4, threshold=0.6, estimator=Recorder(), random_state=1)
+    model = CoForest(n_members=4, min_confidence=0.6, estimator=Recorder(), random_state=1)
     model.fit(data.X, data.y)
     weighted = [weights for weights in Recorder.seen if weights is not None]
     assert weighted
@@ -225,13 +226,10 @@ def test_weights_reach_an_estimator_that_takes_them():
         assert ((weights[n_labelled:] > 0.6) & (weights[n_labelled:] <= 1)).all()
 
 
-def test_missing_kernels_warn(monkeypatch):
-    monkeypatch.setattr(kernels, "AVAILABLE", False)
-    _warn_kernels_missing.cache_clear()
+def test_missing_kernels_warn(without_kernels):
     data = noisy_data(seed=1)
     with pytest.warns(KernelsMissingWarning):
-        model = CoForest(n_members=12, threshold=0.6, random_state=1).fit(data.X, data.y)
-    _warn_kernels_missing.cache_clear()
+        model = CoForest(n_members=12, min_confidence=0.6, random_state=1).fit(data.X, data.y)
     assert model.score(data.X, data.y_true) > 0.6
 
 
@@ -255,7 +253,7 @@ def test_more_accurate_than_a_forest_on_the_labelled_rows():
     assert np.mean(gains) > 0
 
 
-@pytest.mark.parametrize("params", [{"n_members": 1}, {"threshold": 1.1}, {"max_iter": 0}])
+@pytest.mark.parametrize("params", [{"n_members": 1}, {"min_confidence": 1.1}, {"max_iter": 0}])
 def test_refused_parameters(params):
     data = noisy_data()
     with pytest.raises(ValueError, match=next(iter(params))):
@@ -281,6 +279,6 @@ def test_diagnosis_of_committees(model):
 def test_diagnosis_begins_with_the_forest_of_the_labelled_rows():
     data = noisy_data()
     model = CoForest(n_members=12).fit(data.X, data.y)
-    forest = CoForest(n_members=12, threshold=1.0).fit(data.X, data.y)
+    forest = CoForest(n_members=12, min_confidence=1.0).fit(data.X, data.y)
     assert model.n_iter_ > 1
     assert model.diagnose(data.X, data.y_true).begin == forest.diagnose(data.X, data.y_true).end

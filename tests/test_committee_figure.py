@@ -91,8 +91,8 @@ def test_a_record_is_what_the_classifier_diagnoses():
     assert record["status"] == "done", record["error"]
     assert (record["n_train"], record["n_test"], record["n_labelled"]) == (30, 30, 4)
     classifier = contender.make(10, record["random_state"])
-    assert classifier.n_subspaces == 10
-    assert classifier.subspace_size == 25
+    assert classifier.n_members == 10
+    assert classifier.max_features == 25
     assert classifier.estimator.n_neighbors == 3
     assert set(record["curves"]) == set(MEASURES)
     assert all(len(pair) == 2 for pair in record["curves"].values())

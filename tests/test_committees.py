@@ -12,13 +12,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from semisift import SEFR, SSFI, ForestImportance, LabelledOnly, NothingUnlabelledWarning
+from semisift._committee.blocks import count_quotas
 from semisift._committee.engine import committee_size
 from semisift._committee.members import build_setting
 from semisift._problem import Problem
 from semisift.ensembles._votes import decide, has_collapsed
 from semisift.ensembles.ssfi import VARIANTS
 from semisift.math.masks import row_mask, unmask
-from semisift.math.plan import count_quotas
 
 from .conftest import make_data
 from .reference.forest import forest

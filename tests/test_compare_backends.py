@@ -12,9 +12,9 @@ from sklearn.datasets import load_iris, load_wine
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 from semisift import Protocol, compare
+from semisift._threads import one_blas_thread
 from semisift.evaluation.runs import RunKey, collected_warnings
 from semisift.evaluation.work import Work
-from semisift.math.threads import one_blas_thread
 from tests.rankers import Counting, Failing, Slow
 
 SETS = {"wine": load_wine(return_X_y=True), "iris": load_iris(return_X_y=True)}

@@ -95,7 +95,7 @@ def test_rankers_and_weights_of_ones_own(data):
     assert_allclose(both.weights_, [0.5, 0.5])
     assert not hasattr(rankers[0][1], "scores_")  # clones are fitted
     assert not hasattr(both, "transduction_")
-    one = Consensus(rankers=rankers, weights=[3, 0]).fit(data.X, data.y)
+    one = Consensus(rankers=rankers, ranker_weights=[3, 0]).fit(data.X, data.y)
     assert_array_equal(one.ranking_, FisherScore().fit(data.X, data.y).ranking_)
 
 
@@ -181,9 +181,9 @@ def test_a_callback_can_end_the_fit_early(data):
             {"rankers": [("a", FisherScore()), ("a", LaplacianScore())]},
             r"each with a name of its own: got \['a', 'a'\]",
         ),
-        ({"weights": [1, 2]}, r"weights must hold 4 numbers, .*: got \[1, 2\]"),
-        ({"weights": [1, 1, 1, -1]}, "none of them negative"),
-        ({"weights": [0, 0, 0, 0]}, "not all 0"),
+        ({"ranker_weights": [1, 2]}, r"ranker_weights must hold 4 numbers, .*: got \[1, 2\]"),
+        ({"ranker_weights": [1, 1, 1, -1]}, "none of them negative"),
+        ({"ranker_weights": [0, 0, 0, 0]}, "not all 0"),
         ({"redundancy_threshold": "much"}, "redundancy_threshold"),
     ],
 )

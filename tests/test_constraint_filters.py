@@ -16,8 +16,8 @@ from semisift._labels import Pairs
 from semisift._problem import Problem
 from semisift.ensembles import bagging_constraint
 from semisift.ensembles.bagging_constraint import draw_bags, rank_columns, score_bags
+from semisift.graphs.pairs import count_pairs, pair_sums, some_pairs
 from semisift.math import blocks as blocks_module
-from semisift.math.pairs import count_pairs, pair_sums, some_pairs
 from semisift.math.streams import Purpose
 from tests.reference import constraint_filters as slow
 

@@ -27,9 +27,9 @@ from .reference import cotraining as reference
 
 ALL = [
     SelfTraining(),
-    SelfTraining(LogisticRegression(max_iter=5000), criterion="threshold"),
+    SelfTraining(LogisticRegression(max_iter=5000), label_by="min_confidence"),
     CoTraining(),
-    RASCO(GaussianNB(), n_subspaces=3),
+    RASCO(GaussianNB(), n_members=3),
     RelRASCO(),
     ProbMRMR(),
 ]
@@ -147,7 +147,7 @@ def test_self_training_against_the_reference(data, estimator, k_best):
 
 
 def test_rasco_of_all_columns_is_self_training(data):
-    one = RASCO(n_subspaces=1, subspace_size=8, random_state=1).fit(data.X, data.y)
+    one = RASCO(n_members=1, max_features=8, random_state=1).fit(data.X, data.y)
     other = SelfTraining(random_state=1).fit(data.X, data.y)
     assert_array_equal(one.labeled_iter_, other.labeled_iter_)
     assert_array_equal(one.transduction_, other.transduction_)
@@ -155,7 +155,7 @@ def test_rasco_of_all_columns_is_self_training(data):
 
 @pytest.mark.parametrize("threshold", [0.6, 0.9])
 def test_threshold_is_that_of_scikit_learn(data, threshold):
-    model = SelfTraining(LogisticRegression(), criterion="threshold", threshold=threshold)
+    model = SelfTraining(LogisticRegression(), label_by="min_confidence", min_confidence=threshold)
     model.fit(data.X, data.y)
     expected = SelfTrainingClassifier(LogisticRegression(), threshold=threshold)
     expected.fit(data.X, data.y)
@@ -171,7 +171,7 @@ def test_threshold_is_that_of_scikit_learn(data, threshold):
 
 
 def test_a_threshold_that_nothing_exceeds_is_the_supervised_fit(data):
-    model = SelfTraining(LogisticRegression(C=1e-6), criterion="threshold", threshold=0.99)
+    model = SelfTraining(LogisticRegression(C=1e-6), label_by="min_confidence", min_confidence=0.99)
     model.fit(data.X, data.y)
     assert_array_equal(model.transduction_, data.y)
     assert model.termination_condition_ == "no_change"

@@ -62,7 +62,7 @@ def test_as_written_out(monkeypatch):
     """Bootstraps of the labelled rows vote; the rows they agree on join for one more step."""
     data = make_data(40, 7, per_class=4)
     X, y = data.X, data.y
-    ranker = ENSemiFS(n_features_to_select=5, n_start=2, n_members=6, threshold=0.9).fit(X, y)
+    ranker = ENSemiFS(n_features_to_select=5, n_start=2, n_members=6, min_confidence=0.9).fit(X, y)
     labelled, unlabelled = np.flatnonzero(y >= 0), np.flatnonzero(y < 0)
     picks = sffs(X[labelled], y[labelled], SlowNB(), 2, chance(7))
     while len(picks) < 5:
@@ -91,7 +91,7 @@ def test_as_written_out(monkeypatch):
 def test_without_sure_rows_it_is_forward_search(estimator):
     data = make_data()
     params = {"n_features_to_select": 8, "estimator": estimator}
-    ranker = ENSemiFS(**params, n_start=2, threshold=1.1, min_per_class=0).fit(data.X, data.y)
+    ranker = ENSemiFS(**params, n_start=2, min_confidence=1.1, min_per_class=0).fit(data.X, data.y)
     labelled = SequentialForward(**params).fit(data.X, data.y)
     assert_array_equal(ranker.scores_, labelled.scores_)
 
@@ -117,7 +117,7 @@ def test_rows_that_join_are_unlabelled(threshold, monkeypatch):
             return super().build(problem, codes, rows)
 
     monkeypatch.setattr(en_semifs, "Trials", Spy)
-    ENSemiFS(n_features_to_select=6, n_start=2, threshold=threshold).fit(data.X, data.y)
+    ENSemiFS(n_features_to_select=6, n_start=2, min_confidence=threshold).fit(data.X, data.y)
     labelled = np.flatnonzero(data.y >= 0)
     assert len(samples) == 4
     for codes, rows in samples:

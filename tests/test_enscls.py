@@ -15,7 +15,6 @@ from semisift import (
     FallbackWarning,
     GraphWarning,
     KernelsMissingWarning,
-    kernels,
 )
 from semisift._committee import engine
 from semisift._problem import Problem
@@ -23,6 +22,7 @@ from semisift.ensembles import _subspace_scores, _subspaces
 from semisift.ensembles._aggregate import aggregate
 from semisift.ensembles._subspaces import make_setting
 
+from .conftest import in_numpy, needs_kernels
 from .reference import cls as reference
 from .reference.sklearn_enscls import sklearn_enscls
 from .test_cls import labelled_data, pairs_of
@@ -30,8 +30,6 @@ from .test_cls import labelled_data, pairs_of
 pytestmark = pytest.mark.filterwarnings("ignore::semisift.KernelsMissingWarning")
 
 SMALL = {"n_members": 40, "max_features": 6, "random_state": 0}
-
-built = pytest.mark.skipif(not kernels.AVAILABLE, reason="the kernels are not built")
 
 
 def make_data(kind="normal", n=120, p=30, seed=0):
@@ -50,8 +48,8 @@ KINDS = ["normal", "whole", "counts", "weighted counts"]
 SETTINGS = {
     "default": {},
     "union": {"graph": "union"},
-    "plain sums": {"balance": None, "aggregate": "draws"},
-    "ranks": {"aggregate": "rank"},
+    "plain sums": {"balance": None, "aggregation": "draws"},
+    "ranks": {"aggregation": "rank"},
     "degree mean, no loops": {"mean": "D", "self_loops": False},
     "raw": {"heat_scale": "raw", "heat_constant": 50.0},
     "binary": {"weights": "binary"},
@@ -61,16 +59,6 @@ SETTINGS = {
     "many neighbours": {"n_neighbors": 45},
     "more neighbours than rows": {"n_neighbors": 500},
 }
-
-
-def without_kernels(monkeypatch):
-    class Absent:
-        AVAILABLE = False
-        MISSING_BECAUSE = "a test took them away"
-
-    for module in (_subspaces, _subspace_scores):
-        monkeypatch.setattr(module, "kernels", Absent)
-    _subspaces._warn_kernels_missing.cache_clear()
 
 
 # --- aggregation ----------------------------------------------------------------------------------
@@ -112,7 +100,7 @@ def test_what_is_not_a_number_counts_as_not_drawn():
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_member_with_all_features_is_cls(kind):
     X, y = make_data(kind)
-    one = EnsCLS(n_members=1, max_features=1.0, bootstrap=None, balance=None, aggregate="draws")
+    one = EnsCLS(n_members=1, max_features=1.0, bootstrap=None, balance=None, aggregation="draws")
     assert_allclose(one.fit(X, y).scores_, CLS().fit(X, y).scores_, rtol=1e-9)
 
 
@@ -134,7 +122,7 @@ def test_members_equal_loops(kind, balance):
 
 
 @pytest.mark.filterwarnings("ignore::semisift.GraphWarning")
-@built
+@needs_kernels
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", SETTINGS)
 def test_kernel_equals_numpy(kind, name, monkeypatch):
@@ -142,12 +130,12 @@ def test_kernel_equals_numpy(kind, name, monkeypatch):
     ranker = EnsCLS(**SMALL, **SETTINGS[name])
     fast = ranker.fit(X, y)
     scores, draws = fast.scores_, fast.n_draws_
-    without_kernels(monkeypatch)
-    assert_allclose(scores, ranker.fit(X, y).scores_, rtol=1e-9, atol=1e-12)
-    assert_array_equal(draws, ranker.n_draws_)
+    with in_numpy():
+        assert_allclose(scores, ranker.fit(X, y).scores_, rtol=1e-9, atol=1e-12)
+        assert_array_equal(draws, ranker.n_draws_)
 
 
-@built
+@needs_kernels
 @pytest.mark.filterwarnings("ignore::semisift.GraphWarning")
 @pytest.mark.parametrize("kind", ["normal", "counts"])
 def test_printed_form_in_numpy(kind, monkeypatch):
@@ -156,11 +144,11 @@ def test_printed_form_in_numpy(kind, monkeypatch):
     ranker = EnsCLS(**SMALL, variant="paper")
     fast = ranker.fit(X / 10, y).scores_
     assert not np.isnan(fast).all()
-    without_kernels(monkeypatch)
-    assert_allclose(fast, ranker.fit(X / 10, y).scores_, rtol=1e-9)
+    with in_numpy():
+        assert_allclose(fast, ranker.fit(X / 10, y).scores_, rtol=1e-9)
 
 
-@built
+@needs_kernels
 @pytest.mark.parametrize("variant", ["default", "paper"])
 @pytest.mark.filterwarnings("ignore::semisift.GraphWarning")
 def test_pairs_are_drawn_instead_of_rows(variant, monkeypatch):
@@ -174,8 +162,8 @@ def test_pairs_are_drawn_instead_of_rows(variant, monkeypatch):
     assert counts.max() == (1 if variant == "default" else 3)
     assert (counts[:, 3:].sum(axis=1) > 0).all()  # a cannot-link in every member
     fast = ranker.fit(X, **pairs).scores_
-    without_kernels(monkeypatch)
-    assert_allclose(fast, ranker.fit(X, **pairs).scores_, rtol=1e-9)
+    with in_numpy():
+        assert_allclose(fast, ranker.fit(X, **pairs).scores_, rtol=1e-9)
 
 
 def test_labels_and_pairs_together(monkeypatch):
@@ -184,8 +172,8 @@ def test_labels_and_pairs_together(monkeypatch):
     ranker = EnsCLS(**SMALL)
     fast = ranker.fit(X, y, **pairs).scores_
     assert not np.array_equal(fast, EnsCLS(**SMALL).fit(X, y).scores_)
-    without_kernels(monkeypatch)
-    assert_allclose(fast, ranker.fit(X, y, **pairs).scores_, rtol=1e-9)
+    with in_numpy():
+        assert_allclose(fast, ranker.fit(X, y, **pairs).scores_, rtol=1e-9)
 
 
 def test_stratified_bags_have_all_classes():
@@ -249,8 +237,8 @@ def test_few_unlabelled_rows(n_unlabelled, monkeypatch):
     ranker = EnsCLS(**SMALL)
     fast = ranker.fit(X, y).scores_
     assert np.isfinite(fast).all()
-    without_kernels(monkeypatch)
-    assert_allclose(fast, ranker.fit(X, y).scores_, rtol=1e-9)
+    with in_numpy():
+        assert_allclose(fast, ranker.fit(X, y).scores_, rtol=1e-9)
 
 
 def test_one_label_of_each_class():
@@ -265,8 +253,8 @@ def test_identical_rows(monkeypatch):
     X, y = np.tile(X[:40], (3, 1)), np.concatenate([y[:40], np.full(80, -1)])
     ranker = EnsCLS(**SMALL)
     fast = ranker.fit(X, y).scores_
-    without_kernels(monkeypatch)
-    assert_allclose(fast, ranker.fit(X, y).scores_, rtol=1e-9)
+    with in_numpy():
+        assert_allclose(fast, ranker.fit(X, y).scores_, rtol=1e-9)
 
 
 def test_a_feature_that_is_constant_in_a_member_counts_as_not_drawn():
@@ -300,9 +288,9 @@ def test_heat_that_does_not_fit_is_told():
 
 def test_printed_division_ranks_by_the_draws():
     X, y = make_data(p=100)
-    ranker = EnsCLS(n_members=200, random_state=0, aggregate="printed", balance=None).fit(X, y)
+    ranker = EnsCLS(n_members=200, random_state=0, aggregation="printed", balance=None).fit(X, y)
     assert spearmanr(ranker.n_draws_, -ranker.scores_)[0] > 0.6
-    ranker.set_params(aggregate="draws").fit(X, y)
+    ranker.set_params(aggregation="draws").fit(X, y)
     assert abs(spearmanr(ranker.n_draws_, -ranker.scores_)[0]) < 0.3
 
 
@@ -347,10 +335,9 @@ def test_order_of_the_rows_does_not_matter_to_a_member():
     assert_allclose(ranker.fit(X[order], y[order]).scores_, expected, rtol=1e-9)
 
 
-def test_missing_kernels_warn_once(monkeypatch):
+def test_missing_kernels_warn_once(without_kernels):
     X, y = make_data()
-    without_kernels(monkeypatch)
-    with pytest.warns(KernelsMissingWarning, match="10 times slower.* C compiler") as caught:
+    with pytest.warns(KernelsMissingWarning, match="EnsCLS about 10 times.* C compiler") as caught:
         EnsCLS(**SMALL).fit(X, y)
     assert caught[0].filename == __file__
     with warnings.catch_warnings():

@@ -15,7 +15,7 @@ from semisift.math.naive_bayes import add_in_order
 from semisift.wrappers import _naive_bayes, _neighbours
 from semisift.wrappers._choose import choose_judge
 from semisift.wrappers._judges import EstimatorJudge
-from semisift.wrappers._learner import Learner
+from semisift.wrappers._learner import WrappedLearner
 from semisift.wrappers._naive_bayes import most_likely
 
 from .searches import (
@@ -46,8 +46,8 @@ def assert_same_choices(pair, X, y, **params):
 def test_one_judges_all_columns_and_the_other_fits(fast, slow):
     """Otherwise the tests below would compare a path with itself."""
     trials = make_trials(np.zeros((6, P)), np.arange(6) % 2)
-    assert not isinstance(choose_judge(Learner(fast, P, 0), trials), EstimatorJudge)
-    assert isinstance(choose_judge(Learner(slow, P, 0), trials), EstimatorJudge)
+    assert not isinstance(choose_judge(WrappedLearner(fast, P, 0), trials), EstimatorJudge)
+    assert isinstance(choose_judge(WrappedLearner(slow, P, 0), trials), EstimatorJudge)
 
 
 @each_pair
@@ -120,19 +120,18 @@ def test_size_of_blocks_does_not_matter(pair, monkeypatch):
     assert_array_equal(fit(pair[0], X, y).scores_, expected.scores_)
 
 
-def test_neighbours_without_kernels(monkeypatch):
+def test_neighbours_without_kernels():
     X, y = make_case("few values", 3, 40)
     expected = fit(KNeighborsClassifier(), X, y)
-    monkeypatch.setattr(kernels, "AVAILABLE", False)
-    assert_array_equal(fit(KNeighborsClassifier(), X, y).scores_, expected.scores_)
+    with kernels.numpy_only():
+        assert_array_equal(fit(KNeighborsClassifier(), X, y).scores_, expected.scores_)
 
 
-def test_trees_without_kernels(monkeypatch):
+def test_trees_without_kernels():
     X, y = make_case("normal", 2, 24)
-    monkeypatch.setattr(kernels, "AVAILABLE", False)
     tree = DecisionTreeClassifier(max_depth=1)  # on one column there are no ties
-    slow = fit(tree, X, y, n_features_to_select=1)
-    monkeypatch.undo()
+    with kernels.numpy_only():
+        slow = fit(tree, X, y, n_features_to_select=1)
     assert_array_equal(slow.picked_, fit(tree, X, y, n_features_to_select=1).picked_)
 
 
@@ -167,4 +166,4 @@ def test_parameters_of_nnge():
 def test_nnge_with_nominal_columns_is_fitted_for_each_column():
     nominal = NNge(categorical=CATEGORICAL)
     trials = make_trials(np.zeros((6, P)), np.arange(6) % 2)
-    assert isinstance(choose_judge(Learner(nominal, P, 0), trials), EstimatorJudge)
+    assert isinstance(choose_judge(WrappedLearner(nominal, P, 0), trials), EstimatorJudge)

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from semisift import FWSemiFS, MixedNB, SequentialForward
 from semisift.wrappers import fw_semifs
-from semisift.wrappers._learner import Learner
+from semisift.wrappers._learner import WrappedLearner
 from semisift.wrappers.fw_semifs import DRAW_STREAM, draw_weighted, most_frequent
 
 from .conftest import make_data
@@ -63,7 +63,9 @@ def test_trees_as_the_figure(monkeypatch):
     """With a tree that decides between equal splits as the kernels do, also where it predicts."""
     X, y = make_partly()
     expected = slow(X, y, PlainTree(), 4, chance(7), draws(y), n_start=2, n_step=3)
-    monkeypatch.setattr(Learner, "fit", lambda self, X, codes, columns: PlainTree().fit(X, codes))
+    monkeypatch.setattr(
+        WrappedLearner, "fit", lambda self, X, codes, columns: PlainTree().fit(X, codes)
+    )
     tree = DecisionTreeClassifier()
     ranker = FWSemiFS(n_features_to_select=4, estimator=tree, **SMALL).fit(X, y)
     assert ranker.picked_.tolist() == expected

@@ -246,7 +246,7 @@ def test_semi_fisher_contains_fisher():
 
 def test_semi_fisher_balanced():
     X, y = make_rows("normal", 2)
-    ranker = SemiFisherScore(balanced=True).fit(X, y)
+    ranker = SemiFisherScore(balance=True).fit(X, y)
     S, f = slow.graph(X, 20, weights="binary"), X[:, 0]
     groups = [f[y == 0], f[y == 1]]
     between = np.mean([(group.mean() - f.mean()) ** 2 for group in groups])

@@ -1,5 +1,8 @@
+import ast
+import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +27,21 @@ def test_public_names_are_listed_and_importable():
         assert getattr(semisift, name) is not None
 
 
+def test_nothing_but_public_names_is_listed():
+    assert dir(semisift) == sorted(semisift.__all__)
+
+
+@pytest.mark.parametrize("entry", [*semisift.METHODS.values(), *semisift.LEARNERS.values()])
+def test_families_export_their_classes(entry):
+    family = importlib.import_module(".".join(entry.path.split(".")[:2]))
+    name = entry.cls.__name__
+    assert getattr(family, name) is getattr(semisift, name) is entry.cls
+    assert name in family.__all__
+    assert dir(family) == sorted(family.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'unknown'"):
+        family.unknown  # noqa: B018
+
+
 def test_star_import():
     assert run("from semisift import *\nprint(LabelledOnly.__name__)") == "LabelledOnly"
 
@@ -31,3 +49,20 @@ def test_star_import():
 def test_unknown_name():
     with pytest.raises(AttributeError, match="module 'semisift' has no attribute 'unknown'"):
         semisift.unknown  # noqa: B018
+
+
+def private_names_of_sklearn(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sklearn"):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names if alias.name.startswith("sklearn")]
+        else:
+            continue
+        yield from (name for name in names if "._" in name)
+
+
+def test_private_names_of_sklearn_have_one_door():
+    package = Path(semisift.__file__).parent
+    found = {path.name for path in package.rglob("*.py") if [*private_names_of_sklearn(path)]}
+    assert found == {"_sklearn.py"}

@@ -13,7 +13,7 @@ from .reference.importance import tree_importance
 from .reference.plan import make_plan
 from .reference.tree import Example, fit_tree, leaf_counts, predict
 
-if not kernels.AVAILABLE:
+if not kernels.are_compiled():
     pytest.skip("the compiled kernels are not installed", allow_module_level=True)
 
 N_MEMBERS = 12

@@ -9,7 +9,7 @@ from semisift import FWSemiFS
 from semisift.wrappers import _linear
 from semisift.wrappers._choose import choose_judge
 from semisift.wrappers._judges import EstimatorJudge
-from semisift.wrappers._learner import Learner
+from semisift.wrappers._learner import WrappedLearner
 from semisift.wrappers._linear import LinearJudge
 
 from .searches import TIGHT, SlowLogistic, SlowRidge, fit, make_trials
@@ -35,8 +35,8 @@ def judge_both(pair, X, y, picks):
     trials, p = make_trials(X, y), X.shape[1]
     picks = np.array([picks], dtype=np.int64)
     columns = np.setdiff1d(np.arange(p), picks)
-    fast = choose_judge(Learner(pair[0], p, 0), trials).judge(picks, columns, sure=True)
-    slow = EstimatorJudge(trials, Learner(pair[1], p, 0))
+    fast = choose_judge(WrappedLearner(pair[0], p, 0), trials).judge(picks, columns, sure=True)
+    slow = EstimatorJudge(trials, WrappedLearner(pair[1], p, 0))
     verdicts = [slow.judge(picks, columns[[place]], sure=True) for place in range(len(columns))]
     return fast, [np.concatenate(part, axis=1) for part in zip(*verdicts, strict=True)]
 
@@ -72,10 +72,10 @@ def test_columns_of_extreme_size(fast, picks, n_classes):
     X[:, :4] *= [1e40, 1e-40, 1e12, 1e-12]
     X[:, 3] = X[:, 3] + 1e-3
     trials = make_trials(X, y)
-    judge = choose_judge(Learner(fast, 8, 0), trials)
+    judge = choose_judge(WrappedLearner(fast, 8, 0), trials)
     verdict = judge.judge(np.array([picks], dtype=np.int64), np.arange(8), sure=True)
     assert np.isfinite(verdict.confidence).all()
-    alone = choose_judge(Learner(fast, 4, 0), make_trials(X[:, 4:], y))
+    alone = choose_judge(WrappedLearner(fast, 4, 0), make_trials(X[:, 4:], y))
     expected = alone.judge(np.empty((1, 0), dtype=np.int64), np.arange(4), sure=True)
     if not picks:
         assert_allclose(verdict.confidence[:, 4:], expected.confidence, atol=1e-10)
@@ -85,7 +85,9 @@ def test_columns_of_extreme_size(fast, picks, n_classes):
 def test_a_large_column_is_judged_by_its_direction(fast):
     """Its penalty vanishes: size no longer matters."""
     X, y = make_data()
-    judges = [choose_judge(Learner(fast, 6, 0), make_trials(X * size, y)) for size in (1e10, 1e30)]
+    judges = [
+        choose_judge(WrappedLearner(fast, 6, 0), make_trials(X * size, y)) for size in (1e10, 1e30)
+    ]
     none = np.empty((1, 0), dtype=np.int64)
     large, larger = (judge.judge(none, np.arange(6), sure=True) for judge in judges)
     assert_array_equal(large.accuracy, larger.accuracy)
@@ -105,7 +107,7 @@ def test_large_columns_that_are_alike_add_nothing(fast):
     X, y = make_data()
     X = X * 1e9
     X[:, 3], X[:, 4] = X[:, 0], X[:, 0] + X[:, 1]
-    judge = choose_judge(Learner(fast, 6, 0), make_trials(X, y))
+    judge = choose_judge(WrappedLearner(fast, 6, 0), make_trials(X, y))
     copies = judge.judge(np.array([[0, 1]]), np.array([0, 1, 3, 4]), sure=True)
     again = judge.judge(np.array([[0, 1, 3]]), np.array([0, 1, 3, 4]), sure=True)
     for verdict in (copies, again):
@@ -177,5 +179,5 @@ def test_large_logistic_models_are_fitted_one_by_one(monkeypatch):
     ],
 )
 def test_which_models_are_judged_at_once(estimator, at_once):
-    judge = choose_judge(Learner(estimator, 6, 0), make_trials(*make_data()))
+    judge = choose_judge(WrappedLearner(estimator, 6, 0), make_trials(*make_data()))
     assert isinstance(judge, LinearJudge) == at_once

@@ -15,7 +15,6 @@ from semisift.math import blocks, coherence
 
 from .reference import cls as reference
 from .test_cls import pairs_of
-from .test_enscls import without_kernels
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::semisift.KernelsMissingWarning", "ignore::semisift.GraphWarning"
@@ -115,7 +114,7 @@ def test_weights_that_vanish_are_refused(few_at_once):
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 @pytest.mark.parametrize("pairs", [{}, GIVEN], ids=["labels", "labels and pairs"])
-@pytest.mark.parametrize("params", [{}, {"selection": "all"}, {"variant": "recalled"}])
+@pytest.mark.parametrize("params", [{}, {"selection": "all"}, {"variant": "later"}])
 def test_csfs_is_the_same(form, pairs, params, monkeypatch):
     X, y = make_data()
     ranker = CSFS(**params).fit(form(X), y, **pairs)
@@ -129,16 +128,13 @@ def test_csfs_is_the_same(form, pairs, params, monkeypatch):
 # --- EnsCLS ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(
     "params",
     [{}, {"bootstrap": "stratified"}, {"bootstrap": None, "balance": None}, {"variant": "paper"}],
     ids=["default", "stratified", "no bootstrap", "paper"],
 )
-def test_members_that_list_their_own_pairs(params, compiled, monkeypatch):
+def test_members_that_list_their_own_pairs(params, path, monkeypatch):
     X, y = make_data()
-    if not compiled:
-        without_kernels(monkeypatch)
     ranker = EnsCLS(n_members=12, max_features=3, random_state=0, **params)
     expected = ranker.fit(X / 3, y).scores_
     with_pairs = ranker.fit(X / 3, y, **GIVEN).scores_

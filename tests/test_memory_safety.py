@@ -11,14 +11,14 @@ from sklearn.naive_bayes import GaussianNB
 from semisift import LEARNERS, METHODS, S3VMRFE, CoForest, PCTForestImportance, kernels
 from semisift._committee.estimators import VOTE
 from semisift.embedded._machines import Machines, one_class
+from semisift.kernels.plain import dual as numpy_dual
+from semisift.kernels.plain import pct as numpy_pct
 from semisift.learners.cotraining import _trained
-from semisift.math import dual as numpy_dual
-from semisift.math import pct as numpy_pct
 from semisift.math.scaled import ScaledColumns
 
-from .conftest import make_data
+from .conftest import make_data, needs_kernels
 
-pytestmark = pytest.mark.skipif(not kernels.AVAILABLE, reason="the kernels are not built")
+pytestmark = needs_kernels
 
 
 # --- support vector machines on rows of which rounding alone is left -----------------------------
@@ -89,7 +89,7 @@ def test_pct_trees_part_no_node_into_itself_and_nothing(variant):
     usable, rows = np.zeros(1, dtype=np.int32), np.arange(70, dtype=np.int32)
     codes = (np.arange(70) % 2).astype(np.int32)
     given = usable, rows, np.ones(70, dtype=np.int32), codes, np.zeros((70, 1))
-    for grow, values in ((kernels.pct.grow_tree, column), (numpy_pct.grow_tree, X[:, [3]])):
+    for grow, values in ((kernels.pct.grow_tree, column), (numpy_pct.grow_tree, column)):
         tree = grow(values, *given, 2, 1, 1, -1, 2, 1.0, 0.0, False, 0, 0)
         assert (np.asarray(tree[5]) > 0).all()  # the sizes of its nodes
 

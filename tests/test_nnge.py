@@ -10,8 +10,9 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.metrics import mutual_info_score
 
-from semisift import NNge, kernels
+from semisift import NNge
 
+from .conftest import in_numpy, needs_kernels
 from .reference.nnge import NNgeReference
 
 
@@ -61,7 +62,7 @@ def fit_then(rows, last, **params):
 # Worked by hand
 
 
-def test_five_rows_by_hand(nnge_path):
+def test_five_rows_by_hand(path):
     # 0 and 4 and 6 make the box [0, 6]; 5, of the other class, splits it, cannot be joined to 10
     # because [5, 10] holds 6, and stays alone
     model = NNge().fit([[0.0], [10.0], [4.0], [6.0], [5.0]], list("abaab"))
@@ -77,13 +78,13 @@ def test_five_rows_by_hand(nnge_path):
     assert_array_equal(model.predict_proba([[5.4], [5.6]]), [[0, 1], [1, 0]])
 
 
-def test_weights_of_the_small_table(nnge_path):
+def test_weights_of_the_small_table(path):
     X, y = [[0, 0], [1, 3], [4, 0], [5, 3]], list("AABB")
     assert NNge(half_open=False).fit(X, y).weights_.tolist() == [1.5, 0.0]
     assert NNge().fit(X, y).weights_.tolist() == [1.0, 0.0]
 
 
-def test_the_cut_is_where_the_box_ends_soonest(nnge_path):
+def test_the_cut_is_where_the_box_ends_soonest(path):
     # column 1 ends .1 of its range from the row, column 0 .45; (5, 1) lies on the cut: a box with
     # (10, 10) would hold the row, one with (0, 0) does not
     model = fit_then([(0, 0), (10, 10), (5, 1)], (5.5, 1))
@@ -94,7 +95,7 @@ def test_the_cut_is_where_the_box_ends_soonest(nnge_path):
     ]
 
 
-def test_of_equal_cuts_the_one_with_the_larger_part_is_taken(nnge_path):
+def test_of_equal_cuts_the_one_with_the_larger_part_is_taken(path):
     # both columns end .5 of their ranges away; three rows lie below in column 1, two in column 0
     model = fit_then([(0, 4), (4, 0), (1, 1), (3, 1)], (2, 2))
     assert [box[1:] for box in boxes_of(model)] == [
@@ -104,7 +105,7 @@ def test_of_equal_cuts_the_one_with_the_larger_part_is_taken(nnge_path):
     ]
 
 
-def test_equal_rows_that_fit_nowhere_make_one_box(nnge_path):
+def test_equal_rows_that_fit_nowhere_make_one_box(path):
     # (5, 9) lies on the cut of column 0; with the rows above or below, the row would be held
     rows = [(6, 1), (6, 10), (0, 1), (0, 10), (5, 9), (5, 9)]
     assert boxes_of(fit_then(rows, (5, 5)))[1:] == [
@@ -114,7 +115,7 @@ def test_equal_rows_that_fit_nowhere_make_one_box(nnge_path):
     ]
 
 
-def test_parts_of_a_split_do_not_overlap(nnge_path):
+def test_parts_of_a_split_do_not_overlap(path):
     # (0, -1, 3) would not make the part below hold the row, but it would overlap the part above
     rows = [(1, 1, -5), (1, 2, 5), (0, 1, 0), (0, -1, 3), (-0.1, 1.5, 4)]
     assert boxes_of(fit_then(rows, (0, 0, 0)))[1:] == [
@@ -131,7 +132,7 @@ def test_parts_of_a_split_do_not_overlap(nnge_path):
     ]
 
 
-def test_nominal_cut_only_where_it_keeps_more_rows(nnge_path):
+def test_nominal_cut_only_where_it_keeps_more_rows(path):
     rows = [(0, 0), (1, 5), (1, 10), (2, 5)]
     # the values 1 and 2 keep three rows, the numeric column one
     assert boxes_of(fit_then(rows, (0, 5), categorical=[0])) == [
@@ -146,14 +147,14 @@ def test_nominal_cut_only_where_it_keeps_more_rows(nnge_path):
     ]
 
 
-def test_of_equal_rows_with_different_classes_the_last_is_kept(nnge_path):
+def test_of_equal_rows_with_different_classes_the_last_is_kept(path):
     X = [[1.0, 2.0]] * 4
     model = NNge().fit(X, list("abab"))
     assert boxes_of(model) == [("b", 1, [(1.0, 1.0), (2.0, 2.0)])]
     assert model.predict([[1.0, 2.0], [9.0, 9.0]]).tolist() == ["b", "b"]
 
 
-def test_ties_go_to_the_box_touched_last(nnge_path):
+def test_ties_go_to_the_box_touched_last(path):
     # columns of no weight: all distances are 0
     model = NNge().fit([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], list("aabb"))
     assert model.weights_.tolist() == [0.0, 0.0]
@@ -161,7 +162,7 @@ def test_ties_go_to_the_box_touched_last(nnge_path):
     assert model.predict([[0.0, 0.0], [1.0, 1.0]]).tolist() == ["b", "b"]
 
 
-def test_attempts(nnge_path):
+def test_attempts(path):
     # 5 is nearest to 7, but [5, 7] would hold 6; the next try, [1, 5], is free
     X, y = [[1.0], [6.0], [7.0], [5.0]], list("abaa")
     assert boxes_of(NNge(n_attempts=2).fit(X, y)) == [
@@ -209,7 +210,7 @@ def random_problem(kind, seed):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_equals_the_reference(nnge_path, kind):
+def test_equals_the_reference(path, kind):
     for seed in range(50):
         X, y, nominal, params = random_problem(kind, seed)
         reference = NNgeReference(nominal, **params).learn(X.tolist(), y.tolist())
@@ -222,9 +223,9 @@ def test_equals_the_reference(nnge_path, kind):
         assert model.predict(queries).tolist() == expected
 
 
-@pytest.mark.skipif(not kernels.AVAILABLE, reason="the kernel is not built")
+@needs_kernels
 @pytest.mark.parametrize("categorical", [None, [1, 3]])
-def test_kernel_equals_numpy_on_more_rows(categorical, monkeypatch):
+def test_kernel_equals_numpy_on_more_rows(categorical):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 400)
     X = rng.normal(size=(400, 5)) + y[:, None]
@@ -232,10 +233,9 @@ def test_kernel_equals_numpy_on_more_rows(categorical, monkeypatch):
     X[:, 3] = np.round(X[:, 3])
     model = NNge(categorical=categorical).fit(X, y)
     expected = model.predict(X[::-1] * 1.1)
-    monkeypatch.setattr(kernels, "AVAILABLE", False)
-    monkeypatch.setattr("semisift.learners.nnge._warn_kernels_missing", lambda: None)
-    assert boxes_of(clone(model).fit(X, y)) == boxes_of(model)
-    assert_array_equal(model.predict(X[::-1] * 1.1), expected)
+    with in_numpy():
+        assert boxes_of(clone(model).fit(X, y)) == boxes_of(model)
+        assert_array_equal(model.predict(X[::-1] * 1.1), expected)
 
 
 def positive_after_the_second_class(history, y):
@@ -261,7 +261,7 @@ def test_boxes_do_not_overlap_where_all_columns_weigh(kind):
     assert n_checked > 10
 
 
-def test_inside_one_box(nnge_path):
+def test_inside_one_box(path):
     X, y = load_wine(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(X))
     model = NNge().fit(X[order], y[order])
@@ -276,7 +276,7 @@ def test_inside_one_box(nnge_path):
         assert (model.predict(inside) == model.exemplar_classes_[i]).all()
 
 
-def test_a_single_class(nnge_path):
+def test_a_single_class(path):
     X, _, _, _ = random_problem("normal", 3)
     model = NNge().fit(X, ["only"] * len(X))
     assert boxes_of(model) == [
@@ -294,7 +294,7 @@ def test_same_rows_same_boxes(kind):
     assert boxes_of(model.fit(X, y)) == boxes_of(model)
 
 
-def test_weights_are_mutual_information(nnge_path):
+def test_weights_are_mutual_information(path):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 50)
     X = rng.normal(size=(50, 3)) + y[:, None]

@@ -9,8 +9,7 @@ from sklearn.datasets import load_wine
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from semisift import KernelsMissingWarning, LabelledOnly, NNge, kernels
-from semisift.learners.nnge import _warn_kernels_missing
+from semisift import KernelsMissingWarning, LabelledOnly, NNge
 
 from .test_nnge import boxes_of, fit_then
 
@@ -63,7 +62,7 @@ def test_labelled_rows_only(data):
 
 
 @pytest.mark.parametrize("nominal", [None, np.arange(8) == 3])
-def test_the_entry_for_wrappers(nnge_path, nominal, data):
+def test_the_entry_for_wrappers(path, nominal, data):
     X = np.round(data.X, 1)
     model = NNge(categorical=nominal).fit(X, data.y_true)
     bare = NNge()._fit_arrays(X, data.y_true.astype(np.int32), 2, nominal)
@@ -102,7 +101,7 @@ def test_bad_nominal_columns(categorical, data):
         NNge(categorical=categorical).fit(data.X, data.y_true)
 
 
-def test_nominal_values_are_compared_for_equality(nnge_path):
+def test_nominal_values_are_compared_for_equality(path):
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 5, size=(60, 2))
     y = (codes[:, 0] + rng.integers(0, 2, 60)) % 3
@@ -114,7 +113,7 @@ def test_nominal_values_are_compared_for_equality(nnge_path):
     assert_allclose(renamed.weights_, model.weights_)
 
 
-def test_nominal_values_never_seen(nnge_path):
+def test_nominal_values_never_seen(path):
     X, y = [[0.0, 0.0], [0.0, 1.0], [1.0, 9.0], [1.0, 10.0]], list("aabb")
     model = NNge(categorical=[0]).fit(X, y)
     # as far from every box in column 0, so column 1 decides
@@ -158,20 +157,20 @@ def test_sparse_and_regression_are_refused(data):
         NNge().fit(data.X, data.X[:, 0])
 
 
-def test_one_row(nnge_path):
+def test_one_row(path):
     model = NNge().fit([[3.0, 1.0]], ["x"])
     assert boxes_of(model) == [("x", 1, [(3.0, 3.0), (1.0, 1.0)])]
     assert model.predict([[100.0, -5.0]]).tolist() == ["x"]
 
 
-def test_every_row_its_own_class(nnge_path):
+def test_every_row_its_own_class(path):
     X = np.random.default_rng(0).normal(size=(20, 2))
     model = NNge().fit(X, np.arange(20))
     assert_array_equal(model.predict(X), np.arange(20))
     assert (model.counts_ == 1).all()
 
 
-def test_constant_columns_change_nothing(nnge_path, data):
+def test_constant_columns_change_nothing(path, data):
     plain = NNge().fit(data.X, data.y_true)
     for categorical in (None, [8]):
         X = np.column_stack([data.X, np.full(60, 3.0)])
@@ -182,7 +181,7 @@ def test_constant_columns_change_nothing(nnge_path, data):
         assert_array_equal(model.predict(X * 1.0), plain.predict(data.X))
 
 
-def test_more_columns_than_rows(nnge_path):
+def test_more_columns_than_rows(path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(12, 3000)), np.arange(12) % 2
     X[:, 5] += 20 * y
@@ -190,14 +189,14 @@ def test_more_columns_than_rows(nnge_path):
 
 
 @pytest.mark.parametrize("power", [-1020, -300, 300, 1020])
-def test_units_do_not_matter(nnge_path, power, data):
+def test_units_do_not_matter(path, power, data):
     unit = 2.0**power
     model, expected = NNge().fit(data.X * unit, data.y_true), NNge().fit(data.X, data.y_true)
     assert_array_equal(model.lower_, expected.lower_ * unit)
     assert_array_equal(model.predict(data.X[::-1] * unit), expected.predict(data.X[::-1]))
 
 
-def test_ranges_beyond_the_largest_number(nnge_path):
+def test_ranges_beyond_the_largest_number(path):
     largest = np.finfo(float).max
     X = np.array([[-largest], [largest], [-largest / 2], [largest / 2]])
     model = NNge().fit(X, [0, 1, 0, 1])
@@ -205,17 +204,14 @@ def test_ranges_beyond_the_largest_number(nnge_path):
     assert np.isfinite(model.weights_).all()
 
 
-def test_zeros_of_both_signs_are_equal(nnge_path):
+def test_zeros_of_both_signs_are_equal(path):
     rows = [(1, 1), (1, 10), (-5, 1), (-5, 10), (0.0, 9), (-0.0, 9)]
     assert boxes_of(fit_then(rows, (0, 5)))[3] == ("a", 2, [(0.0, 0.0), (9.0, 9.0)])
 
 
-def test_missing_kernels_warn_once(monkeypatch, data):
-    monkeypatch.setattr(kernels, "AVAILABLE", False)
-    _warn_kernels_missing.cache_clear()
-    with pytest.warns(KernelsMissingWarning, match="numpy serves instead: about .* slower") as seen:
+def test_missing_kernels_warn_once(without_kernels, data):
+    with pytest.warns(KernelsMissingWarning, match="slower: .* NNge about 400. ") as seen:
         model = NNge().fit(data.X, data.y_true)
     model.fit(data.X, data.y_true).predict(data.X)  # a second warning would be an error
     assert len(seen) == 1
     assert seen[0].filename == __file__
-    _warn_kernels_missing.cache_clear()

@@ -20,7 +20,7 @@ from semisift import (
     TriTraining,
     VarianceScore,
 )
-from semisift.math.limits import MOST, MOST_MEMBERS
+from semisift._sklearn import MOST, MOST_MEMBERS
 
 from .conftest import make_data
 
@@ -49,7 +49,7 @@ def test_no_whole_number_overflows(cls, name, value, data):
 
 def test_committees_are_bounded(data):
     for cls in CLASSES:
-        for name in {"n_members", "n_subspaces", "n_samplings"} & set(whole_numbers(cls)):
+        for name in {"n_members", "n_samplings"} & set(whole_numbers(cls)):
             with pytest.raises(InvalidParameterError, match=f"{MOST_MEMBERS}]"):
                 cls(**{name: MOST}).fit(data.X, data.y)
 

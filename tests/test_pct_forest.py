@@ -7,33 +7,23 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csc_array, csr_array
 
-from semisift import FallbackWarning, KernelsMissingWarning, PCTForestImportance, kernels
+from semisift import FallbackWarning, KernelsMissingWarning, PCTForestImportance
 from semisift._problem import Problem
 from semisift.ensembles import _pct
-from semisift.ensembles._pct import Setting, choose_weight, folds, measure
+from semisift.ensembles._pct import PCTSetting, choose_weight, folds, measure
 from semisift.math import pct
 
-from .conftest import make_data
+from .conftest import in_numpy, make_data, needs_kernels
 from .reference import pct as slow
 
 T1 = np.array([[0, 0, 2], [1, 3, 2], [4, 0, 2], [5, 3, 2], [0, 2, 2], [5, 1, 2]], dtype=float)
 T1_Y = np.array([0, 0, 1, 1, -1, -1])
 
 
-@pytest.fixture(params=["kernel", "numpy"])
-def path(request, monkeypatch):
-    """Run a test on the kernel and on what serves without it."""
-    if request.param == "kernel" and not kernels.AVAILABLE:
-        pytest.skip("the kernels are not built")
-    if request.param == "numpy":
-        monkeypatch.setattr(kernels, "AVAILABLE", False)
-        monkeypatch.setattr(_pct, "_warn_kernels_missing", lambda: None)
-
-
 def setting(X, y, weight=0.5, *, by_labelled=True, every=True, min_leaf=1, max_depth=-1, seed=0):
     """Return a setting whose trees see every column at every node, or as many as by default."""
     n = X.shape[1] if every else max(1, round(X.shape[1] ** 0.5))
-    return Setting.build(
+    return PCTSetting.build(
         Problem.build(X, y, seed=seed),
         label_weight=weight,
         n_candidates=n,
@@ -100,19 +90,20 @@ def test_every_split_is_the_best_one(form, weight, by_labelled):
             assert_allclose(value, best, atol=1e-9)
 
 
-@pytest.mark.skipif(not kernels.AVAILABLE, reason="the kernels are not built")
+@needs_kernels
 @pytest.mark.parametrize("form", [np.asarray, csc_array])
 @pytest.mark.parametrize("weight", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("by_labelled", [True, False])
-def test_numpy_gives_the_bits_of_the_kernel(form, weight, by_labelled, monkeypatch):
+def test_numpy_gives_the_bits_of_the_kernel(form, weight, by_labelled):
     data = make_data(n_rows=90, n_features=40, n_classes=3)
     X = data.X * (np.random.default_rng(0).random(data.X.shape) < 0.6)
     given = setting(form(X), data.y, weight, by_labelled=by_labelled, every=False)
     bags = [given.bag(member) for member in range(3)]
     expected = [given.grow(member, bag) for member, bag in enumerate(bags)]
-    monkeypatch.setattr(kernels, "AVAILABLE", False)
-    for member, bag in enumerate(bags):
-        for mine, other in zip(given.grow(member, bag), expected[member], strict=True):
+    with in_numpy():
+        found = [given.grow(member, bag) for member, bag in enumerate(bags)]
+    for trees in zip(found, expected, strict=True):
+        for mine, other in zip(*trees, strict=True):
             assert_array_equal(mine, other)
     assert max(len(tree.feature) for tree in expected) > 5
 
@@ -263,11 +254,9 @@ def test_unlabelled_rows_are_limited(data):
     assert not np.allclose(full, few)
 
 
-def test_missing_kernels_warn_once(monkeypatch, data):
-    monkeypatch.setattr(kernels, "AVAILABLE", False)
-    _pct._warn_kernels_missing.cache_clear()
+def test_missing_kernels_warn_once(without_kernels, data):
     ranker = PCTForestImportance(n_members=2)
-    with pytest.warns(KernelsMissingWarning, match="numpy serves"):
+    with pytest.warns(KernelsMissingWarning, match="PCTForestImportance about 20"):
         ranker.fit(data.X, data.y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

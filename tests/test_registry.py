@@ -55,3 +55,14 @@ def test_learners_are_the_classifiers_that_there_are():
     subspaces = {"self-training", "co-training", "rasco", "rel-rasco", "prob-mrmr"}
     assert set(LEARNERS) == {"labelled-only", *subspaces, *committees}
     assert not set(LEARNERS) & set(METHODS)
+
+
+@pytest.mark.parametrize("entry", [*METHODS.values(), *LEARNERS.values()], ids=lambda e: e.name)
+def test_docstrings_have_no_open_slot(entry):
+    doc = entry.cls.__doc__
+    assert not re.search(r"\{[a-z_]+( \([a-z ,]+\))?\}", doc)
+    assert "<default>" not in doc
+    documented = re.findall(r"^    (\w+(?:, \w+)*) : ", doc.partition("    Attributes\n")[0], re.M)
+    named = {name for names in documented for name in names.split(", ")}
+    if "    Parameters\n" in doc:  # others are as the class they name
+        assert set(inspect.signature(entry.cls).parameters) <= named

@@ -13,13 +13,13 @@ from scipy.sparse import csr_array
 from sklearn.ensemble import ExtraTreesClassifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from semisift import _threads as threads
 from semisift._provenance import versions
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import Entrant, find_entrants
 from semisift.evaluation.protocol import METRICS, PROTOCOLS, Protocol
 from semisift.evaluation.runs import RunKey, check_splits, key_of, run_once
 from semisift.evaluation.sweeps import Sweep
-from semisift.math import threads
 from tests.comparisons import SPY_JUDGE, SeesAll, Spy, SpyJudge, codes, counts_data, numbered_rows
 
 QUICK = Protocol(sizes=(1, 3), n_runs=2)

@@ -12,7 +12,7 @@ from semisift._problem import Problem
 from semisift.embedded import _elimination, s3vm_rfe
 from semisift.embedded._machines import one_against_rest, one_class
 from semisift.embedded.s3vm_rfe import unit_columns
-from semisift.math import dual as numpy_dual
+from semisift.kernels.plain import dual as numpy_dual
 from semisift.math import scaled
 
 from .conftest import make_data
@@ -349,7 +349,7 @@ def problem_of(seed, n=30, p=5):
     return Z, sign, low, high
 
 
-SOLVERS = [numpy_dual.solve, *([kernels.dual.solve] if kernels.AVAILABLE else [])]
+SOLVERS = [numpy_dual.solve, *([kernels.dual.solve] if kernels.are_compiled() else [])]
 
 
 @pytest.mark.parametrize("solve", SOLVERS)
@@ -385,16 +385,13 @@ def test_number_of_steps_is_limited(solve):
     assert solve(Z @ Z.T, sign, low, high, np.zeros(30), -sign, 1e-10, 5) == 5
 
 
-def test_without_kernels(monkeypatch):
+def test_without_kernels():
     X, y = rows("normal", 10, n_classes=3)
     expected = S3VMRFE().fit(X, y).ranking_
-    monkeypatch.setattr(kernels, "AVAILABLE", False)
-    s3vm_rfe._warn_kernels_missing.cache_clear()
-    with pytest.warns(KernelsMissingWarning, match="numpy serves instead: about") as caught:
+    with kernels.numpy_only(), pytest.warns(KernelsMissingWarning, match="S3VMRFE") as caught:
         ranker = S3VMRFE().fit(X, y)
     assert caught[0].filename == __file__
     assert_array_equal(ranker.ranking_, expected)
-    s3vm_rfe._warn_kernels_missing.cache_clear()
 
 
 # The columns

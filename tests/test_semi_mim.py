@@ -59,10 +59,10 @@ def test_surrogates():
     assert_array_equal(chosen, [0, 1, 1])
 
 
-def reference_scores(X, y, jmi, prior=None, n_picks=3):
+def reference_scores(X, y, jmi, class_prior=None, n_picks=3):
     """Return the scores of one binary problem; there must be no ties."""
     columns = [slow.binned(column) for column in X.T.tolist()]
-    targets = [t.tolist() for t in surrogates(y, 1, prior, both_on_threshold=True)]
+    targets = [t.tolist() for t in surrogates(y, 1, class_prior, both_on_threshold=True)]
 
     def mean(measure):
         return [sum(measure(f, t) for t in targets) / len(targets) for f in columns]
@@ -90,19 +90,23 @@ def reference_scores(X, y, jmi, prior=None, n_picks=3):
 @pytest.mark.parametrize("seed", range(4))
 def test_against_the_reference(form, prior, seed):
     data = make_data(n_rows=80, per_class=9, seed=seed)
-    expected = reference_scores(data.X, data.y, jmi=False, prior=prior)
-    assert_allclose(SemiMIM(prior=prior).fit(form(data.X), data.y).scores_, expected, atol=1e-11)
-    expected = reference_scores(data.X, data.y, jmi=True, prior=prior)
-    ranker = SemiJMI(n_features_to_select=3, prior=prior).fit(form(data.X), data.y)
+    expected = reference_scores(data.X, data.y, jmi=False, class_prior=prior)
+    assert_allclose(
+        SemiMIM(class_prior=prior).fit(form(data.X), data.y).scores_, expected, atol=1e-11
+    )
+    expected = reference_scores(data.X, data.y, jmi=True, class_prior=prior)
+    ranker = SemiJMI(n_features_to_select=3, class_prior=prior).fit(form(data.X), data.y)
     assert_array_equal(ranker.scores_, expected)
 
 
 @both
 def test_swapped_classes_with_the_other_prior(ranker, data):
     swapped = np.where(data.y < 0, -1, 1 - data.y)
-    expected = ranker(prior=0.3).fit(data.X, data.y).scores_
-    assert_allclose(ranker(prior=0.7).fit(data.X, swapped).scores_, expected, atol=1e-12)
-    assert_allclose(ranker(prior=[0.3, 0.7]).fit(data.X, swapped).scores_, expected, atol=1e-12)
+    expected = ranker(class_prior=0.3).fit(data.X, data.y).scores_
+    assert_allclose(ranker(class_prior=0.7).fit(data.X, swapped).scores_, expected, atol=1e-12)
+    assert_allclose(
+        ranker(class_prior=[0.3, 0.7]).fit(data.X, swapped).scores_, expected, atol=1e-12
+    )
 
 
 @both
@@ -130,7 +134,7 @@ def test_labels_missing_at_random_keep_the_order():
                          for keep in (0.2, 0.8, 0.0, 0.5)]).astype(float)  # fmt: skip
     given = np.where(rng.random(n) < 0.1, y, -1)
     assert_array_equal(SemiMIM().fit(X, given).ranking_[[1, 3, 0]], [1, 2, 3])
-    forced = [SemiMIM(prior=prior).fit(X, given) for prior in (0.01, 0.99)]
+    forced = [SemiMIM(class_prior=prior).fit(X, given) for prior in (0.01, 0.99)]
     assert_array_equal(forced[0].ranking_, forced[1].ranking_)
     favoured, other = forced
     assert favoured.scores_[1] > other.scores_[1]
@@ -142,7 +146,7 @@ def test_several_classes_are_one_against_the_rest():
     ranks = []
     for label in range(3):
         y = np.where(data.y < 0, -1, data.y == label)
-        information = SemiMIM(prior=1 / 3).fit(data.X, y).scores_
+        information = SemiMIM(class_prior=1 / 3).fit(data.X, y).scores_
         ranks.append(np.argsort(np.argsort(information)) + 1)
     assert_allclose(SemiMIM().fit(data.X, data.y).scores_, np.mean(ranks, axis=0))
 
@@ -154,7 +158,7 @@ def test_one_class_against_the_unlabelled_rows(ranker, data):
     columns = [slow.binned(column) for column in data.X.T.tolist()]
     relevance = [slow.mutual(column, (y == 1).astype(int).tolist()) for column in columns]
     assert fitted.ranking_[np.argmax(relevance)] == 1
-    assert_array_equal(ranker(prior=0.1).fit(data.X, y).scores_, fitted.scores_)
+    assert_array_equal(ranker(class_prior=0.1).fit(data.X, y).scores_, fitted.scores_)
 
 
 @both
@@ -183,11 +187,11 @@ def test_the_authors_choice_on_the_threshold(data):
 )
 def test_priors_that_are_none(ranker, prior, message, data):
     with pytest.raises(ValueError, match=message):
-        ranker(prior=prior).fit(data.X, data.y)
+        ranker(class_prior=prior).fit(data.X, data.y)
 
 
 @both
 def test_one_prior_for_three_classes(ranker):
     data = make_data(n_classes=3)
     with pytest.raises(ValueError, match="each of the 3 classes"):
-        ranker(prior=0.5).fit(data.X, data.y)
+        ranker(class_prior=0.5).fit(data.X, data.y)

@@ -59,7 +59,7 @@ def test_ties_are_the_same(name):
 @pytest.mark.parametrize(
     "model",
     [
-        SelfTraining(criterion="threshold"),
+        SelfTraining(label_by="min_confidence"),
         CoTraining(KNeighborsClassifier(1)),
         CoBC(estimator=KNeighborsClassifier(3), n_members=3, max_iter=2),
         SSFI(estimator=KNeighborsClassifier(3), n_members=10),

@@ -5,10 +5,11 @@ from scipy.sparse import csr_array
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from semisift import NothingUnlabelledWarning, SemiSupervisedForest, kernels
+from semisift import NothingUnlabelledWarning, SemiSupervisedForest
 from semisift._committee import engine
 from semisift.learners.cotraining.ss_forest import draw_labels, label_shares
 
+from .conftest import needs_kernels
 from .cotrained import (
     EXPECTED_FAILURES,
     assert_same_model,
@@ -17,8 +18,6 @@ from .cotrained import (
     slow_committee,
 )
 from .reference.committees_cotraining import annealed, ss_forest
-
-needs_kernels = pytest.mark.skipif(not kernels.AVAILABLE, reason="the kernels are not built")
 
 
 @pytest.mark.filterwarnings("ignore::semisift.NothingUnlabelledWarning")

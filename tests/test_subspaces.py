@@ -8,9 +8,9 @@ from sklearn.naive_bayes import GaussianNB
 
 from semisift import SSFI, EnsCLS
 from semisift._labels import parse_labels
+from semisift.kernels.plain.plan import draw_subspaces as random_subspaces
 from semisift.math import subspaces
 from semisift.math.information import bin_columns, mutual_information
-from semisift.math.plan import draw_subspaces as random_subspaces
 
 from .reference.cotraining import draw_prob_mrmr_odds, relevant_pairs
 

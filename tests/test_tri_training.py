@@ -5,9 +5,10 @@ from scipy.sparse import csr_array
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from semisift import NothingUnlabelledWarning, TriTraining, kernels
+from semisift import NothingUnlabelledWarning, TriTraining
 from semisift.learners.cotraining.tri_training import Share, count_rows
 
+from .conftest import needs_kernels
 from .cotrained import (
     EXPECTED_FAILURES,
     assert_same_model,
@@ -17,8 +18,6 @@ from .cotrained import (
     slow_committee,
 )
 from .reference.committees_cotraining import tri_training
-
-needs_kernels = pytest.mark.skipif(not kernels.AVAILABLE, reason="the kernels are not built")
 
 
 @pytest.mark.filterwarnings("ignore::semisift.NothingUnlabelledWarning")

@@ -4,8 +4,9 @@ Names are imported when they are first used, so that ``import semisift`` loads n
 scikit-learn.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from semisift._lazy import lazy_names
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from semisift.filters.sls import SLS
     from semisift.filters.sselect import SSelect
     from semisift.filters.variance import VarianceScore
+    from semisift.graphs.approximate import ApproximateNeighbors
     from semisift.io import read_table
     from semisift.learners.cotraining.co_bc import CoBC
     from semisift.learners.cotraining.co_forest import CoForest
@@ -58,7 +60,6 @@ if TYPE_CHECKING:
     from semisift.learners.labelled_only import LabelledOnly
     from semisift.learners.mixed_nb import MixedNB
     from semisift.learners.nnge import NNge
-    from semisift.math.approximate import ApproximateNeighbors
     from semisift.model_selection import (
         SemiSupervisedKFold,
         SemiSupervisedStratifiedShuffleSplit,
@@ -134,80 +135,80 @@ __all__ = [
     "read_table",
 ]
 
-_HOMES = {
-    "Consensus": "semisift.consensus.consensus",
-    "CoBC": "semisift.learners.cotraining.co_bc",
-    "CoForest": "semisift.learners.cotraining.co_forest",
-    "SemiSupervisedForest": "semisift.learners.cotraining.ss_forest",
-    "TriTraining": "semisift.learners.cotraining.tri_training",
-    "PROTOCOLS": "semisift.evaluation.protocol",
-    "Protocol": "semisift.evaluation.protocol",
-    "Results": "semisift._compare",
-    "compare": "semisift._compare",
-    "CLS": "semisift.filters.cls",
-    "CSFS": "semisift.filters.csfs",
-    "EnsCLS": "semisift.ensembles.enscls",
-    "SLS": "semisift.filters.sls",
-    "LaplacianScore": "semisift.filters.laplacian",
-    "SSelect": "semisift.filters.sselect",
-    "LSDF": "semisift.filters.lsdf",
-    "GSFS": "semisift.filters.gsfs",
-    "SemiFisherScore": "semisift.filters.semi_fisher",
-    "SemiJMI": "semisift.filters.semi_jmi",
-    "SemiMIM": "semisift.filters.semi_mim",
-    "C4": "semisift.filters.c4",
-    "ApproximateNeighbors": "semisift.math.approximate",
-    "GraphWarning": "semisift.exceptions",
-    "METHODS": "semisift.registry",
-    "FallbackWarning": "semisift.exceptions",
-    "FewTestRowsWarning": "semisift.exceptions",
-    "MRMR": "semisift.filters.mrmr",
-    "BaggingConstraintScore": "semisift.ensembles.bagging_constraint",
-    "ConstraintScore": "semisift.filters.constraint",
-    "FisherScore": "semisift.filters.fisher",
-    "VarianceScore": "semisift.filters.variance",
-    "SEFR": "semisift.ensembles.sefr",
-    "SSFI": "semisift.ensembles.ssfi",
-    "FeatureRanker": "semisift._base",
-    "ForestImportance": "semisift.ensembles.forest",
-    "KernelsMissingWarning": "semisift.exceptions",
-    "LEARNERS": "semisift.registry",
-    "CoTraining": "semisift.learners.cotraining.co_training",
-    "ProbMRMR": "semisift.learners.cotraining.rasco",
-    "RASCO": "semisift.learners.cotraining.rasco",
-    "RelRASCO": "semisift.learners.cotraining.rasco",
-    "SelfTraining": "semisift.learners.cotraining.self_training",
-    "LabelledOnly": "semisift.learners.labelled_only",
-    "NNge": "semisift.learners.nnge",
-    "MixedNB": "semisift.learners.mixed_nb",
-    "SemiSupervisedKFold": "semisift.model_selection",
-    "SemiSupervisedStratifiedShuffleSplit": "semisift.model_selection",
-    "SequentialForward": "semisift.wrappers.sequential_forward",
-    "FWSemiFS": "semisift.wrappers.fw_semifs",
-    "ENSemiFS": "semisift.wrappers.en_semifs",
-    "NothingSelectedWarning": "semisift.exceptions",
-    "NothingUnlabelledWarning": "semisift.exceptions",
-    "TableError": "semisift.exceptions",
-    "WorkerLostError": "semisift.exceptions",
-    "read_table": "semisift.io",
-    "FSManifold": "semisift.embedded.fs_manifold",
-    "PCTForestImportance": "semisift.ensembles.pct_forest",
-    "RLSR": "semisift.embedded.rlsr",
-    "S3VMFS": "semisift.embedded.s3vm_fs",
-    "S3VMRFE": "semisift.embedded.s3vm_rfe",
-}
+_find, _ = lazy_names(
+    __name__,
+    {
+        "ApproximateNeighbors": "graphs.approximate",
+        "BaggingConstraintScore": "ensembles",
+        "C4": "filters",
+        "CLS": "filters",
+        "CSFS": "filters",
+        "CoBC": "learners",
+        "CoForest": "learners",
+        "CoTraining": "learners",
+        "Consensus": "consensus",
+        "ConstraintScore": "filters",
+        "ENSemiFS": "wrappers",
+        "EnsCLS": "ensembles",
+        "FSManifold": "embedded",
+        "FWSemiFS": "wrappers",
+        "FallbackWarning": "exceptions",
+        "FeatureRanker": "_base",
+        "FewTestRowsWarning": "exceptions",
+        "FisherScore": "filters",
+        "ForestImportance": "ensembles",
+        "GSFS": "filters",
+        "GraphWarning": "exceptions",
+        "KernelsMissingWarning": "exceptions",
+        "LEARNERS": "registry",
+        "LSDF": "filters",
+        "LabelledOnly": "learners",
+        "LaplacianScore": "filters",
+        "METHODS": "registry",
+        "MRMR": "filters",
+        "MixedNB": "learners",
+        "NNge": "learners",
+        "NothingSelectedWarning": "exceptions",
+        "NothingUnlabelledWarning": "exceptions",
+        "PCTForestImportance": "ensembles",
+        "PROTOCOLS": "evaluation.protocol",
+        "ProbMRMR": "learners",
+        "Protocol": "evaluation.protocol",
+        "RASCO": "learners",
+        "RLSR": "embedded",
+        "RelRASCO": "learners",
+        "Results": "_compare",
+        "S3VMFS": "embedded",
+        "S3VMRFE": "embedded",
+        "SEFR": "ensembles",
+        "SLS": "filters",
+        "SSFI": "ensembles",
+        "SSelect": "filters",
+        "SelfTraining": "learners",
+        "SemiFisherScore": "filters",
+        "SemiJMI": "filters",
+        "SemiMIM": "filters",
+        "SemiSupervisedForest": "learners",
+        "SemiSupervisedKFold": "model_selection",
+        "SemiSupervisedStratifiedShuffleSplit": "model_selection",
+        "SequentialForward": "wrappers",
+        "TableError": "exceptions",
+        "TriTraining": "learners",
+        "VarianceScore": "filters",
+        "WorkerLostError": "exceptions",
+        "compare": "_compare",
+        "read_table": "io",
+    },
+)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "__version__":
-        value: Any = importlib.import_module("semisift._provenance").version_of()
-    elif name in _HOMES:
-        value = getattr(importlib.import_module(_HOMES[name]), name)
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
+        from semisift._provenance import version_of
+
+        return version_of()
+    return _find(name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -7,26 +7,21 @@ A ranker declares `labels_needed` and `_parameter_constraints` and implements on
 import importlib
 import os
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.callback import CallbackSupportMixin
+from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags, estimator_html_repr
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils import estimator_html_repr
+from sklearn.utils.validation import check_array, check_is_fitted
 
-from semisift._labels import describe_few
 from semisift._named import check_names, names_of
-from semisift._problem import Problem, refuse_lost_on_conversion
-from semisift._warnings import warn
-from semisift.exceptions import NothingUnlabelledWarning
-from semisift.math.limits import at_least
+from semisift._problem import Problem
+from semisift._semi_supervised import SemiSupervisedMixin
+from semisift._sklearn import Interval, RealNotInt, StrOptions, at_least, fit_context
 from semisift.math.ranks import rank
 from semisift.math.redundancy import put_copies_last
 from semisift.math.structure import check_structure
@@ -37,10 +32,8 @@ if TYPE_CHECKING:
 
     from semisift.outcome import Outcome
 
-Item = TypeVar("Item")
 
-
-class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstimator):
+class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimator):
     """Base class of all rankers: score the columns, rank them and select the best.
 
     Subclasses implement ``_score(problem)`` and may set further attributes in it.
@@ -82,7 +75,6 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
         Names of the columns, where X is of `read_table` or has string column names.
     """
 
-    labels_needed: ClassVar[Literal["none", "optional", "two_classes"]] = "optional"
     labels_rows: ClassVar[bool] = False  # whether fit sets transduction_ and confidence_
     scores_are_places: ClassVar[bool] = False  # p, p - 1, ... instead of a measure
     lighter_by: ClassVar[int] = 20  # how many times smaller a committee is for many repetitions
@@ -109,8 +101,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
         self.redundancy_threshold = redundancy_threshold
         self.random_state = random_state
 
-    # _fit_context also tears the callbacks down, as sklearn.callback.with_callbacks does.
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Score and rank the columns of `X`.
 
@@ -132,11 +123,9 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
         self._prepare_rule(problem)
         self._count_to_select(problem.n_features)
         self._check_labels(problem)
-        task = self._init_callback_context(max_subtasks=self._n_tasks_with_rule(problem))
-        task.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        self._set_ranking(problem, self._score(problem))
-        self._decide(problem)
-        task.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={})
+        with self._watched(X, y, self._n_tasks_with_rule(problem)):
+            self._set_ranking(problem, self._score(problem))
+            self._decide(problem)
         return self
 
     def _set_ranking(self, problem: Problem, scores: NDArray[np.floating]) -> None:
@@ -187,59 +176,6 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
     def _n_tasks(self, problem: Problem) -> int | None:
         """Return how many items `_score` will pass through `_progress`; None if unknown."""
         return 0
-
-    def _progress(self, items: Iterable[Item], name: str) -> Iterator[Item]:
-        """Yield `items`, telling the callbacks about each; a callback may end the loop early."""
-        # There is no context where another estimator scores a shared Problem with this one.
-        context = getattr(self, "_callback_fit_ctx", None)
-        for item in items:
-            if context is None:
-                yield item
-                continue
-            task = context.subcontext(task_name=name)
-            task.call_on_fit_task_begin(estimator=self)
-            yield item
-            if task.call_on_fit_task_end(estimator=self):
-                return
-
-    def _build_problem(self, X: Any, y: Any, **pairs: Any) -> Problem:
-        refuse_lost_on_conversion(X)
-        names = names_of(X)
-        has_pairs = any(part is not None for part in pairs.values())
-        X = validate_data(
-            self,
-            X,
-            # y is only checked for presence: scikit-learn refuses missing labels.
-            y=None if y is None and not has_pairs else "no_validation",
-            accept_sparse=["csc", "csr"],
-            dtype=None,
-            ensure_all_finite=False,
-        )
-        if names is not None:
-            self.feature_names_in_ = names
-        return Problem.build(
-            X,
-            None if self.labels_needed == "none" else y,
-            seed=_seed(self.random_state),
-            feature_names=getattr(self, "feature_names_in_", None),
-            **pairs,
-        )
-
-    def _check_labels(self, problem: Problem) -> None:
-        labels = problem.labels
-        if problem.given_pairs:
-            return  # they say what the labels would
-        if self.labels_needed == "two_classes" and labels.n_classes < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs labelled rows of at least two classes; "
-                f"{describe_few(labels)}."
-            )
-        if len(labels.labelled) and not len(labels.unlabelled):
-            warn(
-                "y has no unlabelled row (-1, None or NaN): "
-                f"{type(self).__name__} works from the labelled rows alone.",
-                NothingUnlabelledWarning,
-            )
 
     def _count_to_select(self, n_features: int) -> int:
         wanted = self.n_features_to_select
@@ -377,18 +313,11 @@ class FeatureRanker(CutoffMixin, SelectorMixin, CallbackSupportMixin, BaseEstima
         is_fitted = hasattr(self, "ranking_")
         return diagram + _report().notebook(self._outcome()) if is_fitted else diagram
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = self.labels_needed == "two_classes"
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = False
-        return tags
-
 
 class PairRanker(FeatureRanker):
     """Base class of the rankers that also learn from pairs of rows instead of labels."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> Self:
         """Score and rank the columns of `X`.
 
@@ -414,11 +343,3 @@ class PairRanker(FeatureRanker):
 def _report() -> Any:
     # By name: the report stands above the rankers, and its libraries load when it is asked for.
     return importlib.import_module("semisift.report")
-
-
-def _seed(random_state: int | np.random.RandomState | None) -> int:
-    if random_state is None:
-        return 0
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(0, np.iinfo(np.int64).max, dtype=np.int64))
-    return int(random_state)

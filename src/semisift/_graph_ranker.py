@@ -1,51 +1,17 @@
 """GraphRanker: the parameters of the neighbour graph that several rankers share."""
 
-import inspect
-import re
 from numbers import Real
-from textwrap import indent
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
+from semisift._sklearn import HasMethods, Interval, StrOptions, at_least
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
+from semisift.graphs.pairs import count_pairs
 from semisift.math.graph import Graph, GraphOptions
-from semisift.math.limits import at_least
-from semisift.math.pairs import count_pairs
-
-Ranker = TypeVar("Ranker", bound=type)
-
-PARAMETERS = """\
-variant : {"default", "paper"}, default="default"
-    "paper" takes the union of the neighbours, as the papers do, in place of "mean".
-graph : {"mean", "union"}, array, sparse matrix or transformer, default="mean"
-    How the neighbours of the rows become a symmetric graph: an edge has the mean, or the
-    larger, of the shares that its two rows give it among their neighbours. Rows at the
-    same distance share the last places equally, so that the order of the rows does not
-    matter. A matrix of weights between all rows is averaged with its transpose and used as
-    it is, its diagonal in the degrees only. A transformer (such as
-    `sklearn.neighbors.KNeighborsTransformer` or `ApproximateNeighbors`) finds the
-    neighbours by its own rules; distances become weights as below.
-weights : {"heat", "binary"}, default={weights}
-    ``exp(-d2 / (heat_constant * scale))`` with d2 the squared distance, or 1.
-feature_scaling : {None, "minmax"}, default=None
-    "minmax" measures distances after scaling each column to [0, 1]. Counts, as of words,
-    are better left alone.
-heat_scale : {"mean", "median", "raw"}, default="mean"
-    The scale of the heat weights: the mean squared distance over all pairs of rows, the
-    median over the edges between different rows, or 1. With a transformer that does not
-    tell that its distances are Euclidean, the mean is that over its edges.
-heat_constant : float, default=1.0
-    Larger is more even weights. A graph that too small a constant leaves with few
-    effective edges is a `GraphWarning`, and one without any an error.
-redundancy_threshold : float, default=None
-    Rank columns whose absolute correlation with a better one exceeds it behind all others.
-random_state : int or RandomState instance, default=None
-    Seed of the order of ties. None is a fixed seed."""
 
 
 class GraphRanker(FeatureRanker):
@@ -123,21 +89,3 @@ class GraphRanker(FeatureRanker):
             FallbackWarning,
         )
         return True
-
-
-def documented(cls: Ranker) -> Ranker:
-    """Write the shared parameters where the docstring of a class says ``(graph parameters)``.
-
-    Those that the class does not have, or tells about itself, are left out.
-    """
-    if cls.__doc__:  # absent under python -OO
-        known = inspect.signature(cls).parameters
-        entries = re.split(r"\n(?=\w)", PARAMETERS)
-        names = [entry.partition(" :")[0] for entry in entries]
-        text = "\n".join(
-            entry
-            for name, entry in zip(names, entries, strict=True)
-            if name in known and f"    {name} :" not in cls.__doc__
-        ).replace("{weights}", f'"{known["weights"].default}"')
-        cls.__doc__ = cls.__doc__.replace("    (graph parameters)", indent(text, "    "))
-    return cls

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
-from sklearn.utils.validation import _check_feature_names
+
+from semisift._sklearn import check_feature_names
 
 
 class _Named:
@@ -65,4 +66,4 @@ def check_names(estimator: Any, X: Any) -> None:
         import polars as pl
 
         X = pl.DataFrame(schema=names.tolist())  # scikit-learn knows the names of a frame
-    _check_feature_names(estimator, X, reset=False)
+    check_feature_names(estimator, X, reset=False)

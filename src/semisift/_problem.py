@@ -12,10 +12,13 @@ from scipy.sparse import csc_array, issparse
 from sklearn import get_config
 
 from semisift._labels import Labels, Pairs, pairs_from_labels, parse_labels, parse_pairs
+from semisift._warnings import warn
+from semisift.exceptions import GraphWarning
 from semisift.math.columns import extremes, spans
 from semisift.math.distinct import distinct_rows
 from semisift.math.given_graph import given_graph
 from semisift.math.graph import Graph, GraphOptions, neighbour_graph
+from semisift.math.heat import cure
 from semisift.math.structure import check_structure
 
 # Columns are worked on in blocks of about this many values, 8 MB as float64.
@@ -95,7 +98,7 @@ class Problem:
     def pairs(self) -> Pairs:
         """All pairs: those that follow from the labels and those that were given, each once.
 
-        Their number grows with the square of the labelled rows; `semisift.math.pairs.pair_sums`
+        Their number grows with the square of the labelled rows; `semisift.graphs.pairs.pair_sums`
         does without them.
         """
         must, cannot = pairs_from_labels(self.labels)
@@ -217,8 +220,16 @@ class Problem:
             return graph.split(distinct_rows(self.X)[1])[0] if merged else graph
         width = self.spread if options.feature_scaling == "standard" else self.spans
         if given is None:
-            return neighbour_graph(self.X, options, width)
-        return given_graph(given, self.X, options, width)
+            graph = neighbour_graph(self.X, options, width)
+        else:
+            graph = given_graph(given, self.X, options, width)
+        if graph.few_edges is not None:
+            warn(
+                f"The neighbour graph of {self.n_rows} rows rests on few edges: its heat weights "
+                f"are as uneven as if there were {graph.few_edges:.3g} edges. {cure(options)}",
+                GraphWarning,
+            )
+        return graph
 
 
 def _column_blocks(problem: Problem) -> Iterator[slice]:

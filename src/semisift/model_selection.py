@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
-from sklearn.utils.validation import _num_samples
 
 from semisift._labels import Labels, parse_labels
+from semisift._sklearn import num_samples
 
 __all__ = ["SemiSupervisedKFold", "SemiSupervisedStratifiedShuffleSplit"]
 
@@ -147,7 +147,7 @@ class SemiSupervisedStratifiedShuffleSplit(StratifiedShuffleSplit):
 
 
 def _labels(splitter: Any, X: Any, y: Any) -> Labels:
-    labels = parse_labels(y, _num_samples(X))
+    labels = parse_labels(y, num_samples(X))
     if not len(labels.labelled):
         raise ValueError(
             f"{type(splitter).__name__} needs labelled rows to test on: all {len(labels.codes)} "

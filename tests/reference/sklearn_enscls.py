@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from semisift.math.plan import draw_bags, draw_subspaces
+from semisift.kernels.plain.plan import draw_bags, draw_subspaces
 
 
 def member_scores(Z, codes, k=10):

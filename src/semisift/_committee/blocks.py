@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from semisift import kernels
 from semisift._labels import Labels
-from semisift.math import plan as numpy_plan
+from semisift._problem import Problem
 
 
-class Plan(NamedTuple):
+class Dealt(NamedTuple):
     """What each member of a block is dealt."""
 
     subspaces: NDArray[np.int32] | None
@@ -53,6 +53,29 @@ class Setting(ABC):
     draws_at_nodes: bool
     # the features of all members, of shape (n_members, n_drawn); None: drawn with equal chances
     subspaces: NDArray[np.int32] | None = None
+
+    @staticmethod
+    def shared(
+        problem: Problem,
+        n_drawn: int,
+        *,
+        stratified: bool,
+        draws_at_nodes: bool,
+        subspaces: NDArray[np.int32] | None,
+    ) -> dict[str, Any]:
+        """Return the attributes of a setting of any kind."""
+        labelled, strata = list_strata(problem.labels, stratified)
+        return {
+            "labels": problem.labels,
+            "labelled": labelled,
+            "strata": strata,
+            "seed": problem.seed,
+            "n_rows": problem.n_rows,
+            "n_features": problem.n_features,
+            "n_drawn": n_drawn,
+            "draws_at_nodes": draws_at_nodes,
+            "subspaces": subspaces,
+        }
 
     @abstractmethod
     def new_block(self, start: int, stop: int) -> "Block":
@@ -92,7 +115,7 @@ class Block(ABC):
             _kept={"plan": self._kept["plan"]} if "plan" in self._kept else {},
         )
 
-    def plan(self, setting: Any) -> Plan:
+    def plan(self, setting: Any) -> Dealt:
         """Return what the members are dealt."""
         if "plan" not in self._kept:
             members = setting.seed, self.start, self.stop
@@ -100,21 +123,25 @@ class Block(ABC):
             if subspaces is not None:
                 subspaces = subspaces[self.start : self.stop]
             elif not setting.draws_at_nodes:
-                subspaces = _dealer().draw_subspaces(*members, setting.n_features, setting.n_drawn)
-            weights, out_of_bag = _dealer().draw_bags(
+                subspaces = kernels.plan.draw_subspaces(
+                    *members, setting.n_features, setting.n_drawn
+                )
+            weights, out_of_bag = kernels.plan.draw_bags(
                 *members,
                 setting.n_rows,
                 setting.labelled,
                 setting.strata,
                 setting.labels.unlabelled,
             )
-            self._kept["plan"] = Plan(subspaces, weights, out_of_bag)
+            self._kept["plan"] = Dealt(subspaces, weights, out_of_bag)
         return self._kept["plan"]
 
     def pick_confident(self, setting: Any, *choice: NDArray[Any]) -> NDArray[np.int32]:
         """Return the rows of each member's bag that the committee is surest about."""
         out_of_bag = self.plan(setting).out_of_bag
-        return _dealer().pick_confident(setting.seed, self.start, out_of_bag, self.picks, *choice)
+        return kernels.plan.pick_confident(
+            setting.seed, self.start, out_of_bag, self.picks, *choice
+        )
 
     @abstractmethod
     def vote(
@@ -176,6 +203,12 @@ def list_strata(labels: Labels, stratified: bool) -> tuple[NDArray[np.int32], ND
     return labelled.astype(np.int32), strata.astype(np.int32)
 
 
-def _dealer() -> Any:
-    """Return who deals: the kernels or numpy, with the same bits."""
-    return kernels.plan if kernels.AVAILABLE else numpy_plan
+def count_quotas(growth: float, prior: NDArray[np.float64], n_unlabelled: int) -> NDArray[np.int32]:
+    """Return how many rows of each class a member is handed in a round.
+
+    The growth is shared by the prior and rounded up, so that no class gets none; more than there
+    are rows would only cost memory.
+    """
+    # the tiny amount keeps 100 * 0.07 from being a little more than 7
+    shared = np.ceil(growth * prior - 1e-9)
+    return np.clip(shared, 1, max(1, n_unlabelled)).astype(np.int32)

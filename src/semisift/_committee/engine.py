@@ -14,7 +14,7 @@ from typing import Any, Self
 import joblib
 from joblib.parallel import get_active_backend
 
-from semisift.math.threads import one_blas_thread
+from semisift._threads import one_blas_thread
 
 # Members in a block: enough of them for Python's share of the work to vanish.
 BLOCK_SIZE = 1024

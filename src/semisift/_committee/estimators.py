@@ -26,14 +26,13 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from semisift._committee.blocks import Block, Importance, Setting, list_strata
+from semisift._committee.blocks import Block, Importance, Setting
 from semisift._committee.permutation import Constant, Member, lose_columns
 from semisift._problem import Problem
+from semisift._threads import one_openmp_thread
 from semisift.math.columns import is_small
 from semisift.math.masks import unmask
-from semisift.math.plan import surest
-from semisift.math.streams import Purpose, draw_below
-from semisift.math.threads import one_openmp_thread
+from semisift.math.streams import Purpose, draw_below, surest
 
 # One vote in the fixed-point arithmetic of probability votes.
 VOTE = 65536
@@ -94,20 +93,18 @@ class EstimatorSetting(Setting):
             scale = _powers_of_two(X)
         elif not is_classifier(estimator):
             raise ValueError(f"estimator must be a classifier: got {estimator!r}.")
-        labelled, strata = list_strata(problem.labels, stratified)
+        shared = cls.shared(
+            problem,
+            n_drawn,
+            stratified=stratified,
+            draws_at_nodes=draws_at_nodes,
+            subspaces=subspaces,
+        )
         return cls(
             X=X.tocsr() if problem.is_sparse and draws_at_nodes else X,
             scale=scale,
             estimator=estimator,
-            labels=problem.labels,
-            labelled=labelled,
-            strata=strata,
-            seed=problem.seed,
-            n_rows=problem.n_rows,
-            n_features=problem.n_features,
-            n_drawn=n_drawn,
-            draws_at_nodes=draws_at_nodes,
-            subspaces=subspaces,
+            **shared,
             is_dense=gets_dense(
                 estimator, problem.n_rows, problem.n_features if draws_at_nodes else n_drawn
             ),

@@ -1,28 +1,24 @@
 """Committee members: trees of our own kernels, or any scikit-learn classifier (estimators.py)."""
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semisift import kernels
-from semisift._committee.blocks import Block, Importance, Plan, Setting, list_strata
+from semisift._committee.blocks import Block, Dealt, Importance, Setting
 from semisift._committee.engine import Committee
 from semisift._committee.estimators import EstimatorBlock, EstimatorSetting
 from semisift._problem import Problem
-from semisift._warnings import warn
-from semisift.exceptions import KernelsMissingWarning
-from semisift.kernels import describe_missing
 from semisift.math.masks import row_mask, unmask
 
 __all__ = [
     "Block",
+    "Dealt",
     "EstimatorBlock",
     "EstimatorSetting",
     "Importance",
-    "Plan",
     "Setting",
     "TreeBlock",
     "TreeSetting",
@@ -36,8 +32,6 @@ __all__ = [
 MOST_BYTE_RANKS = 256
 # Values whose order is held as int64, 8 MB, before it is narrowed.
 SORTED_AT_ONCE = 1 << 20
-# Without the kernels; benchmarks/ssfi.py --part no-kernels: from 40 times on many rows to 200.
-TIMES_SLOWER = 100
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -86,23 +80,23 @@ class TreeSetting(Setting):
         -------
         TreeSetting
         """
-        labelled, strata = list_strata(problem.labels, stratified)
+        shared = cls.shared(
+            problem,
+            n_drawn,
+            stratified=stratified,
+            draws_at_nodes=draws_at_nodes,
+            subspaces=subspaces,
+        )
         ranks = order = None
         if not problem.is_sparse and problem.n_rows <= MOST_BYTE_RANKS:
             ranks = kernels.grow.rank_columns(problem.X)
-        elif not problem.is_sparse and (large_bags or len(labelled) > kernels.grow.SIDE_BY_SIDE):
+        elif not problem.is_sparse and (
+            large_bags or len(shared["labelled"]) > kernels.grow.SIDE_BY_SIDE
+        ):
             order = sort_rows(problem.X)
         return cls(
             columns=kernels.columns.Columns(problem.X),
-            labels=problem.labels,
-            labelled=labelled,
-            strata=strata,
-            seed=problem.seed,
-            n_rows=problem.n_rows,
-            n_features=problem.n_features,
-            n_drawn=n_drawn,
-            draws_at_nodes=draws_at_nodes,
-            subspaces=subspaces,
+            **shared,
             ranks=ranks,
             order=order,
             spread=problem.spread if widest_gap else None,
@@ -224,10 +218,10 @@ def build_setting(
     -------
     Setting
     """
-    if estimator is None and kernels.AVAILABLE:
-        return TreeSetting.build(problem, n_drawn, **options)
     if estimator is None:
-        _warn_kernels_missing()
+        kernels.warn_if_missing()
+        if kernels.are_compiled():
+            return TreeSetting.build(problem, n_drawn, **options)
     return EstimatorSetting.build(problem, n_drawn, estimator=estimator, **options)
 
 
@@ -236,8 +230,3 @@ def new_blocks(committee: Committee, setting: Setting) -> list[Block]:
     if isinstance(setting, EstimatorSetting):
         committee.limit_threads()
     return [setting.new_block(start, stop) for start, stop in committee.ranges()]
-
-
-@cache  # one warning a process, whatever the filters
-def _warn_kernels_missing() -> None:
-    warn(describe_missing("scikit-learn's trees serve", TIMES_SLOWER), KernelsMissingWarning)

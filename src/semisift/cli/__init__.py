@@ -28,7 +28,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "semisift.cli.label:label",
         "Label the rows of a table that carry no label.",
     ),
-    "methods": ("semisift.cli.methods:methods", "List the methods, a line each, or tell all about one."),
+    "methods": (
+        "semisift.cli.methods:methods",
+        "List the methods, a line each, or tell all about one.",
+    ),
     "rank": ("semisift.cli.rank:rank", "Rank the features of a table, best first."),
     "report": (
         "semisift.cli.report:report",

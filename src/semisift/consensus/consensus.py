@@ -23,17 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
+from semisift._sklearn import JOBS, MOST_MEMBERS, Interval, StrOptions, at_least, check_params
 from semisift.consensus.parts import (
     DEFAULT_WEIGHTS,
     check_rankers,
     default_rankers,
     kind_of_data,
 )
-from semisift.math.limits import JOBS, MOST_MEMBERS, at_least
 
 # Of measurements: above this correlation one of two columns is a near-copy.
 REDUNDANCY = 0.7
@@ -56,13 +55,11 @@ class Consensus(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     rankers : list of (str, FeatureRanker), default=None
         The rankers to ask, with their names. None takes the default ones. They are cloned; seed,
         selection and the rule on near-copies are those of the consensus.
-    weights : array-like of shape (n_rankers,), default=None
+    ranker_weights : array-like of shape (n_rankers,), default=None
         How much each ranker counts. None is equal weights, but 2 for SSFI and 1 for the others
         among the default rankers.
     aggregation : {"product", "mean"}, default="product"
@@ -77,8 +74,7 @@ class Consensus(FeatureRanker):
     redundancy_threshold : float, "auto" or None, default="auto"
         Rank columns whose absolute correlation with a better one exceeds it behind all others;
         "auto" is 0.7 for measurements and None for counts, where near-copies are rare.
-    random_state : int or RandomState instance, default=None
-        Seed of the draws and of the order of ties. None is a fixed seed.
+    {random_state (draws, ties)}
 
     Attributes
     ----------
@@ -130,7 +126,7 @@ class Consensus(FeatureRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
         "rankers": [None, list],
-        "weights": [None, "array-like"],
+        "ranker_weights": [None, "array-like"],
         "aggregation": [StrOptions({"product", "mean"})],
         "n_members": [StrOptions({"auto"}), at_least(1, MOST_MEMBERS)],
         "max_unlabelled": [None, at_least(2)],
@@ -147,7 +143,7 @@ class Consensus(FeatureRanker):
         *,
         n_features_to_select: int | float | str | None = None,
         rankers: Sequence[tuple[str, FeatureRanker]] | None = None,
-        weights: Sequence[float] | None = None,
+        ranker_weights: Sequence[float] | None = None,
         aggregation: Literal["product", "mean"] = "product",
         n_members: int | Literal["auto"] = "auto",
         max_unlabelled: int | None = 2000,
@@ -161,7 +157,7 @@ class Consensus(FeatureRanker):
             random_state=random_state,
         )
         self.rankers = rankers
-        self.weights = weights
+        self.ranker_weights = ranker_weights
         self.aggregation = aggregation
         self.n_members = n_members
         self.max_unlabelled = max_unlabelled
@@ -192,13 +188,8 @@ class Consensus(FeatureRanker):
 
     def _rank_with(self, ranker: FeatureRanker, problem: Problem) -> None:
         """Fit a ranker to a problem that others share; who watches this fit hears of its steps."""
-        context = getattr(self, "_callback_fit_ctx", None)
-        if context is not None:
-            ranker._callback_fit_ctx = context
-        try:
+        with self._watches(ranker):
             ranker._set_ranking(problem, ranker._score(problem))
-        finally:
-            ranker.__dict__.pop("_callback_fit_ctx", None)
 
     def _new_rankers(self, problem: Problem) -> list[tuple[str, FeatureRanker]]:
         if self.rankers is None:
@@ -207,18 +198,18 @@ class Consensus(FeatureRanker):
             )
         check_rankers(self.rankers)
         for _, ranker in self.rankers:
-            ranker._validate_params()
+            check_params(ranker)
         return [(name, clone(ranker)) for name, ranker in self.rankers]
 
     def _weights(self, n_rankers: int) -> NDArray[np.float64]:
-        given: Any = self.weights
+        given: Any = self.ranker_weights
         if given is None:
             given = DEFAULT_WEIGHTS if self.rankers is None else np.ones(n_rankers)
         weights = np.asarray(given, dtype=np.float64)
         if weights.shape != (n_rankers,) or not (weights >= 0).all() or not weights.sum() > 0:
             raise ValueError(
-                f"weights must hold {n_rankers} numbers, one for each ranker, none of them "
-                f"negative and not all 0: got {self.weights!r}."
+                f"ranker_weights must hold {n_rankers} numbers, one for each ranker, none of them "
+                f"negative and not all 0: got {self.ranker_weights!r}."
             )
         return weights
 
@@ -231,7 +222,7 @@ class Consensus(FeatureRanker):
     def _lighter(self, n_features: int) -> "Consensus":
         """Return a copy of a fitted consensus that asks lighter copies of its rankers."""
         rankers = [(name, ranker._lighter(n_features)) for name, ranker in self.rankers_]
-        copy: Consensus = clone(self).set_params(rankers=rankers, weights=self.weights_)
+        copy: Consensus = clone(self).set_params(rankers=rankers, ranker_weights=self.weights_)
         return copy
 
     def _threshold_of_copies(self, problem: Problem) -> float | None:

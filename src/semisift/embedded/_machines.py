@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dger
 
 from semisift import kernels
-from semisift.math import dual as numpy_dual
 from semisift.math.scaled import ScaledColumns
 
 # How far the gradients of the dual may be apart, as a share of the largest: so tight that the
@@ -91,10 +90,9 @@ class Machines:
 
     def train(self) -> None:
         """Find the dual variables."""
-        solve = kernels.dual.solve if kernels.AVAILABLE else numpy_dual.solve
         machines = zip(self.target, self.low, self.high, self.dual, self.gradient, strict=True)
         for machine in machines:
-            solve(self.gram, *machine, TOLERANCE, MOST_STEPS)
+            kernels.dual.solve(self.gram, *machine, TOLERANCE, MOST_STEPS)
 
     @property
     def lengths(self) -> NDArray[np.float64]:

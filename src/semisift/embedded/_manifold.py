@@ -46,7 +46,7 @@ class Solution(NamedTuple):
     pull: NDArray[np.float64]
 
 
-class State(NamedTuple):
+class ManifoldState(NamedTuple):
     """Where the alternation is.
 
     Attributes
@@ -63,7 +63,7 @@ class State(NamedTuple):
     gap: float
 
 
-class Model(Protocol):
+class ManifoldModel(Protocol):
     """What the alternation needs to know."""
 
     def solve(self, d: NDArray[np.float64]) -> Solution:
@@ -156,8 +156,8 @@ class TallModel:
 
 
 def alternate(
-    model: Model, usable: NDArray[np.bool_], m: int, tol: float, max_iter: int
-) -> Iterator[State]:
+    model: ManifoldModel, usable: NDArray[np.bool_], m: int, tol: float, max_iter: int
+) -> Iterator[ManifoldState]:
     """Train the machines and weigh the columns in turn, until little is left to gain.
 
     The plain step is ``d_j = min(1, |w_j| / tau)``, which minimises the objective for given w and
@@ -178,7 +178,7 @@ def alternate(
 
     Yields
     ------
-    State
+    ManifoldState
         One for each step, the objective never higher than before.
     """
     state = _state(model, np.where(usable, m / max(1, usable.sum()), 0.0), m)
@@ -202,11 +202,11 @@ def alternate(
         yield state
 
 
-def _state(model: Model, d: NDArray[np.float64], m: int) -> State:
+def _state(model: ManifoldModel, d: NDArray[np.float64], m: int) -> ManifoldState:
     solution = model.solve(d)
     squares = solution.pull**2
     largest = np.sort(squares)[len(squares) - m :]
-    return State(d, solution, float(max(0.0, largest.sum() - d @ squares) / 2))
+    return ManifoldState(d, solution, float(max(0.0, largest.sum() - d @ squares) / 2))
 
 
 def water_filling(

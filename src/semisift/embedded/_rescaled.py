@@ -23,7 +23,7 @@ LEAST_LENGTH = 1e-5
 BLOCK_VALUES = 1 << 22
 
 
-class State(NamedTuple):
+class RescaledState(NamedTuple):
     """Where the descent is.
 
     Attributes
@@ -108,7 +108,7 @@ def descend(
     gamma: float,
     *,
     n_inner: int = 1,
-) -> Iterator[State]:
+) -> Iterator[RescaledState]:
     """Yield one state after another, without end.
 
     Parameters
@@ -127,7 +127,7 @@ def descend(
 
     Yields
     ------
-    State
+    RescaledState
     """
     unlabelled = codes < 0
     shares = np.eye(n_classes)[codes]
@@ -143,7 +143,7 @@ def descend(
         shares = shares.copy()
         shares[unlabelled] = project_on_simplex(values[unlabelled])
         objective = ((values - shares) ** 2).sum() + gamma * lengths.sum() ** 2
-        yield State(theta, float(objective), shares)
+        yield RescaledState(theta, float(objective), shares)
 
 
 def solve_ridge(matrix: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -30,26 +30,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import diags_array
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from semisift._graph_ranker import GraphRanker, documented
+from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
+from semisift._sklearn import Interval, StrOptions, at_least
+from semisift._threads import one_blas_thread
 from semisift._warnings import warn
 from semisift.embedded._machines import class_signs
-from semisift.embedded._manifold import LEAST, State, TallModel, WideModel, alternate
+from semisift.embedded._manifold import LEAST, ManifoldState, TallModel, WideModel, alternate
 from semisift.embedded._squared_hinge import SquaredHinge
-from semisift.math.class_moments import column_moments, units
+from semisift.graphs.class_moments import units
 from semisift.math.columns import filled_columns
 from semisift.math.graph import Graph, edges_of
-from semisift.math.limits import at_least
+from semisift.math.moments import column_moments
 from semisift.math.scaled import ScaledColumns
-from semisift.math.threads import one_blas_thread
 
 # So many columns are sought where no number was asked for, or half of them.
 MOST_UNASKED = 100
 
 
-@documented
 class FSManifold(GraphRanker):
     """Rank columns by their weights in large-margin machines on the manifold of all rows.
 
@@ -64,8 +63,7 @@ class FSManifold(GraphRanker):
     graph_weight : float, default=1.0
         The rho of the formula: weight of the differences between neighbours. 0 leaves unlabelled
         rows out.
-    n_neighbors : int, default=10
-        Neighbours of each row; at most all other rows are used.
+    {n_neighbors}
     feature_scaling : {"standard", "minmax", None}, default="standard"
         How columns are scaled to measure the distances of the graph: to standard deviation 1, to
         [0, 1], or not at all. The machines always see standardised columns.
@@ -79,7 +77,12 @@ class FSManifold(GraphRanker):
         Stop where the objective is within this share of the lowest one.
     max_iter : int, default=5000
         Stop after so many steps.
-    (graph parameters)
+    {graph}
+    {weights}
+    {heat_scale}
+    {heat_constant}
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------
@@ -210,7 +213,7 @@ class FSManifold(GraphRanker):
         nodes = np.arange(len(rows))
         return Graph(*edges_of(upper), nodes, nodes, np.zeros(len(rows)))
 
-    def _fit_model(self, problem: Problem, graph: Graph, m: int) -> State:
+    def _fit_model(self, problem: Problem, graph: Graph, m: int) -> ManifoldState:
         """Find the weights of the columns with one graph."""
         scale = self.graph_weight / problem.n_rows**2
         Q = (scale * (diags_array(graph.between) - graph.upper - graph.upper.T)).tocsr()

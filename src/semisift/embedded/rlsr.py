@@ -27,16 +27,16 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
+from semisift._sklearn import Interval, StrOptions, at_least
+from semisift._threads import one_blas_thread
 from semisift.embedded._rescaled import TallRegression, WideRegression, descend
-from semisift.math.class_moments import column_moments, units
+from semisift.graphs.class_moments import units
 from semisift.math.columns import column_factors, filled_columns
-from semisift.math.limits import at_least
+from semisift.math.moments import column_moments
 from semisift.math.scaled import ScaledColumns
-from semisift.math.threads import one_blas_thread
 
 # Systems of equations of more unknowns than this take minutes a step, and gigabytes.
 MOST_UNKNOWNS = 10_000
@@ -51,8 +51,7 @@ class RLSR(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    {n_features_to_select}
     gamma : float, default=1.0
         Weight of the penalty; the larger, the fewer columns share the weights.
     feature_scaling : {"standard"}, default=None
@@ -69,8 +68,7 @@ class RLSR(FeatureRanker):
         "paper" takes the columns as they are, finds regression and weights ten times in turn before
         the shares of the classes, and stops at a relative change of 1e-8 or after 100 steps;
         `feature_scaling`, `tol` and `max_iter` are then not used.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
+    {redundancy_threshold}
     random_state : int or RandomState instance, default=None
         Seed of the draw of unlabelled rows and of the order of ties. None is a fixed seed.
 

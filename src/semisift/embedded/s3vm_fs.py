@@ -26,9 +26,7 @@ class S3VMFS(S3VMRFE):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to keep: a number, a share in (0, 1], or a rule: "shadow", "stability" or
-        "knockoff" (see `FeatureRanker`). None keeps half.
+    {n_features_to_select}
     train_once : bool, default=False
         Train the machines once and rank all columns by their weights, instead of training them
         again after each removal.
@@ -51,8 +49,7 @@ class S3VMFS(S3VMRFE):
     warm_start : bool, default=False
         Go on where an earlier fit on the same X and y was, from its `eliminated_`: one that was
         interrupted, or that kept more columns.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
+    {redundancy_threshold}
     random_state : int or RandomState instance, default=None
         Seed of the choice of unlabelled rows and of the order of equally weak columns. None is a
         fixed seed.

@@ -26,26 +26,23 @@ w_u is nearly 0. Several classes: one machine each against the rest, and the mea
 SVM-RFE.
 """
 
-from functools import cache
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from semisift import kernels
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
+from semisift._sklearn import Interval, RealNotInt, StrOptions, at_least
+from semisift._threads import one_blas_thread
 from semisift._warnings import warn
 from semisift.embedded._elimination import Elimination
 from semisift.embedded._machines import one_against_rest, one_class
-from semisift.exceptions import FallbackWarning, KernelsMissingWarning
-from semisift.kernels import describe_missing
+from semisift.exceptions import FallbackWarning
 from semisift.math.columns import power_of_two
-from semisift.math.limits import at_least
 from semisift.math.scaled import ScaledColumns
-from semisift.math.threads import one_blas_thread
 
 # Separates the order of equally weak columns from other draws with the same seed.
 ELIMINATION_STREAM = 0x726665
@@ -56,18 +53,14 @@ ONE_BY_ONE = 25_000
 # Progress is told so many times.
 MOST_TASKS = 100
 
-TIMES_SLOWER = 20
-
 
 class S3VMRFE(FeatureRanker):
     """Rank columns by eliminating the weakest in two support vector machines, again and again.
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half. All columns
-        are ranked in any case.
+    {n_features_to_select}
+        All columns are ranked in any case.
     C : float, default=1.0
         How much the supervised machine pays for labelled rows on the wrong side of its margin.
     nu : float, default=0.5
@@ -87,8 +80,7 @@ class S3VMRFE(FeatureRanker):
     warm_start : bool, default=False
         Go on where an interrupted fit on the same X, y and random_state was, from its
         `eliminated_`. A fit that was complete, or on other data, is not gone on with.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
+    {redundancy_threshold}
     random_state : int or RandomState instance, default=None
         Seed of the choice of unlabelled rows and of the order of equally weak columns. None is a
         fixed seed.
@@ -228,8 +220,7 @@ class S3VMRFE(FeatureRanker):
 
     def _begin(self, problem: Problem, kept: NDArray[np.bool_]) -> Elimination:
         """Train the machines on the columns that are left."""
-        if not kernels.AVAILABLE:
-            _warn_kernels_missing()
+        kernels.warn_if_missing()
         part = problem.part(problem.some_rows(self.max_unlabelled))
         labels, rows = part.labels, part.labels.unlabelled
         labelled = unlabelled = None
@@ -267,11 +258,3 @@ def unit_columns(problem: Problem, rows: NDArray[np.integer]) -> ScaledColumns:
     with np.errstate(divide="ignore"):
         factor = np.where(problem.constant, 0.0, unit / problem.spans)
     return ScaledColumns(problem.X, rows, unit, low / unit, factor)
-
-
-@cache  # one warning a process, whatever the filters
-def _warn_kernels_missing() -> None:
-    warn(
-        describe_missing("numpy serves", TIMES_SLOWER),
-        KernelsMissingWarning,
-    )

@@ -1,7 +1,8 @@
 """Rankers that ask a committee of many small learners."""
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from semisift._lazy import lazy_names
 
 if TYPE_CHECKING:
     from semisift.ensembles.bagging_constraint import BaggingConstraintScore
@@ -20,21 +21,14 @@ __all__ = [
     "PCTForestImportance",
 ]
 
-_HOMES = {
-    "BaggingConstraintScore": "semisift.ensembles.bagging_constraint",
-    "EnsCLS": "semisift.ensembles.enscls",
-    "PCTForestImportance": "semisift.ensembles.pct_forest",
-    "SEFR": "semisift.ensembles.sefr",
-    "SSFI": "semisift.ensembles.ssfi",
-    "ForestImportance": "semisift.ensembles.forest",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "BaggingConstraintScore": "bagging_constraint",
+        "EnsCLS": "enscls",
+        "ForestImportance": "forest",
+        "PCTForestImportance": "pct_forest",
+        "SEFR": "sefr",
+        "SSFI": "ssfi",
+    },
+)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,15 +13,10 @@ from semisift._committee.blocks import list_strata
 from semisift._committee.engine import Committee
 from semisift._labels import Labels
 from semisift._problem import Problem
-from semisift._warnings import warn
-from semisift.exceptions import KernelsMissingWarning
-from semisift.kernels import describe_missing
+from semisift.graphs.class_moments import units
 from semisift.math import pct
-from semisift.math.class_moments import column_moments, units
+from semisift.math.moments import column_moments
 from semisift.math.streams import Purpose, draw_distinct, stream_words
-
-# Without the kernels; benchmarks/modern.py --part no-kernels: from 8 times to 46.
-TIMES_SLOWER = 20
 
 # Separates the draw of the folds from the draws that trees make with the same seed.
 FOLD_STREAM = 0x666F6C64
@@ -36,14 +30,14 @@ VOTE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Setting:
+class PCTSetting:
     """What all trees of a forest share.
 
     Attributes
     ----------
     X : array or csc_array of shape (n_rows, p)
     columns : Columns or None
-        X for the kernels, if there are any.
+        X for the kernels.
     labels : Labels
     labelled, strata : int32 arrays
         The labelled rows class by class, and where each class starts.
@@ -83,16 +77,15 @@ class Setting:
     seed: int
 
     @classmethod
-    def build(cls, problem: Problem, **options: Any) -> "Setting":
+    def build(cls, problem: Problem, **options: Any) -> "PCTSetting":
         """Prepare the data; the options are the attributes from `label_weight` to `by_labelled`."""
-        if not kernels.AVAILABLE:
-            _warn_kernels_missing()
+        kernels.warn_if_missing()
         unit = units(problem)
         mean, squares = column_moments(problem.X, unit)
         labelled, strata = list_strata(problem.labels, stratified=True)
         return cls(
             X=problem.X,
-            columns=kernels.columns.Columns(problem.X) if kernels.AVAILABLE else None,
+            columns=kernels.columns.Columns(problem.X),
             labels=problem.labels,
             labelled=labelled,
             strata=strata,
@@ -104,7 +97,7 @@ class Setting:
             **options,
         )
 
-    def on(self, problem: Problem) -> "Setting":
+    def on(self, problem: Problem) -> "PCTSetting":
         """Return the same setting for other rows."""
         names = (
             "label_weight",
@@ -114,7 +107,7 @@ class Setting:
             "max_depth",
             "by_labelled",
         )
-        return Setting.build(problem, **{name: getattr(self, name) for name in names})
+        return PCTSetting.build(problem, **{name: getattr(self, name) for name in names})
 
     @property
     def n_drawn(self) -> int:
@@ -156,10 +149,9 @@ class Setting:
         coordinates = np.empty((len(rows), 0))
         if of_rows > 0:
             coordinates = self.coordinates(member, rows)
-        grow_tree: Any = kernels.pct.grow_tree if kernels.AVAILABLE else pct.grow_tree
         return pct.Tree(
-            *grow_tree(
-                self.columns if kernels.AVAILABLE else self.X,
+            *kernels.pct.grow_tree(
+                self.columns,
                 self.usable,
                 rows,
                 bag[rows],
@@ -193,7 +185,7 @@ class Worth(NamedTuple):
     n_trees: int
 
 
-def measure(members: tuple[int, int], setting: Setting, importance: str) -> Worth:
+def measure(members: tuple[int, int], setting: PCTSetting, importance: str) -> Worth:
     """Grow some trees, and measure what columns are worth to them."""
     measured = []
     for member in range(*members):
@@ -211,7 +203,7 @@ def measure(members: tuple[int, int], setting: Setting, importance: str) -> Wort
 
 
 def permutation_importance(
-    tree: pct.Tree, setting: Setting, member: int, bag: NDArray[np.int32]
+    tree: pct.Tree, setting: PCTSetting, member: int, bag: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return how the error of one tree grows when a column is permuted over its out-of-bag rows.
 
@@ -238,7 +230,7 @@ def permutation_importance(
     return columns, worths
 
 
-def votes(members: tuple[int, int], setting: Setting, X: Any) -> NDArray[np.int64]:
+def votes(members: tuple[int, int], setting: PCTSetting, X: Any) -> NDArray[np.int64]:
     """Return the summed class shares that some trees give to the rows of X, in fixed point."""
     total = np.zeros((X.shape[0], setting.labels.n_classes), dtype=np.int64)
     for member in range(*members):
@@ -261,7 +253,9 @@ def folds(problem: Problem) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int6
         yield np.setdiff1d(np.arange(problem.n_rows), held), held
 
 
-def choose_weight(problem: Problem, setting: Setting, n_members: int, n_jobs: int | None) -> float:
+def choose_weight(
+    problem: Problem, setting: PCTSetting, n_members: int, n_jobs: int | None
+) -> float:
     """Return the weight with which forests are right about most labelled rows held out.
 
     The unlabelled rows are always grown on. Of equally good weights the largest is taken.
@@ -276,8 +270,3 @@ def choose_weight(problem: Problem, setting: Setting, n_members: int, n_jobs: in
                 answers = np.argmax(shares, axis=1)
                 n_right[place] += np.count_nonzero(answers == problem.labels.codes[held])
     return WEIGHTS[len(WEIGHTS) - 1 - int(np.argmax(n_right[::-1]))]
-
-
-@cache  # one warning a process, whatever the filters
-def _warn_kernels_missing() -> None:
-    warn(describe_missing("numpy serves", TIMES_SLOWER), KernelsMissingWarning)

@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
-from semisift._committee.engine import committee_size
+from semisift._committee.engine import Committee, committee_size
 from semisift._committee.members import Importance
 from semisift._problem import Problem
-from semisift.math.limits import JOBS, MOST_MEMBERS, at_least
+from semisift._sklearn import JOBS, MOST_MEMBERS, Interval, RealNotInt, StrOptions, at_least
 from semisift.math.subspaces import KINDS, Kind, draw_subspaces
 
 COMMITTEE_CONSTRAINTS: dict[str, list[Any]] = {
@@ -31,6 +30,19 @@ SUBSPACE_CONSTRAINTS: dict[str, list[Any]] = {"subspace": [StrOptions(set(KINDS)
 def count_members(n_members: int | str, n_features: int) -> int:
     """Return the size of the committee."""
     return committee_size(n_features) if isinstance(n_members, str) else int(n_members)
+
+
+class CommitteeMixin:
+    """Mixin of rankers whose committee works once, block after block."""
+
+    n_members: Any
+    n_jobs: int | None
+
+    def _committee(self, problem: Problem) -> Committee:
+        return Committee(count_members(self.n_members, problem.n_features), self.n_jobs)
+
+    def _n_tasks(self, problem: Problem) -> int:
+        return len(self._committee(problem).ranges())
 
 
 def features_of_members(

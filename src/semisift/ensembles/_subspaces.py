@@ -4,7 +4,6 @@ Member i owns the random streams (seed, i), so its draws depend on nobody else's
 """
 
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -14,19 +13,12 @@ from numpy.typing import NDArray
 from semisift import kernels
 from semisift._committee.engine import features_to_draw
 from semisift._problem import Problem
-from semisift._warnings import warn
 from semisift.ensembles._shared import count_members, features_of_members
-from semisift.exceptions import KernelsMissingWarning
-from semisift.kernels import describe_missing
-from semisift.math import plan as numpy_plan
+from semisift.graphs.constrained import list_constraints, scaled, weight_options
 from semisift.math.blocks import MOST_SQUARED
-from semisift.math.cls_weights import Options
-from semisift.math.constrained import list_constraints, scaled, weight_options
+from semisift.math.cls_weights import TieOptions
 from semisift.math.constraints import Constraints
 from semisift.math.streams import Purpose, stream_words
-
-# Without the kernels: from 5 times on many rows to 12 (four of the sets of benchmarks/enscls.py).
-TIMES_SLOWER = 10
 
 # A member lists the pairs of at most so many labelled rows.
 MOST_LABELLED = MOST_SQUARED
@@ -35,7 +27,7 @@ NO_COUNTS = np.empty((0, 0), dtype=np.int32)
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class SubspaceSetting:
     """What all members share.
 
     Attributes
@@ -55,7 +47,7 @@ class Setting:
     most_unlabelled : int or None
     compress : {"som", None}
     balance : float or None
-    options : Options
+    options : TieOptions
     seed : int
     subspaces : int32 array of shape (n_members, n_drawn) or None
         The features of all members; None: drawn with equal chances.
@@ -72,7 +64,7 @@ class Setting:
     most_unlabelled: int | None
     compress: Literal["som"] | None
     balance: float | None
-    options: Options
+    options: TieOptions
     seed: int
     subspaces: NDArray[np.int32] | None
 
@@ -86,10 +78,9 @@ class Deal(NamedTuple):
     unlabelled: NDArray[np.int32]
 
 
-def make_setting(ranker: Any, problem: Problem) -> Setting:
+def make_setting(ranker: Any, problem: Problem) -> SubspaceSetting:
     """Return what the members of an `EnsCLS` share on a problem."""
-    if not kernels.AVAILABLE:
-        _warn_kernels_missing()
+    kernels.warn_if_missing()
     is_printed = ranker.variant == "paper"
     feature_scaling = None if is_printed else ranker.feature_scaling
     n_drawn = features_to_draw(ranker.max_features, problem.n_features)
@@ -110,7 +101,7 @@ def make_setting(ranker: Any, problem: Problem) -> Setting:
         n_each = np.unique(codes, return_counts=True)[1].tolist()
     X, unit = scaled(problem, feature_scaling)
     compress: Literal["som"] | None = "som" if is_printed else ranker.compress
-    return Setting(
+    return SubspaceSetting(
         X=X,
         unit=unit,
         constraints=constraints,
@@ -133,21 +124,24 @@ def make_setting(ranker: Any, problem: Problem) -> Setting:
     )
 
 
-def deal_members(members: tuple[int, int], setting: Setting) -> Deal:
+def deal_members(members: tuple[int, int], setting: SubspaceSetting) -> Deal:
     """Draw the features and bootstraps of some members."""
     start, stop = members
-    dealer = kernels.plan if kernels.AVAILABLE else numpy_plan
     n_features, n_rows = setting.X.shape[1], len(setting.constraints.rows)
     if setting.subspaces is not None:
         features = setting.subspaces[start:stop]
     else:
-        features = dealer.draw_subspaces(setting.seed, start, stop, n_features, setting.n_drawn)
+        features = kernels.plan.draw_subspaces(
+            setting.seed, start, stop, n_features, setting.n_drawn
+        )
     copies = np.ones((stop - start, n_rows), dtype=np.int32)
     pair_counts = NO_COUNTS
     if setting.bootstrap is not None and setting.strata[-1] > 0:
         n = int(setting.strata[-1])
         places, none = np.arange(n, dtype=np.int32), np.empty(0, dtype=np.int32)
-        drawn, _ = dealer.draw_bags(setting.seed, start, stop, n, places, setting.strata, none)
+        drawn, _ = kernels.plan.draw_bags(
+            setting.seed, start, stop, n, places, setting.strata, none
+        )
         drawn = drawn if setting.keeps_copies else np.minimum(drawn, 1)
         if setting.bootstrap == "rows":
             copies = drawn
@@ -170,7 +164,7 @@ def deal_members(members: tuple[int, int], setting: Setting) -> Deal:
 
 
 def _leave_some_out(
-    copies: NDArray[np.int32], is_labelled: NDArray[np.bool_], member: int, setting: Setting
+    copies: NDArray[np.int32], is_labelled: NDArray[np.bool_], member: int, setting: SubspaceSetting
 ) -> None:
     """Leave the same share of each stratum out of a bag that has too many labelled rows."""
     n = len(copies)
@@ -185,7 +179,7 @@ def _leave_some_out(
     copies[drawn[np.lexsort((words[drawn], order[drawn]))[MOST_LABELLED:]]] = 0
 
 
-def listed_member(i: int, deal: Deal, setting: Setting) -> tuple[Deal, Setting]:
+def listed_member(i: int, deal: Deal, setting: SubspaceSetting) -> tuple[Deal, SubspaceSetting]:
     """Return what one member is dealt, with a list of the pairs of its own labelled rows."""
     drawn = np.flatnonzero(deal.copies[i])
     own = i if len(deal.unlabelled) > 1 else 0
@@ -196,8 +190,3 @@ def listed_member(i: int, deal: Deal, setting: Setting) -> tuple[Deal, Setting]:
         deal.unlabelled[own : own + 1],
     )
     return alone, replace(setting, constraints=setting.constraints.listed(drawn))
-
-
-@cache  # one warning a process, whatever the filters
-def _warn_kernels_missing() -> None:
-    warn(describe_missing("numpy serves", TIMES_SLOWER), KernelsMissingWarning)

@@ -16,7 +16,7 @@ COLLAPSED_PART = 0.25
 FEWEST_EXPECTED = 30
 
 
-class Verdict(NamedTuple):
+class CommitteeVerdict(NamedTuple):
     """The committee's label (-1: no voter) and its share of the votes, for each unlabelled row."""
 
     label: NDArray[np.int32]
@@ -36,7 +36,7 @@ def decide(
     votes: NDArray[np.int64],
     prior: NDArray[np.float64] | None = None,
     labelled_shares: NDArray[np.float64] | None = None,
-) -> Verdict:
+) -> CommitteeVerdict:
     """Return the winner of each row's votes and its share (algorithm 3 of the SSFI paper).
 
     Parameters
@@ -51,13 +51,13 @@ def decide(
 
     Returns
     -------
-    Verdict
+    CommitteeVerdict
 
     Examples
     --------
     >>> import numpy as np
     >>> decide(np.array([[3, 2], [0, 0]]))
-    Verdict(label=array([ 0, -1], dtype=int32), confidence=array([0.6, 0. ]))
+    CommitteeVerdict(label=array([ 0, -1], dtype=int32), confidence=array([0.6, 0. ]))
     """
     total = votes.sum(axis=1)
     usable = total > 0
@@ -71,7 +71,7 @@ def decide(
         share /= np.where(usable, share.sum(axis=1), 1)[:, None]
         winner = share.argmax(axis=1)
     label = np.where(usable, winner, -1).astype(np.int32)
-    return Verdict(label, np.where(usable, share.max(axis=1, initial=0), 0.0))
+    return CommitteeVerdict(label, np.where(usable, share.max(axis=1, initial=0), 0.0))
 
 
 def has_collapsed(winner: NDArray[np.integer], labelled_shares: NDArray[np.float64] | None) -> bool:
@@ -87,7 +87,7 @@ def has_collapsed(winner: NDArray[np.integer], labelled_shares: NDArray[np.float
 
 
 def sort_confident(
-    verdict: Verdict, unlabelled: NDArray[np.int32], n_rows: int, quotas: NDArray[np.int32]
+    verdict: CommitteeVerdict, unlabelled: NDArray[np.int32], n_rows: int, quotas: NDArray[np.int32]
 ) -> tuple[NDArray[Any], ...]:
     """List the usable rows class by class, the most confident first, for `pick_confident`."""
     usable = np.flatnonzero(verdict.label >= 0)

@@ -24,16 +24,15 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.utils._param_validation import StrOptions
 
 from semisift._base import PairRanker
 from semisift._problem import Problem
-from semisift.math.class_moments import units
-from semisift.math.limits import MOST_MEMBERS, at_least
-from semisift.math.pairs import check_kinds, some_pairs, squared_differences
+from semisift._sklearn import MOST_MEMBERS, StrOptions, at_least
+from semisift._threads import one_blas_thread
+from semisift.graphs.class_moments import units
+from semisift.graphs.pairs import check_kinds, some_pairs, squared_differences
 from semisift.math.scores import ratio
 from semisift.math.streams import Purpose, draw_below
-from semisift.math.threads import one_blas_thread
 
 # The constraint scores of so many bags and columns are held at once, 256 MB.
 MOST_SCORES = 1 << 25
@@ -47,9 +46,7 @@ class BaggingConstraintScore(PairRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     n_members : int, default=100
         Number of bags.
     aggregation : {"rank", "score"}, default="rank"
@@ -57,10 +54,8 @@ class BaggingConstraintScore(PairRanker):
     max_pairs : int, default=5000
         Of the must-link and of the cannot-link pairs that follow from the labels, use so many,
         drawn at random, where there are more.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the draws and of the order of ties. None is a fixed seed.
+    {redundancy_threshold}
+    {random_state (draws, ties)}
 
     Attributes
     ----------

@@ -9,28 +9,26 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._base import PairRanker
-from semisift._committee.engine import Committee
 from semisift._problem import Problem
+from semisift._sklearn import Interval, StrOptions, at_least
 from semisift.ensembles._aggregate import AGGREGATES, aggregate
 from semisift.ensembles._shared import (
     COMMITTEE_CONSTRAINTS,
     SUBSPACE_CONSTRAINTS,
-    count_members,
+    CommitteeMixin,
 )
 from semisift.ensembles._subspace_scores import MemberScores, score_members, weigh_members
-from semisift.ensembles._subspaces import Setting, make_setting
+from semisift.ensembles._subspaces import SubspaceSetting, make_setting
+from semisift.graphs.constrained import refuse_vanished, warn_of_no_cannot_link
 from semisift.math.cls import N_CANNOT_LINKS
-from semisift.math.constrained import refuse_vanished, warn_of_no_cannot_link
-from semisift.math.limits import at_least
 
 # Members whose weights are looked at one by one, to tell whether the heat fits the data.
 N_PROBED = 3
 
 
-class EnsCLS(PairRanker):
+class EnsCLS(CommitteeMixin, PairRanker):
     """Rank features by the constrained Laplacian scores of many random subspaces.
 
     Each of N members draws sqrt(p) features and a bootstrap of the labelled rows, and computes the
@@ -67,19 +65,15 @@ class EnsCLS(PairRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
-    n_members : int or "auto", default="auto"
-        Committee size; "auto" is the paper's ``10 ceil(log(0.01) / log(1 - 1 / sqrt(p)))``.
-    max_features : "sqrt", int or float, default="sqrt"
-        Features that each member draws: the rounded square root, a number or a share.
+    {n_features_to_select}
+    {n_members (auto)}
+    {max_features (member)}
     subspace : {"random", "relevant", "probabilistic-mrmr"}, default="random"
         How members draw their features: with equal chances; in proportion to their mutual
         information with the class on the labelled rows; or to that minus their mean mutual
         information with the features that the member has drawn before. Without two classes all
         chances are equal. Features that no member draws have no score.
-    aggregate : {"zscore", "draws", "rank", "printed"}, default="zscore"
+    aggregation : {"zscore", "draws", "rank", "printed"}, default="zscore"
         How the scores of the members become one: the mean over the members that drew a feature, of
         scores in standard deviations from the mean of the member ("zscore"), as they are
         ("draws"), or of ranks within the member ("rank"); or the sum over N ("printed").
@@ -97,16 +91,12 @@ class EnsCLS(PairRanker):
     compress : {None, "som"}, default=None
         "som" replaces more than 500 unlabelled rows by the units of a self-organising map, in each
         subspace.
-    n_neighbors : int, default=10
-        Neighbours of each unlabelled row; at most all other rows are used.
+    {n_neighbors (unlabelled)}
     variant : {"default", "paper"}, default="default"
         The recommended method or the printed one, with which only `n_members`, `max_features` and
         `subspace` are used.
-    graph : {"mean", "union"}, default="mean"
-        An edge has the mean, or the larger, of the shares that its two rows give it among their
-        neighbours. Rows at the same distance share the last places equally.
-    weights : {"heat", "binary"}, default="heat"
-        ``exp(-d2 / (heat_constant * scale))`` with d2 the squared distance, or 1.
+    {graph (by name)}
+    {weights}
     feature_scaling : {None, "minmax"}, default=None
         "minmax" measures distances after scaling each column to [0, 1], as the mean over the
         subspace. Counts, as of words, are better left alone.
@@ -114,17 +104,13 @@ class EnsCLS(PairRanker):
         The scale of the heat weights: the mean squared distance in the subspace, or 1.
     heat_constant : float, default=1.0
         Larger is more even weights.
-    self_loops : bool, default=True
-        Tie each labelled row to itself by the largest weight.
-    mean : {"D", "plain"}, default="D"
-        The mean that the variance is taken from: of all rows, or weighted by D.
+    {self_loops}
+    {mean (of the variance)}
     n_jobs : int, default=None
         Threads; the scores do not depend on it. A joblib backend with processes or machines of its
         own is used where one was chosen.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the draws and of the order of ties. None is a fixed seed.
+    {redundancy_threshold}
+    {random_state (draws, ties)}
 
     Attributes
     ----------
@@ -158,7 +144,7 @@ class EnsCLS(PairRanker):
         **PairRanker._parameter_constraints,
         **{name: COMMITTEE_CONSTRAINTS[name] for name in ("n_members", "max_features", "n_jobs")},
         **SUBSPACE_CONSTRAINTS,
-        "aggregate": [StrOptions(set(AGGREGATES))],
+        "aggregation": [StrOptions(set(AGGREGATES))],
         "balance": [None, Interval(Real, 0, None, closed="left")],
         "bootstrap": [None, StrOptions({"plain", "stratified"})],
         "max_unlabelled": [None, at_least(2)],
@@ -181,7 +167,7 @@ class EnsCLS(PairRanker):
         n_members: int | Literal["auto"] = "auto",
         max_features: int | float | Literal["sqrt"] = "sqrt",
         subspace: Literal["random", "relevant", "probabilistic-mrmr"] = "random",
-        aggregate: Literal["zscore", "draws", "rank", "printed"] = "zscore",
+        aggregation: Literal["zscore", "draws", "rank", "printed"] = "zscore",
         balance: float | None = 1.0,
         bootstrap: Literal["plain", "stratified"] | None = "plain",
         max_unlabelled: int | None = 2000,
@@ -207,7 +193,7 @@ class EnsCLS(PairRanker):
         self.n_members = n_members
         self.max_features = max_features
         self.subspace = subspace
-        self.aggregate = aggregate
+        self.aggregation = aggregation
         self.balance = balance
         self.bootstrap = bootstrap
         self.max_unlabelled = max_unlabelled
@@ -223,15 +209,10 @@ class EnsCLS(PairRanker):
         self.mean = mean
         self.n_jobs = n_jobs
 
-    def _n_tasks(self, problem: Problem) -> int:
-        n_members = count_members(self.n_members, problem.n_features)
-        return len(Committee(n_members, self.n_jobs).ranges())
-
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         warn_of_no_cannot_link(problem, type(self).__name__)
         setting, is_printed = make_setting(self, problem), self.variant == "paper"
-        n_members = count_members(self.n_members, problem.n_features)
-        with Committee(n_members, self.n_jobs) as committee:
+        with self._committee(problem) as committee:
             committee.limit_threads()
             scored = committee.map(score_members, committee.ranges(), setting)
             parts = list(self._progress(scored, "members"))
@@ -239,7 +220,7 @@ class EnsCLS(PairRanker):
 
         # Weights of a problem that was made from another one were checked there.
         if setting.options.weights == "heat" and problem.graph_source is None:
-            self._check_heat(min(N_PROBED, n_members), setting)
+            self._check_heat(min(N_PROBED, len(members.features)), setting)
         taken = members.totals[:, N_CANNOT_LINKS] > 0
         if is_printed or not taken.any():
             taken[:] = True
@@ -247,12 +228,12 @@ class EnsCLS(PairRanker):
             members.features[taken],
             members.scores[taken],
             problem.n_features,
-            "printed" if is_printed else self.aggregate,
+            "printed" if is_printed else self.aggregation,
             len(taken),
         )
         return 0.0 - scores
 
-    def _check_heat(self, n_probed: int, setting: Setting) -> None:
+    def _check_heat(self, n_probed: int, setting: SubspaceSetting) -> None:
         """Refuse weights that vanish in most members, and warn of few edges in most of them."""
         weights = weigh_members(n_probed, setting)
         vanished = sum(each.vanished for each in weights)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._base import FeatureRanker
-from semisift._committee.engine import Committee, features_to_draw
+from semisift._committee.engine import features_to_draw
 from semisift._committee.members import (
     Block,
     Importance,
@@ -21,12 +21,12 @@ from semisift._committee.members import (
 from semisift._problem import Problem
 from semisift.ensembles._shared import (
     COMMITTEE_CONSTRAINTS,
+    CommitteeMixin,
     add_up,
-    count_members,
 )
 
 
-class ForestImportance(FeatureRanker):
+class ForestImportance(CommitteeMixin, FeatureRanker):
     """Rank features by the out-of-bag permutation importance of a random forest on labelled rows.
 
     The gold standard that the SSFI paper compares with; unlabelled rows are not used. Each tree is
@@ -41,23 +41,15 @@ class ForestImportance(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     n_members : int or "auto", default="auto"
         Number of trees; "auto" is ``10 ceil(log(0.01) / log(1 - 1 / sqrt(p)))``.
-    max_features : "sqrt", int or float, default="sqrt"
-        Features that each node draws: the rounded square root, a number or a share.
-    max_depth : int, default=None
-        Depth limit of the trees; None grows them until pure.
-    permutation : {"expected", "sampled"}, default="expected"
-        The exact expectation over all permutations, or one random permutation for each feature.
-    n_jobs : int, default=None
-        Threads; the scores do not depend on it.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the draws and of the order of ties. None is a fixed seed.
+    {max_features (node)}
+    {max_depth}
+    {permutation}
+    {n_jobs}
+    {redundancy_threshold}
+    {random_state (draws, ties)}
 
     Attributes
     ----------
@@ -113,10 +105,6 @@ class ForestImportance(FeatureRanker):
         self.permutation = permutation
         self.n_jobs = n_jobs
 
-    def _n_tasks(self, problem: Problem) -> int:
-        n_members = count_members(self.n_members, problem.n_features)
-        return len(Committee(n_members, self.n_jobs).ranges())
-
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         problem = problem.labelled_part()
         labels = problem.labels
@@ -127,8 +115,7 @@ class ForestImportance(FeatureRanker):
             draws_at_nodes=True,
         )
         truth = row_mask(labels.codes == np.arange(labels.n_classes)[:, None])
-        n_members = count_members(self.n_members, problem.n_features)
-        with Committee(n_members, self.n_jobs) as committee:
+        with self._committee(problem) as committee:
             blocks = new_blocks(committee, setting)
             measured = committee.map(measure, blocks, setting, truth, self.permutation)
             parts = list(self._progress(measured, "trees"))

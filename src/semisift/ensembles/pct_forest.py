@@ -41,28 +41,26 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._base import FeatureRanker
-from semisift._committee.engine import Committee, features_to_draw
+from semisift._committee.engine import features_to_draw
 from semisift._problem import Problem
+from semisift._sklearn import MOST_MEMBERS, Interval, StrOptions, at_least
 from semisift._warnings import warn
-from semisift.ensembles._pct import Setting, choose_weight, measure
-from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS
+from semisift.ensembles._pct import PCTSetting, choose_weight, measure
+from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin
 from semisift.exceptions import FallbackWarning
-from semisift.math.limits import MOST_MEMBERS, at_least
 
 # Measured best of 0.8, 0.95, 0.99 and 1 over five sets with three labels a class.
 LABEL_WEIGHT = 0.95
 
 
-class PCTForestImportance(FeatureRanker):
+class PCTForestImportance(CommitteeMixin, FeatureRanker):
     """Rank columns by how much trees that know labels and rows gain from them.
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to select: a number, or a share in (0, 1]. None selects half.
+    {n_features_to_select}
     n_members : int, default=500
         Number of trees.
     label_weight : float or "cv", default=None
@@ -83,12 +81,9 @@ class PCTForestImportance(FeatureRanker):
         Depth limit of the trees; None grows them until nothing is gained.
     max_unlabelled : int or None, default=1000
         Use at most this many unlabelled rows, drawn at random by `random_state`. None uses all.
-    n_jobs : int, default=None
-        Threads; the scores do not depend on it.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the draws and of the order of ties. None is a fixed seed.
+    {n_jobs}
+    {redundancy_threshold}
+    {random_state (draws, ties)}
 
     Attributes
     ----------
@@ -169,13 +164,10 @@ class PCTForestImportance(FeatureRanker):
         self.max_unlabelled = max_unlabelled
         self.n_jobs = n_jobs
 
-    def _n_tasks(self, problem: Problem) -> int:
-        return len(Committee(self.n_members, self.n_jobs).ranges())
-
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         setting = self._setting(problem.part(problem.some_rows(self.max_unlabelled)))
         self.label_weight_ = setting.label_weight
-        with Committee(self.n_members, self.n_jobs) as committee:
+        with self._committee(problem) as committee:
             measured = committee.map(measure, committee.ranges(), setting, self.importance)
             parts = list(self._progress(measured, "trees"))
         columns = np.concatenate([part.columns for part in parts])
@@ -183,7 +175,7 @@ class PCTForestImportance(FeatureRanker):
         n_grown = sum(part.n_trees for part in parts)  # fewer if a callback stopped it
         return np.bincount(columns, values, minlength=problem.n_features) / n_grown
 
-    def _setting(self, problem: Problem) -> Setting:
+    def _setting(self, problem: Problem) -> PCTSetting:
         """Prepare the data, and choose the weight of the labels if that was asked for."""
         weight = self.label_weight
         if weight is None:
@@ -195,7 +187,7 @@ class PCTForestImportance(FeatureRanker):
                 "alone, as with label_weight=0. Label rows of at least two classes.",
                 FallbackWarning,
             )
-        setting = Setting.build(
+        setting = PCTSetting.build(
             problem,
             label_weight=float(weight) if has_classes and weight != "cv" else 0.0,
             n_candidates=features_to_draw(self.max_features, problem.n_features),

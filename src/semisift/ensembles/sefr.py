@@ -9,10 +9,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import HasMethods, Interval
 
 from semisift._base import FeatureRanker
-from semisift._committee.engine import Committee, features_to_draw
+from semisift._committee.engine import features_to_draw
 from semisift._committee.members import (
     Block,
     Importance,
@@ -22,15 +21,15 @@ from semisift._committee.members import (
     row_mask,
 )
 from semisift._problem import Problem
+from semisift._sklearn import HasMethods, Interval, at_least
 from semisift.ensembles._shared import (
     COMMITTEE_CONSTRAINTS,
+    CommitteeMixin,
     add_up,
-    count_members,
 )
-from semisift.math.limits import at_least
 
 
-class SEFR(FeatureRanker):
+class SEFR(CommitteeMixin, FeatureRanker):
     """Rank features by how many predictions of self-trained trees change when they are permuted.
 
     Each member draws sqrt(p) features and bootstraps of the labelled and of the unlabelled rows. It
@@ -54,31 +53,22 @@ class SEFR(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     n_members : int or "auto", default="auto"
         Committee size; "auto" is ``10 ceil(log(0.01) / log(1 - 1 / sqrt(p)))``.
-    max_features : "sqrt", int or float, default="sqrt"
-        Features that each member draws: the rounded square root, a number or a share.
+    {max_features (member)}
     max_iter : int, default=10
         Most rounds of self-training.
     pick_share : float, default=0.1
         Share of its unlabelled bag that a member labels in each round.
     min_confidence : float, default=0.9
         Least leaf purity at which an unlabelled out-of-bag row counts.
-    estimator : classifier, default=None
-        Any scikit-learn classifier instead of the compiled trees; far slower.
-    max_depth : int, default=None
-        Depth limit of the trees; None grows them until pure.
-    permutation : {"expected", "sampled"}, default="expected"
-        The exact expectation over all permutations, or one random permutation for each feature.
-    n_jobs : int, default=None
-        Threads; the scores do not depend on it.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the draws and of the order of ties. None is a fixed seed.
+    {estimator (for trees)}
+    {max_depth}
+    {permutation}
+    {n_jobs}
+    {redundancy_threshold}
+    {random_state (draws, ties)}
 
     Attributes
     ----------
@@ -151,10 +141,6 @@ class SEFR(FeatureRanker):
         self.permutation = permutation
         self.n_jobs = n_jobs
 
-    def _n_tasks(self, problem: Problem) -> int:
-        n_members = count_members(self.n_members, problem.n_features)
-        return len(Committee(n_members, self.n_jobs).ranges())
-
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         labels = problem.labels
         setting = build_setting(
@@ -165,8 +151,7 @@ class SEFR(FeatureRanker):
             large_bags=True,
         )
         truth = row_mask(labels.codes == np.arange(labels.n_classes)[:, None])
-        n_members = count_members(self.n_members, problem.n_features)
-        with Committee(n_members, self.n_jobs) as committee:
+        with self._committee(problem) as committee:
             trained = committee.map(
                 self_train_and_measure,
                 new_blocks(committee, setting),

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from semisift._base import FeatureRanker
+from semisift._committee.blocks import count_quotas
 from semisift._committee.engine import Committee, features_to_draw
 from semisift._committee.members import (
     Block,
@@ -24,6 +24,7 @@ from semisift._committee.members import (
     row_mask,
 )
 from semisift._problem import Problem
+from semisift._sklearn import HasMethods, Interval, StrOptions, at_least
 from semisift.ensembles._shared import (
     COMMITTEE_CONSTRAINTS,
     SUBSPACE_CONSTRAINTS,
@@ -37,8 +38,6 @@ from semisift.ensembles._votes import (
     sort_confident,
     sum_votes,
 )
-from semisift.math.limits import at_least
-from semisift.math.plan import count_quotas
 
 
 @dataclass(frozen=True)
@@ -113,13 +112,9 @@ class SSFI(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
-    n_members : int or "auto", default="auto"
-        Committee size; "auto" is the paper's ``10 ceil(log(0.01) / log(1 - 1 / sqrt(p)))``.
-    max_features : "sqrt", int or float, default="sqrt"
-        Features that each member draws: the rounded square root, a number or a share.
+    {n_features_to_select}
+    {n_members (auto)}
+    {max_features (member)}
     subspace : {"random", "relevant", "probabilistic-mrmr"}, default="random"
         How members draw their features: with equal chances; in proportion to their mutual
         information with the class on the labelled rows; or to that minus their mean mutual
@@ -136,21 +131,16 @@ class SSFI(FeatureRanker):
         takes the shares among the labelled rows for the growth. If given, the votes are also scaled
         towards these shares, which helps where they are known: the mix of classes among a few
         labelled rows is rarely the true one. (Not with ``variant="paper"``.)
-    estimator : classifier, default=None
-        Any scikit-learn classifier instead of the compiled trees; far slower.
-    max_depth : int, default=None
-        Depth limit of the trees; None grows them until pure.
-    permutation : {"expected", "sampled"}, default="expected"
-        The exact expectation over all permutations, or one random permutation for each feature.
+    {estimator (for trees)}
+    {max_depth}
+    {permutation}
     variant : {"default", "paper"}, default="default"
         The recommended method or the printed one.
     n_jobs : int, default=None
         Threads; the scores do not depend on it. A joblib backend with processes or machines of its
         own, as chosen with ``joblib.parallel_config``, is used where there is one.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the draws and of the order of ties. None is a fixed seed.
+    {redundancy_threshold}
+    {random_state (draws, ties)}
 
     Attributes
     ----------

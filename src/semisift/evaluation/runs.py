@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from semisift._labels import UNLABELLED
 from semisift._provenance import versions
+from semisift._threads import one_blas_thread, one_openmp_thread
 from semisift._words import count, listed, shorten, visible
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import Entrant
@@ -28,7 +29,6 @@ from semisift.evaluation.judges import judge
 from semisift.evaluation.protocol import Protocol
 from semisift.evaluation.splits import RowSplit, draw_split
 from semisift.evaluation.sweeps import Sweep, disturb
-from semisift.math.threads import one_blas_thread, one_openmp_thread
 
 Record = dict[str, Any]
 

@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._base import FeatureRanker
 from semisift._labels import Labels
 from semisift._problem import Problem
+from semisift._sklearn import Interval, StrOptions
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.math.greedy import DECIMALS
@@ -26,7 +26,7 @@ class SurrogateRanker(FeatureRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
-        "prior": [None, Interval(Real, 0, 1, closed="neither"), "array-like"],
+        "class_prior": [None, Interval(Real, 0, 1, closed="neither"), "array-like"],
         "variant": [StrOptions({"default", "paper"})],
     }
 
@@ -34,7 +34,7 @@ class SurrogateRanker(FeatureRanker):
         self,
         *,
         n_features_to_select: int | float | None = None,
-        prior: Any = None,
+        class_prior: Any = None,
         variant: Literal["default", "paper"] = "default",
         redundancy_threshold: float | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -44,12 +44,12 @@ class SurrogateRanker(FeatureRanker):
             redundancy_threshold=redundancy_threshold,
             random_state=random_state,
         )
-        self.prior = prior
+        self.class_prior = class_prior
         self.variant = variant
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         labels = problem.labels
-        priors = parse_priors(self.prior, labels.n_classes)
+        priors = parse_priors(self.class_prior, labels.n_classes)
         binned = bin_columns(problem.X)
         if len(np.unique(labels.codes)) < 2:
             warn(
@@ -81,22 +81,22 @@ class SurrogateRanker(FeatureRanker):
         """Score the columns by one or two surrogates of one class."""
 
 
-def parse_priors(prior: Any, n_classes: int) -> list[float | None]:
+def parse_priors(class_prior: Any, n_classes: int) -> list[float | None]:
     """Return the share of each class, None where it is to be taken from the labelled rows."""
-    if prior is None:
+    if class_prior is None:
         return [None] * n_classes
-    given = np.asarray(prior, dtype=np.float64)
+    given = np.asarray(class_prior, dtype=np.float64)
     if given.ndim == 0 and n_classes <= 2:
         shares: list[float | None] = [1.0 - float(given), float(given)]
         return shares[2 - n_classes :]
     if given.shape != (n_classes,) or not ((given > 0) & (given < 1)).all():
         raise ValueError(
-            f"prior must be one share for each of the {n_classes} classes, between 0 and 1, or "
-            f"with two classes that of the last one: got {prior!r}."
+            f"class_prior must be one share for each of the {n_classes} classes, between 0 and 1, "
+            f"or with two classes that of the last one: got {class_prior!r}."
         )
     if n_classes > 1 and abs(given.sum() - 1.0) > 1e-6:
         raise ValueError(
-            f"prior must add up to 1 over the {n_classes} classes: got {prior!r}, which add up to "
-            f"{given.sum():.6g}."
+            f"class_prior must add up to 1 over the {n_classes} classes: got {class_prior!r}, "
+            f"which add up to {given.sum():.6g}."
         )
     return [float(share) for share in given]

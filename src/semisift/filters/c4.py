@@ -23,33 +23,36 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from semisift._base import PairRanker
-from semisift._graph_ranker import GraphRanker, documented
+from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
+from semisift._sklearn import Interval
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
-from semisift.math.class_moments import units
-from semisift.math.label_graph import laplacian_score
-from semisift.math.pairs import count_pairs, pair_sums_in_units
+from semisift.graphs.class_moments import units
+from semisift.graphs.label_graph import laplacian_score
+from semisift.graphs.pairs import count_pairs, pair_sums_in_units
 from semisift.math.scores import ratio
 
 
-@documented
 class C4(GraphRanker, PairRanker):
     """Rank columns by the neighbourhoods of all rows times the pairs that labels decide.
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     offset : float, default=0
         Added to both factors; a small one, such as 1e-12, orders columns of which a factor is 0.
-    n_neighbors : int, default=10
-        Neighbours of each row; at most all other rows are used.
-    (graph parameters)
+    {n_neighbors}
+    {variant (graph)}
+    {graph}
+    {weights}
+    {feature_scaling (distances)}
+    {heat_scale}
+    {heat_constant}
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------

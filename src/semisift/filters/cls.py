@@ -31,19 +31,18 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._base import PairRanker
 from semisift._problem import Problem
-from semisift.math.cls import cls_parts, combine
-from semisift.math.constrained import (
+from semisift._sklearn import Interval, StrOptions, at_least
+from semisift.graphs.constrained import (
     list_constraints,
     refuse_vanished,
     scaled,
     warn_of_no_cannot_link,
     weight_options,
 )
-from semisift.math.limits import at_least
+from semisift.math.cls import cls_parts, combine
 from semisift.math.som import FEWEST_ROWS, batch_som
 
 
@@ -55,38 +54,24 @@ class CLS(PairRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
-    n_neighbors : int, default=10
-        Neighbours of each unlabelled row; at most all other rows are used.
+    {n_features_to_select}
+    {n_neighbors (unlabelled)}
     variant : {"default", "paper"}, default="default"
         "paper" is the printed form: weights ``exp(-d2 / 0.1)`` of raw squared distances on the
         union of the 10 nearest neighbours, no self-loops. The parameters below up to `mean` are
         then not used.
-    graph : {"mean", "union"}, default="mean"
-        An edge has the mean, or the larger, of the shares that its two rows give it among their
-        neighbours. Rows at the same distance share the last places equally.
-    weights : {"heat", "binary"}, default="heat"
-        ``exp(-d2 / (heat_constant * scale))`` with d2 the squared distance, or 1.
-    feature_scaling : {None, "minmax"}, default=None
-        "minmax" measures distances after scaling each column to [0, 1], as the mean over the
-        columns. Counts, as of words, are better left alone.
-    heat_scale : {"mean", "median", "raw"}, default="mean"
-        The scale of the heat weights: the mean squared distance over all pairs of rows, the median
-        over the edges of the graph, or 1.
+    {graph (by name)}
+    {weights}
+    {feature_scaling (mean)}
+    {heat_scale (by name)}
     heat_constant : float, default=1.0
         Larger is more even weights.
-    self_loops : bool, default=True
-        Tie each labelled row to itself by the largest weight.
-    mean : {"D", "plain"}, default="D"
-        The mean that the variance is taken from: of all rows, or weighted by D.
+    {self_loops}
+    {mean (of the variance)}
     compress : {None, "som"}, default=None
         "som" replaces more than 500 unlabelled rows by the units of a self-organising map.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the order of ties. None is a fixed seed.
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------

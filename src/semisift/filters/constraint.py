@@ -23,12 +23,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._base import PairRanker
 from semisift._problem import Problem
-from semisift.math.class_moments import units
-from semisift.math.pairs import check_kinds, pair_sums, pair_sums_in_units
+from semisift._sklearn import Interval, StrOptions
+from semisift.graphs.class_moments import units
+from semisift.graphs.pairs import check_kinds, pair_sums, pair_sums_in_units
 from semisift.math.scores import ratio
 
 
@@ -40,17 +40,13 @@ class ConstraintScore(PairRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     criterion : {"ratio", "difference"}, default="ratio"
         CS-1 or CS-2. The difference depends on the units of the columns: scale them first.
     trade_off : float, default=0.1
         Weight of the cannot-link pairs in the difference: the lambda of the paper.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the order of ties. None is a fixed seed.
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------

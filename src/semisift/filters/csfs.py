@@ -20,7 +20,7 @@ Most of it is a reading. Known is that CSFS improves on CLS and first keeps the 
 coherent (`semisift.math.coherence`). As nearly all pairs that follow from labels contradict each
 other in high dimension, the half of each kind that contradicts the other kind least is kept. N was
 not readable. The default takes away the pull between cannot-link neighbours, and pulls must-links
-together that are no neighbours; ``variant="recalled"`` is the form as remembered from a later
+together that are no neighbours; ``variant="later"`` is the form as known from a later
 version: -S_ij for a must-link of neighbours, w_ij^2 for a cannot-link of neighbours or a must-link
 of others. The graph is as in `LaplacianScore`.
 """
@@ -30,22 +30,23 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
-from sklearn.utils._param_validation import StrOptions
 
 from semisift._base import PairRanker
 from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
+from semisift._sklearn import StrOptions
+from semisift._threads import one_blas_thread
+from semisift.graphs.class_moments import units
+from semisift.graphs.constrained import list_constraints, warn_of_no_cannot_link
 from semisift.math.blocks import blocks, dense_columns
-from semisift.math.class_moments import column_moments, units
 from semisift.math.coherence import coherent_pairs
-from semisift.math.constrained import list_constraints, warn_of_no_cannot_link
 from semisift.math.constraints import Constraints
 from semisift.math.edge_sums import edge_sums
 from semisift.math.gram import Gram
 from semisift.math.graph import Graph, column_factors, edges_of
 from semisift.math.listed_pairs import pair_matrix, quadratic_sums
+from semisift.math.moments import column_moments
 from semisift.math.scores import ratio
-from semisift.math.threads import one_blas_thread
 
 MOST_PAIRS = 4000
 
@@ -55,37 +56,24 @@ class CSFS(GraphRanker, PairRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     selection : {"half", "strict", "all"}, default="half"
         Which pairs are kept: the half of each kind that contradicts the other least, and the best
         of each class or two classes, where both rows are labelled (a given pair tells no class);
         those that contradict none, or the half if there are none; or all.
-    mean : {"D", "plain"}, default="D"
-        The mean that the variance is taken from: of all rows, or weighted by D.
-    n_neighbors : int, default=10
-        Neighbours of each row; at most all other rows are used.
-    variant : {"default", "recalled"}, default="default"
+    {mean (of the variance)}
+    {n_neighbors}
+    variant : {"default", "later"}, default="default"
         The form of N: see the module.
-    graph : {"mean", "union"}, default="mean"
-        An edge has the mean, or the larger, of the shares that its two rows give it among their
-        neighbours. Rows at the same distance share the last places equally.
-    weights : {"heat", "binary"}, default="heat"
-        ``exp(-d2 / (heat_constant * scale))`` with d2 the squared distance, or 1.
-    feature_scaling : {None, "minmax"}, default=None
-        "minmax" measures distances after scaling each column to [0, 1], as the mean over the
-        columns. Counts, as of words, are better left alone.
-    heat_scale : {"mean", "median", "raw"}, default="mean"
-        The scale of the heat weights: the mean squared distance over all pairs of rows, the median
-        over the edges of the graph, or 1.
+    {graph (by name)}
+    {weights}
+    {feature_scaling (mean)}
+    {heat_scale (by name)}
     heat_constant : float, default=1.0
         Larger is more even weights. A graph that too small a constant leaves with few effective
         edges is a `GraphWarning`, and one without any an error.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the order of ties. None is a fixed seed.
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------
@@ -119,7 +107,7 @@ class CSFS(GraphRanker, PairRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphRanker._parameter_constraints,
         "graph": [StrOptions({"mean", "union"})],
-        "variant": [StrOptions({"default", "recalled"})],
+        "variant": [StrOptions({"default", "later"})],
         "selection": [StrOptions({"half", "strict", "all"})],
         "mean": [StrOptions({"plain", "D"})],
     }
@@ -131,7 +119,7 @@ class CSFS(GraphRanker, PairRanker):
         selection: Literal["half", "strict", "all"] = "half",
         mean: Literal["plain", "D"] = "D",
         n_neighbors: int = 10,
-        variant: Literal["default", "recalled"] = "default",
+        variant: Literal["default", "later"] = "default",
         graph: Any = "mean",
         weights: Literal["heat", "binary"] = "heat",
         feature_scaling: Literal["minmax"] | None = None,
@@ -227,7 +215,7 @@ class CSFS(GraphRanker, PairRanker):
 
         change_must = np.where(tied_must > 0, 0.0, squared_weights(must))
         change_cannot = -tied_cannot
-        if self.variant == "recalled":
+        if self.variant == "later":
             change_must = np.where(tied_must > 0, -tied_must, change_must)
             change_cannot = np.where(tied_cannot > 0, squared_weights(cannot), 0.0)
         pairs = np.sort(nodes[np.concatenate([must, cannot])], axis=1)

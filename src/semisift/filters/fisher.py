@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
-from semisift.math.class_moments import class_moments, units
+from semisift.graphs.class_moments import class_moments, units
 from semisift.math.scores import ratio
 
 
@@ -25,13 +25,9 @@ class FisherScore(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the order of ties. None is a fixed seed.
+    {n_features_to_select}
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------

@@ -25,19 +25,19 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.utils._param_validation import Interval
 
-from semisift._graph_ranker import GraphRanker, documented
+from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
+from semisift._sklearn import Interval
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
+from semisift.graphs.label_graph import label_aware_score, laplacian_score
 from semisift.math.information import (
     Binned,
     bin_columns,
     conditional_mutual_information,
     mutual_information,
 )
-from semisift.math.label_graph import label_aware_score, laplacian_score
 from semisift.math.ranks import rank
 
 # So many columns are kept where no number was asked for.
@@ -53,23 +53,26 @@ GROUP = 256
 NEGLIGIBLE = 1e-12
 
 
-@documented
 class GSFS(GraphRanker):
     """Rank columns by neighbourhoods and labels, and leave out those that tell nothing new.
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     min_gain : float, default=0.05
         The tau of the formula: share of its information on the class that a column must keep when
         any of the kept columns is known. -1 keeps all.
     same_class_weight : float, default=1
         The gamma of the formula: weight of a pair of labelled rows of one class.
-    n_neighbors : int, default=10
-        Neighbours of each row; at most all other rows are used.
-    (graph parameters)
+    {n_neighbors}
+    {variant (graph)}
+    {graph}
+    {weights}
+    {feature_scaling (distances)}
+    {heat_scale}
+    {heat_constant}
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------

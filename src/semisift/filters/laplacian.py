@@ -17,23 +17,26 @@ distance of the rows, as the paper leaves it to the user. There are no self-loop
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._graph_ranker import GraphRanker, documented
+from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
-from semisift.math.label_graph import laplacian_score
+from semisift.graphs.label_graph import laplacian_score
 
 
-@documented
 class LaplacianScore(GraphRanker):
     """Rank columns by how well they follow the neighbourhoods of the rows; labels are not used.
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
-    n_neighbors : int, default=10
-        Neighbours of each row; at most all other rows are used.
-    (graph parameters)
+    {n_features_to_select}
+    {n_neighbors}
+    {variant (graph)}
+    {graph}
+    {weights}
+    {feature_scaling (distances)}
+    {heat_scale}
+    {heat_constant}
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------

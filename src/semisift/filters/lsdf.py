@@ -23,36 +23,40 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._base import PairRanker
-from semisift._graph_ranker import GraphRanker, documented
+from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
+from semisift._sklearn import Interval, StrOptions
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
-from semisift.math.class_moments import units
+from semisift.graphs.class_moments import units
+from semisift.graphs.label_graph import cannot_link_edges, laplacian_score, undecided_edges
+from semisift.graphs.pairs import count_pairs, pair_sums, pair_sums_in_units
 from semisift.math.edge_sums import edge_sums
-from semisift.math.label_graph import cannot_link_edges, laplacian_score, undecided_edges
-from semisift.math.pairs import count_pairs, pair_sums, pair_sums_in_units
 from semisift.math.scores import ratio
 
 
-@documented
 class LSDF(GraphRanker, PairRanker):
     """Rank columns by the differences between classes against those of like rows and neighbours.
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     must_link_weight : float, default=100
         The gamma of the paper: weight of a pair of rows of one class against a pair of neighbours.
     between : {"all", "near"}, default="all"
         Which differently labelled rows are compared: all, or those that are neighbours.
     n_neighbors : int, default=5
         Neighbours of each row; at most all other rows are used.
-    (graph parameters)
+    {variant (graph)}
+    {graph}
+    {weights}
+    {feature_scaling (distances)}
+    {heat_scale}
+    {heat_constant}
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------

@@ -22,11 +22,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
-from semisift.math.class_moments import class_moments
+from semisift._sklearn import StrOptions
+from semisift.graphs.class_moments import class_moments
 from semisift.math.greedy import (
     DECIMALS,
     MOST_UNASKED,
@@ -44,19 +44,14 @@ class MRMR(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to pick and to select: a number, a share in (0, 1], or a rule: "shadow",
-        "stability" or "knockoff" (see `FeatureRanker`). None selects half, of which at most 100
-        are picked one by one.
+    {n_features_to_select (picked)}
     criterion : {"MID", "MIQ"}, default="MID"
         Relevance minus redundancy, or divided by it.
     redundancy_on : {"labelled", "all"}, default="labelled"
         The rows over which the redundancy of two columns is measured: the labelled ones, as in the
         paper, or all of them. Each is binned by itself.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the order of ties. None is a fixed seed.
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------

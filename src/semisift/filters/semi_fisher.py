@@ -13,7 +13,7 @@ Direction: higher is better, as printed. Cost: O(n^2 p) for the neighbours among
 O(n k p + n_L p) for the scores.
 
 Written after a third-party implementation, whose defaults are ours: k = 20, lambda = delta = 1. J
-grows with all rows and S_w with the labelled ones, so that J outweighs it; ``balanced=True``
+grows with all rows and S_w with the labelled ones, so that J outweighs it; ``balance=True``
 divides each by what it is a sum over, which is not in the source. Without labels of two classes the
 score is ``delta * Var / (lambda * J)``.
 """
@@ -23,34 +23,39 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
-from semisift._graph_ranker import GraphRanker, documented
+from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
-from semisift.math.class_moments import class_moments, column_moments, units
+from semisift._sklearn import Interval
+from semisift.graphs.class_moments import class_moments, units
 from semisift.math.edge_sums import edge_sums
+from semisift.math.moments import column_moments
 from semisift.math.scores import ratio
 
 
-@documented
 class SemiFisherScore(GraphRanker):
     """Rank columns by the distance between classes, their variance and that of neighbours.
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     graph_weight : float, default=1
         The lambda of the formula: weight of the differences of neighbours.
     variance_weight : float, default=1
         The delta of the formula: weight of the variance over all rows.
-    balanced : bool, default=False
+    balance : bool, default=False
         Divide the sums over labelled rows by their number, and the one over neighbours by the
         weight of its edges.
     n_neighbors : int, default=20
         Neighbours of each row; at most all other rows are used.
-    (graph parameters)
+    {variant (graph)}
+    {graph}
+    {weights}
+    {feature_scaling (distances)}
+    {heat_scale}
+    {heat_constant}
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------
@@ -82,7 +87,7 @@ class SemiFisherScore(GraphRanker):
         **GraphRanker._parameter_constraints,
         "graph_weight": [Interval(Real, 0, None, closed="left")],
         "variance_weight": [Interval(Real, 0, None, closed="left")],
-        "balanced": ["boolean"],
+        "balance": ["boolean"],
     }
 
     def __init__(
@@ -91,7 +96,7 @@ class SemiFisherScore(GraphRanker):
         n_features_to_select: int | float | str | None = None,
         graph_weight: float = 1.0,
         variance_weight: float = 1.0,
-        balanced: bool = False,
+        balance: bool = False,
         n_neighbors: int = 20,
         variant: Literal["default", "paper"] = "default",
         graph: Any = "mean",
@@ -116,14 +121,14 @@ class SemiFisherScore(GraphRanker):
         )
         self.graph_weight = graph_weight
         self.variance_weight = variance_weight
-        self.balanced = balanced
+        self.balance = balance
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         graph = self._graph(problem)
         unit = units(problem)
         near = self.graph_weight * 2.0 * edge_sums(problem.X, graph, unit).difference
         spread = self.variance_weight * (problem.spread / unit) ** 2
-        if self.balanced:
+        if self.balance:
             near /= max(graph.n_edges, np.finfo(np.float64).tiny)
         if self._lacks_classes(problem, "the variance of all rows over that of neighbours"):
             return ratio(spread, near)
@@ -137,5 +142,5 @@ class SemiFisherScore(GraphRanker):
         mean, _ = column_moments(problem.X, unit)
         between = (moments.counts[:, None] * (moments.means - mean) ** 2).sum(axis=0)
         within = moments.within.sum(axis=0)
-        parts = moments.counts.sum() if self.balanced else 1
+        parts = moments.counts.sum() if self.balance else 1
         return between / parts, within / parts

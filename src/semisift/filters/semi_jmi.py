@@ -33,19 +33,13 @@ class SemiJMI(SurrogateRanker):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=None
-        How many columns to pick and to select: a number, or a share in (0, 1]. None selects half,
-        of which at most 100 are picked one by one.
-    prior : float or array-like of shape (n_classes,), default=None
-        The share of each class among all rows, in sorted order; one number is that of the last of
-        two classes. None takes the shares among the labelled rows.
+    {n_features_to_select (picked)}
+    {class_prior}
     variant : {"default", "paper"}, default="default"
         Whether both surrogates count where the prior does not favour one of them, or the authors'
         choice.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the order of ties. None is a fixed seed.
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------

@@ -18,23 +18,26 @@ the Laplacian score as the criterion. Without labels of two classes it is the La
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._graph_ranker import GraphRanker, documented
+from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
-from semisift.math.label_graph import label_aware_score, laplacian_score
+from semisift.graphs.label_graph import label_aware_score, laplacian_score
 
 
-@documented
 class SLS(GraphRanker):
     """Rank columns by how well they follow the neighbourhoods of the rows and their labels.
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
-    n_neighbors : int, default=10
-        Neighbours of each row; at most all other rows are used.
-    (graph parameters)
+    {n_features_to_select}
+    {n_neighbors}
+    {variant (graph)}
+    {graph}
+    {weights}
+    {feature_scaling (distances)}
+    {heat_scale}
+    {heat_constant}
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------

@@ -20,33 +20,36 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
-from semisift._graph_ranker import GraphRanker, documented
+from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
+from semisift._sklearn import Interval
+from semisift.graphs.label_graph import laplacian_score, span_units
 from semisift.math.blocks import blocks, dense_columns
 from semisift.math.edge_sums import NO_VARIANCE, edge_sums
-from semisift.math.label_graph import laplacian_score, span_units
 from semisift.math.scores import ratio
 
 # A value nearer to the mean than this, in units of the span of the column, is on it.
 ON_THE_MEAN = 1e-12
 
 
-@documented
 class SSelect(GraphRanker):
     """Rank columns by how well their two halves follow the neighbour graph and the labels.
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     graph_weight : float, default=0.1
         The lambda of the paper: weight of the graph term, from 0 to 1. The labels have the rest.
-    n_neighbors : int, default=10
-        Neighbours of each row; at most all other rows are used.
-    (graph parameters)
+    {n_neighbors}
+    {variant (graph)}
+    {graph}
+    {weights}
+    {feature_scaling (distances)}
+    {heat_scale}
+    {heat_constant}
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
+from semisift._sklearn import StrOptions
 from semisift.math.columns import spans
 
 
@@ -24,16 +24,12 @@ class VarianceScore(FeatureRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"
-        or "knockoff" (see `FeatureRanker`). None selects half.
+    {n_features_to_select}
     feature_scaling : {"minmax", None}, default="minmax"
         Scale every column to [0, 1] first. None ranks the columns as they are: right where all have
         the same unit, such as counts of words.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
-    random_state : int or RandomState instance, default=None
-        Seed of the order of ties. None is a fixed seed.
+    {redundancy_threshold}
+    {random_state (ties)}
 
     Attributes
     ----------

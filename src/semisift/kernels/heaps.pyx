@@ -83,7 +83,7 @@ def push_rows(const value[::1, :] X, const int32_t[:, ::1] subspaces, const valu
               int32_t[:, ::1] votes, Py_ssize_t start, Py_ssize_t stop):
     """Show further labelled rows, one after the other, to some queries in every subspace.
 
-    As `semisift.math.heaps.push_rows`, which says what the arrays are; X and `rows` have at least
+    As `semisift.kernels.plain.heaps.push_rows`, which says what the arrays are; X and `rows` have at least
     one column and `subspaces` one as well.
     """
     cdef Py_ssize_t n = X.shape[0], k = heaps.shape[2], m = subspaces.shape[1]

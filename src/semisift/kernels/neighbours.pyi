@@ -2,7 +2,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift.kernels.columns import Columns
-from semisift.math.cls_weights import Options
+from semisift.math.cls_weights import TieOptions
 
 def cls_parts(
     X: Columns,
@@ -14,5 +14,5 @@ def cls_parts(
     pairs: NDArray[np.int32],
     n_must: int,
     pair_counts: NDArray[np.int32],
-    options: Options,
+    options: TieOptions,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...

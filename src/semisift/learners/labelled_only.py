@@ -4,31 +4,26 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    MetaEstimatorMixin,
-    _fit_context,
-    clone,
-    is_classifier,
-)
-from sklearn.utils import Tags, _safe_indexing, get_tags, indexable
-from sklearn.utils._param_validation import HasMethods
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
+from sklearn.utils import Tags, get_tags, indexable
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
-    _routing_enabled,
     process_routing,
 )
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import (
-    _check_method_params,
-    _estimator_has,
-    _num_samples,
-    check_is_fitted,
-)
+from sklearn.utils.validation import check_is_fitted
 
 from semisift._labels import parse_labels
+from semisift._sklearn import (
+    HasMethods,
+    check_method_params,
+    estimator_has,
+    fit_context,
+    num_samples,
+    routing_enabled,
+    safe_indexing,
+)
 from semisift.math.structure import check_structure
 
 
@@ -81,7 +76,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
 
     # The parameters of `estimator` are the user's and still have to be validated.
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, **params: Any) -> Self:
         """Fit a clone of `estimator` on the labelled rows.
 
@@ -108,10 +103,10 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 "but the target y is None."
             )
         X, rows, y = _labelled_part(X, y, purpose="fit")
-        if _routing_enabled():
+        if routing_enabled():
             params = process_routing(self, "fit", **params).estimator.fit
-        params = _check_method_params(X, params, indices=rows)
-        self.estimator_ = clone(self.estimator).fit(_safe_indexing(X, rows), y, **params)
+        params = check_method_params(X, params, indices=rows)
+        self.estimator_ = clone(self.estimator).fit(safe_indexing(X, rows), y, **params)
         self.classes_ = self.estimator_.classes_
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
@@ -134,7 +129,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_structure(X)
         return self.estimator_.predict(X)
 
-    @available_if(_estimator_has("predict_proba"))
+    @available_if(estimator_has("predict_proba"))
     def predict_proba(self, X: Any) -> NDArray[np.floating]:
         """Predict the probability of each class.
 
@@ -150,7 +145,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_structure(X)
         return self.estimator_.predict_proba(X)
 
-    @available_if(_estimator_has("decision_function"))
+    @available_if(estimator_has("decision_function"))
     def decision_function(self, X: Any) -> NDArray[np.floating]:
         """Call the decision function of `estimator_`.
 
@@ -166,7 +161,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_structure(X)
         return self.estimator_.decision_function(X)
 
-    @available_if(_estimator_has("score"))
+    @available_if(estimator_has("score"))
     def score(self, X: Any, y: Any, **params: Any) -> float:
         """Return the score of `estimator_` on the labelled rows, as a rule its accuracy.
 
@@ -184,10 +179,10 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X, rows, y = _labelled_part(X, y, purpose="score")
-        if _routing_enabled():
+        if routing_enabled():
             params = process_routing(self, "score", **params).estimator.score
-        params = _check_method_params(X, params, indices=rows)
-        return float(self.estimator_.score(_safe_indexing(X, rows), y, **params))
+        params = check_method_params(X, params, indices=rows)
+        return float(self.estimator_.score(safe_indexing(X, rows), y, **params))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata is routed to `estimator`.
@@ -214,7 +209,7 @@ def _labelled_part(X: Any, y: Any, purpose: str) -> tuple[Any, NDArray[np.int32]
     """Return X in a form that can be sliced, the labelled rows and their labels."""
     check_structure(X)
     (X,) = indexable(X)
-    labels = parse_labels(y, _num_samples(X))
+    labels = parse_labels(y, num_samples(X))
     if not len(labels.labelled):
         raise ValueError(
             f"LabelledOnly needs a labelled row to {purpose}: all {len(labels.codes)} values of y "

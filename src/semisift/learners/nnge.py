@@ -22,26 +22,18 @@ Cost: O(n e p) for n rows, p columns and e exemplars, and O(n^2 p) where values 
 falling from row to row: each new extreme moves the intervals.
 """
 
-from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from semisift import kernels
 from semisift._problem import Problem
-from semisift._warnings import warn
+from semisift._sklearn import at_least, fit_context
 from semisift._words import count, setting
-from semisift.exceptions import KernelsMissingWarning
-from semisift.kernels import describe_missing
-from semisift.math import nnge as numpy_nnge
-from semisift.math.limits import at_least
-
-# Without the kernel, on 60 rows of 10 columns: 400 to 500 times in fit, 150 to 400 in predict.
-TIMES_SLOWER = 400
 
 
 class Exemplars(NamedTuple):
@@ -174,7 +166,7 @@ class NNge(ClassifierMixin, BaseEstimator):
         self.half_open = half_open
         self.categorical = categorical
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Learn boxes from the rows, in their order.
 
@@ -258,8 +250,7 @@ class NNge(ClassifierMixin, BaseEstimator):
         nominal: NDArray[np.bool_] | None = None,
     ) -> Self:
         """Learn from finite X and class codes in 0, ..., n_classes - 1; `nominal` is a mask."""
-        if not kernels.AVAILABLE:
-            _warn_kernels_missing()
+        kernels.warn_if_missing()
         options = n_classes, self.n_attempts, self.n_intervals, self.half_open
         self._exemplars = _learn(X, codes, nominal, options)
         return self
@@ -269,14 +260,10 @@ class NNge(ClassifierMixin, BaseEstimator):
         known = self._exemplars
         encoded = _encode(np.ascontiguousarray(X, dtype=np.float64), known.values)
         nearest = np.empty(len(X), dtype=np.int32)
-        _functions().nearest(
+        kernels.nnge.nearest(
             encoded, known.n_values, known.lower, known.upper, known.held, known.scales, nearest
         )
         return known.codes[nearest]
-
-
-def _functions() -> Any:
-    return kernels.nnge if kernels.AVAILABLE else numpy_nnge
 
 
 def _learn(
@@ -299,7 +286,7 @@ def _learn(
     held = np.empty((n_words, n_rows), dtype=np.uint64)
     members = np.empty((2, n_rows), dtype=np.int32)
     scales = np.empty((2, n_columns))
-    n = _functions().learn(
+    n = kernels.nnge.learn(
         *(_encode(X, values), codes, n_values, *options),
         *(lower, upper, held, members, scales),
     )
@@ -308,11 +295,6 @@ def _learn(
         lower[columns] = upper[columns] = np.nan
     of_class, counts = members[:, :n].copy()
     return Exemplars(lower, upper, held[:, :n].copy(), of_class, counts, scales, values, n_values)
-
-
-@cache  # one warning a process, whatever the filters
-def _warn_kernels_missing() -> None:
-    warn(describe_missing("numpy serves", TIMES_SLOWER), KernelsMissingWarning)
 
 
 def _parse_categorical(categorical: Any, n_columns: int) -> NDArray[np.bool_] | None:

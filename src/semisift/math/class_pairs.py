@@ -25,7 +25,7 @@ from semisift.math.listed_pairs import Apart, Heat, ListedPairs, Tied
 from semisift.math.neighbours import FAR
 
 
-class Part(NamedTuple):
+class ClassPart(NamedTuple):
     """Some rows of a class, the ones that come after them, and their squared distances.
 
     Attributes
@@ -111,13 +111,13 @@ class ClassPairs:
             sums[columns] += _between_classes(block, own, counts, volumes)
         return Apart(sums, total + float(volumes @ others), number + float(counts @ others) / 2)
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[ClassPart]:
         for code in np.flatnonzero(self.labels.counts > 1):
             members = np.flatnonzero(self.labels.codes == code)
             X = self.rows[members]
             for rows in blocks(len(members), len(members)):
                 d2 = _distances(X, rows, self.factors)
-                yield Part(X, rows.start, members[rows], members[rows.start :], d2)
+                yield ClassPart(X, rows.start, members[rows], members[rows.start :], d2)
 
 
 def _centred(
@@ -130,7 +130,7 @@ def _centred(
 
 
 def _distances(X: Any, rows: slice, factors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the squared distances of a `Part`."""
+    """Return the squared distances of a `ClassPart`."""
     height, n = rows.stop - rows.start, X.shape[0] - rows.start
     products, lengths = np.zeros((height, n)), np.zeros(n)
     for columns in blocks(X.shape[1], X.shape[0]):

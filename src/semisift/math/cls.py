@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._threads import one_blas_thread
 from semisift.math.blocks import blocks, dense_columns
-from semisift.math.class_moments import column_moments
-from semisift.math.cls_weights import Options, Weights, weigh
+from semisift.math.cls_weights import TieOptions, Weights, weigh
 from semisift.math.constraints import Constraints
 from semisift.math.edge_sums import edge_sums
+from semisift.math.moments import column_moments
 from semisift.math.scores import ratio
-from semisift.math.threads import one_blas_thread
 
 # Place in the totals of `Parts`.
 N_CANNOT_LINKS = 3
@@ -49,7 +49,7 @@ def cls_parts(
     X: Any,
     unlabelled: NDArray[np.integer],
     constraints: Constraints,
-    options: Options,
+    options: TieOptions,
     unit: NDArray[np.float64],
 ) -> tuple[Parts, Weights]:
     """Add up the parts of the score for all columns.
@@ -61,7 +61,7 @@ def cls_parts(
         The rows that the neighbour graph is built on.
     constraints : Constraints
         The other rows and their pairs.
-    options : Options
+    options : TieOptions
     unit : float array of shape (p,)
         Each column is divided by it first, so that squares stay in range.
 
@@ -84,6 +84,74 @@ def cls_parts(
     sums = [2 * around.difference, 2 * must_link.sums, cannot_link.sums, variance]
     totals = [volume, must_link.total, cannot_link.total, cannot_link.number, weights.largest]
     return Parts(np.array(sums), np.array(totals)), weights
+
+
+def member_parts(
+    X: NDArray[np.float64],
+    unlabelled: NDArray[np.integer],
+    constraints: Constraints,
+    copies: NDArray[np.integer],
+    pair_counts: NDArray[np.integer] | None,
+    options: TieOptions,
+    unit: NDArray[np.float64],
+) -> tuple[Parts, Weights]:
+    """Add up the parts of the score of a member, whose rows or pairs may count several times.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+        The columns of the member.
+    unlabelled, constraints, options, unit
+        As `cls_parts` takes them.
+    copies : int array of shape (n_constrained,)
+        How often each constrained row is in the bag.
+    pair_counts : int array of shape (n_pairs,) or None
+        How often each pair is in the bag, must-links before cannot-links; None if rows were drawn.
+
+    Returns
+    -------
+    Parts, Weights
+        The sums of constant columns are NaN.
+    """
+    rows, must_link, cannot_link, _ = constraints
+    held = X[rows]
+    if pair_counts is not None:
+        must_counts, cannot_counts = np.split(pair_counts, [len(must_link)])
+        must_link = np.repeat(must_link, must_counts, axis=0)
+        cannot_link = np.repeat(cannot_link, cannot_counts, axis=0)
+    else:
+        held, must_link, cannot_link = _repeat_rows(held, copies, must_link, cannot_link)
+    X = np.asfortranarray(np.vstack([held, X[unlabelled]]))
+    repeated = Constraints(np.arange(len(held)), must_link, cannot_link)
+    parts, weights = cls_parts(X, np.arange(len(held), len(X)), repeated, options, unit)
+    parts.sums[:, X.max(axis=0) == X.min(axis=0)] = np.nan
+    return parts, weights
+
+
+def _repeat_rows(
+    held: NDArray[np.float64],
+    copies: NDArray[np.integer],
+    must_link: NDArray[np.integer],
+    cannot_link: NDArray[np.integer],
+) -> tuple[NDArray[np.float64], NDArray[np.integer], NDArray[np.integer]]:
+    """Return rows as often as they count, with their pairs; copies of a row must link."""
+    origin = np.repeat(np.arange(len(held)), copies)
+    rows = np.flatnonzero(copies > 1)
+    own = _repeat_pairs(np.column_stack([rows, rows]), copies)
+    must_link = _repeat_pairs(must_link, copies)
+    must_link = np.concatenate([must_link, own[own[:, 0] < own[:, 1]]])
+    return held[origin], must_link, _repeat_pairs(cannot_link, copies)
+
+
+def _repeat_pairs(pairs: NDArray[np.integer], copies: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return every copy of the first row of a pair with every copy of the second."""
+    first, second = pairs.T
+    n_each = copies[first] * copies[second]
+    pair = np.repeat(np.arange(len(pairs)), n_each)
+    number = np.arange(len(pair)) - np.repeat(np.cumsum(n_each) - n_each, n_each)
+    starts = np.cumsum(copies) - copies
+    one, other = np.divmod(number, copies[second][pair])
+    return np.column_stack([starts[first][pair] + one, starts[second][pair] + other])
 
 
 def _weighted_sums(

@@ -11,23 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift.math.class_pairs import ClassPairs
+from semisift.math.columns import column_factors
 from semisift.math.constraints import Constraints
 from semisift.math.distinct import distinct_rows
-from semisift.math.graph import Graph, column_factors, symmetrise
-from semisift.math.heat import effective_edges, weighted_median
+from semisift.math.graph import Graph, GraphOptions, few_edges, symmetrise
+from semisift.math.heat import heat_scale
 from semisift.math.listed_pairs import ListedPairs, Tied
-from semisift.math.neighbours import Edges, Rows, nearest
+from semisift.math.neighbours import Edges, MeasuredRows, nearest
 
 
-@dataclass(frozen=True)
-class Options:
-    """How rows are tied to each other.
+@dataclass(frozen=True, kw_only=True)
+class TieOptions(GraphOptions):
+    """How rows are tied to each other; the mean squared distance is that of all rows.
 
     Attributes
     ----------
-    n_neighbors, graph, weights, heat_scale, heat_constant, shift
-        As in `semisift.math.graph.GraphOptions`, where `graph` is called symmetry. The mean squared
-        distance is that of all rows, labelled or not.
     self_loops : bool
         Each constrained row is tied to itself by the largest heat weight, or it would count for
         nothing where it is the only one of its class.
@@ -35,14 +33,13 @@ class Options:
         The mean that the variance is taken from: of all rows, or weighted by their degrees.
     """
 
-    n_neighbors: int = 10
-    graph: Literal["mean", "union"] = "mean"
-    weights: Literal["heat", "binary"] = "heat"
-    heat_scale: Literal["mean", "median", "raw"] = "mean"
-    heat_constant: float = 1.0
-    shift: bool = True
     self_loops: bool = True
     mean: Literal["plain", "D"] = "plain"
+
+    @property
+    def graph(self) -> str:
+        """The symmetry, as the kernel calls it."""
+        return self.symmetry
 
 
 class Weights(NamedTuple):
@@ -79,7 +76,7 @@ def weigh(
     X: Any,
     unlabelled: NDArray[np.integer],
     constraints: Constraints,
-    options: Options,
+    options: TieOptions,
     moments: tuple[NDArray[np.float64], NDArray[np.float64]],
     unit: NDArray[np.float64],
 ) -> Weights:
@@ -90,7 +87,7 @@ def weigh(
     X : array or csc_array of shape (n, p)
     unlabelled : int array
     constraints : Constraints
-    options : Options
+    options : TieOptions
     moments : tuple of two float arrays of shape (p,)
         Mean of each column and sum of squares around it, in its unit.
     unit : float array of shape (p,)
@@ -110,7 +107,9 @@ def weigh(
     lowest = 0.0
     if options.shift and not within.any():
         lowest = min(edges.d2.min(initial=np.inf), least)
-    scale = _heat_scale(edges, mean_d2, length, options)
+    scale = options.heat_constant * heat_scale(
+        edges, mean_d2, length, options.heat_scale, no_median=mean_d2
+    )
 
     def heat(d2: NDArray[np.float64]) -> NDArray[np.float64]:
         if options.weights == "binary":
@@ -131,9 +130,7 @@ def weigh(
         vanished = bool(
             options.weights == "heat" and apart < np.inf and np.exp(-apart / scale) == 0
         )
-    all_edges = effective_edges(*ends, edges.share, within, graph.counts)
-    enough = min(float(len(unlabelled)), all_edges / 2)
-    few = None if vanished or graph.effective_edges >= enough else graph.effective_edges
+    few = None if vanished else few_edges(graph, edges.share)
     return Weights(graph, pairs, must_link, degrees, largest, vanished, few)
 
 
@@ -151,7 +148,7 @@ def _pairs(
 
 
 def _neighbours(
-    X: Any, options: Options, factors: NDArray[np.float64]
+    X: Any, options: TieOptions, factors: NDArray[np.float64]
 ) -> tuple[Edges, NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Return symmetric edges, the first row of each node, the node of each row, and `within`."""
     k = min(options.n_neighbors, X.shape[0] - 1)
@@ -161,16 +158,6 @@ def _neighbours(
         return Edges(none, none, np.empty(0), np.empty(0)), nodes, nodes, np.zeros(X.shape[0])
     first, node = distinct_rows(X)
     counts = np.bincount(node, minlength=len(first))
-    edges = nearest(Rows(X, first, counts, factors), k)
+    edges = nearest(MeasuredRows(X, first, counts, factors), k)
     within = counts * np.minimum(k, counts - 1.0)
-    return symmetrise(edges, len(first), options.graph), first, node, within
-
-
-def _heat_scale(edges: Edges, mean_d2: float, length: float, options: Options) -> float:
-    if options.heat_scale == "raw":
-        with np.errstate(over="ignore", divide="ignore", under="ignore"):
-            return options.heat_constant * float(np.divide(1.0, np.float64(length) ** 2))
-    scale = mean_d2
-    if options.heat_scale == "median":
-        scale = weighted_median(edges.d2, edges.share) or mean_d2
-    return options.heat_constant * (scale if scale > 0 else 1.0)
+    return symmetrise(edges, len(first), options.symmetry), first, node, within

@@ -72,11 +72,8 @@ def dense_blocks(
 
 def extremes(X: Any) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
     """Return the least and the largest value of each column; not finite if another one is not."""
-    if kernels.AVAILABLE:
-        columns = X if issparse(X) else np.asfortranarray(X)
-        return kernels.columns.extremes(kernels.columns.Columns(columns))
-    low, high = X.min(axis=0), X.max(axis=0)
-    return (low.toarray().ravel(), high.toarray().ravel()) if issparse(X) else (low, high)
+    columns = X if issparse(X) else np.asfortranarray(X)
+    return kernels.columns.extremes(kernels.columns.Columns(columns))
 
 
 def spans(X: Any) -> NDArray[np.float64]:

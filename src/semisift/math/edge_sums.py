@@ -12,16 +12,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from semisift import kernels
-from semisift.math.blocks import blocks
 from semisift.math.columns import dense_blocks, filled_columns
 from semisift.math.graph import Graph
-from semisift.math.threads import one_blas_thread
 
 # Dense columns are worked on in blocks of so many values, 8 MB.
 BLOCK_VALUES = 1 << 20
-
-# Without kernels, differences over so many edges and columns are taken at once, 1 MB.
-CACHED_VALUES = 1 << 17
 
 # What a sparse product may take: about 200 MB.
 PRODUCT_VALUES = 1 << 24
@@ -99,19 +94,8 @@ def _dense_sums(
     block: NDArray[np.floating], graph: Graph, factors: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the three sums of each column of a block, multiplied by `factors`."""
-    degrees = graph.degrees
-    if kernels.AVAILABLE:
-        edges = graph.starts, graph.second, graph.weights
-        return kernels.edges.column_sums(block, graph.rows, factors, degrees, *edges)
-    with one_blas_thread():
-        values = block[graph.rows] * factors
-        mean = degrees @ values / degrees.sum()
-        values -= mean
-        difference = np.zeros(len(mean))
-        for part in blocks(len(graph.weights), len(mean), CACHED_VALUES):
-            apart = values[graph.first[part]] - values[graph.second[part]]
-            difference += graph.weights[part] @ apart**2
-        return np.stack([difference, degrees @ values**2, mean])
+    edges = graph.starts, graph.second, graph.weights
+    return kernels.edges.column_sums(block, graph.rows, factors, graph.degrees, *edges)
 
 
 def _add_sparse(

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift.math.blocks import blocks, dense_columns, too_many_to_square
-from semisift.math.neighbours import LOST, Rows
+from semisift.math.neighbours import LOST, MeasuredRows
 
 
 class Gram:
@@ -97,5 +97,5 @@ def exact_distances(
     if not len(first):
         return np.zeros(0)
     every = np.arange(X.shape[0])
-    rows = Rows(X, every, np.ones_like(every), factors)
+    rows = MeasuredRows(X, every, np.ones_like(every), factors)
     return rows.from_differences(first.astype(np.int64), second.astype(np.int64))

@@ -1,6 +1,6 @@
 """Neighbour graphs on rows, and the sums over their edges for all columns at once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, triu
 
-from semisift._warnings import warn
-from semisift.exceptions import GraphWarning
+from semisift._threads import one_blas_thread
 from semisift.math.columns import column_factors
 from semisift.math.distinct import distinct_rows
 from semisift.math.heat import cure, effective_edges, heat_scale
-from semisift.math.neighbours import Edges, Rows, nearest
-from semisift.math.threads import one_blas_thread
+from semisift.math.neighbours import Edges, MeasuredRows, nearest
 
 
 @dataclass(frozen=True)
@@ -74,6 +72,8 @@ class Graph:
         in; None where weights do not come from distances.
     lowest : float
         Squared distance at which a weight is 1, in `heat`: not 0 if the weights were shifted.
+    few_edges : float or None
+        Where heat leaves few edges that count, so many edges of equal weight are as uneven.
     """
 
     first: NDArray[np.int64]
@@ -84,6 +84,7 @@ class Graph:
     within: NDArray[np.float64]
     heat: float | None = None
     lowest: float = 0.0
+    few_edges: float | None = None
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
@@ -196,7 +197,7 @@ def neighbour_graph(
     rows, node = distinct_rows(X)
     counts = np.bincount(node, minlength=len(rows))
     factors, unit = column_factors(X, options.feature_scaling, width)
-    measured = Rows(X, rows, counts, factors)
+    measured = MeasuredRows(X, rows, counts, factors)
     k = min(options.n_neighbors, len(node) - 1)
     edges = symmetrise(nearest(measured, k), len(rows), options.symmetry)
     # what the rows of a node give to each other, at distance 0
@@ -253,11 +254,18 @@ def weighted_graph(
         lowest = float(exponent.min())
     weights = edges.share * np.exp(lowest - exponent)
     graph = Graph(*ends, weights, rows, node, within, heat, lowest)
-    plain = effective_edges(*ends, edges.share, within, graph.counts)
-    if graph.effective_edges < min(len(node), plain / 2):
-        warn(
-            f"The neighbour graph of {len(node)} rows rests on few edges: its heat weights are as "
-            f"uneven as if there were {graph.effective_edges:.3g} edges. {cure(options)}",
-            GraphWarning,
-        )
-    return graph
+    return replace(graph, few_edges=few_edges(graph, edges.share))
+
+
+def few_edges(graph: Graph, shares: NDArray[np.float64]) -> float | None:
+    """Return how many edges of equal weight are as uneven, where heat leaves few; else None.
+
+    Parameters
+    ----------
+    graph : Graph
+    shares : array of shape (n_edges,)
+        Its weights without heat.
+    """
+    plain = effective_edges(graph.first, graph.second, shares, graph.within, graph.counts)
+    found = graph.effective_edges
+    return found if found < min(float(len(graph.node)), plain / 2) else None

@@ -8,12 +8,19 @@ from numpy.typing import NDArray
 from semisift.math.neighbours import Edges
 
 
-def heat_scale(edges: Edges, mean_d2: float, unit: float, kind: str) -> float:
-    """Return the squared distance that heat weights are measured in; 1 if all distances are 0."""
+def heat_scale(
+    edges: Edges, mean_d2: float, unit: float, kind: str, no_median: float = 1.0
+) -> float:
+    """Return the squared distance that heat weights are measured in; 1 if all distances are 0.
+
+    The median over edges that all join identical rows is `no_median`.
+    """
     if kind == "raw":
         with np.errstate(over="ignore", divide="ignore", under="ignore"):
             return float(np.divide(1.0, np.float64(unit) ** 2))
-    scale = mean_d2 if kind == "mean" else weighted_median(edges.d2, edges.share)
+    scale = mean_d2
+    if kind == "median":
+        scale = weighted_median(edges.d2, edges.share) or no_median
     return scale if scale > 0 else 1.0
 
 

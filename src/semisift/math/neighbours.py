@@ -65,7 +65,7 @@ class Edges:
     share: NDArray[np.float64]
 
 
-class Rows:
+class MeasuredRows:
     """Distinct rows to measure distances between.
 
     Dense and well-filled columns are centred, which changes no distance and saves digits; the
@@ -184,12 +184,12 @@ class Rows:
         return d2
 
 
-def nearest(rows: Rows, k: int) -> Edges:
+def nearest(rows: MeasuredRows, k: int) -> Edges:
     """Give each row's k places to its nearest other rows; those at the last distance share.
 
     Parameters
     ----------
-    rows : Rows
+    rows : MeasuredRows
     k : int
         Less than the number of rows. Rows of one node fill each other's places first; these
         edges, within nodes, are left out.
@@ -215,7 +215,7 @@ def nearest(rows: Rows, k: int) -> Edges:
 
 
 def _block_of_edges(
-    d2: NDArray[np.float64], start: int, rows: Rows, places: NDArray[np.int64]
+    d2: NDArray[np.float64], start: int, rows: MeasuredRows, places: NDArray[np.int64]
 ) -> tuple[NDArray[Any], ...]:
     n_rows, n = d2.shape
     counts = rows.counts

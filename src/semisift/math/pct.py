@@ -1,4 +1,4 @@
-"""Predictive clustering trees: kernels/pct.pyx in numpy, bit for bit; bags and paths for both."""
+"""Predictive clustering trees: what they are, what is in their bags, and paths through them."""
 
 from typing import Any, NamedTuple
 
@@ -7,9 +7,6 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from semisift.math.streams import Purpose, draw_below
-
-# Cuts that part the rows alike differ by rounding: the first of them is taken.
-CLEARLY = 1.0 + 1e-9
 
 
 class Tree(NamedTuple):
@@ -71,19 +68,6 @@ def draw_bag(
     return weights
 
 
-def node_columns(seed: int, member: int, node: int, n: int, size: int) -> NDArray[np.int64]:
-    """Return `size` distinct numbers below `n`, in the order in which a node draws them."""
-    found: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-    start, purpose = 0, Purpose.NODE_SUBSPACE + node
-    while len(found) < size:
-        counters = np.arange(start, start + 2 * size)
-        start += 2 * size
-        drawn = draw_below(seed, member, purpose, counters, n)
-        values, first = np.unique(np.concatenate([found, drawn]), return_index=True)
-        found = values[np.argsort(first)]
-    return found[:size]
-
-
 def path_ends(tree: Tree, X: Any) -> NDArray[np.int64]:
     """Return for each row the last node on its way that has labelled rows.
 
@@ -117,219 +101,9 @@ def values_at(X: Any, rows: NDArray[np.integer], columns: NDArray[np.integer]) -
     return values.toarray().ravel() if issparse(values) else np.asarray(values).ravel()
 
 
-# --- growing, where there are no kernels ----------------------------------------------------------
-
-
-def grow_tree(
-    X: Any,
-    usable: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    weights: NDArray[np.int32],
-    codes: NDArray[np.int32],
-    coordinates: NDArray[np.float64],
-    n_classes: int,
-    n_candidates: int,
-    min_leaf: int,
-    max_depth: int,
-    min_classes: int,
-    label_weight: float,
-    row_weight: float,
-    by_labelled: bool,
-    seed: int,
-    member: int,
-) -> Tree:
-    """Grow one tree, as the kernel of that name does.
-
-    Parameters
-    ----------
-    X : array or csc_array of shape (n_rows, p)
-    usable : int32 array
-        The columns that nodes draw from.
-    rows, weights : int32 arrays of shape (n,)
-        The distinct rows of the bag and how often each is in it.
-    codes : int32 array of shape (n_rows,)
-        The class of each row of X, -1 where it is not known.
-    coordinates : float array of shape (n, r)
-        Of the rows of the bag.
-    n_classes, n_candidates, min_leaf, max_depth : int
-    min_classes : int
-        Nodes with labelled rows of fewer classes are leaves.
-    label_weight, row_weight : float
-        What the two terms of the gain are multiplied by.
-    by_labelled : bool
-        Whether the shares of the label term are those of the labelled rows.
-    seed, member : int
-
-    Returns
-    -------
-    Tree
-    """
-    marks = np.eye(n_classes + 1, n_classes, dtype=np.int64)[codes[rows]] * weights[:, None]
-    nodes = [np.arange(len(rows))]
-    depth, feature, left, threshold, gain, size, counts = [0], [], [], [], [], [], []
-    found: dict[int, tuple[int, int, float, float]] = {}
-    pending = [0]
-    while pending:
-        number = pending.pop()
-        places = nodes[number]
-        if len(places) < 2 or depth[number] == max_depth or not len(usable):
-            continue
-        terms = label_weight, row_weight, by_labelled
-        node = Node(weights[places].astype(np.int64), marks[places], *terms)
-        if node.n < 2 * min_leaf or np.count_nonzero(node.counts) < min_classes:
-            continue
-        node.centre(coordinates[places])
-        drawn = node_columns(seed, member, number, len(usable), n_candidates)
-        best = (0.0, -1, 0.0)
-        for column in usable[drawn]:
-            values = _column(X, rows[places], int(column))
-            node_gain, cut = node.best_cut(values, min_leaf, best[0])
-            if node_gain > best[0]:
-                best = node_gain, int(column), cut
-        if best[1] < 0:
-            continue
-        goes_left = _column(X, rows[places], best[1]) <= best[2]
-        if goes_left.all() or not goes_left.any():  # NaN, where the caller vouched for X
-            continue
-        found[number] = best[1], len(nodes), best[2], best[0]
-        pending += [len(nodes) + 1, len(nodes)]
-        nodes += [places[goes_left], places[~goes_left]]
-        depth += [depth[number] + 1] * 2
-    for number, places in enumerate(nodes):
-        column, child, cut, node_gain = found.get(number, (-1, -1, 0.0, 0.0))
-        feature.append(column)
-        left.append(child)
-        threshold.append(cut)
-        gain.append(node_gain)
-        size.append(int(weights[places].sum()))
-        counts.append(marks[places].sum(axis=0))
-    return Tree(
-        np.array(feature, dtype=np.int32),
-        np.array(left, dtype=np.int32),
-        np.array(depth, dtype=np.int32),
-        np.array(threshold),
-        np.array(gain),
-        np.array(size),
-        np.array(counts),
-    )
-
-
-class Node:
-    """The rows of one node, of which cuts are tried.
-
-    Parameters
-    ----------
-    weights : int array of shape (n,)
-    marks : int array of shape (n, n_classes)
-        The weight of a row in the column of its class.
-    label_weight, row_weight : float
-    by_labelled : bool
-    """
-
-    def __init__(
-        self,
-        weights: NDArray[np.int64],
-        marks: NDArray[np.int64],
-        label_weight: float,
-        row_weight: float,
-        by_labelled: bool,
-    ) -> None:
-        self.weights, self.marks = weights, marks
-        self.label_weight, self.row_weight = label_weight, row_weight
-        self.by_labelled = by_labelled
-        self.n, self.counts = int(weights.sum()), marks.sum(axis=0)
-        self.gini = float(gini(self.counts))
-
-    def centre(self, coordinates: NDArray[np.float64]) -> None:
-        """Take the coordinates from their mean, times the weights."""
-        weights = self.weights[:, None].astype(np.float64)
-        mean = np.cumsum(weights * coordinates, axis=0)[-1] / float(self.n)
-        self.centred = weights * (coordinates - mean)
-
-    def best_cut(
-        self, values: NDArray[np.float64], min_leaf: int, least: float
-    ) -> tuple[float, float]:
-        """Return the gain and the threshold of the first best cut that gains more than `least`."""
-        order = np.argsort(values, kind="stable")
-        ordered = values[order]
-        n_negative, n_positive = np.count_nonzero(values < 0), np.count_nonzero(values > 0)
-        best = least, 0.0
-        has_zeros = n_negative + n_positive < len(values)
-        for taken, swept in (
-            (order[:n_negative], ordered),
-            (order[::-1][: n_positive if has_zeros else max(0, n_positive - 1)], ordered[::-1]),
-        ):
-            if not len(taken):
-                continue
-            following = swept[1 : len(taken) + 1]
-            taken = taken[: len(following)]
-            n_part = np.cumsum(self.weights[taken])
-            allowed = swept[: len(taken)] != following
-            allowed &= (n_part >= min_leaf) & (self.n - n_part >= min_leaf)
-            gains = np.where(allowed, self.gains(taken, n_part), -np.inf)
-            place = first_best(gains, best[0])
-            if place >= 0:
-                ends = float(swept[place]), float(following[place])
-                best = float(gains[place]), halfway(min(ends), max(ends))
-        return best
-
-    def gains(self, taken: NDArray[np.int64], n_part: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the gain of splitting off the first row taken, the first two, ..."""
-        n_rest = self.n - n_part
-        labels = np.zeros(len(taken))
-        with np.errstate(
-            divide="ignore", invalid="ignore"
-        ):  # where nothing is left, which no cut is
-            if self.label_weight > 0 and self.counts.any():
-                counts = np.cumsum(self.marks[taken], axis=0)
-                rest = self.counts - counts
-                shares = n_part / self.n, n_rest / self.n
-                if self.by_labelled:
-                    n = self.counts.sum()
-                    shares = counts.sum(axis=1) / n, rest.sum(axis=1) / n
-                labels = self.gini - shares[0] * gini(counts)
-                labels -= shares[1] * gini(rest)
-                labels *= self.label_weight
-            squares = self.squares(taken) / (n_part.astype(np.float64) * n_rest)
-        return np.asarray(labels + self.row_weight * squares)
-
-    def squares(self, taken: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the squared length of the sum of coordinates, added in the kernel's four lanes."""
-        if not self.row_weight > 0:
-            return np.zeros(len(taken))
-        totals = np.cumsum(self.centred[taken], axis=0)
-        lanes = np.zeros((4, len(taken)))
-        for j in range(totals.shape[1]):
-            lanes[j % 4] += totals[:, j] ** 2
-        return np.asarray((lanes[0] + lanes[1]) + (lanes[2] + lanes[3]))
-
-
-def first_best(gains: NDArray[np.float64], least: float) -> int:
-    """Return the first gain that no later one clearly exceeds, or -1 if none exceeds `least`."""
-    place = -1
-    while True:
-        better = np.flatnonzero(gains[place + 1 :] > least * CLEARLY)
-        if not len(better):
-            return place
-        place += 1 + int(better[0])
-        least = float(gains[place])
-
-
 def gini(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the Gini index of counts along the last axis; 0 where there are none."""
     n = counts.sum(axis=-1)
     squares = (counts**2).sum(axis=-1)
     n_squared = n.astype(np.float64) * n
     return np.where(n > 0, 1.0 - squares / np.maximum(n_squared, 1.0), 0.0)
-
-
-def halfway(low: float, high: float) -> float:
-    """Return a threshold between two values."""
-    middle = low / 2 + high / 2
-    return middle if low <= middle < high else low
-
-
-def _column(X: Any, rows: NDArray[np.integer], column: int) -> NDArray[np.float64]:
-    part = X[:, [column]]
-    part = part.toarray() if issparse(part) else part
-    return part[rows, 0].astype(np.float64)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
+from semisift._threads import one_blas_thread
 from semisift.math.blocks import dense_columns
 from semisift.math.columns import power_of_two
-from semisift.math.threads import one_blas_thread
 
 # The walk goes on until so many columns are kept, or as many as were asked for if that is more.
 FEWEST_KEPT = 1000

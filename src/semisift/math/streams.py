@@ -99,3 +99,23 @@ def draw_distinct(seed: int, member: int, n: int, size: int) -> NDArray[np.int32
         values, first = np.unique(np.concatenate([found, drawn]), return_index=True)
         found = values[np.argsort(first)]
     return found[:size].astype(np.int32)
+
+
+def surest(
+    seed: int, member: int, rows: NDArray[np.int32], confidence: NDArray[np.float64], wanted: int
+) -> NDArray[np.intp]:
+    """Return where the most confident rows stand, equal ones in the member's own random order.
+
+    Parameters
+    ----------
+    seed, member : int
+    rows : int32 array of shape (k,)
+    confidence : array of shape (k,)
+    wanted : int
+
+    Returns
+    -------
+    int array of shape (min(k, wanted),)
+    """
+    words = stream_words(seed, member, Purpose.TIES, rows)
+    return np.lexsort((words, -confidence))[:wanted]

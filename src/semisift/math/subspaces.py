@@ -23,7 +23,6 @@ from scipy.sparse import issparse
 
 from semisift import kernels
 from semisift._labels import Labels
-from semisift.math import plan
 from semisift.math.blocks import blocks
 from semisift.math.information import Binned, bin_columns, mutual_information
 from semisift.math.streams import Purpose, stream_words
@@ -83,9 +82,7 @@ def random(seed: int, n_members: int, n_features: int, size: int) -> NDArray[np.
     -------
     int32 array of shape (n_members, size)
     """
-    dealer: Any = kernels.plan if kernels.AVAILABLE else plan
-    drawn: NDArray[np.int32] = dealer.draw_subspaces(seed, 0, n_members, n_features, size)
-    return drawn
+    return kernels.plan.draw_subspaces(seed, 0, n_members, n_features, size)
 
 
 def relevant(

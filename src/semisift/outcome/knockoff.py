@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from sklearn.covariance import ledoit_wolf_shrinkage
 
 from semisift._problem import Problem
-from semisift.math.threads import one_blas_thread
+from semisift._threads import one_blas_thread
 from semisift.outcome.samples import shuffled_labels, with_columns
 from semisift.outcome.scoring import (
     ALPHA,

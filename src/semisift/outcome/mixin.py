@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from semisift._committee.engine import committee_size
 from semisift._named import check_names
 from semisift._problem import Problem
+from semisift._sklearn import fit_context
 from semisift._warnings import warn
 from semisift._words import count
 from semisift.exceptions import NothingSelectedWarning
@@ -127,8 +128,8 @@ class CutoffMixin:
             copy.set_params(n_members=max(1, full // self.lighter_by))
         return copy
 
-    # _fit_context tears the callbacks down.
-    @_fit_context(prefer_skip_nested_validation=True)
+    # fit_context tears the callbacks down.
+    @fit_context(prefer_skip_nested_validation=True)
     def assess(
         self: Any,
         X: Any,

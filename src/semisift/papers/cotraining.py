@@ -49,7 +49,7 @@ N_FEATURES = 25
 # The paper does not say how many iterations there were: here they go on until no row is left. Its
 # final classifier is a majority vote.
 CO_TRAINING = {"max_iter": None}
-SUBSPACES = {"subspace_size": N_FEATURES, "voting": "hard", "max_iter": None}
+SUBSPACES = {"max_features": N_FEATURES, "voting": "hard", "max_iter": None}
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Contender:
         parameters = dict(self.parameters)
         parameters["estimator"] = make(parameters["estimator"], JUDGES, "learner")
         if self.varied == "members":
-            parameters["n_subspaces"] = level
+            parameters["n_members"] = level
         classifier = LEARNERS[name].cls(**parameters)
         set_seeds(classifier, seed)
         return classifier

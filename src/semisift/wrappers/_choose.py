@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from semisift import kernels
 from semisift.math.naive_bayes import NaiveBayes
 from semisift.wrappers._judges import EstimatorJudge, Judge
-from semisift.wrappers._learner import Learner
+from semisift.wrappers._learner import WrappedLearner
 from semisift.wrappers._linear import LinearJudge, Logistic, Ridge
 from semisift.wrappers._naive_bayes import NaiveBayesJudge
 from semisift.wrappers._neighbours import NeighboursJudge
@@ -21,12 +21,12 @@ from semisift.wrappers._trees import TreeJudge
 from semisift.wrappers._trials import Trials
 
 
-def choose_judge(learner: Learner, trials: Trials) -> Judge:
+def choose_judge(learner: WrappedLearner, trials: Trials) -> Judge:
     """Return a judge of all columns at once where there is one for the estimator.
 
     Parameters
     ----------
-    learner : Learner
+    learner : WrappedLearner
     trials : Trials
 
     Returns
@@ -38,7 +38,7 @@ def choose_judge(learner: Learner, trials: Trials) -> Judge:
         return NaiveBayesJudge(trials, NaiveBayes(estimator.var_smoothing))
     if hasattr(estimator, "_naive_bayes"):  # MixedNB, which this room may not import
         return NaiveBayesJudge(trials, estimator._naive_bayes(trials.n_features))
-    if kernels.AVAILABLE and hasattr(estimator, "_numeric_options"):  # NNge, likewise
+    if kernels.are_compiled() and hasattr(estimator, "_numeric_options"):  # NNge, likewise
         options = estimator._numeric_options()
         if options is not None:
             return NNgeJudge(trials, *options)
@@ -46,7 +46,7 @@ def choose_judge(learner: Learner, trials: Trials) -> Judge:
         return NeighboursJudge(trials, estimator.n_neighbors)
     if (
         type(estimator) is DecisionTreeClassifier
-        and kernels.AVAILABLE
+        and kernels.are_compiled()
         and _is_plain(estimator, {"max_depth"})
     ):
         return TreeJudge(trials, estimator.max_depth)

@@ -8,19 +8,19 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from semisift._base import FeatureRanker
 from semisift._committee.permutation import Member
 from semisift._problem import Problem
+from semisift._sklearn import HasMethods, StrOptions
+from semisift._threads import one_blas_thread, one_openmp_thread
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.math.blocks import dense_columns
 from semisift.math.columns import column_factors
-from semisift.math.threads import one_blas_thread, one_openmp_thread
 from semisift.wrappers._choose import choose_judge
 from semisift.wrappers._judges import Judge
-from semisift.wrappers._learner import Learner
+from semisift.wrappers._learner import WrappedLearner
 from semisift.wrappers._search import Search, first_step_order
 from semisift.wrappers._trials import Trials
 
@@ -160,11 +160,11 @@ class ForwardRanker(FeatureRanker):
             )
         return earlier
 
-    def _learner(self, problem: Problem) -> Learner:
-        return Learner(self.estimator, problem.n_features, problem.seed)
+    def _learner(self, problem: Problem) -> WrappedLearner:
+        return WrappedLearner(self.estimator, problem.n_features, problem.seed)
 
     def _labelled_search(
-        self, problem: Problem, learner: Learner, cv: Any = None, **options: Any
+        self, problem: Problem, learner: WrappedLearner, cv: Any = None, **options: Any
     ) -> Search:
         """Return a search on the labelled rows."""
         labels = problem.labels
@@ -190,14 +190,14 @@ def advance(search: Search, found: Found) -> int:
 
 
 def predict(
-    problem: Problem, learner: Learner, picks: list[int], train: NDArray[np.integer]
+    problem: Problem, learner: WrappedLearner, picks: list[int], train: NDArray[np.integer]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Fit on labelled rows in the columns picked, and predict the unlabelled rows.
 
     Parameters
     ----------
     problem : Problem
-    learner : Learner
+    learner : WrappedLearner
     picks : list of int
     train : int array
         Labelled rows, which may be repeated.

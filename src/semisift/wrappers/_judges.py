@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
 
+from semisift._threads import one_blas_thread, one_openmp_thread
 from semisift.math.blocks import blocks
-from semisift.math.threads import one_blas_thread, one_openmp_thread
-from semisift.wrappers._learner import Learner
+from semisift.wrappers._learner import WrappedLearner
 from semisift.wrappers._trials import Trials, Verdict, log_probability
 
 Columns = NDArray[np.int64]
@@ -62,10 +62,10 @@ class EstimatorJudge(Judge):
     Parameters
     ----------
     trials : Trials
-    learner : Learner
+    learner : WrappedLearner
     """
 
-    def __init__(self, trials: Trials, learner: Learner) -> None:
+    def __init__(self, trials: Trials, learner: WrappedLearner) -> None:
         super().__init__(trials)
         self.learner = learner
 

@@ -1,4 +1,4 @@
-"""Learner: the wrapped estimator, ready to be fitted on some columns again and again."""
+"""WrappedLearner: the wrapped estimator, ready to be fitted on some columns again and again."""
 
 from typing import Any
 
@@ -9,10 +9,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from semisift._committee.permutation import Constant
+from semisift._sklearn import check_params
 from semisift.math.streams import Purpose, draw_below
 
 
-class Learner:
+class WrappedLearner:
     """An estimator that is cloned once and fitted many times, on class codes.
 
     Random states that are not fixed are fixed by the seed. A parameter ``categorical`` that is a
@@ -72,8 +73,7 @@ class Learner:
 def _validate(estimator: Any) -> None:
     """Validate the parameters, also of nested estimators, which later fits need not do again."""
     for part in [estimator, *estimator.get_params().values()]:
-        if hasattr(part, "_parameter_constraints") and not isinstance(part, type):
-            part._validate_params()
+        check_params(part)
 
 
 def _fix_random_states(estimator: Any, seed: int) -> None:

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._threads import one_blas_thread
 from semisift.math.blocks import blocks
-from semisift.math.threads import one_blas_thread
 from semisift.wrappers._judges import Columns, Judge
 from semisift.wrappers._newton import log_odds, newton
-from semisift.wrappers._trials import Split, Trials, Verdict, log_probability
+from semisift.wrappers._trials import Fold, Trials, Verdict, log_probability
 
 # Decision values closer than this share of how large they may be are equal.
 SAME_DECISION = 1e-9
@@ -33,7 +33,7 @@ SHORTEST = 1e-13
 Rows = NDArray[np.float64]
 
 
-class Model(Protocol):
+class LinearModel(Protocol):
     """A linear model of the picks in one split, to be extended by further columns.
 
     Attributes
@@ -86,7 +86,7 @@ class LinearJudge(Judge):
     """
 
     def __init__(
-        self, trials: Trials, build: Callable[..., Model], for_large: Judge | None = None
+        self, trials: Trials, build: Callable[..., LinearModel], for_large: Judge | None = None
     ) -> None:
         super().__init__(trials)
         self.build = build
@@ -119,7 +119,7 @@ class LinearJudge(Judge):
                 accuracy[:, block], confidence[:, block] = verdict
         return Verdict(accuracy, confidence)
 
-    def _begin(self, split: Split, picks: Columns) -> tuple[NDArray[np.int64], Model | None]:
+    def _begin(self, split: Fold, picks: Columns) -> tuple[NDArray[np.int64], LinearModel | None]:
         """Return the classes of a split and its model, None for a single class."""
         codes = self.trials.codes[split.train]
         classes = np.unique(codes)
@@ -129,7 +129,7 @@ class LinearJudge(Judge):
         return classes, self.build(self.trials.take(picks).T, split, targets)
 
     def _predict(
-        self, split: Split, classes: NDArray[np.int64], model: Model | None, values: Rows
+        self, split: Fold, classes: NDArray[np.int64], model: LinearModel | None, values: Rows
     ) -> tuple[Any, Any]:
         """Return which rows are right and how sure the model is, of shape (n_test, n_columns)."""
         truth = self.trials.codes[split.test]
@@ -165,7 +165,7 @@ class Scaled(NamedTuple):
     penalty: NDArray[np.float64]
 
     @classmethod
-    def build(cls, values: Rows, split: Split, penalty: float, fit_intercept: bool) -> "Scaled":
+    def build(cls, values: Rows, split: Fold, penalty: float, fit_intercept: bool) -> "Scaled":
         """Scale the columns of a split, given as rows of `values`."""
         train, test = values[:, split.train], values[:, split.test]
         if fit_intercept:
@@ -200,7 +200,7 @@ class Ridge:
     Parameters
     ----------
     picked : array of shape (n_picks, n)
-    split : Split
+    split : Fold
     targets : bool array of shape (n_targets, n_train)
     alpha : float
     fit_intercept : bool
@@ -209,7 +209,7 @@ class Ridge:
     def __init__(
         self,
         picked: Rows,
-        split: Split,
+        split: Fold,
         targets: NDArray[np.bool_],
         alpha: float,
         fit_intercept: bool,
@@ -228,7 +228,7 @@ class Ridge:
         self.size = np.abs(mean).max()
 
     def extend(self, values: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Add each of some columns; see `Model`."""
+        """Add each of some columns; see `LinearModel`."""
         further = Scaled.build(values, self.split, self.alpha, self.fit_intercept)
         shadow = further.train @ self.inverse  # weights of the picks that come nearest to a column
         train = further.train - shadow @ self.picked.train
@@ -259,7 +259,7 @@ class Logistic:
     Parameters
     ----------
     picked : array of shape (n_picks, n)
-    split : Split
+    split : Fold
     targets : bool array of shape (n_targets, n_train)
     C : float
     fit_intercept : bool
@@ -268,7 +268,7 @@ class Logistic:
     def __init__(
         self,
         picked: Rows,
-        split: Split,
+        split: Fold,
         targets: NDArray[np.bool_],
         C: float,
         fit_intercept: bool,
@@ -299,7 +299,7 @@ class Logistic:
         )
 
     def extend(self, values: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Add each of some columns; see `Model`."""
+        """Add each of some columns; see `LinearModel`."""
         further = Scaled.build(values, self.split, self.penalty, self.fit_intercept)
         weights, size = self._newton(further, self.start)
         decisions = log_odds(weights, self.known.test, further.test)

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift import kernels
+from semisift._threads import one_blas_thread
 from semisift.math.blocks import blocks
-from semisift.math.heaps import push
-from semisift.math.threads import one_blas_thread
 from semisift.wrappers._judges import Columns, Judge
-from semisift.wrappers._trials import Split, Trials, Verdict, log_probability
+from semisift.wrappers._trials import Fold, Trials, Verdict, log_probability
 
 # Distances worked on at once, 1 MB: they stay in the cache from one pass to the next.
 BLOCK_DISTANCES = 1 << 17
@@ -60,7 +59,7 @@ class NeighboursJudge(Judge):
         return Verdict(accuracy, confidence)
 
     def _predict(
-        self, split: Split, known: NDArray[np.float64], values: NDArray[np.float64]
+        self, split: Fold, known: NDArray[np.float64], values: NDArray[np.float64]
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Return which rows are right and the share of neighbours in the true class, by column."""
         codes = self.trials.codes
@@ -69,8 +68,7 @@ class NeighboursJudge(Judge):
         np.square(distances, out=distances)
         distances += known
         k = min(self.n_neighbours, len(split.train))
-        count = kernels.heaps.count_votes if kernels.AVAILABLE else count_votes
-        votes = count(
+        votes = kernels.heaps.count_votes(
             distances.reshape(-1, len(split.train)), codes[split.train], self.trials.n_classes, k
         ).reshape(*distances.shape[:2], -1)
         truth = codes[split.test]
@@ -79,39 +77,9 @@ class NeighboursJudge(Judge):
         return right.T, share.T
 
 
-def _distances(trials: Trials, split: Split, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _distances(trials: Trials, split: Fold, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return squared distances, of shape (n_test, n_train), adding one column after the other."""
     distances = np.zeros((len(split.test), len(split.train)))
     for x in values.T:
         distances += np.square(x[split.test, None] - x[split.train])
     return distances
-
-
-def count_votes(
-    distances: NDArray[np.float64], codes: NDArray[np.int64], n_classes: int, k: int
-) -> NDArray[np.int64]:
-    """Count the classes of the k nearest rows, as the kernel of this name does.
-
-    Parameters
-    ----------
-    distances : array of shape (n, n_train)
-    codes : int array of shape (n_train,)
-    n_classes, k : int
-
-    Returns
-    -------
-    int array of shape (n, n_classes)
-    """
-    is_class = codes[:, None] == np.arange(n_classes)
-    kth = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
-    votes = ((distances <= kth).astype(np.float32) @ is_class.astype(np.float32)).astype(np.int64)
-    # where more than k rows are as near, it matters which of them the heap keeps
-    doubtful = np.flatnonzero(votes.sum(axis=1) > k)
-    heap = np.full((len(doubtful), k), np.inf)
-    kept = np.zeros(heap.shape, dtype=np.int64)
-    for row in range(len(codes)):
-        values = distances[doubtful, row]
-        nearer = np.flatnonzero(values < heap[:, 0])
-        push(heap, kept, nearer, values[nearer], row)
-    votes[doubtful] = is_class[kept].sum(axis=1)
-    return votes

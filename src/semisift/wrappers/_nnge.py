@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from semisift import kernels
 from semisift.math.blocks import blocks
 from semisift.wrappers._judges import Columns, Judge
-from semisift.wrappers._trials import Split, Trials, Verdict, log_probability
+from semisift.wrappers._trials import Fold, Trials, Verdict, log_probability
 
 
 class NNgeJudge(Judge):
@@ -57,7 +57,7 @@ class NNgeJudge(Judge):
 
 
 def _joined(
-    splits: list[Split],
+    splits: list[Fold],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Return the rows of all splits to learn from and to predict, and where each split ends."""
     train = np.concatenate([split.train for split in splits]).astype(np.int32)

@@ -26,7 +26,7 @@ SMALLEST = 1e-12
 DECIMALS = 12
 
 
-class Split(NamedTuple):
+class Fold(NamedTuple):
     """Rows to fit on and rows to judge by."""
 
     train: NDArray[np.int64]
@@ -46,7 +46,7 @@ class Trials:
     n_classes : int
     samples : list of int arrays
         The rows of each sample.
-    splits_of : list of lists of Split
+    splits_of : list of lists of Fold
         The splits of each sample, in terms of rows of `X`; every split has rows to judge by.
     unit : float
         What X is divided by, so that squares stay in range: 1, but for extreme values.
@@ -56,7 +56,7 @@ class Trials:
     codes: NDArray[np.int64]
     n_classes: int
     samples: list[NDArray[np.int64]]
-    splits_of: list[list[Split]]
+    splits_of: list[list[Fold]]
     unit: float
 
     @classmethod
@@ -116,7 +116,7 @@ class Trials:
         return int(self.X.shape[1])
 
     @cached_property
-    def splits(self) -> list[Split]:
+    def splits(self) -> list[Fold]:
         """The splits of all samples, one sample after the other."""
         return [split for splits in self.splits_of for split in splits]
 
@@ -202,7 +202,7 @@ def log_probability(probability: NDArray[np.floating]) -> NDArray[np.float64]:
     return np.log(np.fmax(probability, SMALLEST))
 
 
-def default_splits(codes: NDArray[np.int64], rows: NDArray[np.int64]) -> list[Split]:
+def default_splits(codes: NDArray[np.int64], rows: NDArray[np.int64]) -> list[Fold]:
     """Hold out rows one by one, or from 20 rows on in stratified folds.
 
     There are five folds, or as many as the smallest class has rows. The only row of a class is
@@ -217,24 +217,24 @@ def default_splits(codes: NDArray[np.int64], rows: NDArray[np.int64]) -> list[Sp
 
     Returns
     -------
-    list of Split
+    list of Fold
     """
     counts = np.bincount(codes[rows])
     held_out = rows[counts[codes[rows]] > 1]
     if len(rows) < FEWEST_FOR_FOLDS:
-        return [Split(rows[rows != row], np.array([row])) for row in held_out]
+        return [Fold(rows[rows != row], np.array([row])) for row in held_out]
     if not len(held_out):
         return []
     folds = StratifiedKFold(min(MOST_FOLDS, int(counts[counts > 1].min())))
     tests = [held_out[test] for _, test in folds.split(held_out, codes[held_out])]
-    return [Split(rows[~np.isin(rows, test)], test) for test in tests]
+    return [Fold(rows[~np.isin(rows, test)], test) for test in tests]
 
 
-def given_splits(codes: NDArray[np.int64], rows: NDArray[np.int64], cv: Any) -> list[Split]:
+def given_splits(codes: NDArray[np.int64], rows: NDArray[np.int64], cv: Any) -> list[Fold]:
     """Split rows as `cv` says, in scikit-learn's terms."""
     splitter = check_cv(cv, codes[rows], classifier=True)
     return [
-        Split(rows[train], rows[test])
+        Fold(rows[train], rows[test])
         for train, test in splitter.split(rows[:, None], codes[rows])
         if len(test)
     ]

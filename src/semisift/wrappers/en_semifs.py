@@ -7,7 +7,7 @@ Electronic Commerce (AIMSEC).
     pick n_start columns by SFFS on the labelled rows L
     until there are enough:
         fit an ensemble on bootstraps of L with the picks, and let it vote on the unlabelled rows
-        C = the rows on which at least a share `threshold` of the members agree
+        C = the rows on which at least a share `min_confidence` of the members agree
         add the column that one step of SFFS from the picks adds on L and C together
 
 Direction: higher is better. Cost: p trials of the classifier for each column, against
@@ -25,14 +25,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from semisift._problem import Problem
-from semisift.math.limits import MOST_MEMBERS, at_least
+from semisift._sklearn import MOST_MEMBERS, Interval, at_least
 from semisift.math.streams import Purpose, draw_below
 from semisift.wrappers._choose import choose_judge
 from semisift.wrappers._forward import ForwardRanker, Found, advance, one_step, predict
-from semisift.wrappers._learner import Learner
+from semisift.wrappers._learner import WrappedLearner
 from semisift.wrappers._trials import Trials
 
 # Separates the order of rows with as many votes from the other draws of the same seed.
@@ -48,29 +47,22 @@ class ENSemiFS(ForwardRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to pick and to select: a number, a share in (0, 1], or a rule: "shadow",
-        "stability" or "knockoff" (see `FeatureRanker`). None selects half, of which at most 100 are
-        picked one by one; the others follow as the first step judged them.
+    {n_features_to_select (picked)}
+        The others follow as the first step judged them.
     estimator : classifier, default=None
         Any scikit-learn classifier; None is naive Bayes, `GaussianNB()`. See `SequentialForward`
         for those that are fast.
-    feature_scaling : {None, "minmax"}, default=None
-        "minmax" divides each column by its range over all rows before the classifier sees it, which
-        matters to nearest neighbours.
+    {feature_scaling (classifier)}
     n_start : int, default=5
         Columns that are picked on the labelled rows alone.
     n_members : int, default=10
         Members of the ensemble, each fitted on a bootstrap of the labelled rows.
-    threshold : float, default=0.8
+    min_confidence : float, default=0.8
         Share of the members that have to agree on a row for it to be used. Above 1, none do.
     min_per_class : int, default=1
         Rows of each predicted class that are used in any case: those with the most votes.
-    warm_start : bool, default=False
-        Go on from the picks of the last fit, interrupted or not, with the same X, y and
-        random_state; other parameters should not have changed either.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
+    {warm_start (picks)}
+    {redundancy_threshold}
     random_state : int or RandomState instance, default=None
         Seed of the bootstraps, of the order of ties, and of random states that the estimator leaves
         open. None is a fixed seed.
@@ -108,7 +100,7 @@ class ENSemiFS(ForwardRanker):
         **ForwardRanker._parameter_constraints,
         "n_start": [at_least(1)],
         "n_members": [at_least(1, MOST_MEMBERS)],
-        "threshold": [Interval(Real, 0, None, closed="left")],
+        "min_confidence": [Interval(Real, 0, None, closed="left")],
         "min_per_class": [at_least(0)],
     }
 
@@ -120,7 +112,7 @@ class ENSemiFS(ForwardRanker):
         feature_scaling: Literal["minmax"] | None = None,
         n_start: int = 5,
         n_members: int = 10,
-        threshold: float = 0.8,
+        min_confidence: float = 0.8,
         min_per_class: int = 1,
         warm_start: bool = False,
         redundancy_threshold: float | None = None,
@@ -136,7 +128,7 @@ class ENSemiFS(ForwardRanker):
         )
         self.n_start = n_start
         self.n_members = n_members
-        self.threshold = threshold
+        self.min_confidence = min_confidence
         self.min_per_class = min_per_class
 
     def _picks(self, problem: Problem, found: Found) -> Iterator[int]:
@@ -150,7 +142,7 @@ class ENSemiFS(ForwardRanker):
             sure = choose_sure(
                 votes,
                 labels.counts,
-                self.threshold * self.n_members,
+                self.min_confidence * self.n_members,
                 self.min_per_class,
                 np.random.default_rng([problem.seed, ROW_STREAM, len(found.picks)]),
             )
@@ -160,7 +152,9 @@ class ENSemiFS(ForwardRanker):
             judge = choose_judge(learner, Trials.build(problem, codes, [rows]))
             yield one_step(problem, judge, found.picks)
 
-    def _vote(self, problem: Problem, learner: Learner, picks: list[int]) -> NDArray[np.int64]:
+    def _vote(
+        self, problem: Problem, learner: WrappedLearner, picks: list[int]
+    ) -> NDArray[np.int64]:
         """Return the votes of the members on the unlabelled rows, by class."""
         labels = problem.labels
         votes = np.zeros((len(labels.unlabelled), labels.n_classes), dtype=np.int64)

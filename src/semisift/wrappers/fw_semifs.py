@@ -29,13 +29,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._problem import Problem
-from semisift.math.limits import MOST_MEMBERS, at_least
+from semisift._sklearn import MOST_MEMBERS, Interval, StrOptions, at_least
 from semisift.wrappers._choose import choose_judge
 from semisift.wrappers._forward import ForwardRanker, Found, advance, one_step, predict
-from semisift.wrappers._learner import Learner
+from semisift.wrappers._learner import WrappedLearner
 from semisift.wrappers._search import Search
 from semisift.wrappers._trials import Trials
 
@@ -60,9 +59,7 @@ class FWSemiFS(ForwardRanker):
     estimator : classifier, default=None
         Any scikit-learn classifier; None is naive Bayes, `GaussianNB()`, the first of the paper's.
         See `SequentialForward` for those that are fast.
-    feature_scaling : {None, "minmax"}, default=None
-        "minmax" divides each column by its range over all rows before the classifier sees it, which
-        matters to nearest neighbours.
+    {feature_scaling (classifier)}
     n_start : int, default=5
         Columns that are picked on the labelled rows alone.
     n_step : int, default=6
@@ -75,11 +72,8 @@ class FWSemiFS(ForwardRanker):
         Draw unlabelled rows with equal chances, or, as the authors planned, prefer those that the
         classifier is sure about: with chances in proportion to how far the probability of the
         predicted class lies above that of a guess.
-    warm_start : bool, default=False
-        Go on from the picks of the last fit, interrupted or not, with the same X, y and
-        random_state; other parameters should not have changed either.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
+    {warm_start (picks)}
+    {redundancy_threshold}
     random_state : int or RandomState instance, default=None
         Seed of the samples, of the order of ties, and of random states that the estimator leaves
         open. None is a fixed seed.
@@ -185,7 +179,7 @@ class FWSemiFS(ForwardRanker):
     def _search(
         self,
         problem: Problem,
-        learner: Learner,
+        learner: WrappedLearner,
         codes: NDArray[np.integer],
         samples: list[NDArray[np.integer]],
     ) -> Search:
@@ -211,7 +205,7 @@ class FWSemiFS(ForwardRanker):
     def _collapsed_twice(
         self,
         problem: Problem,
-        learner: Learner,
+        learner: WrappedLearner,
         picks: list[int],
         predicted: NDArray[np.int64],
     ) -> bool:

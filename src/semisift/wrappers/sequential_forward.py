@@ -17,9 +17,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import StrOptions
 
 from semisift._problem import Problem
+from semisift._sklearn import StrOptions
 from semisift.wrappers._forward import ForwardRanker, Found, advance
 from semisift.wrappers._search import SAME_ACCURACY
 
@@ -53,16 +53,11 @@ class SequentialForward(ForwardRanker):
 
     Parameters
     ----------
-    n_features_to_select : int, float or str, default=None
-        How many columns to pick and to select: a number, a share in (0, 1], or a rule: "shadow",
-        "stability" or "knockoff" (see `FeatureRanker`). None selects half, of which at most 100
-        are picked one by one.
+    {n_features_to_select (picked)}
     estimator : classifier, default=None
         Any scikit-learn classifier; None is naive Bayes, `GaussianNB()`. If it has a parameter
         `categorical`, a mask of the columns of X, it is given the part for the columns at hand.
-    feature_scaling : {None, "minmax"}, default=None
-        "minmax" divides each column by its range over all rows before the classifier sees it, which
-        matters to nearest neighbours.
+    {feature_scaling (classifier)}
     cv : int, splitter or iterable, default=None
         How to hold out labelled rows, as in scikit-learn, instead of the rule above. The accuracy
         is the mean over the folds.
@@ -73,11 +68,8 @@ class SequentialForward(ForwardRanker):
         comparison with scikit-learn's `SequentialFeatureSelector`.
     early_stop : bool, default=False
         Stop where no column raises the accuracy, and select no more than what was picked.
-    warm_start : bool, default=False
-        Go on from the picks of the last fit, interrupted or not, with the same X, y and
-        random_state; other parameters should not have changed either.
-    redundancy_threshold : float, default=None
-        Rank columns whose absolute correlation with a better one exceeds it behind all others.
+    {warm_start (picks)}
+    {redundancy_threshold}
     random_state : int or RandomState instance, default=None
         Seed of the order of ties, and of random states that the estimator leaves open. None is a
         fixed seed.

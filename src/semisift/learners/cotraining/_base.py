@@ -10,16 +10,15 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.callback import CallbackSupportMixin
-from sklearn.utils import Tags, _safe_indexing, indexable
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import indexable
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from semisift._base import FeatureRanker, _seed
 from semisift._labels import UNLABELLED, parse_labels
 from semisift._problem import Problem, refuse_lost_on_conversion
+from semisift._semi_supervised import SemiSupervisedMixin
+from semisift._sklearn import JOBS, fit_context, num_samples, safe_indexing
 from semisift.learners.cotraining._diagnosis import Diagnosis, When, quality
-from semisift.math.limits import JOBS
 from semisift.math.structure import check_structure
 
 Stop = Literal["max_iter", "no_change", "all_labeled"]
@@ -46,7 +45,7 @@ class Labelling(NamedTuple):
     stop: Stop
 
 
-class CoTrainedClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
+class CoTrainedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimator):
     """Base class of the classifiers that label rows in a loop.
 
     Attributes
@@ -68,7 +67,7 @@ class CoTrainedClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         Names of the columns, where X has string column names.
     """
 
-    random_state: Any
+    labels_needed: ClassVar[Literal["two_classes"]] = "two_classes"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_jobs": JOBS,
@@ -76,7 +75,7 @@ class CoTrainedClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
     }
 
     # Parameters of a wrapped estimator are the user's and still have to be validated.
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any) -> Self:
         """Label the rows that can be labelled, and learn from them.
 
@@ -93,16 +92,14 @@ class CoTrainedClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             The fitted classifier.
         """
         problem = self._build_problem(X, y)
-        FeatureRanker._check_labels(self, problem)
-        task = self._init_callback_context(max_subtasks=self._n_tasks(problem))
-        task.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        self.classes_ = problem.labels.classes
-        labelling = self._co_train(problem)
-        self.transduction_ = decode(labelling.codes, self.classes_)
-        self.labeled_iter_ = np.asarray(labelling.iterations, dtype=np.int64)
-        self.n_iter_ = labelling.n_iter
-        self.termination_condition_ = labelling.stop
-        task.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={})
+        self._check_labels(problem)
+        with self._watched(X, y, self._n_tasks(problem)):
+            self.classes_ = problem.labels.classes
+            labelling = self._co_train(problem)
+            self.transduction_ = decode(labelling.codes, self.classes_)
+            self.labeled_iter_ = np.asarray(labelling.iterations, dtype=np.int64)
+            self.n_iter_ = labelling.n_iter
+            self.termination_condition_ = labelling.stop
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -152,12 +149,12 @@ class CoTrainedClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         """
         check_structure(X)
         (X,) = indexable(X)
-        labels = parse_labels(y, _num_samples(X))
+        labels = parse_labels(y, num_samples(X))
         rows = labels.labelled
         if sample_weight is not None:
-            sample_weight = _safe_indexing(sample_weight, rows)
+            sample_weight = safe_indexing(sample_weight, rows)
         truth = labels.classes[labels.codes[rows]]
-        return float(super().score(_safe_indexing(X, rows), truth, sample_weight))
+        return float(super().score(safe_indexing(X, rows), truth, sample_weight))
 
     def diagnose(self, X: Any, y: Any) -> Diagnosis:
         """Judge the committee on a test set, as it began and as it ended.
@@ -177,10 +174,10 @@ class CoTrainedClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         """
         check_structure(X)
         (X,) = indexable(X)
-        labels = parse_labels(y, _num_samples(X))
+        labels = parse_labels(y, num_samples(X))
         if not len(labels.labelled):
             raise ValueError("y must have a labelled row to diagnose: all are -1, None or NaN.")
-        clean = self._clean(_safe_indexing(X, labels.labelled))
+        clean = self._clean(safe_indexing(X, labels.labelled))
         truth = labels.classes[labels.codes[labels.labelled]]
         begin, end = (
             quality(*self._judgements(clean, when), self.classes_, truth)
@@ -211,28 +208,6 @@ class CoTrainedClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
         """Return how many items `_co_train` will pass through `_progress`; None if unknown."""
         return None
 
-    # What rankers and classifiers share.
-    labels_needed: ClassVar[Literal["two_classes"]] = "two_classes"
-    _progress = FeatureRanker._progress
-
-    def _build_problem(self, X: Any, y: Any) -> Problem:
-        refuse_lost_on_conversion(X)
-        if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, "
-                "but the target y is None."
-            )
-        X = validate_data(
-            self,
-            X,
-            y="no_validation",
-            accept_sparse=["csc", "csr"],
-            dtype=None,
-            ensure_all_finite=False,
-        )
-        names = getattr(self, "feature_names_in_", None)
-        return Problem.build(X, y, seed=_seed(self.random_state), feature_names=names)
-
     def _clean(self, X: Any) -> Any:
         """Return rows to predict in the form of ``problem.X``."""
         check_is_fitted(self)
@@ -241,12 +216,6 @@ class CoTrainedClassifier(ClassifierMixin, CallbackSupportMixin, BaseEstimator):
             self, X, accept_sparse=["csc", "csr"], dtype=None, ensure_all_finite=False, reset=False
         )
         return Problem.build(X, feature_names=getattr(self, "feature_names_in_", None)).X
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = False
-        return tags
 
 
 def decode(codes: NDArray[np.integer], classes: NDArray[Any]) -> NDArray[Any]:

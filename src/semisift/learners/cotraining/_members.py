@@ -19,9 +19,9 @@ from semisift._committee.engine import Committee
 from semisift._committee.estimators import gets_dense, with_random_states
 from semisift._committee.permutation import Member
 from semisift._problem import Problem
+from semisift._threads import one_openmp_thread
 from semisift.learners.cotraining._diagnosis import When
 from semisift.math.blocks import row_blocks
-from semisift.math.threads import one_openmp_thread
 
 Subspaces = Sequence[NDArray[np.integer]] | NDArray[np.integer]
 

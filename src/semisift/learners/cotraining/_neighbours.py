@@ -26,7 +26,6 @@ from semisift import kernels
 from semisift._problem import Problem
 from semisift.learners.cotraining._diagnosis import When
 from semisift.learners.cotraining._members import Panel, Subspaces, Trainer, rounded
-from semisift.math import heaps as numpy_heaps
 from semisift.math.columns import is_small
 
 # A sparse matrix is made dense in the columns that are used, if they are no more than these or
@@ -106,7 +105,7 @@ class Vicinity:
         n_jobs: int = 1,
     ) -> None:
         """Look at further labelled rows, one after the other."""
-        push = kernels.heaps.push_rows if kernels.AVAILABLE else numpy_heaps.push_rows
+        push = kernels.heaps.push_rows
         given = self.X, subspaces, rows, codes, self.heaps, self.kept, self.votes
         if n_jobs == 1:
             push(*given, 0, len(self.X))

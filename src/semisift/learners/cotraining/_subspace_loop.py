@@ -10,11 +10,11 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import Tags, get_tags
-from sklearn.utils._param_validation import HasMethods
 
 from semisift._committee.engine import Committee
 from semisift._labels import Labels
 from semisift._problem import Problem
+from semisift._sklearn import HasMethods, at_least
 from semisift.learners.cotraining._base import CoTrainedClassifier, Labelling, Stop
 from semisift.learners.cotraining._diagnosis import When
 from semisift.learners.cotraining._members import (
@@ -24,8 +24,7 @@ from semisift.learners.cotraining._members import (
 )
 from semisift.learners.cotraining._neighbours import NeighbourTrainer, can_serve
 from semisift.math.blocks import blocks
-from semisift.math.limits import at_least
-from semisift.math.plan import surest
+from semisift.math.streams import surest
 
 N_NEIGHBOURS = 3
 # Shares of classes that are held at once when rows are predicted, 32 MB.

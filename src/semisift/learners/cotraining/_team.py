@@ -10,16 +10,15 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags, get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 
 from semisift._committee.engine import Committee
 from semisift._committee.estimators import EstimatorSetting
 from semisift._committee.members import Setting, build_setting
 from semisift._problem import Problem
+from semisift._sklearn import HasMethods, Interval, RealNotInt, StrOptions, at_least
 from semisift.learners.cotraining._base import CoTrainedClassifier, Labelling, Stop
 from semisift.learners.cotraining._diagnosis import When
 from semisift.learners.cotraining._trained import Bags, fit_and_vote
-from semisift.math.limits import at_least
 from semisift.math.masks import unmask
 
 MAX_FEATURES: list[Any] = [

@@ -16,9 +16,9 @@ from semisift import kernels
 from semisift._committee.estimators import VOTE, EstimatorSetting, fit_member
 from semisift._committee.members import Setting, TreeSetting
 from semisift._committee.permutation import Member
+from semisift._threads import one_openmp_thread
 from semisift.math.blocks import row_blocks
 from semisift.math.masks import row_mask
-from semisift.math.threads import one_openmp_thread
 
 # The weight of a labelled row where those of other rows are shares of it: the kernels count in
 # whole numbers.

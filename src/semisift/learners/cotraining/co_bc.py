@@ -9,15 +9,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
+from semisift._committee.blocks import count_quotas
 from semisift._committee.engine import Committee, features_to_draw
 from semisift._problem import Problem
+from semisift._sklearn import MOST_MEMBERS, Interval, StrOptions, at_least
 from semisift.learners.cotraining._base import Labelling, Stop
 from semisift.learners.cotraining._team import MAX_FEATURES, CommitteeClassifier, Team, pad_rows
 from semisift.math.blocks import blocks
-from semisift.math.limits import MOST_MEMBERS, at_least
-from semisift.math.plan import count_quotas
 from semisift.math.streams import Purpose, stream_words
 
 
@@ -46,8 +45,8 @@ class CoBC(CommitteeClassifier):
     ----------
     n_members : int, default=10
         Number of members, at least 2.
-    bootstrap : bool, default=True
-        Start each member on a bootstrap of the labelled rows (bagging) instead of on all of them.
+    bootstrap : {"plain"} or None, default="plain"
+        Start each member on a bootstrap of the labelled rows (bagging), or on all of them.
     max_features : "sqrt", int or float, default=0.5
         Features that each member draws (random subspaces): the rounded square root, a number or a
         share; 1.0 is all of them.
@@ -56,18 +55,14 @@ class CoBC(CommitteeClassifier):
         labelled rows and rounded up: with 1, one row of each class.
     pool_size : int, default=100
         Unlabelled rows that a member chooses from in a round; None is all of them.
-    max_depth : int, default=None
-        Depth limit of the trees; None grows them until pure.
-    estimator : classifier, default=None
-        Any scikit-learn classifier instead of the compiled trees; far slower.
+    {max_depth}
+    {estimator (for trees)}
     voting : {"soft", "hard"}, default="soft"
         Members vote with class probabilities, or with one vote for a class.
     max_iter : int, default=10
         Most rounds.
-    n_jobs : int, default=None
-        Threads; the result does not depend on it.
-    random_state : int or RandomState instance, default=None
-        Seed of the draws. None is a fixed seed.
+    {n_jobs}
+    {random_state (draws)}
 
     Attributes
     ----------
@@ -106,7 +101,7 @@ class CoBC(CommitteeClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CommitteeClassifier._parameter_constraints,
         "n_members": [at_least(2, MOST_MEMBERS)],
-        "bootstrap": ["boolean"],
+        "bootstrap": [None, StrOptions({"plain"})],
         "max_features": MAX_FEATURES,
         "growth": [Interval(Real, 0, None, closed="neither")],
         "pool_size": [None, at_least(1)],
@@ -116,7 +111,7 @@ class CoBC(CommitteeClassifier):
         self,
         *,
         n_members: int = 10,
-        bootstrap: bool = True,
+        bootstrap: Literal["plain"] | None = "plain",
         max_features: int | float | Literal["sqrt"] = 0.5,
         growth: float = 1,
         pool_size: int | None = 100,
@@ -160,7 +155,7 @@ class CoBC(CommitteeClassifier):
                 setting,
                 problem,
                 probability=self.voting == "soft",
-                bootstrap=self.bootstrap,
+                bootstrap=self.bootstrap is not None,
             )
             for _ in self._progress(range(self.max_iter), "round"):
                 if stop != "max_iter":

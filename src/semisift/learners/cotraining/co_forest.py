@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from semisift._committee.engine import Committee, features_to_draw
 from semisift._problem import Problem
+from semisift._sklearn import MOST_MEMBERS, Interval, at_least
 from semisift.learners.cotraining._base import Labelling
 from semisift.learners.cotraining._team import (
     MAX_FEATURES,
@@ -24,7 +24,6 @@ from semisift.learners.cotraining._team import (
 )
 from semisift.learners.cotraining._trained import Bags
 from semisift.math.blocks import blocks
-from semisift.math.limits import MOST_MEMBERS, at_least
 from semisift.math.streams import Purpose, stream_words
 
 # e' at the start, and what counts as the error where no labelled row tells: no better than chance
@@ -38,16 +37,16 @@ class CoForest(CommitteeClassifier):
 
     Each tree i starts on a bootstrap of the labelled rows L. In each round the concomitant
     committee H_i, all trees but i, is judged on the labelled rows: those about which it is more
-    sure than `threshold`, each judged by the trees that do not have it in their bootstrap::
+    sure than `min_confidence`, each judged by the trees that do not have it in their bootstrap::
 
         e_i = share of these rows that H_i gets wrong (0.5 where there is none)
 
     If e_i is below its last value e'_i, at most ``ceil(e'_i s'_i / e_i - 1)`` unlabelled rows are
-    drawn, and of these the ones that H_i is more sure about than `threshold` are kept, with its
-    label and its confidence as weight. With W_i the sum of these weights, tree i is grown again on
-    L and the kept rows if they are more than s'_i and ``e_i W_i < e'_i s'_i``; then e'_i is e_i and
-    s'_i is W_i. The first e'_i is 0.5, the first s'_i a tenth of the unlabelled rows and at most
-    100. The rounds end when no tree changes.
+    drawn, and of these the ones that H_i is more sure about than `min_confidence` are kept, with
+    its label and its confidence as weight. With W_i the sum of these weights, tree i is grown again
+    on L and the kept rows if they are more than s'_i and ``e_i W_i < e'_i s'_i``; then e'_i is e_i
+    and s'_i is W_i. The first e'_i is 0.5, the first s'_i a tenth of the unlabelled rows and at
+    most 100. The rounds end when no tree changes.
 
     The votes of each tree are kept beside their sum, so H_i costs a subtraction. A round costs the
     trees that are grown and one comparison for each tree, row and class.
@@ -57,32 +56,27 @@ class CoForest(CommitteeClassifier):
     again has seen all of them; unlike it, the first of the drawn rows has to pass the threshold
     too. Weights are rounded to 1/256. The authors' program has 10 trees; 100 are cheap here and
     more accurate (.838 against .778, six labels a class, mean over the six sets of
-    benchmarks/cotraining.py). Between equally good splits the widest gap in standard
-    deviations decides, as in SSFI. With three labels a class the labelled rows are rarely judged
-    with confidence: then e_i stays 0.5 and the forest remains that of the labelled rows. On those
-    six sets that forest has .836, so little of the accuracy comes from the unlabelled rows.
+    benchmarks/cotraining.py). Between equally good splits the widest gap in standard deviations
+    decides, as in SSFI. With three labels a class the labelled rows are rarely judged with
+    confidence: then e_i stays 0.5 and the forest remains that of the labelled rows. On those six
+    sets that forest has .836, so little of the accuracy comes from the unlabelled rows.
 
     Parameters
     ----------
     n_members : int, default=100
         Number of trees, at least 2.
-    threshold : float, default=0.75
+    min_confidence : float, default=0.75
         A row is sure where the winning class has more than this share of the votes.
-    max_features : "sqrt", int or float, default="sqrt"
-        Features that each node draws: the rounded square root, a number or a share.
-    max_depth : int, default=None
-        Depth limit of the trees; None grows them until pure.
+    {max_features (node)}
+    {max_depth}
     estimator : classifier, default=None
         Any scikit-learn classifier instead of the compiled trees; far slower. It gets all features,
         and the weights if its `fit` takes `sample_weight`.
-    voting : {"soft", "hard"}, default="soft"
-        Trees vote with the class shares of their leaf, or with one vote for its class.
+    {voting}
     max_iter : int, default=100
         Most rounds.
-    n_jobs : int, default=None
-        Threads; the result does not depend on it.
-    random_state : int or RandomState instance, default=None
-        Seed of the draws. None is a fixed seed.
+    {n_jobs}
+    {random_state (draws)}
 
     Attributes
     ----------
@@ -123,7 +117,7 @@ class CoForest(CommitteeClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CommitteeClassifier._parameter_constraints,
         "n_members": [at_least(2, MOST_MEMBERS)],
-        "threshold": [Interval(Real, 0, 1, closed="both")],
+        "min_confidence": [Interval(Real, 0, 1, closed="both")],
         "max_features": MAX_FEATURES,
     }
 
@@ -131,7 +125,7 @@ class CoForest(CommitteeClassifier):
         self,
         *,
         n_members: int = 100,
-        threshold: float = 0.75,
+        min_confidence: float = 0.75,
         max_features: int | float | Literal["sqrt"] = "sqrt",
         max_depth: int | None = None,
         estimator: Any = None,
@@ -141,7 +135,7 @@ class CoForest(CommitteeClassifier):
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_members = n_members
-        self.threshold = threshold
+        self.min_confidence = min_confidence
         self.max_features = max_features
         self.max_depth = max_depth
         self.estimator = estimator
@@ -165,10 +159,10 @@ class CoForest(CommitteeClassifier):
                 if not changed:
                     continue  # to the end of the bar
                 n_iter += 1
-                error = measure_errors(team, self.threshold)
+                error = measure_errors(team, self.min_confidence)
                 most = count_draws(error, previous, size, n_unlabelled)
                 kept, labels, weights = keep_sure(
-                    team, np.where(error < previous, most, 0), self.threshold, n_iter
+                    team, np.where(error < previous, most, 0), self.min_confidence, n_iter
                 )
                 weight = np.where(kept >= 0, weights, 0).sum(axis=1)
                 is_more = (kept >= 0).sum(axis=1) > size
@@ -183,13 +177,13 @@ class CoForest(CommitteeClassifier):
         return team.labelling(n_iter, "max_iter" if changed else "no_change")
 
 
-def measure_errors(team: Team, threshold: float) -> NDArray[np.float64]:
+def measure_errors(team: Team, min_confidence: float) -> NDArray[np.float64]:
     """Return e_i, the error on sure labelled rows of the committee without each member.
 
     Parameters
     ----------
     team : Team
-    threshold : float
+    min_confidence : float
 
     Returns
     -------
@@ -198,7 +192,7 @@ def measure_errors(team: Team, threshold: float) -> NDArray[np.float64]:
     labelled = team.labels.labelled
     votes = team.own[:, labelled] * team.out_of_bag[:, :, None].astype(np.int64)
     opinion = decide(votes.sum(axis=0) - votes)
-    sure = opinion.confidence > threshold
+    sure = opinion.confidence > min_confidence
     wrong = sure & (opinion.label != team.labels.codes[labelled])
     n_sure = sure.sum(axis=1)
     return np.where(n_sure > 0, wrong.sum(axis=1) / np.maximum(n_sure, 1), CHANCE)
@@ -237,7 +231,7 @@ def count_draws(
 
 
 def keep_sure(
-    team: Team, most: NDArray[np.int64], threshold: float, n_round: int
+    team: Team, most: NDArray[np.int64], min_confidence: float, n_round: int
 ) -> tuple[NDArray[Any], ...]:
     """Draw unlabelled rows for each member and keep those that the others are sure about.
 
@@ -246,7 +240,7 @@ def keep_sure(
     team : Team
     most : int array of shape (n_members,)
         How many rows to draw.
-    threshold : float
+    min_confidence : float
     n_round : int
         Each round has draws of its own.
 
@@ -267,7 +261,7 @@ def keep_sure(
         place = np.argsort(np.argsort(words, axis=1), axis=1)
         label, confidence = team.judge_without(members, unlabelled)
         opinion.label[members], opinion.confidence[members] = label, confidence
-        kept[members] = (place < most[members, None]) & (confidence > threshold)
+        kept[members] = (place < most[members, None]) & (confidence > min_confidence)
     return pad_rows(kept, unlabelled, *opinion)
 
 

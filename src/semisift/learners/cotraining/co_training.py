@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from semisift._committee.engine import Committee
 from semisift._problem import Problem
+from semisift._sklearn import at_least
 from semisift._words import setting
 from semisift.learners.cotraining._base import Labelling, Stop
 from semisift.learners.cotraining._members import EstimatorTrainer, rounded
 from semisift.learners.cotraining._subspace_loop import SubspaceClassifier, check_estimator, pick
-from semisift.math.limits import at_least
 from semisift.math.streams import Purpose, stream_words
 
 # Separates the order in which rows enter the pool from other draws with the same seed.
@@ -50,8 +50,7 @@ class CoTraining(SubspaceClassifier):
         Unlabelled rows from which is picked; None is all of them.
     max_iter : int or None, default=30
         Iterations; None goes on until all rows are labelled or nothing is added.
-    n_jobs : int, default=None
-        Threads; the results do not depend on it.
+    {n_jobs}
     random_state : int or RandomState instance, default=None
         Seed of the views, of the pool, of the order of equally sure rows and of the random states
         of the estimator. None is a fixed seed.

@@ -26,11 +26,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from semisift._problem import Problem
+from semisift._sklearn import MOST_MEMBERS, Interval, RealNotInt, StrOptions, at_least
 from semisift.learners.cotraining._subspace_loop import SubspaceClassifier
-from semisift.math.limits import MOST_MEMBERS, at_least
 from semisift.math.subspaces import Kind, draw_subspaces
 
 SUBSPACE_SIZE = 25
@@ -51,9 +50,9 @@ class RASCO(SubspaceClassifier):
         Any scikit-learn classifier; None is 3 nearest neighbours, as in the papers. One without
         `predict_proba` is certain of what it predicts. `KNeighborsClassifier` with uniform weights
         and Euclidean distances is never fitted again, with the same results (see Notes).
-    n_subspaces : int, default=25
+    n_members : int, default=25
         K.
-    subspace_size : int, float or "auto", default="auto"
+    max_features : int, float or "auto", default="auto"
         m, columns of a subspace: a number (all, if there are fewer), or a share. "auto" is 25, the
         papers' number, or half of the columns if these are fewer than 50: subspaces that are all
         the same would be one classifier.
@@ -62,8 +61,7 @@ class RASCO(SubspaceClassifier):
     voting : {"soft", "hard"}, default="soft"
         How predictions are put together at the end: by the mean of the probabilities or, as in the
         papers, by a majority of the predicted classes. Rows are always added by the mean.
-    n_jobs : int, default=None
-        Threads; the results do not depend on it.
+    {n_jobs}
     random_state : int or RandomState instance, default=None
         Seed of the subspaces, of the order of equally sure rows and of the random states of the
         estimator. None is a fixed seed.
@@ -72,7 +70,7 @@ class RASCO(SubspaceClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes of the labelled rows.
-    subspaces_ : ndarray of shape (n_subspaces, m)
+    subspaces_ : ndarray of shape (n_members, m)
         The columns of each subspace.
     transduction_ : ndarray of shape (n_samples,)
         Label of every row: its own, or the one that it was given; -1 where it was given none (None
@@ -116,8 +114,8 @@ class RASCO(SubspaceClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SubspaceClassifier._parameter_constraints,
-        "n_subspaces": [at_least(1, MOST_MEMBERS)],
-        "subspace_size": [
+        "n_members": [at_least(1, MOST_MEMBERS)],
+        "max_features": [
             StrOptions({"auto"}),
             at_least(1),
             Interval(RealNotInt, 0, 1, closed="right"),
@@ -129,25 +127,25 @@ class RASCO(SubspaceClassifier):
         self,
         estimator: Any = None,
         *,
-        n_subspaces: int = 25,
-        subspace_size: int | float | Literal["auto"] = "auto",
+        n_members: int = 25,
+        max_features: int | float | Literal["auto"] = "auto",
         max_iter: int | None = 10,
         voting: Literal["soft", "hard"] = "soft",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.estimator = estimator
-        self.n_subspaces = n_subspaces
-        self.subspace_size = subspace_size
+        self.n_members = n_members
+        self.max_features = max_features
         self.max_iter = max_iter
         self.voting = voting
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _draw(self, problem: Problem) -> NDArray[np.int32]:
-        size = count_columns(self.subspace_size, problem.n_features)
+        size = count_columns(self.max_features, problem.n_features)
         self.subspaces_ = draw_subspaces(
-            self._kind, problem.X, problem.labels, problem.seed, int(self.n_subspaces), size
+            self._kind, problem.X, problem.labels, problem.seed, int(self.n_members), size
         )
         return self.subspaces_
 
@@ -207,20 +205,20 @@ class ProbMRMR(RASCO):
     _kind = "probabilistic-mrmr"
 
 
-def count_columns(subspace_size: int | float | str, n_features: int) -> int:
+def count_columns(max_features: int | float | str, n_features: int) -> int:
     """Return how many columns a subspace has.
 
     Parameters
     ----------
-    subspace_size : int, float or "auto"
+    max_features : int, float or "auto"
     n_features : int
 
     Returns
     -------
     int
     """
-    if isinstance(subspace_size, str):
+    if isinstance(max_features, str):
         return min(SUBSPACE_SIZE, (n_features + 1) // 2)
-    if isinstance(subspace_size, Integral):
-        return min(int(subspace_size), n_features)
-    return max(1, round(subspace_size * n_features))
+    if isinstance(max_features, Integral):
+        return min(int(max_features), n_features)
+    return max(1, round(max_features * n_features))

@@ -13,36 +13,35 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.semi_supervised import SelfTrainingClassifier
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from semisift._committee.estimators import gets_dense, with_random_states
 from semisift._committee.permutation import Member
 from semisift._problem import Problem
+from semisift._sklearn import Interval, StrOptions, at_least
 from semisift.learners.cotraining._base import Labelling
 from semisift.learners.cotraining._members import EstimatorPanel, take
 from semisift.learners.cotraining._subspace_loop import SubspaceClassifier, check_estimator
-from semisift.math.limits import at_least
 
 
 class SelfTraining(SubspaceClassifier):
     """A classifier that adds the rows it is surest about to those it learns from.
 
-    With ``criterion="k_best"`` the `k_best` surest rows of each class are added in an iteration,
-    equally sure ones in a seeded random order; with ``criterion="threshold"`` all rows whose
-    probability exceeds `threshold`, by scikit-learn's `SelfTrainingClassifier`. The first is the
+    With ``label_by="k_best"`` the `k_best` surest rows of each class are added in an iteration,
+    equally sure ones in a seeded random order; with ``label_by="min_confidence"`` all rows whose
+    probability exceeds it, by scikit-learn's `SelfTrainingClassifier`. The first is the
     default because trees, and neighbours, give a probability of 1 to most rows. Labels may be
     strings, and None or NaN mark unlabelled rows as -1 does.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        Any scikit-learn classifier, for the threshold one with `predict_proba`; None is 3 nearest
+        Any scikit-learn classifier, with `predict_proba` for min_confidence; None is 3 nearest
         neighbours.
-    criterion : {"k_best", "threshold"}, default="k_best"
+    label_by : {"k_best", "min_confidence"}, default="k_best"
         Which rows are added.
     k_best : int, default=1
         Rows of each class.
-    threshold : float, default=0.75
+    min_confidence : float, default=0.75
         In [0, 1).
     max_iter : int or None, default=10
         Iterations; None goes on until all rows are labelled, or none is sure enough.
@@ -89,26 +88,26 @@ class SelfTraining(SubspaceClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SubspaceClassifier._parameter_constraints,
-        "criterion": [StrOptions({"k_best", "threshold"})],
+        "label_by": [StrOptions({"k_best", "min_confidence"})],
         "k_best": [at_least(1)],
-        "threshold": [Interval(Real, 0, 1, closed="left")],
+        "min_confidence": [Interval(Real, 0, 1, closed="left")],
     }
 
     def __init__(
         self,
         estimator: Any = None,
         *,
-        criterion: Literal["k_best", "threshold"] = "k_best",
+        label_by: Literal["k_best", "min_confidence"] = "k_best",
         k_best: int = 1,
-        threshold: float = 0.75,
+        min_confidence: float = 0.75,
         max_iter: int | None = 10,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.estimator = estimator
-        self.criterion = criterion
+        self.label_by = label_by
         self.k_best = k_best
-        self.threshold = threshold
+        self.min_confidence = min_confidence
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -121,7 +120,7 @@ class SelfTraining(SubspaceClassifier):
         return 0 if self._uses_threshold(problem) else super()._n_tasks(problem)
 
     def _uses_threshold(self, problem: Problem) -> bool:
-        return self.criterion == "threshold" and len(problem.labels.unlabelled) > 0
+        return self.label_by == "min_confidence" and len(problem.labels.unlabelled) > 0
 
     def _draw(self, problem: Problem) -> NDArray[np.integer]:
         return np.arange(problem.n_features)[None, :]
@@ -137,7 +136,7 @@ class SelfTraining(SubspaceClassifier):
         X = problem.X.tocsr() if problem.is_sparse else problem.X
         rows = take(X, slice(None), columns, is_dense)
         model = SelfTrainingClassifier(
-            estimator, threshold=self.threshold, max_iter=self.max_iter
+            estimator, threshold=self.min_confidence, max_iter=self.max_iter
         ).fit(rows, labels.codes)
         first = with_random_states(estimator, problem.seed, 0)
         first.fit(rows[labels.labelled], labels.codes[labels.labelled])

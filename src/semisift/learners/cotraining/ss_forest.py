@@ -9,13 +9,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from semisift._committee.engine import Committee, features_to_draw
 from semisift._problem import Problem
+from semisift._sklearn import MOST_MEMBERS, Interval, at_least
 from semisift.learners.cotraining._base import Labelling
 from semisift.learners.cotraining._team import MAX_FEATURES, CommitteeClassifier, Team, decide
-from semisift.math.limits import MOST_MEMBERS, at_least
 from semisift.math.streams import Purpose, stream_words
 
 
@@ -58,18 +57,13 @@ class SemiSupervisedForest(CommitteeClassifier):
         Rounds.
     airbag : bool, default=True
         Return the first forest where its out-of-bag error is the lower one.
-    max_features : "sqrt", int or float, default="sqrt"
-        Features that each node draws: the rounded square root, a number or a share.
-    max_depth : int, default=None
-        Depth limit of the trees; None grows them until pure.
+    {max_features (node)}
+    {max_depth}
     estimator : classifier, default=None
         Any scikit-learn classifier instead of the compiled trees; far slower. It gets all features.
-    voting : {"soft", "hard"}, default="soft"
-        Trees vote with the class shares of their leaf, or with one vote for its class.
-    n_jobs : int, default=None
-        Threads; the result does not depend on it.
-    random_state : int or RandomState instance, default=None
-        Seed of the draws. None is a fixed seed.
+    {voting}
+    {n_jobs}
+    {random_state (draws)}
 
     Attributes
     ----------

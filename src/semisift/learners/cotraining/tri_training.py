@@ -52,17 +52,14 @@ class TriTraining(CommitteeClassifier):
     ----------
     estimator : classifier, default=None
         Any scikit-learn classifier instead of the compiled trees.
-    max_depth : int, default=None
-        Depth limit of the trees; None grows them until pure.
+    {max_depth}
     voting : {"hard", "soft"}, default="hard"
         How `predict` and `predict_proba` count: one vote of each learner, or its class
         probabilities. Agreement is always that of the predicted classes.
     max_iter : int, default=100
         Most rounds.
-    n_jobs : int, default=None
-        Threads; the result does not depend on it.
-    random_state : int or RandomState instance, default=None
-        Seed of the draws. None is a fixed seed.
+    {n_jobs}
+    {random_state (draws)}
 
     Attributes
     ----------

@@ -1,23 +1,23 @@
 """Sums of squared differences over must-link and cannot-link pairs, for all columns at once."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from semisift._labels import Pairs
+from semisift._problem import Problem
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
+from semisift.graphs.class_moments import class_moments, units
 from semisift.math.blocks import blocks, dense_columns
-from semisift.math.class_moments import class_moments, units
 
 # Separates the draw of pairs from the other draws with the same seed.
 POOL_STREAM = 0x7061
 
 
-def pair_sums(problem: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def pair_sums(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Sum the squared differences over must-link and over cannot-link pairs, for all columns.
 
     Each unordered pair counts once. Pairs that follow from the labels are never listed: with W_c
@@ -42,7 +42,7 @@ def pair_sums(problem: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return must * square, cannot * square
 
 
-def pair_sums_in_units(problem: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def pair_sums_in_units(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return `pair_sums` in the unit of each column, for scores that do not depend on it.
 
     Parameters
@@ -66,7 +66,7 @@ def pair_sums_in_units(problem: Any) -> tuple[NDArray[np.float64], NDArray[np.fl
     return must, cannot
 
 
-def unlabelled_pairs(problem: Any) -> Pairs:
+def unlabelled_pairs(problem: Problem) -> Pairs:
     """Return the given pairs that do not follow from the labels; none where none were given.
 
     Parameters
@@ -86,7 +86,7 @@ def unlabelled_pairs(problem: Any) -> Pairs:
     )
 
 
-def count_pairs(problem: Any) -> tuple[int, int]:
+def count_pairs(problem: Problem) -> tuple[int, int]:
     """Count the must-link and the cannot-link pairs without listing those of the labels.
 
     Parameters
@@ -104,7 +104,7 @@ def count_pairs(problem: Any) -> tuple[int, int]:
     return must + len(extra.must_link), cannot + len(extra.cannot_link)
 
 
-def check_kinds(problem: Any, name: str) -> tuple[bool, bool]:
+def check_kinds(problem: Problem, name: str) -> tuple[bool, bool]:
     """Tell which kinds of pairs there are, and warn where one of them is missing.
 
     Parameters
@@ -136,7 +136,7 @@ def check_kinds(problem: Any, name: str) -> tuple[bool, bool]:
 
 
 def squared_differences(
-    problem: Any, pairs: NDArray[np.integer], unit: NDArray[np.float64]
+    problem: Problem, pairs: NDArray[np.integer], unit: NDArray[np.float64]
 ) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """Yield for blocks of columns the squared differences of pairs of rows, in a unit.
 
@@ -169,7 +169,7 @@ def squared_differences(
 
 
 def _summed_over_pairs(
-    problem: Any, pairs: NDArray[np.integer], unit: NDArray[np.float64]
+    problem: Problem, pairs: NDArray[np.integer], unit: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     sums = np.zeros(problem.n_features)
     if len(pairs):
@@ -181,7 +181,7 @@ def _summed_over_pairs(
 # --- when there are too many pairs to list --------------------------------------------------------
 
 
-def some_pairs(problem: Any, most: int) -> Pairs:
+def some_pairs(problem: Problem, most: int) -> Pairs:
     """List the pairs, or a random part of those that follow from the labels where they are many.
 
     Parameters

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift.math.masks import row_mask, unmask
-from semisift.math.streams import Purpose, draw_below, draw_distinct, stream_words
+from semisift.math.streams import Purpose, draw_below, draw_distinct, surest
 
 
 def draw_subspaces(
@@ -111,34 +111,3 @@ def pick_confident(
             best = surest(seed, start + i, rows, confidence[rows], int(quotas[k]))
             picked[i, slots[k] : slots[k] + len(best)] = rows[best]
     return picked
-
-
-def count_quotas(growth: float, prior: NDArray[np.float64], n_unlabelled: int) -> NDArray[np.int32]:
-    """Return how many rows of each class a member is handed in a round.
-
-    The growth is shared by the prior and rounded up, so that no class gets none; more than there
-    are rows would only cost memory.
-    """
-    # the tiny amount keeps 100 * 0.07 from being a little more than 7
-    shared = np.ceil(growth * prior - 1e-9)
-    return np.clip(shared, 1, max(1, n_unlabelled)).astype(np.int32)
-
-
-def surest(
-    seed: int, member: int, rows: NDArray[np.int32], confidence: NDArray[np.float64], wanted: int
-) -> NDArray[np.intp]:
-    """Return where the most confident rows stand, equal ones in the member's own random order.
-
-    Parameters
-    ----------
-    seed, member : int
-    rows : int32 array of shape (k,)
-    confidence : array of shape (k,)
-    wanted : int
-
-    Returns
-    -------
-    int array of shape (min(k, wanted),)
-    """
-    words = stream_words(seed, member, Purpose.TIES, rows)
-    return np.lexsort((words, -confidence))[:wanted]

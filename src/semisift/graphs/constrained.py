@@ -6,17 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._labels import Labels
+from semisift._problem import Problem
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning, GraphWarning
+from semisift.graphs.class_moments import units
+from semisift.graphs.pairs import count_pairs, some_pairs, unlabelled_pairs
 from semisift.math.blocks import too_many_to_square
-from semisift.math.class_moments import units
-from semisift.math.cls_weights import Options
+from semisift.math.cls_weights import TieOptions
 from semisift.math.columns import spans
 from semisift.math.constraints import Constraints
-from semisift.math.pairs import count_pairs, some_pairs, unlabelled_pairs
 
 # The weights as printed: a constant of 0.1 on raw squared distances.
-PRINTED = Options(graph="union", heat_scale="raw", heat_constant=0.1, shift=False, self_loops=False)
+PRINTED = TieOptions(
+    symmetry="union", heat_scale="raw", heat_constant=0.1, shift=False, self_loops=False
+)
 
 CURE = (
     "Set heat_scale='mean' with heat_constant=1, the default: it measures the constant in the mean "
@@ -24,13 +27,13 @@ CURE = (
 )
 
 
-def weight_options(ranker: Any) -> Options:
-    """Return the parameters of a ranker as `Options`; those as printed for ``variant="paper"``."""
+def weight_options(ranker: Any) -> TieOptions:
+    """Return the parameters of a ranker as options; those as printed for ``variant="paper"``."""
     if ranker.variant == "paper":
         return PRINTED
-    return Options(
+    return TieOptions(
         n_neighbors=ranker.n_neighbors,
-        graph=ranker.graph,
+        symmetry=ranker.graph,
         weights=ranker.weights,
         heat_scale=ranker.heat_scale,
         heat_constant=ranker.heat_constant,
@@ -42,7 +45,7 @@ def weight_options(ranker: Any) -> Options:
 
 
 def list_constraints(
-    problem: Any, most: int | None = None
+    problem: Problem, most: int | None = None
 ) -> tuple[Constraints, NDArray[np.int32]]:
     """List the constrained rows, labelled or in a given pair, their pairs, and the other rows.
 
@@ -78,7 +81,7 @@ def list_constraints(
     return Constraints(rows, must, cannot, labels), np.flatnonzero(free).astype(np.int32)
 
 
-def scaled(problem: Any, feature_scaling: str | None) -> tuple[Any, NDArray[np.float64]]:
+def scaled(problem: Problem, feature_scaling: str | None) -> tuple[Any, NDArray[np.float64]]:
     """Return X with its columns scaled for distances, and the units to add them up in.
 
     A score of a column does not depend on its scale once the weights of the rows are known, so the
@@ -96,7 +99,7 @@ def scaled(problem: Any, feature_scaling: str | None) -> tuple[Any, NDArray[np.f
     return X * factors, np.ones(X.shape[1]) / 8
 
 
-def warn_of_no_cannot_link(problem: Any, name: str) -> None:
+def warn_of_no_cannot_link(problem: Problem, name: str) -> None:
     """Say so where the supervised part of the score is missing."""
     if count_pairs(problem)[1]:
         return

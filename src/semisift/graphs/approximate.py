@@ -5,11 +5,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
-from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
-from sklearn.utils._param_validation import Interval
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from semisift.math.limits import at_least
+from semisift._sklearn import Interval, at_least, fit_context
 
 # Squared distances beyond these are infinite or 0 in single precision.
 SMALLEST, LARGEST = 1e-36, 1e38
@@ -67,7 +66,7 @@ class ApproximateNeighbors(TransformerMixin, BaseEstimator):
         self.n_visited = n_visited
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Divide the rows of `X` among cells.
 

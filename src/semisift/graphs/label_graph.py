@@ -1,22 +1,24 @@
 """What labels and given pairs change in a neighbour graph."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift.math.class_moments import units
+from semisift._problem import Problem
+from semisift.graphs.class_moments import units
+from semisift.graphs.pairs import pair_sums_in_units, unlabelled_pairs
 from semisift.math.columns import power_of_two
 from semisift.math.edge_sums import NO_VARIANCE, edge_sums
 from semisift.math.graph import Graph
-from semisift.math.pairs import pair_sums_in_units, unlabelled_pairs
 from semisift.math.scores import ratio
 
 MUST_LINK, UNKNOWN, CANNOT_LINK = 1, 0, -1
 
 
-def by_relation(problem: Any, graph: Graph) -> tuple[Graph, NDArray[np.int8], NDArray[np.bool_]]:
+def by_relation(
+    problem: Problem, graph: Graph
+) -> tuple[Graph, NDArray[np.int8], NDArray[np.bool_]]:
     """Split a graph until it is known for each edge whether labels or pairs decide on it.
 
     Parameters
@@ -65,20 +67,20 @@ def keep_edges(graph: Graph, kept: NDArray[np.bool_], within: NDArray[np.float64
     )
 
 
-def undecided_edges(problem: Any, graph: Graph) -> Graph:
+def undecided_edges(problem: Problem, graph: Graph) -> Graph:
     """Return the edges on which neither labels nor given pairs decide."""
     graph, relation, labelled = by_relation(problem, graph)
     within = np.where(labelled, 0.0, graph.within)
     return keep_edges(graph, relation == UNKNOWN, within)
 
 
-def cannot_link_edges(problem: Any, graph: Graph) -> Graph:
+def cannot_link_edges(problem: Problem, graph: Graph) -> Graph:
     """Return the edges between rows that are known to be of different classes."""
     graph, relation, _ = by_relation(problem, graph)
     return keep_edges(graph, relation == CANNOT_LINK, np.zeros(len(graph.rows)))
 
 
-def span_units(problem: Any) -> NDArray[np.float64]:
+def span_units(problem: Problem) -> NDArray[np.float64]:
     """Return a power of two near the span of each column, and infinity for constant columns.
 
     It comes at a lower cost than a unit near the standard deviation, and makes zeros of constants.
@@ -86,7 +88,7 @@ def span_units(problem: Any) -> NDArray[np.float64]:
     return np.where(problem.constant, np.inf, power_of_two(problem.spans))
 
 
-def laplacian_score(problem: Any, graph: Graph) -> NDArray[np.float64]:
+def laplacian_score(problem: Problem, graph: Graph) -> NDArray[np.float64]:
     """Return the Laplacian score of each column, lower is better.
 
     Parameters
@@ -104,7 +106,7 @@ def laplacian_score(problem: Any, graph: Graph) -> NDArray[np.float64]:
 
 
 def label_aware_score(
-    problem: Any, graph: Graph, same_class_weight: float = 1.0
+    problem: Problem, graph: Graph, same_class_weight: float = 1.0
 ) -> NDArray[np.float64]:
     """Return the Laplacian score on a graph in which labels overrule neighbours.
 

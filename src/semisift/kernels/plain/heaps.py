@@ -89,3 +89,33 @@ def push(
         heap[queries, here] = larger
         kept[queries, here] = kept[queries, child]
         here = child
+
+
+def count_votes(
+    distances: NDArray[np.float64], codes: NDArray[np.int64], n_classes: int, k: int
+) -> NDArray[np.int64]:
+    """Count the classes of the k nearest rows, as the kernel of this name does.
+
+    Parameters
+    ----------
+    distances : array of shape (n, n_train)
+    codes : int array of shape (n_train,)
+    n_classes, k : int
+
+    Returns
+    -------
+    int array of shape (n, n_classes)
+    """
+    is_class = codes[:, None] == np.arange(n_classes)
+    kth = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
+    votes = ((distances <= kth).astype(np.float32) @ is_class.astype(np.float32)).astype(np.int64)
+    # where more than k rows are as near, it matters which of them the heap keeps
+    doubtful = np.flatnonzero(votes.sum(axis=1) > k)
+    heap = np.full((len(doubtful), k), np.inf)
+    kept = np.zeros(heap.shape, dtype=np.int64)
+    for row in range(len(codes)):
+        values = distances[doubtful, row]
+        nearer = np.flatnonzero(values < heap[:, 0])
+        push(heap, kept, nearer, values[nearer], row)
+    votes[doubtful] = is_class[kept].sum(axis=1)
+    return votes

@@ -1,0 +1,80 @@
+"""What rankers and classifiers share: the labels they need, the Problem, and shared docstrings."""
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.utils import Tags
+from sklearn.utils.validation import validate_data
+
+from semisift._docs import fill_slots
+from semisift._labels import describe_few
+from semisift._named import names_of
+from semisift._problem import Problem, refuse_lost_on_conversion
+from semisift._sklearn import WatchedMixin
+from semisift._warnings import warn
+from semisift.exceptions import NothingUnlabelledWarning
+
+
+class SemiSupervisedMixin(WatchedMixin):
+    """Mixin of estimators that learn from labelled and unlabelled rows together."""
+
+    labels_needed: ClassVar[Literal["none", "optional", "two_classes"]] = "optional"
+    random_state: Any
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        fill_slots(cls)
+
+    def _build_problem(self, X: Any, y: Any, **pairs: Any) -> Problem:
+        refuse_lost_on_conversion(X)
+        names = names_of(X)
+        has_pairs = any(part is not None for part in pairs.values())
+        X = validate_data(
+            self,
+            X,
+            # y is only checked for presence: scikit-learn refuses missing labels.
+            y=None if y is None and not has_pairs else "no_validation",
+            accept_sparse=["csc", "csr"],
+            dtype=None,
+            ensure_all_finite=False,
+        )
+        if names is not None:
+            self.feature_names_in_ = names
+        return Problem.build(
+            X,
+            None if self.labels_needed == "none" else y,
+            seed=_seed(self.random_state),
+            feature_names=getattr(self, "feature_names_in_", None),
+            **pairs,
+        )
+
+    def _check_labels(self, problem: Problem) -> None:
+        labels = problem.labels
+        if problem.given_pairs:
+            return  # they say what the labels would
+        if self.labels_needed == "two_classes" and labels.n_classes < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs labelled rows of at least two classes; "
+                f"{describe_few(labels)}."
+            )
+        if len(labels.labelled) and not len(labels.unlabelled):
+            warn(
+                "y has no unlabelled row (-1, None or NaN): "
+                f"{type(self).__name__} works from the labelled rows alone.",
+                NothingUnlabelledWarning,
+            )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.labels_needed == "two_classes"
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = False
+        return tags
+
+
+def _seed(random_state: int | np.random.RandomState | None) -> int:
+    if random_state is None:
+        return 0
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(0, np.iinfo(np.int64).max, dtype=np.int64))
+    return int(random_state)

@@ -1,0 +1,107 @@
+"""The private names of scikit-learn, all of them, so that a new release breaks this file alone.
+
+With them stand what is built from them: the constraints of whole numbers that a user gives, and
+what callbacks need to follow a fit.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from numbers import Integral
+from typing import Any, TypeVar
+
+from sklearn.base import _fit_context as fit_context
+from sklearn.callback import CallbackSupportMixin
+from sklearn.utils import _safe_indexing as safe_indexing
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
+from sklearn.utils.validation import _check_feature_names as check_feature_names
+from sklearn.utils.validation import _check_method_params as check_method_params
+from sklearn.utils.validation import _estimator_has as estimator_has
+from sklearn.utils.validation import _num_samples as num_samples
+
+__all__ = [
+    "JOBS",
+    "MOST",
+    "MOST_MEMBERS",
+    "HasMethods",
+    "Interval",
+    "RealNotInt",
+    "StrOptions",
+    "WatchedMixin",
+    "at_least",
+    "check_feature_names",
+    "check_method_params",
+    "check_params",
+    "estimator_has",
+    "fit_context",
+    "num_samples",
+    "routing_enabled",
+    "safe_indexing",
+]
+
+Item = TypeVar("Item")
+
+# What compiled code can count; more would overflow long after it was given.
+MOST = 2**31 - 1
+
+# A committee of so many takes days and gigabytes: a larger number is a slip of the pen.
+MOST_MEMBERS = 1_000_000
+
+# None is 1 unless a joblib context says otherwise.
+JOBS: list[Any] = [None, Interval(Integral, -10_000, 10_000, closed="both")]
+
+
+def at_least(low: int, most: int = MOST) -> Interval:
+    """Return the constraint of a parameter that is a whole number.
+
+    Examples
+    --------
+    >>> print(at_least(1))
+    an int in the range [1, 2147483647]
+    """
+    return Interval(Integral, low, most, closed="both")
+
+
+def check_params(estimator: Any) -> None:
+    """Refuse wrong parameters of an estimator that declares what it takes."""
+    if hasattr(estimator, "_parameter_constraints") and not isinstance(estimator, type):
+        estimator._validate_params()
+
+
+class WatchedMixin(CallbackSupportMixin):
+    """Mixin of estimators whose `fit`, decorated with `fit_context`, callbacks can follow."""
+
+    @contextmanager
+    def _watched(
+        self, X: Any, y: Any, n_tasks: int | None, task_name: str = "fit"
+    ) -> Iterator[None]:
+        """Tell the callbacks when the work begins and, unless it fails, when it ends."""
+        task = self._init_callback_context(task_name=task_name, max_subtasks=n_tasks)
+        task.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        yield
+        task.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={})
+
+    def _progress(self, items: Iterable[Item], name: str) -> Iterator[Item]:
+        """Yield `items`, telling the callbacks about each; a callback may end the loop early."""
+        # There is no context where another estimator scores a shared Problem with this one.
+        context = getattr(self, "_callback_fit_ctx", None)
+        for item in items:
+            if context is None:
+                yield item
+                continue
+            task = context.subcontext(task_name=name)
+            task.call_on_fit_task_begin(estimator=self)
+            yield item
+            if task.call_on_fit_task_end(estimator=self):
+                return
+
+    @contextmanager
+    def _watches(self, part: "WatchedMixin") -> Iterator[None]:
+        """Let who watches this fit hear of the steps of another estimator."""
+        context = getattr(self, "_callback_fit_ctx", None)
+        if context is not None:
+            part._callback_fit_ctx = context
+        try:
+            yield
+        finally:
+            part.__dict__.pop("_callback_fit_ctx", None)

@@ -1,0 +1,1 @@
+"""What the rows of a problem have to do with each other: pairs, classes, and edges by label."""

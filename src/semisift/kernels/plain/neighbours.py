@@ -1,0 +1,67 @@
+"""The constrained Laplacian score in many subspaces: kernels/neighbours.pyx in numpy.
+
+The numbers are the same up to rounding.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift.kernels.plain.columns import Columns
+from semisift.math.blocks import dense_columns
+from semisift.math.cls import member_parts
+from semisift.math.cls_weights import TieOptions
+from semisift.math.constraints import Constraints
+
+
+def cls_parts(
+    X: Columns,
+    exponents: NDArray[np.int32],
+    subspaces: NDArray[np.int32],
+    constrained: NDArray[np.int32],
+    copies: NDArray[np.int32],
+    unlabelled: NDArray[np.int32],
+    pairs: NDArray[np.int32],
+    n_must: int,
+    pair_counts: NDArray[np.int32],
+    options: TieOptions,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the sums and totals of `semisift.math.cls.Parts` for each member.
+
+    Parameters
+    ----------
+    X : Columns
+    exponents : int32 array of shape (p,)
+        Each column is divided by 2 to the power of it.
+    subspaces : int32 array of shape (n_members, m)
+        The columns of each member.
+    constrained : int32 array of shape (n_constrained,)
+        The rows that are labelled or in pairs.
+    copies : int32 array of shape (n_members, n_constrained)
+        How often each of them is in a member's bag.
+    unlabelled : int32 array of shape (1 or n_members, n_unlabelled)
+    pairs : int32 array of shape (n_pairs, 2)
+        Places in `constrained`; the first `n_must` must link.
+    n_must : int
+    pair_counts : int32 array of shape (n_members, n_pairs)
+        How often each pair is in a member's bag; empty where rows were drawn.
+    options : TieOptions
+
+    Returns
+    -------
+    sums : float array of shape (n_members, 4, m)
+    totals : float array of shape (n_members, 5)
+    """
+    constraints = Constraints(constrained, pairs[:n_must], pairs[n_must:])
+    done = [
+        member_parts(
+            dense_columns(X.X, features),
+            unlabelled[i if len(unlabelled) > 1 else 0],
+            constraints,
+            copies[i],
+            pair_counts[i] if len(pair_counts) else None,
+            options,
+            np.ldexp(1.0, exponents[features]),
+        )[0]
+        for i, features in enumerate(subspaces)
+    ]
+    return np.array([parts.sums for parts in done]), np.array([parts.totals for parts in done])
