@@ -90,16 +90,9 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         "random_state": ["random_state"],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.redundancy_threshold = redundancy_threshold
-        self.random_state = random_state
+    n_features_to_select: int | float | str | None = None
+    redundancy_threshold: float | None = None
+    random_state: int | np.random.RandomState | None = None
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:

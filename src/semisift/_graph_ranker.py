@@ -3,8 +3,6 @@
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
 from semisift._sklearn import HasMethods, Interval, StrOptions, at_least
@@ -33,32 +31,13 @@ class GraphRanker(FeatureRanker):
         "heat_constant": [Interval(Real, 0, None, closed="neither")],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        n_neighbors: int = 10,
-        variant: Literal["default", "paper"] = "default",
-        graph: Any = "mean",
-        weights: Literal["heat", "binary"] = "heat",
-        feature_scaling: Literal["minmax", "standard"] | None = None,
-        heat_scale: Literal["mean", "median", "raw"] = "mean",
-        heat_constant: float = 1.0,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.n_neighbors = n_neighbors
-        self.variant = variant
-        self.graph = graph
-        self.weights = weights
-        self.feature_scaling = feature_scaling
-        self.heat_scale = heat_scale
-        self.heat_constant = heat_constant
+    n_neighbors: int = 10
+    variant: Literal["default", "paper"] = "default"
+    graph: Any = "mean"
+    weights: Literal["heat", "binary"] = "heat"
+    feature_scaling: Literal["minmax", "standard"] | None = None
+    heat_scale: Literal["mean", "median", "raw"] = "mean"
+    heat_constant: float = 1.0
 
     def _graph(self, problem: Problem, shift: bool = False) -> Graph:
         """Return the graph; shifted, for a score that the scale of the weights does not change."""

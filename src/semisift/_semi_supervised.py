@@ -1,6 +1,7 @@
 """What rankers and classifiers share: the labels they need, the Problem, and shared docstrings."""
 
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, dataclass_transform
 
 import numpy as np
 from sklearn.utils import Tags
@@ -15,14 +16,23 @@ from semisift._warnings import warn
 from semisift.exceptions import NothingUnlabelledWarning
 
 
+@dataclass_transform(kw_only_default=True, eq_default=False)
 class SemiSupervisedMixin(WatchedMixin):
-    """Mixin of estimators that learn from labelled and unlabelled rows together."""
+    """Mixin of estimators that learn from labelled and unlabelled rows together.
+
+    The parameters of an estimator are its annotated attributes, whose values are the defaults: a
+    class has those of its bases and adds its own. A constructor in the manner of scikit-learn, with
+    keywords only, is made of them, unless a class or a base of it brings its own.
+    """
 
     labels_needed: ClassVar[Literal["none", "optional", "two_classes"]] = "optional"
     random_state: Any
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if cls.__init__ is object.__init__ or hasattr(cls.__init__, "of_attributes"):
+            dataclass(cls, kw_only=True, eq=False, repr=False)
+            vars(cls)["__init__"].of_attributes = True
         fill_slots(cls)
 
     def _build_problem(self, X: Any, y: Any, **pairs: Any) -> Problem:

@@ -138,30 +138,13 @@ class Consensus(FeatureRanker):
         ],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        rankers: Sequence[tuple[str, FeatureRanker]] | None = None,
-        ranker_weights: Sequence[float] | None = None,
-        aggregation: Literal["product", "mean"] = "product",
-        n_members: int | Literal["auto"] = "auto",
-        max_unlabelled: int | None = 2000,
-        n_jobs: int | None = None,
-        redundancy_threshold: float | Literal["auto"] | None = "auto",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            redundancy_threshold=redundancy_threshold,  # type: ignore[arg-type]
-            random_state=random_state,
-        )
-        self.rankers = rankers
-        self.ranker_weights = ranker_weights
-        self.aggregation = aggregation
-        self.n_members = n_members
-        self.max_unlabelled = max_unlabelled
-        self.n_jobs = n_jobs
+    rankers: Sequence[tuple[str, FeatureRanker]] | None = None
+    ranker_weights: Sequence[float] | None = None
+    aggregation: Literal["product", "mean"] = "product"
+    n_members: int | Literal["auto"] = "auto"
+    max_unlabelled: int | None = 2000
+    n_jobs: int | None = None
+    redundancy_threshold: Any = "auto"
 
     def _n_tasks(self, problem: Problem) -> int | None:
         parts = [ranker._n_tasks(problem) for _, ranker in self._new_rankers(problem)]

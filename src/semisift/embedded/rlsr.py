@@ -113,30 +113,12 @@ class RLSR(FeatureRanker):
         "variant": [StrOptions({"default", "paper"})],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | None = None,
-        gamma: float = 1.0,
-        feature_scaling: Literal["standard"] | None = None,
-        tol: float = 1e-5,
-        max_iter: int = 100,
-        max_unlabelled: int | None = 1000,
-        variant: Literal["default", "paper"] = "default",
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.gamma = gamma
-        self.feature_scaling = feature_scaling
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_unlabelled = max_unlabelled
-        self.variant = variant
+    gamma: float = 1.0
+    feature_scaling: Literal["standard"] | None = None
+    tol: float = 1e-5
+    max_iter: int = 100
+    max_unlabelled: int | None = 1000
+    variant: Literal["default", "paper"] = "default"
 
     def _n_tasks(self, problem: Problem) -> None:
         return None

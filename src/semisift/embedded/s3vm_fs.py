@@ -12,7 +12,7 @@ is faster than S3VM-RFE. `train_once` is the other reading of it: the machines a
 all columns, and the columns with the largest c_i are kept.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,34 +87,7 @@ class S3VMFS(S3VMRFE):
         "train_once": ["boolean"],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        train_once: bool = False,
-        C: float = 1.0,
-        nu: float = 0.5,
-        unlabelled_weight: float = 1.0,
-        step: Literal["auto"] | int | float = "auto",
-        variant: Literal["default", "paper"] = "default",
-        max_unlabelled: int | None = 1000,
-        warm_start: bool = False,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            C=C,
-            nu=nu,
-            unlabelled_weight=unlabelled_weight,
-            step=step,
-            variant=variant,
-            max_unlabelled=max_unlabelled,
-            warm_start=warm_start,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.train_once = train_once
+    train_once: bool = False
 
     def _n_left(self, problem: Problem) -> int:
         return self._count_to_select(problem.n_features)

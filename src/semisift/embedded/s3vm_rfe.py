@@ -133,32 +133,13 @@ class S3VMRFE(FeatureRanker):
         "warm_start": ["boolean"],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        C: float = 1.0,
-        nu: float = 0.5,
-        unlabelled_weight: float = 1.0,
-        step: Literal["auto"] | int | float = "auto",
-        variant: Literal["default", "paper"] = "default",
-        max_unlabelled: int | None = 1000,
-        warm_start: bool = False,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.C = C
-        self.nu = nu
-        self.unlabelled_weight = unlabelled_weight
-        self.step = step
-        self.variant = variant
-        self.max_unlabelled = max_unlabelled
-        self.warm_start = warm_start
+    C: float = 1.0
+    nu: float = 0.5
+    unlabelled_weight: float = 1.0
+    step: Literal["auto"] | int | float = "auto"
+    variant: Literal["default", "paper"] = "default"
+    max_unlabelled: int | None = 1000
+    warm_start: bool = False
 
     def _n_left(self, problem: Problem) -> int:
         """Return how many columns are left at the end, to be ranked by their strength."""

@@ -92,24 +92,9 @@ class BaggingConstraintScore(PairRanker):
         "max_pairs": [at_least(1)],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        n_members: int = 100,
-        aggregation: Literal["rank", "score"] = "rank",
-        max_pairs: int = 5000,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.n_members = n_members
-        self.aggregation = aggregation
-        self.max_pairs = max_pairs
+    n_members: int = 100
+    aggregation: Literal["rank", "score"] = "rank"
+    max_pairs: int = 5000
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         check_kinds(problem, type(self).__name__)

@@ -160,54 +160,24 @@ class EnsCLS(CommitteeMixin, PairRanker):
         "mean": [StrOptions({"plain", "D"})],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        n_members: int | Literal["auto"] = "auto",
-        max_features: int | float | Literal["sqrt"] = "sqrt",
-        subspace: Literal["random", "relevant", "probabilistic-mrmr"] = "random",
-        aggregation: Literal["zscore", "draws", "rank", "printed"] = "zscore",
-        balance: float | None = 1.0,
-        bootstrap: Literal["plain", "stratified"] | None = "plain",
-        max_unlabelled: int | None = 2000,
-        compress: Literal["som"] | None = None,
-        n_neighbors: int = 10,
-        variant: Literal["default", "paper"] = "default",
-        graph: Literal["mean", "union"] = "mean",
-        weights: Literal["heat", "binary"] = "heat",
-        feature_scaling: Literal["minmax"] | None = None,
-        heat_scale: Literal["mean", "raw"] = "mean",
-        heat_constant: float = 1.0,
-        self_loops: bool = True,
-        mean: Literal["plain", "D"] = "D",
-        n_jobs: int | None = None,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.n_members = n_members
-        self.max_features = max_features
-        self.subspace = subspace
-        self.aggregation = aggregation
-        self.balance = balance
-        self.bootstrap = bootstrap
-        self.max_unlabelled = max_unlabelled
-        self.compress = compress
-        self.n_neighbors = n_neighbors
-        self.variant = variant
-        self.graph = graph
-        self.weights = weights
-        self.feature_scaling = feature_scaling
-        self.heat_scale = heat_scale
-        self.heat_constant = heat_constant
-        self.self_loops = self_loops
-        self.mean = mean
-        self.n_jobs = n_jobs
+    n_members: int | Literal["auto"] = "auto"
+    max_features: int | float | Literal["sqrt"] = "sqrt"
+    subspace: Literal["random", "relevant", "probabilistic-mrmr"] = "random"
+    aggregation: Literal["zscore", "draws", "rank", "printed"] = "zscore"
+    balance: float | None = 1.0
+    bootstrap: Literal["plain", "stratified"] | None = "plain"
+    max_unlabelled: int | None = 2000
+    compress: Literal["som"] | None = None
+    n_neighbors: int = 10
+    variant: Literal["default", "paper"] = "default"
+    graph: Literal["mean", "union"] = "mean"
+    weights: Literal["heat", "binary"] = "heat"
+    feature_scaling: Literal["minmax"] | None = None
+    heat_scale: Literal["mean", "raw"] = "mean"
+    heat_constant: float = 1.0
+    self_loops: bool = True
+    mean: Literal["plain", "D"] = "D"
+    n_jobs: int | None = None
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         warn_of_no_cannot_link(problem, type(self).__name__)

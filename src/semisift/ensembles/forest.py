@@ -82,28 +82,11 @@ class ForestImportance(CommitteeMixin, FeatureRanker):
         **COMMITTEE_CONSTRAINTS,
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        n_members: int | Literal["auto"] = "auto",
-        max_features: int | float | Literal["sqrt"] = "sqrt",
-        max_depth: int | None = None,
-        permutation: Literal["expected", "sampled"] = "expected",
-        n_jobs: int | None = None,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.n_members = n_members
-        self.max_features = max_features
-        self.max_depth = max_depth
-        self.permutation = permutation
-        self.n_jobs = n_jobs
+    n_members: int | Literal["auto"] = "auto"
+    max_features: int | float | Literal["sqrt"] = "sqrt"
+    max_depth: int | None = None
+    permutation: Literal["expected", "sampled"] = "expected"
+    n_jobs: int | None = None
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         problem = problem.labelled_part()

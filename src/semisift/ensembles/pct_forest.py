@@ -131,38 +131,16 @@ class PCTForestImportance(CommitteeMixin, FeatureRanker):
         "n_jobs": COMMITTEE_CONSTRAINTS["n_jobs"],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | None = None,
-        n_members: int = 500,
-        label_weight: float | Literal["cv"] | None = None,
-        importance: Literal["genie3", "symbolic", "permutation"] = "genie3",
-        variant: Literal["default", "paper"] = "default",
-        max_features: int | float | Literal["sqrt"] = "sqrt",
-        n_descriptive: int | float | Literal["sqrt"] = "sqrt",
-        min_samples_leaf: int = 1,
-        max_depth: int | None = None,
-        max_unlabelled: int | None = 1000,
-        n_jobs: int | None = None,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.n_members = n_members
-        self.label_weight = label_weight
-        self.importance = importance
-        self.variant = variant
-        self.max_features = max_features
-        self.n_descriptive = n_descriptive
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.max_unlabelled = max_unlabelled
-        self.n_jobs = n_jobs
+    n_members: int = 500
+    label_weight: float | Literal["cv"] | None = None
+    importance: Literal["genie3", "symbolic", "permutation"] = "genie3"
+    variant: Literal["default", "paper"] = "default"
+    max_features: int | float | Literal["sqrt"] = "sqrt"
+    n_descriptive: int | float | Literal["sqrt"] = "sqrt"
+    min_samples_leaf: int = 1
+    max_depth: int | None = None
+    max_unlabelled: int | None = 1000
+    n_jobs: int | None = None
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         setting = self._setting(problem.part(problem.some_rows(self.max_unlabelled)))

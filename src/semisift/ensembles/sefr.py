@@ -110,36 +110,15 @@ class SEFR(CommitteeMixin, FeatureRanker):
         "estimator": [None, HasMethods(["fit", "predict"])],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        n_members: int | Literal["auto"] = "auto",
-        max_features: int | float | Literal["sqrt"] = "sqrt",
-        max_iter: int = 10,
-        pick_share: float = 0.1,
-        min_confidence: float = 0.9,
-        estimator: Any = None,
-        max_depth: int | None = None,
-        permutation: Literal["expected", "sampled"] = "expected",
-        n_jobs: int | None = None,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.n_members = n_members
-        self.max_features = max_features
-        self.max_iter = max_iter
-        self.pick_share = pick_share
-        self.min_confidence = min_confidence
-        self.estimator = estimator
-        self.max_depth = max_depth
-        self.permutation = permutation
-        self.n_jobs = n_jobs
+    n_members: int | Literal["auto"] = "auto"
+    max_features: int | float | Literal["sqrt"] = "sqrt"
+    max_iter: int = 10
+    pick_share: float = 0.1
+    min_confidence: float = 0.9
+    estimator: Any = None
+    max_depth: int | None = None
+    permutation: Literal["expected", "sampled"] = "expected"
+    n_jobs: int | None = None
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         labels = problem.labels

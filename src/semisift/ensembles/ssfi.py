@@ -193,40 +193,17 @@ class SSFI(FeatureRanker):
         "variant": [StrOptions({"default", "paper"})],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        n_members: int | Literal["auto"] = "auto",
-        max_features: int | float | Literal["sqrt"] = "sqrt",
-        subspace: Literal["random", "relevant", "probabilistic-mrmr"] = "random",
-        max_iter: int | Literal["auto"] = "auto",
-        growth: float = 1,
-        class_prior: Any = None,
-        estimator: Any = None,
-        max_depth: int | None = None,
-        permutation: Literal["expected", "sampled"] = "expected",
-        variant: Literal["default", "paper"] = "default",
-        n_jobs: int | None = None,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.n_members = n_members
-        self.max_features = max_features
-        self.subspace = subspace
-        self.max_iter = max_iter
-        self.growth = growth
-        self.class_prior = class_prior
-        self.estimator = estimator
-        self.max_depth = max_depth
-        self.permutation = permutation
-        self.variant = variant
-        self.n_jobs = n_jobs
+    n_members: int | Literal["auto"] = "auto"
+    max_features: int | float | Literal["sqrt"] = "sqrt"
+    subspace: Literal["random", "relevant", "probabilistic-mrmr"] = "random"
+    max_iter: int | Literal["auto"] = "auto"
+    growth: float = 1
+    class_prior: Any = None
+    estimator: Any = None
+    max_depth: int | None = None
+    permutation: Literal["expected", "sampled"] = "expected"
+    variant: Literal["default", "paper"] = "default"
+    n_jobs: int | None = None
 
     def _n_tasks(self, problem: Problem) -> int:
         return self._n_rounds(problem) + 2

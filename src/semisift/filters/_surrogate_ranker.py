@@ -30,22 +30,8 @@ class SurrogateRanker(FeatureRanker):
         "variant": [StrOptions({"default", "paper"})],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | None = None,
-        class_prior: Any = None,
-        variant: Literal["default", "paper"] = "default",
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.class_prior = class_prior
-        self.variant = variant
+    class_prior: Any = None
+    variant: Literal["default", "paper"] = "default"
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         labels = problem.labels

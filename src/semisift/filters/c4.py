@@ -19,7 +19,7 @@ both factors to order such columns, and is 0 in the paper.
 """
 
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,34 +85,7 @@ class C4(GraphRanker, PairRanker):
         "offset": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        offset: float = 0.0,
-        n_neighbors: int = 10,
-        variant: Literal["default", "paper"] = "default",
-        graph: Any = "mean",
-        weights: Literal["heat", "binary"] = "heat",
-        feature_scaling: Literal["minmax"] | None = None,
-        heat_scale: Literal["mean", "median", "raw"] = "mean",
-        heat_constant: float = 1.0,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            n_neighbors=n_neighbors,
-            variant=variant,
-            graph=graph,
-            weights=weights,
-            feature_scaling=feature_scaling,
-            heat_scale=heat_scale,
-            heat_constant=heat_constant,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.offset = offset
+    offset: float = 0.0
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         laplacian = laplacian_score(problem, self._graph(problem, shift=True))

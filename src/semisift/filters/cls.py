@@ -112,38 +112,16 @@ class CLS(PairRanker):
         "compress": [None, StrOptions({"som"})],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        n_neighbors: int = 10,
-        variant: Literal["default", "paper"] = "default",
-        graph: Literal["mean", "union"] = "mean",
-        weights: Literal["heat", "binary"] = "heat",
-        feature_scaling: Literal["minmax"] | None = None,
-        heat_scale: Literal["mean", "median", "raw"] = "mean",
-        heat_constant: float = 1.0,
-        self_loops: bool = True,
-        mean: Literal["plain", "D"] = "D",
-        compress: Literal["som"] | None = None,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.n_neighbors = n_neighbors
-        self.variant = variant
-        self.graph = graph
-        self.weights = weights
-        self.feature_scaling = feature_scaling
-        self.heat_scale = heat_scale
-        self.heat_constant = heat_constant
-        self.self_loops = self_loops
-        self.mean = mean
-        self.compress = compress
+    n_neighbors: int = 10
+    variant: Literal["default", "paper"] = "default"
+    graph: Literal["mean", "union"] = "mean"
+    weights: Literal["heat", "binary"] = "heat"
+    feature_scaling: Literal["minmax"] | None = None
+    heat_scale: Literal["mean", "median", "raw"] = "mean"
+    heat_constant: float = 1.0
+    self_loops: bool = True
+    mean: Literal["plain", "D"] = "D"
+    compress: Literal["som"] | None = None
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         name, is_printed = type(self).__name__, self.variant == "paper"

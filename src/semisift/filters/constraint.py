@@ -83,22 +83,8 @@ class ConstraintScore(PairRanker):
         "trade_off": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        criterion: Literal["ratio", "difference"] = "ratio",
-        trade_off: float = 0.1,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.criterion = criterion
-        self.trade_off = trade_off
+    criterion: Literal["ratio", "difference"] = "ratio"
+    trade_off: float = 0.1
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         has_must_link, has_cannot_link = check_kinds(problem, type(self).__name__)

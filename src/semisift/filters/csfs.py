@@ -112,36 +112,9 @@ class CSFS(GraphRanker, PairRanker):
         "mean": [StrOptions({"plain", "D"})],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        selection: Literal["half", "strict", "all"] = "half",
-        mean: Literal["plain", "D"] = "D",
-        n_neighbors: int = 10,
-        variant: Literal["default", "later"] = "default",
-        graph: Any = "mean",
-        weights: Literal["heat", "binary"] = "heat",
-        feature_scaling: Literal["minmax"] | None = None,
-        heat_scale: Literal["mean", "median", "raw"] = "mean",
-        heat_constant: float = 1.0,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            n_neighbors=n_neighbors,
-            graph=graph,
-            weights=weights,
-            feature_scaling=feature_scaling,
-            heat_scale=heat_scale,
-            heat_constant=heat_constant,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.variant: Any = variant
-        self.selection = selection
-        self.mean = mean
+    selection: Literal["half", "strict", "all"] = "half"
+    mean: Literal["plain", "D"] = "D"
+    variant: Any = "default"
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         warn_of_no_cannot_link(problem, type(self).__name__)

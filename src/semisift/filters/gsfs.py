@@ -20,7 +20,7 @@ the Laplacian score ranks.
 """
 
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,36 +112,8 @@ class GSFS(GraphRanker):
         "same_class_weight": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        min_gain: float = 0.05,
-        same_class_weight: float = 1.0,
-        n_neighbors: int = 10,
-        variant: Literal["default", "paper"] = "default",
-        graph: Any = "mean",
-        weights: Literal["heat", "binary"] = "heat",
-        feature_scaling: Literal["minmax"] | None = None,
-        heat_scale: Literal["mean", "median", "raw"] = "mean",
-        heat_constant: float = 1.0,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            n_neighbors=n_neighbors,
-            variant=variant,
-            graph=graph,
-            weights=weights,
-            feature_scaling=feature_scaling,
-            heat_scale=heat_scale,
-            heat_constant=heat_constant,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.min_gain = min_gain
-        self.same_class_weight = same_class_weight
+    min_gain: float = 0.05
+    same_class_weight: float = 1.0
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         if self._lacks_classes(problem, "the Laplacian score, without labels"):

@@ -90,36 +90,10 @@ class LSDF(GraphRanker, PairRanker):
         "between": [StrOptions({"all", "near"})],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        must_link_weight: float = 100.0,
-        between: Literal["all", "near"] = "all",
-        n_neighbors: int = 5,
-        variant: Literal["default", "paper"] = "default",
-        graph: Any = "mean",
-        weights: Literal["heat", "binary"] = "binary",
-        feature_scaling: Literal["minmax"] | None = None,
-        heat_scale: Literal["mean", "median", "raw"] = "mean",
-        heat_constant: float = 1.0,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            n_neighbors=n_neighbors,
-            variant=variant,
-            graph=graph,
-            weights=weights,
-            feature_scaling=feature_scaling,
-            heat_scale=heat_scale,
-            heat_constant=heat_constant,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.must_link_weight = must_link_weight
-        self.between = between
+    must_link_weight: float = 100.0
+    between: Literal["all", "near"] = "all"
+    n_neighbors: int = 5
+    weights: Literal["heat", "binary"] = "binary"
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         graph = self._graph(problem)

@@ -91,22 +91,8 @@ class MRMR(FeatureRanker):
         "redundancy_on": [StrOptions({"labelled", "all"})],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        criterion: Literal["MID", "MIQ"] = "MID",
-        redundancy_on: Literal["labelled", "all"] = "labelled",
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.criterion = criterion
-        self.redundancy_on = redundancy_on
+    criterion: Literal["MID", "MIQ"] = "MID"
+    redundancy_on: Literal["labelled", "all"] = "labelled"
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         labelled = problem.labels.labelled

@@ -16,7 +16,7 @@ Without labels of two classes the score is A.
 """
 
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,34 +80,7 @@ class SSelect(GraphRanker):
         "graph_weight": [Interval(Real, 0, 1, closed="both")],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        graph_weight: float = 0.1,
-        n_neighbors: int = 10,
-        variant: Literal["default", "paper"] = "default",
-        graph: Any = "mean",
-        weights: Literal["heat", "binary"] = "heat",
-        feature_scaling: Literal["minmax"] | None = None,
-        heat_scale: Literal["mean", "median", "raw"] = "mean",
-        heat_constant: float = 1.0,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            n_neighbors=n_neighbors,
-            variant=variant,
-            graph=graph,
-            weights=weights,
-            feature_scaling=feature_scaling,
-            heat_scale=heat_scale,
-            heat_constant=heat_constant,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.graph_weight = graph_weight
+    graph_weight: float = 0.1
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         graph = self._graph(problem, shift=True)

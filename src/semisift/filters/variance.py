@@ -54,20 +54,7 @@ class VarianceScore(FeatureRanker):
         "feature_scaling": [None, StrOptions({"minmax"})],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        feature_scaling: Literal["minmax"] | None = "minmax",
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.feature_scaling = feature_scaling
+    feature_scaling: Literal["minmax"] | None = "minmax"
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         spread = problem.spread

@@ -75,24 +75,9 @@ class ForwardRanker(FeatureRanker):
         "warm_start": ["boolean"],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        estimator: Any = None,
-        feature_scaling: Literal["minmax"] | None = None,
-        warm_start: bool = False,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.estimator = estimator
-        self.feature_scaling = feature_scaling
-        self.warm_start = warm_start
+    estimator: Any = None
+    feature_scaling: Literal["minmax"] | None = None
+    warm_start: bool = False
 
     @abstractmethod
     def _picks(self, problem: Problem, found: Found) -> Iterator[int]:

@@ -21,7 +21,7 @@ of the classes in L, as far as every class that is predicted at all keeps a row.
 
 from collections.abc import Iterator
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,32 +104,10 @@ class ENSemiFS(ForwardRanker):
         "min_per_class": [at_least(0)],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        estimator: Any = None,
-        feature_scaling: Literal["minmax"] | None = None,
-        n_start: int = 5,
-        n_members: int = 10,
-        min_confidence: float = 0.8,
-        min_per_class: int = 1,
-        warm_start: bool = False,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            estimator=estimator,
-            feature_scaling=feature_scaling,
-            warm_start=warm_start,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.n_start = n_start
-        self.n_members = n_members
-        self.min_confidence = min_confidence
-        self.min_per_class = min_per_class
+    n_start: int = 5
+    n_members: int = 10
+    min_confidence: float = 0.8
+    min_per_class: int = 1
 
     def _picks(self, problem: Problem, found: Found) -> Iterator[int]:
         learner = self._learner(problem)

@@ -118,34 +118,11 @@ class FWSemiFS(ForwardRanker):
         "sampling": [StrOptions({"random", "confidence"})],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        estimator: Any = None,
-        feature_scaling: Literal["minmax"] | None = None,
-        n_start: int = 5,
-        n_step: int = 6,
-        n_samplings: int = 10,
-        sampling_rate: float = 0.5,
-        sampling: Literal["random", "confidence"] = "random",
-        warm_start: bool = False,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            estimator=estimator,
-            feature_scaling=feature_scaling,
-            warm_start=warm_start,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.n_start = n_start
-        self.n_step = n_step
-        self.n_samplings = n_samplings
-        self.sampling_rate = sampling_rate
-        self.sampling = sampling
+    n_start: int = 5
+    n_step: int = 6
+    n_samplings: int = 10
+    sampling_rate: float = 0.5
+    sampling: Literal["random", "confidence"] = "random"
 
     def _picks(self, problem: Problem, found: Found) -> Iterator[int]:
         learner = self._learner(problem)

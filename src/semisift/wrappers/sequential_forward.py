@@ -112,30 +112,9 @@ class SequentialForward(ForwardRanker):
         "early_stop": ["boolean"],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        estimator: Any = None,
-        feature_scaling: Literal["minmax"] | None = None,
-        cv: Any = None,
-        tie_break: Literal["default", "index"] = "default",
-        early_stop: bool = False,
-        warm_start: bool = False,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            estimator=estimator,
-            feature_scaling=feature_scaling,
-            warm_start=warm_start,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.cv = cv
-        self.tie_break = tie_break
-        self.early_stop = early_stop
+    cv: Any = None
+    tie_break: Literal["default", "index"] = "default"
+    early_stop: bool = False
 
     def _picks(self, problem: Problem, found: Found) -> Iterator[int]:
         search = self._labelled_search(

@@ -5,6 +5,7 @@ is a subtraction; a member that is trained again changes the sum by the differen
 numbers, so the sums are exact, in whatever order they were made.
 """
 
+from dataclasses import field
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -138,8 +139,8 @@ class CommitteeClassifier(CoTrainedClassifier):
     max_depth: int | None
     max_iter: int
     voting: Literal["hard", "soft"]
-    _first_members: Any  # as they began
-    _members: Any
+    _first_members: Any = field(init=False)  # as they began
+    _members: Any = field(init=False)
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CoTrainedClassifier._parameter_constraints,

@@ -107,32 +107,17 @@ class CoBC(CommitteeClassifier):
         "pool_size": [None, at_least(1)],
     }
 
-    def __init__(
-        self,
-        *,
-        n_members: int = 10,
-        bootstrap: Literal["plain"] | None = "plain",
-        max_features: int | float | Literal["sqrt"] = 0.5,
-        growth: float = 1,
-        pool_size: int | None = 100,
-        max_depth: int | None = None,
-        estimator: Any = None,
-        voting: Literal["hard", "soft"] = "soft",
-        max_iter: int = 10,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_members = n_members
-        self.bootstrap = bootstrap
-        self.max_features = max_features
-        self.growth = growth
-        self.pool_size = pool_size
-        self.max_depth = max_depth
-        self.estimator = estimator
-        self.voting = voting
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_members: int = 10
+    bootstrap: Literal["plain"] | None = "plain"
+    max_features: int | float | Literal["sqrt"] = 0.5
+    growth: float = 1
+    pool_size: int | None = 100
+    max_depth: int | None = None
+    estimator: Any = None
+    voting: Literal["hard", "soft"] = "soft"
+    max_iter: int = 10
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
 
     def _co_train(self, problem: Problem) -> Labelling:
         labels = problem.labels

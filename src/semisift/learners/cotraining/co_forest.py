@@ -121,28 +121,15 @@ class CoForest(CommitteeClassifier):
         "max_features": MAX_FEATURES,
     }
 
-    def __init__(
-        self,
-        *,
-        n_members: int = 100,
-        min_confidence: float = 0.75,
-        max_features: int | float | Literal["sqrt"] = "sqrt",
-        max_depth: int | None = None,
-        estimator: Any = None,
-        voting: Literal["hard", "soft"] = "soft",
-        max_iter: int = 100,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_members = n_members
-        self.min_confidence = min_confidence
-        self.max_features = max_features
-        self.max_depth = max_depth
-        self.estimator = estimator
-        self.voting = voting
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_members: int = 100
+    min_confidence: float = 0.75
+    max_features: int | float | Literal["sqrt"] = "sqrt"
+    max_depth: int | None = None
+    estimator: Any = None
+    voting: Literal["hard", "soft"] = "soft"
+    max_iter: int = 100
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
 
     def _co_train(self, problem: Problem) -> Labelling:
         setting = self._setting(

@@ -114,34 +114,18 @@ class SemiSupervisedForest(CommitteeClassifier):
         "max_features": MAX_FEATURES,
     }
 
-    def __init__(
-        self,
-        *,
-        n_members: int = 100,
-        alpha: float = 0.1,
-        temperature: float = 0.02,
-        cooling: float = 1.1,
-        max_iter: int = 20,
-        airbag: bool = True,
-        max_features: int | float | Literal["sqrt"] = "sqrt",
-        max_depth: int | None = None,
-        estimator: Any = None,
-        voting: Literal["hard", "soft"] = "soft",
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_members = n_members
-        self.alpha = alpha
-        self.temperature = temperature
-        self.cooling = cooling
-        self.max_iter = max_iter
-        self.airbag = airbag
-        self.max_features = max_features
-        self.max_depth = max_depth
-        self.estimator = estimator
-        self.voting = voting
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_members: int = 100
+    alpha: float = 0.1
+    temperature: float = 0.02
+    cooling: float = 1.1
+    max_iter: int = 20
+    airbag: bool = True
+    max_features: int | float | Literal["sqrt"] = "sqrt"
+    max_depth: int | None = None
+    estimator: Any = None
+    voting: Literal["hard", "soft"] = "soft"
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
 
     def _co_train(self, problem: Problem) -> Labelling:
         setting = self._setting(

@@ -101,22 +101,12 @@ class TriTraining(CommitteeClassifier):
         **CommitteeClassifier._parameter_constraints
     }
 
-    def __init__(
-        self,
-        *,
-        estimator: Any = None,
-        max_depth: int | None = None,
-        voting: Literal["hard", "soft"] = "hard",
-        max_iter: int = 100,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.max_depth = max_depth
-        self.voting = voting
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    estimator: Any = None
+    max_depth: int | None = None
+    voting: Literal["hard", "soft"] = "hard"
+    max_iter: int = 100
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
 
     def _co_train(self, problem: Problem) -> Labelling:
         # an estimator gets the features in their own order, trees in the order of ties
