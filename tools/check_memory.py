@@ -19,18 +19,18 @@ ROOT = Path(__file__).parents[1]
 
 # The tests that call kernels most, directly or by the methods that stand on them.
 TESTS = [
-    "test_memory_safety.py",
-    "test_kernels.py",
-    "test_committees.py",
-    "test_co_forest.py",
-    "test_cls.py",
-    "test_enscls.py",
-    "test_graph_filters.py",
-    "test_nnge.py",
-    "test_pct_forest.py",
-    "test_rasco.py",
-    "test_s3vm.py",
-    "test_sparse_and_dense.py",
+    "kernels/test_memory_safety.py",
+    "kernels/test_kernels.py",
+    "ensembles/test_committees.py",
+    "learners/test_co_forest.py",
+    "filters/test_cls.py",
+    "ensembles/test_enscls.py",
+    "filters/test_graph_filters.py",
+    "learners/test_nnge.py",
+    "ensembles/test_pct_forest.py",
+    "learners/test_rasco.py",
+    "embedded/test_s3vm.py",
+    "methods/test_sparse_and_dense.py",
 ]
 
 

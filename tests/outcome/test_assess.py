@@ -1,0 +1,276 @@
+"""How sure a ranking is: half of the rows, and labels that tell nothing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from semisift import (
+    MRMR,
+    SSFI,
+    ConstraintScore,
+    FisherScore,
+    LaplacianScore,
+    SequentialForward,
+    SSelect,
+)
+from semisift._problem import Problem
+from semisift.math.stability import mean_kuncheva
+from semisift.outcome.assessment import put_last, rank_interval
+from semisift.outcome.labellings import compare_labellings
+from semisift.outcome.samples import exchanges_labels, half_of_rows, shuffled_labels
+from tests.conftest import make_data
+
+
+def problem_of(per_class, n_classes=2):
+    data = make_data(per_class=per_class, n_classes=n_classes)
+    return Problem.build(data.X, data.y)
+
+
+def test_halves_are_of_each_class():
+    problem = problem_of(6)
+    rows = half_of_rows(problem, 0)
+    assert len(np.unique(rows)) == len(rows) == 3 + 3 + 24
+    assert_array_equal(np.bincount(problem.labels.codes[rows] + 1), [24, 3, 3])
+
+
+def test_few_labels_are_drawn_with_repetition():
+    problem = problem_of(3)
+    counts = np.zeros(60, dtype=int)
+    for seed in range(20):
+        rows = half_of_rows(problem, seed)
+        assert_array_equal(np.bincount(problem.labels.codes[rows] + 1), [27, 3, 3])
+        counts += np.bincount(rows, minlength=60) > 1
+    assert (counts[problem.labels.labelled] > 0).all()
+    assert (counts[problem.labels.unlabelled] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("per_class", "n_classes", "enough"), [(3, 2, False), (6, 2, False), (7, 2, True), (3, 4, True)]
+)
+def test_labels_are_exchanged_where_there_are_enough_ways(per_class, n_classes, enough):
+    # 6 and 6 of 12: 924 / 2 ways; 7 and 7: 3432 / 2
+    problem = problem_of(per_class, n_classes)
+    assert exchanges_labels(problem) is enough
+    other = shuffled_labels(problem, 1).labels
+    assert_array_equal(np.sort(other.codes), np.sort(problem.labels.codes))
+    assert np.array_equal(other.labelled, problem.labels.labelled) is enough
+    assert (other.codes != problem.labels.codes).any()
+
+
+def test_pairs_go_with_the_rows_they_are_given_to():
+    X = np.arange(40.0).reshape(20, 2)
+    pairs = {"must_link": [[0, 1], [1, 2]], "cannot_link": [[0, 3]]}
+    problem = Problem.build(X, **pairs)
+    other = shuffled_labels(problem, 0).given_pairs
+    # the same shape: a row in two must-links, one end of which is in the cannot-link
+    rows, times = np.unique(other.must_link, return_counts=True)
+    assert sorted(times) == [1, 1, 2]
+    assert len(np.intersect1d(rows, other.cannot_link)) == 1
+    assert set(rows) != {0, 1, 2}
+
+
+def test_rank_interval_leaves_out_the_tails():
+    ranks = np.column_stack([np.arange(1, 101), np.full(100, 7)])
+    assert_array_equal(rank_interval(ranks), [[5, 96], [7, 7]])
+
+
+def one_part(scores):
+    return compare_labellings(np.array(scores)[:, None, :])
+
+
+def test_p_value_of_one_score_is_that_of_the_best():
+    # in the other fits the best columns reach 9, 3, 2, 1
+    test = one_part([[5.0, 2.0, 0.5], [9.0, 0, 0], [3.0, 0, 0], [2.0, 0, 0], [0, 1.0, 0]])
+    assert_allclose(test.p_values, [2 / 5, 4 / 5, 1])
+    assert test.p_value == 2 / 5
+    assert test.n_labellings == 4
+
+
+def test_p_value_counts_ties_and_infinite_scores():
+    assert one_part([[3.0, 1.0], [3.0, 1.0], [0.0, 0.0]]).p_value == 2 / 3
+    scores = [[np.inf, 1.0], [0.5, 1.0], [-np.inf, 0.0], [0.0, 0.0]]
+    assert one_part(scores).p_value == 1 / 4
+    assert one_part(np.full((4, 2), np.inf)).p_value == 1
+    assert one_part(np.full((4, 2), -np.inf)).p_value == 1
+
+
+def combined_slowly(scores):
+    """Return the p-values of the columns of the first fit, by the formulas."""
+    n_fits, n_parts, p = scores.shape
+    psi = np.zeros((n_fits, p))
+    for fit in range(n_fits):
+        for j in range(p):
+            for m in range(n_parts):
+                reach = [scores[other, m].max() >= scores[fit, m, j] for other in range(n_fits)]
+                psi[fit, j] -= np.log(np.mean(reach))
+    return [
+        np.mean([psi[fit].max() >= psi[0, j] - 1e-9 for fit in range(n_fits)]) for j in range(p)
+    ]
+
+
+def test_parts_are_combined_by_how_rare_their_scores_are():
+    scores = np.random.default_rng(0).normal(size=(12, 3, 7)) * [[[1.0], [50.0], [1e-3]]]
+    scores[0, :, 2] = [2.4, 120, 2.4e-3]  # high with all parts
+    test = compare_labellings(scores)
+    assert_allclose(test.p_values, combined_slowly(scores))
+    assert test.p_values.argmin() == 2
+    # the size of a score does not matter, only how rare it is
+    assert_array_equal(compare_labellings(np.exp(scores)).p_values, test.p_values)
+
+
+def test_p_values_of_several_parts_are_exact():
+    # all fits alike: the first has p <= 1/4 in a quarter of the trials, 25 of 100 (SE 4.3)
+    rng = np.random.default_rng(1)
+    tests = [compare_labellings(rng.normal(size=(8, 2, 5)).cumsum(axis=1)) for _ in range(100)]
+    assert 10 <= sum(test.p_value <= 0.25 for test in tests) <= 40
+    assert 10 <= sum(test.p_values.min() <= 0.25 for test in tests) <= 40
+
+
+def test_decisions_follow_from_the_p_values():
+    fits = np.zeros((40, 1, 4))
+    fits[0, 0] = [3.0, 1.5, 0.5, 0.0]
+    fits[1:, 0, 3] = np.linspace(0, 2, 39)
+    test = compare_labellings(fits)
+    assert test.decisions.tolist() == ["confirmed", "tentative", "rejected", "rejected"]
+    assert test.chance_score == 2.0
+    fits[1:, 0, 1:] = 2.0  # many good columns: the first one alone does not make a good ranking
+    assert compare_labellings(fits).decisions[0] == "confirmed"
+
+
+def test_near_copies_stay_behind():
+    rankings = np.array([[1, 2, 3, 4], [4, 1, 2, 3]])
+    copies = np.array([True, False, False, True])
+    assert_array_equal(put_last(rankings, copies), [[3, 1, 2, 4], [4, 1, 2, 3]])
+
+
+def test_assessment(data):
+    ranker = FisherScore(n_features_to_select=2).fit(data.X, data.y)
+    sure = ranker.assess(data.X, data.y, n_resamples=30, n_permutations=39)
+    assert sure is ranker.assessment_
+    assert ranker.rank_interval_ is sure.rank_interval
+    assert ranker.selection_probability_ is sure.selection_probability
+    assert sure.n_best == 2
+    assert sure.rank_interval.shape == (8, 2)
+    assert (sure.rank_interval[:, 0] <= sure.rank_interval[:, 1]).all()
+    assert_allclose(sure.selection_probability.sum(), 2)
+    assert sure.selection_probability[:2].min() > sure.selection_probability[2:].max()
+    assert sure.stability.low <= sure.stability.value <= sure.stability.high
+    assert 1 / 40 <= sure.p_value <= 0.1
+    ranker.fit(data.X, data.y)
+    assert not {"assessment_", "rank_interval_", "selection_probability_"} & set(vars(ranker))
+
+
+def test_stability_is_that_of_the_best():
+    data = make_data(per_class=10)
+    ranker = FisherScore(n_features_to_select=3, random_state=4).fit(data.X, data.y)
+    sure = ranker.assess(data.X, data.y, n_resamples=2, n_permutations=0)
+    shared = int((sure.selection_probability == 1).sum())
+    first, second = [0, 1, 2], [*range(shared), *range(5, 8 - shared)]
+    assert_allclose(sure.stability.value, mean_kuncheva([first, second], 8))
+
+
+def test_seed_and_form_do_not_matter(data):
+    X = data.X * (np.random.default_rng(1).random(data.X.shape) < 0.6)
+    settings = {"n_resamples": 5, "n_permutations": 5}
+    one, two = (
+        SSelect().fit(form(X), data.y).assess(form(X), data.y, **settings)
+        for form in (np.asarray, sparse.csr_array)
+    )
+    assert_array_equal(one.rank_interval, two.rank_interval)
+    assert one.p_value == two.p_value
+    other = SSelect().fit(X, data.y).assess(X, data.y, random_state=5, **settings)
+    assert (other.rank_interval != one.rank_interval).any()
+
+
+def test_threads_do_not_matter(data):
+    settings = {"n_resamples": 5, "n_permutations": 5}
+    one, two = (
+        SSFI(n_members=20, n_jobs=n_jobs).fit(data.X, data.y).assess(data.X, data.y, **settings)
+        for n_jobs in (1, 2)
+    )
+    assert_array_equal(one.rank_interval, two.rank_interval)
+    assert one.p_value == two.p_value
+
+
+def test_what_cannot_be_tested_has_no_p_value(data):
+    few = {"n_resamples": 2, "n_permutations": 5}
+    assert np.isnan(LaplacianScore().fit(data.X).assess(data.X, **few).p_value)
+    ranker = SequentialForward(n_features_to_select=2).fit(data.X, data.y)
+    assert np.isnan(ranker.assess(data.X, data.y, **few).p_value)
+    must, cannot = [[0, 2], [1, 3]], [[0, 1], [2, 3]]
+    pairs = {"must_link": must, "cannot_link": cannot}
+    sure = ConstraintScore().fit(data.X, **pairs).assess(data.X, **pairs, **few)
+    assert 1 / 6 <= sure.p_value <= 1
+
+
+@pytest.mark.parametrize("n_labelled", [6, 20])
+def test_p_values_of_noise_are_uniform(n_labelled):
+    # of 40 trials 8 are expected at or below .2, and more than 16 in 0.1 % of cases
+    low = 0
+    for seed in range(40):
+        X = np.random.default_rng(seed).normal(size=(40, 30))
+        y = np.where(np.arange(40) < n_labelled, np.arange(40) % 2, -1)
+        ranker = FisherScore(random_state=seed).fit(X, y)
+        low += ranker.assess(X, y, n_resamples=0, n_permutations=19).p_value <= 0.2
+    assert 1 <= low <= 16
+
+
+def test_bad_requests(data):
+    with pytest.raises(NotFittedError):
+        FisherScore().assess(data.X, data.y)
+    ranker = FisherScore().fit(data.X, data.y)
+    with pytest.raises(ValueError, match="with 8 columns: got 7"):
+        ranker.assess(data.X[:, :7], data.y)
+    with pytest.raises(ValueError, match="n_best must be from 1 to the 8 columns of X: got 9"):
+        ranker.assess(data.X, data.y, n_best=9)
+    with pytest.raises(ValueError, match="n_resamples must be a whole number, 0 or more: got -1"):
+        ranker.assess(data.X, data.y, n_resamples=-1)
+
+
+def test_columns_are_those_of_the_fit(data):
+    X = pd.DataFrame(data.X).add_prefix("c")
+    ranker = FisherScore().fit(X, data.y)
+    with pytest.raises(ValueError, match="feature names should match"):
+        ranker.assess(X[X.columns[::-1]], data.y)
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        ({"random_state": np.random.RandomState(0)}, "random_state must be a whole number"),
+        ({"random_state": -1}, "random_state must be a whole number, 0 or more: got -1"),
+        ({"n_resamples": 2.5}, "n_resamples must be a whole number, 0 or more: got 2.5"),
+        ({"n_best": 2.5}, "n_best must be from 1 to the 8 columns of X: got 2.5"),
+        ({"must_link": [[0, 1]]}, "FisherScore does not learn from pairs: got .*must_link"),
+    ],
+)
+def test_bad_numbers(request_, message, data):
+    ranker = FisherScore().fit(data.X, data.y)
+    with pytest.raises((TypeError, ValueError), match=message):
+        ranker.assess(data.X, data.y, **request_)
+
+
+def test_two_classes_are_needed_as_in_fit(data):
+    ranker = SSFI(n_members=20).fit(data.X, data.y)
+    with pytest.raises(ValueError, match="SSFI needs labelled rows of at least two classes"):
+        ranker.assess(data.X, np.where(data.y == 1, -1, data.y))
+
+
+def test_the_best_where_nothing_is_confirmed():
+    X = np.random.default_rng(0).normal(size=(40, 8))
+    y = np.where(np.arange(40) < 8, np.arange(40) % 2, -1)
+    settings = {"n_resamples": 3, "n_permutations": 5}
+    assert FisherScore().fit(X, y).assess(X, y, **settings).n_best == 4
+    assert LaplacianScore().fit(X).assess(X, **settings).n_best == 4
+
+
+def test_chance_is_on_the_scale_of_the_scores(data):
+    settings = {"n_resamples": 0, "n_permutations": 39}
+    ranker = SSFI(n_members=60).fit(data.X, data.y)
+    assert np.isfinite(ranker.assess(data.X, data.y, **settings).chance_score)
+    assert np.isnan(ranker.assess(data.X, data.y, light=True, **settings).chance_score)
+    places = MRMR(n_features_to_select=3).fit(data.X, data.y)
+    assert np.isnan(places.assess(data.X, data.y, **settings).chance_score)

@@ -1,0 +1,198 @@
+"""Files are whole or absent, keep their permissions, and no draft stays for long."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from semisift import Protocol, compare
+from semisift._files import _owner, _place, can_write, drafts, remove_left_overs, write_whole
+from tests.commands import call
+from tests.evaluation.test_compare_store import (
+    arguments,
+    processes_in_session,
+    records_in,
+    wait_for,
+)
+
+pytestmark = [
+    pytest.mark.kill,
+    pytest.mark.skipif(os.name == "nt", reason="Windows has other modes and signals"),
+]
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+# --- permissions ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=[0o022, 0o077, 0o002])
+def umask(request):
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+def write_by_draft(path, text):
+    with drafts([path]) as (draft,):
+        draft.write_text(text)
+
+
+@pytest.mark.parametrize("write", [write_by_draft, write_whole])
+def test_new_files_have_the_mode_of_the_umask_and_replaced_ones_keep_theirs(tmp_path, umask, write):
+    path = tmp_path / "file"
+    write(path, "new")
+    assert mode(path) == 0o666 & ~umask
+    for kept in (0o600, 0o644, 0o640):
+        path.chmod(kept)
+        write(path, "replaced")
+        assert (mode(path), path.read_text()) == (kept, "replaced")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_all_files_of_a_store_can_be_read_by_the_same_users(tmp_path, umask):
+    sets = {"iris": load_iris(return_X_y=True)}
+    results = compare("random", sets, Protocol(n_runs=1, sizes=(1,)), out=tmp_path / "out")
+    results.report(tmp_path / "out" / "report.html")
+    files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert len(files) == 4  # the lock, the comparison, a record, the report
+    assert {mode(path) for path in files} == {0o666 & ~umask}
+
+
+# --- drafts of others -----------------------------------------------------------------------------
+
+WRITER = """
+import sys, time
+from pathlib import Path
+from semisift._files import drafts
+with drafts([Path(sys.argv[1])]) as (draft,):
+    draft.write_text("half")
+    print("begun", flush=True)
+    time.sleep(600)
+"""
+
+
+def start_writing(target):
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(target)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "begun\n"
+    return process
+
+
+def test_drafts_of_a_killed_process_are_removed_and_those_of_a_living_one_are_not(tmp_path):
+    killed, living = (start_writing(tmp_path / name) for name in ("a", "b"))
+    killed.kill()
+    killed.communicate()
+    assert len(list(tmp_path.glob(".semisift-*"))) == 2
+    write_by_draft(tmp_path / "c", "whole")
+    (left,) = tmp_path.glob(".semisift-*")
+    assert (left / "b").read_text() == "half"
+    living.kill()
+    living.communicate()
+    call("methods")  # writes nothing, and so removes nothing
+    assert left.exists()
+    remove_left_overs([left])
+    assert not left.exists()
+
+
+def test_only_what_is_certainly_dead_is_removed(tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    here, mine = _place(), _owner().rpartition("-")[2]
+    dead = f".semisift-{here}-{process.pid}-{mine}-x"
+    reused = f".semisift-{here}-{os.getpid()}-{int(mine) + 1}-x"
+    kept = {
+        f".semisift-{_owner()}-x",
+        f".semisift-{'0' * 12}-{process.pid}-{mine}-elsewhere",
+        ".semisift-of-nobody",
+        ".semisift-",
+    }
+    for name in (dead, *([reused] if sys.platform == "linux" else []), *kept):
+        (tmp_path / name).mkdir()
+    (tmp_path / "precious").mkdir()
+    (tmp_path / f".semisift-{here}-{process.pid}-{mine}-link").symlink_to(tmp_path / "precious")
+    assert can_write(tmp_path)
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left - {f".semisift-{here}-{process.pid}-{mine}-link"} == {*kept, "precious"}
+
+
+def test_drafts_of_killed_comparisons_are_removed_by_the_next_run(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    np.savez(tmp_path / "iris.npz", X=X, y=y)
+    out = tmp_path / "out"
+    given = arguments([tmp_path / "iris.npz"], out, methods="random")
+    call(*given)
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    dead = f"{_place()}-{process.pid}-1-x"
+    (out / f".semisift-{dead}").mkdir()
+    (records_in(out)[0].parent / f".{dead}.draft").write_text("half a rec")
+    call(*given)
+    assert not [path for path in out.rglob(".*") if path.name != ".lock"]
+
+
+# --- SIGTERM --------------------------------------------------------------------------------------
+
+
+def start_command(*arguments):
+    return subprocess.Popen(
+        [sys.executable, "-m", "semisift", *map(str, arguments)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def test_a_terminated_command_leaves_nothing_behind(tmp_path):
+    """At different moments after it began to write."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4_000))
+    np.savez(tmp_path / "big.npz", X=X, y=np.tile([0, 1, -1, -1, -1, -1], 50))
+    out = tmp_path / "out"
+    out.mkdir()
+    target = out / "small.npz"
+    n_drafts = 0
+    for delay in (0, 0.002, 0.01, 0.03, 0.1):
+        target.unlink(missing_ok=True)
+        process = start_command(
+            *("select", tmp_path / "big.npz", "--top", 3_000, "--out", target),
+            *("--method", "fisher", "--report", out / "page.html"),
+        )
+        while process.poll() is None and not any(out.iterdir()):
+            time.sleep(0.0005)
+        time.sleep(delay)
+        n_drafts += any(out.glob(".semisift-*"))
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode in (143, 0), errors
+        assert "Traceback" not in errors
+        assert process.returncode == 0 or "Terminated." in errors
+        assert not list(out.glob(".*"))
+    assert n_drafts  # else the moments were badly chosen
+
+
+@pytest.mark.parametrize("jobs", [[], ["--n-jobs", 2]])
+def test_a_terminated_comparison_says_how_to_go_on(tmp_path, jobs):
+    X, y = load_iris(return_X_y=True)
+    np.savez(tmp_path / "iris.npz", X=X, y=y)
+    out, slow = tmp_path / "out", "random,tests.rankers.Slow:seconds=0.3"
+    process = start_command(*arguments([tmp_path / "iris.npz"], out, *jobs, methods=slow))
+    wait_for(lambda: len(records_in(out)) >= 2)
+    process.send_signal(signal.SIGTERM)  # to the command alone, as `kill` does
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 143, errors
+    assert f"Terminated. `semisift compare --resume --out {out} --methods tests." in errors
+    assert "Traceback" not in errors
+    wait_for(lambda: not processes_in_session(process.pid))
+    assert len(records_in(out)) < 8
+    assert not [path for path in out.rglob(".*") if path.name != ".lock"]

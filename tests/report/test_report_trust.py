@@ -1,0 +1,262 @@
+"""What the report says on how sure a ranking is."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from semisift import SSFI, FisherScore, LaplacianScore
+from semisift.math.stability import Stability
+from semisift.outcome import outcome_of
+from semisift.outcome.words import say_stability, say_test
+from tests.conftest import make_data
+from tests.pages import Given, check, new_assessment, page_of
+
+
+@pytest.fixture(scope="module")
+def assessed():
+    """Return a ranker whose first two columns follow the class, and its rows."""
+    data = make_data(n_features=30, per_class=10)
+    X = pd.DataFrame(data.X, columns=[f"column {j}" for j in range(30)])
+    ranker = FisherScore(n_features_to_select=2).fit(X, data.y)
+    ranker.assess(X, data.y, n_resamples=12, n_permutations=39)
+    return ranker, X, data.y
+
+
+@pytest.fixture(scope="module")
+def of_noise():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(40, 50)), np.array([0] * 3 + [1] * 3 + [-1] * 34)
+    ranker = FisherScore().fit(X, y)
+    ranker.assess(X, y, n_resamples=5, n_permutations=39)
+    return ranker, X, y
+
+
+# --- the test with shuffled labels ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("p_value", "n", "expected"),
+    [
+        (0.05, 39, "of 39 rankings from shuffled labels only 1 had best features scoring as high "),
+        (0.025, 39, "of 39 rankings from shuffled labels none had best features scoring as high "),
+        (0.05, 39, "as these (p = 0.05)."),
+        (1 / 3, 38, "Rankings from shuffled labels score as high as this one (p = 0.33): with "),
+        (0.051, 999, "Label more rows before you build on it."),
+        (0.1, 9, "none of 9 rankings from them scores as high as this one, but so few cannot show"),
+    ],
+)
+def test_the_sentence_on_shuffled_labels(p_value, n, expected):
+    words = say_test(new_assessment(p_value=p_value, n_permutations=n))
+    assert expected in words
+    assert words.startswith("The labels tell something") == (p_value <= 0.05)
+
+
+def test_no_test_no_sentence():
+    assert say_test(new_assessment()) == ""
+
+
+def test_labels_that_tell_something(assessed):
+    ranker, X, y = assessed
+    page = page_of(ranker, X, y)
+    check(page)
+    assert '<p class="note">The labels tell something: of 39 rankings' in page
+    assert "Caution" not in page
+    assert "drawn from all rows" not in page
+    assert "bounds: the chance to confirm any useless feature is at most .025." in page
+    assert page.index('id="trust"') < page.index('id="data"')
+    assert '<a href="#trust">' in page
+
+
+def test_labels_that_tell_nothing(of_noise):
+    page = page_of(*of_noise)
+    check(page)
+    assert "<strong>Caution.</strong> Rankings from shuffled labels score as high" in page
+    assert "<strong>0 confirmed</strong>" in page
+    assert "None of the 50 features can be told from chance by itself: look at the best 20" in page
+    # 3 and 3 labels can be exchanged in 20 ways only
+    assert "This assumes that the labelled rows are a random sample of all rows." in page
+
+
+def test_a_ranker_without_rule_and_assessment_says_nothing(data):
+    ranker = FisherScore().fit(data.X, data.y)
+    assert outcome_of(ranker).trust is None
+    page = page_of(ranker, data.X, data.y)
+    assert 'id="trust"' not in page
+    assert "#trust" not in page
+    assert 'id="moves"' not in page
+
+
+def test_an_assessment_without_labels(data):
+    ranker = LaplacianScore(n_features_to_select=3).fit(data.X)
+    ranker.assess(data.X, n_resamples=5, n_permutations=5)
+    page = page_of(ranker, data.X)
+    check(page)
+    assert "shuffled labels" not in page
+    assert "their stability is" in page
+    assert ">decision</th>" not in page
+    assert '<section id="moves"' in page
+
+
+def test_an_assessment_of_nothing_says_nothing(data):
+    ranker = FisherScore().fit(data.X, data.y)
+    ranker.assess(data.X, data.y, n_resamples=0, n_permutations=0)
+    page = page_of(ranker, data.X, data.y)
+    check(page)
+    assert 'id="trust"' not in page
+
+
+def test_all_columns_are_the_best(data):
+    """There is no stability then, but there are intervals."""
+    ranker = FisherScore(n_features_to_select=8).fit(data.X, data.y)
+    ranker.assess(data.X, data.y, n_resamples=5, n_permutations=0)
+    page = page_of(ranker, data.X, data.y)
+    check(page)
+    assert 'id="trust"' not in page
+    assert "on 5 halves of the rows" in page
+
+
+# --- stability and assumptions --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0.9, "much the same"), (0.75, "much the same"), (0.5, "partly the same"), (0.1, "mostly o")],
+)
+def test_stability_in_words(value, words):
+    stable = Stability(value, value - 0.1, value + 0.05, 30)
+    said = say_stability(new_assessment(stability=stable, n_best=20))
+    assert f"the best 20 features are {words}" in said
+    assert f"is {value:.2f} (95% interval {value - 0.1:.2f} to {value + 0.05:.2f})" in said
+
+
+def test_stability_of_one_feature():
+    stable = Stability(0.5, 0.4, 0.6, 30)
+    assert "the best feature is" in say_stability(new_assessment(stability=stable, n_best=1))
+
+
+def test_smaller_committees_are_said(data):
+    ranker = SSFI(n_members=40, random_state=0).fit(data.X, data.y)
+    for light in (True, False):
+        ranker.assess(data.X, data.y, n_resamples=2, n_permutations=0, light=light)
+        assert ("smaller committees" in page_of(ranker)) == light
+
+
+# --- decisions ------------------------------------------------------------------------------------
+
+
+def test_decisions_are_counted(assessed):
+    ranker, X, y = assessed
+    decisions = ranker.assessment_.decisions
+    lines = outcome_of(ranker).trust.counted
+    assert [(line.decision, line.n) for line in lines] == [
+        (word, (decisions == word).sum()) for word in ("confirmed", "tentative", "rejected")
+    ]
+    assert [line.word for line in lines] == ["confirmed", "tentative", "not told from chance"]
+    assert lines[0].n > 0
+    page = page_of(ranker, X, y)
+    for line in lines:
+        assert f"<strong>{line.n} {line.word}</strong>: {line.clause}." in page
+
+
+def test_confirmed_near_copies_are_said():
+    data = make_data(per_class=20)
+    X = np.hstack([data.X, data.X[:, :1] + 1e-6])
+    ranker = FisherScore(n_features_to_select="shadow", redundancy_threshold=0.9).fit(X, data.y)
+    assert (ranker.decisions_[[0, 8]] == "confirmed").all()
+    outcome = outcome_of(ranker)
+    confirmed, *_, copies = outcome.trust.counted
+    assert confirmed.n == outcome.n_selected == ranker.get_support().sum()
+    assert (copies.n, copies.word) == (1, "near-copies")
+    assert copies.clause.endswith("; 1 of them passed the same test")
+
+
+RULES = {
+    "shadow": "the best of copies of all features with their values shuffled",
+    "stability": "among the best 2 on at least 75% of the halves of the rows",
+    "knockoff": "their knockoff, a made-up twin",
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.filterwarnings("ignore::semisift.NothingSelectedWarning")
+def test_rules(data, rule):
+    ranker = FisherScore(n_features_to_select=rule).fit(data.X, data.y)
+    page = page_of(ranker, data.X, data.y)
+    check(page)
+    assert RULES[rule] in page
+    assert f"What the {rule} rule bounds: {ranker.cutoff_.error}." in page
+    n_selected = ranker.get_support().sum()
+    assert f"as many as the {rule} rule confirmed</small></dt><dd>{n_selected}</dd>" in page
+    assert ">selected</th>" not in page
+
+
+def test_the_rule_decides_and_the_assessment_tests():
+    data = make_data(per_class=20)
+    ranker = FisherScore(n_features_to_select="shadow").fit(data.X, data.y)
+    ranker.assess(data.X, data.y, n_resamples=5, n_permutations=19)
+    page = page_of(ranker, data.X, data.y)
+    assert "What the shadow rule bounds" in page
+    assert "The labels tell something: of 19 rankings" in page
+    assert "best of the shuffled copies" in page
+    assert "best by chance" not in page
+
+
+# --- what is selected -----------------------------------------------------------------------------
+
+
+def test_features_that_a_rule_selects_need_not_be_the_first():
+    ranker = Given(scores=[4.0, 3.0, 2.0, 1.0], n_features_to_select="stability")
+    X = np.random.default_rng(0).normal(size=(20, 4))
+    ranker.fit(X)
+    ranker.decisions_ = np.array(["confirmed", "rejected", "confirmed", "tentative"])
+    page = page_of(ranker, X)
+    check(page)
+    assert "confirmed</small></dt><dd>2</dd>" in page
+    assert ">2 selected<" not in page  # no line between the second and the third
+    rows = re.findall(r'<td data-value="(\d)">(\w+)</td>', page)
+    assert rows == [("1", "confirmed"), ("3", "no"), ("1", "confirmed"), ("2", "tentative")]
+    assert [text.get_text() for text in ranker.plot_scores(_axes()).texts][:1] == ["x0"]
+    assert ">1 selected<" in page_of(ranker, X, select=1)
+
+
+@pytest.mark.parametrize("given", [None, 0])
+def test_nothing_selected(of_noise, given):
+    from semisift.exceptions import NothingSelectedWarning
+
+    _, X, y = of_noise
+    with pytest.warns(NothingSelectedWarning):
+        ranker = FisherScore(n_features_to_select="shadow").fit(X, y)
+    page = page_of(ranker, X, y, select=given)
+    check(page)
+    assert "<dd>0</dd>" in page
+    assert "None of the 50 features can be told from chance by itself" in page
+    assert ">0 selected<" not in page
+    assert "semisift-fit" in ranker._repr_html_()
+    ax = ranker.plot_scores(_axes())
+    ax.figure.canvas.draw()
+    assert not any("selected" in text.get_text() for text in ax.texts)
+
+
+def test_no_number_selected_without_a_rule(data):
+    ranker = FisherScore(n_features_to_select=3).fit(data.X, data.y)
+    page = page_of(ranker, data.X, data.y, select=0)
+    check(page)
+    assert "<dd>0</dd>" in page
+    assert ">selected</th>" not in page
+
+
+# --- notebooks ------------------------------------------------------------------------------------
+
+
+def test_the_notebook_says_what_the_test_found(assessed, of_noise, data):
+    assert "The labels tell something" in assessed[0]._repr_html_()
+    assert "Label more rows before you build on it" in of_noise[0]._repr_html_()
+    assert "shuffled labels" not in FisherScore().fit(data.X, data.y)._repr_html_()
+
+
+def _axes():
+    from matplotlib.figure import Figure
+
+    return Figure().add_subplot()
