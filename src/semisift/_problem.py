@@ -1,6 +1,7 @@
 """Problem: all that a method scores from, validated once and shared."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -387,6 +388,18 @@ def _name_columns(columns: list[int], names: NDArray[Any] | None) -> str:
     more = len(columns) - len(shown)
     tail = f" and {more} more" if more else ""
     return f"column{'s' if len(columns) > 1 else ''} {', '.join(shown)}{tail}"
+
+
+@contextmanager
+def refusing_too_large() -> Iterator[None]:
+    """Refuse whole numbers in X that no float holds, where scikit-learn converts it."""
+    try:
+        yield
+    except OverflowError as error:
+        raise ValueError(
+            "X must hold numbers that fit into float64: a whole number in it is larger than "
+            f"{np.finfo(np.float64).max:.1e}."
+        ) from error
 
 
 def refuse_lost_on_conversion(X: Any) -> None:

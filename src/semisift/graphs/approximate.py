@@ -8,6 +8,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from semisift._problem import refusing_too_large
 from semisift._sklearn import Interval, at_least, fit_context
 
 # Squared distances beyond these are infinite or 0 in single precision.
@@ -85,7 +86,8 @@ class ApproximateNeighbors(TransformerMixin, BaseEstimator):
                 "ApproximateNeighbors needs dense rows: got a sparse matrix. Put "
                 "sklearn.decomposition.TruncatedSVD before it in a pipeline."
             )
-        X = validate_data(self, X, dtype=np.float64)
+        with refusing_too_large():
+            X = validate_data(self, X, dtype=np.float64)
         # single precision is relative to the largest value, so a common offset must not be there
         self._centre = X.mean(axis=0)
         rows = self._centred(X, SMALLEST)
@@ -115,7 +117,8 @@ class ApproximateNeighbors(TransformerMixin, BaseEstimator):
             For each row `n_neighbors` + 1 distances: a row is its own first neighbour.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        with refusing_too_large():
+            X = validate_data(self, X, dtype=np.float64, reset=False)
         index = _faiss().deserialize_index(self._index)
         k = min(self.n_neighbors + 1, index.ntotal)
         d2, found = index.search(self._centred(X), k)

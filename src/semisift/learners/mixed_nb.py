@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from semisift._problem import refusing_too_large
 from semisift._sklearn import Interval, fit_context
 from semisift.math.naive_bayes import (
     NaiveBayes,
@@ -109,7 +110,8 @@ class MixedNB(ClassifierMixin, BaseEstimator):
         self : object
             The fitted classifier.
         """
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        with refusing_too_large():
+            X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         self.is_category_ = is_category = self._mask(X.shape[1])
@@ -146,7 +148,8 @@ class MixedNB(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        with refusing_too_large():
+            X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         is_category = self.is_category_
         joint = np.empty((len(X), len(self.classes_)))
         terms = np.zeros((len(self.classes_), *X.shape))
