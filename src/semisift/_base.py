@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import estimator_html_repr
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from semisift._named import check_names, names_of
+from semisift._named import names_of, validate_again
 from semisift._problem import Problem
 from semisift._semi_supervised import SemiSupervisedMixin
 from semisift._sklearn import Interval, RealNotInt, StrOptions, at_least, fit_context
@@ -229,8 +229,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         check_structure(X)
         if names_of(X) is None or not hasattr(self, "feature_names_in_"):
             return super().transform(X)
-        check_names(self, X)
-        return self._transform(check_array(X, dtype=None, accept_sparse="csr", estimator=self))
+        return self._transform(validate_again(self, X, dtype=None, accept_sparse="csr"))
 
     def inverse_transform(self, X: Any) -> Any:
         """Put zeros where columns were left out.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
+from sklearn.utils.validation import check_array, validate_data
 
 from semisift._sklearn import check_feature_names
 
@@ -67,3 +68,11 @@ def check_names(estimator: Any, X: Any) -> None:
 
         X = pl.DataFrame(schema=names.tolist())  # scikit-learn knows the names of a frame
     check_feature_names(estimator, X, reset=False)
+
+
+def validate_again(estimator: Any, X: Any, **options: Any) -> Any:
+    """Validate rows after a fit, as scikit-learn does, also where `X` knows the names itself."""
+    if names_of(X) is None or not hasattr(estimator, "feature_names_in_"):
+        return validate_data(estimator, X, reset=False, **options)
+    check_names(estimator, X)
+    return check_array(X, estimator=estimator, **options)

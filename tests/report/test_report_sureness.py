@@ -302,7 +302,7 @@ def test_other_rankers_have_no_parts(data):
 
 
 def test_weights_of_the_parts(data):
-    ranker = consensus(weights=[3, 1]).fit(data.X, data.y)
+    ranker = consensus(ranker_weights=[3, 1]).fit(data.X, data.y)
     assert [part.weight for part in parts_of(ranker)] == ["0.75", "0.25"]
 
 

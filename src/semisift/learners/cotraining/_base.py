@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import indexable
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from semisift._labels import UNLABELLED, parse_labels
+from semisift._named import validate_again
 from semisift._problem import Problem, refuse_lost_on_conversion
 from semisift._semi_supervised import SemiSupervisedMixin
 from semisift._sklearn import JOBS, fit_context, num_samples, safe_indexing
@@ -212,8 +213,8 @@ class CoTrainedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimator):
         """Return rows to predict in the form of ``problem.X``."""
         check_is_fitted(self)
         refuse_lost_on_conversion(X)
-        X = validate_data(
-            self, X, accept_sparse=["csc", "csr"], dtype=None, ensure_all_finite=False, reset=False
+        X = validate_again(
+            self, X, accept_sparse=["csc", "csr"], dtype=None, ensure_all_finite=False
         )
         return Problem.build(X, feature_names=getattr(self, "feature_names_in_", None)).X
 
