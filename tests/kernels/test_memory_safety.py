@@ -50,7 +50,7 @@ def nearly_sparse(seed):
     return X, y
 
 
-@pytest.mark.parametrize("seed", [212, 401, 444, 459])
+@pytest.mark.parametrize("seed", [24, 42, 92, 212, 401, 444, 459, 577])
 @pytest.mark.filterwarnings("ignore::semisift.FallbackWarning")
 def test_rows_that_lose_all_values_leave_the_order_as_it_is(seed, monkeypatch):
     X, y = nearly_sparse(seed)

@@ -18,8 +18,9 @@ from semisift.exceptions import FallbackWarning
 FRONT_COLUMNS = 1024
 FRONT_VALUES = 1 << 18
 
-# Strengths that differ by less than this share of the usual one are equal.
-TIE = 1e-10
+# Strengths that differ by less than this share of the usual one are equal: well above what the
+# tolerance of the machines leaves open, or rounding would decide between equally weak columns.
+TIE = 1e-8
 
 # A weighted sum of rows below this share of the weights is none: a class that lies between the
 # others in the columns left has no direction, and unlabelled rows may hold nothing but zeros.
