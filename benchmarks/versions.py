@@ -1,0 +1,165 @@
+"""The working tree against an earlier commit: the same bits, and how much time it takes.
+
+    python benchmarks/versions.py REVISION [--repeats 5] [--skip-bits]
+
+The kernels of both are built with this environment (which needs Cython and setuptools). Every
+ranker and classifier that both have is fitted on dense and sparse tables with few labels, and what
+it found is compared bit by bit. Then SSFI, EnsCLS, the default consensus and the start-up are
+timed, the two in turn, each in a process of its own on one thread; the ratio is that of the best
+CPU times.
+"""
+
+import argparse
+import io
+import json
+import os
+import resource
+import subprocess
+import sys
+import tarfile
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parents[1]
+FITTED = ("scores_", "ranking_", "transduction_", "labeled_iter_")
+TIMED = ("ssfi", "enscls", "consensus", "import", "help")
+
+
+def tables():
+    """Return dense and sparse tables with some labels."""
+    from scipy import sparse
+    from sklearn.datasets import load_breast_cancer, load_wine
+
+    for name, load in (("wine", load_wine), ("cancer", load_breast_cancer)):
+        X, y = load(return_X_y=True)
+        shown = [np.flatnonzero(y == label)[:6] for label in np.unique(y)]
+        few = np.full(len(y), -1)
+        for rows in shown:
+            few[rows] = y[rows]
+        yield name, X[::2], few[::2]
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((120, 90), density=0.2, rng=rng, format="csr")
+    yield "sparse", X, np.where(np.arange(120) < 20, np.arange(120) % 2, -1)
+
+
+def fit_all(path):
+    """Fit whatever the version on the path has, and write what it found."""
+    from semisift import LEARNERS, METHODS
+
+    found = {}
+    for table, X, y in tables():
+        for name, entry in {**METHODS, **LEARNERS}.items():
+            try:
+                own = {"random_state": 0} if "random_state" in entry.cls().get_params() else {}
+                fitted = entry.cls(**own).fit(X, y)
+            except Exception as error:
+                found[f"{table} {name} error"] = np.array(type(error).__name__)
+                continue
+            for attribute in FITTED:
+                if hasattr(fitted, attribute):
+                    found[f"{table} {name} {attribute}"] = np.asarray(getattr(fitted, attribute))
+            if hasattr(fitted, "predict_proba") and name != "labelled-only":
+                found[f"{table} {name} probabilities"] = fitted.predict_proba(X)
+    np.savez(path, **found)
+
+
+def time_one(what):
+    """Print the CPU seconds of one thing."""
+    if what == "import":
+        from semisift import SSFI  # noqa: F401
+    elif what == "help":
+        from semisift.cli import main
+
+        main(["--help"], standalone_mode=False)
+    else:
+        from semisift import METHODS
+
+        rng = np.random.default_rng(0)
+        X, y = rng.normal(size=(200, 3000)), np.where(np.arange(200) < 10, np.arange(200) % 2, -1)
+        METHODS[what].cls(random_state=0).fit(X, y)  # loads what it needs
+        began = cpu_seconds()
+        METHODS[what].cls(random_state=0).fit(X, y)
+        print(cpu_seconds() - began)
+        return
+    print(cpu_seconds())
+
+
+def cpu_seconds():
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def run(source, *arguments):
+    """Run a part of this script on the version in a folder; return the last line it prints."""
+    one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", __file__, "--child", *map(str, arguments)],
+        env={**os.environ, **one_thread, "PYTHONPATH": str(source / "src")},
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return (done.stdout.splitlines() or [""])[-1]
+
+
+def build(source):
+    command = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"]
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
+
+
+def compare_bits(folder, old, new):
+    before, after = (folder / f"{side}.npz" for side in ("before", "after"))
+    run(old, "fit", before)
+    run(new, "fit", after)
+    with np.load(before) as earlier, np.load(after) as later:
+        shared = earlier.keys() & later.keys()
+        changed = [
+            key
+            for key in sorted(shared)
+            if earlier[key].dtype != later[key].dtype
+            or earlier[key].tobytes() != later[key].tobytes()
+        ]
+        print(f"{len(shared)} arrays of both: {len(changed)} differ")
+        print(*changed, sep="\n")
+        for side, other in ((earlier, later), (later, earlier)):
+            if missing := sorted(side.keys() - other.keys()):
+                print("in one only:", json.dumps(missing))
+
+
+def compare_times(old, new, repeats):
+    for what in TIMED:
+        best = [np.inf, np.inf]
+        for _ in range(repeats):
+            for side, source in enumerate((old, new)):
+                best[side] = min(best[side], float(run(source, "time", what)))
+        print(f"{what:10} before {best[0]:7.3f} s  now {best[1]:7.3f} s  {best[1] / best[0]:.3f}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("revision")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--skip-bits", action="store_true")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        old = Path(folder) / "old"
+        command = ["git", "archive", options.revision]
+        packed = subprocess.run(command, cwd=HERE, check=True, capture_output=True).stdout
+        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+            archive.extractall(old, filter="data")
+        for source in (old, HERE):
+            build(source)
+        if not options.skip_bits:
+            compare_bits(Path(folder), old, HERE)
+        compare_times(old, HERE, options.repeats)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        warnings.simplefilter("ignore")
+        {"fit": fit_all, "time": time_one}[sys.argv[2]](sys.argv[3])
+    else:
+        main()
