@@ -6,7 +6,7 @@ scikit-learn.
 
 from typing import TYPE_CHECKING
 
-from semisift._lazy import lazy_names
+from semisift._lazy import lazy_names, provide
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -200,6 +200,9 @@ _find, _ = lazy_names(
         "read_table": "io",
     },
 )
+
+# Rankers stand below the report that shows them.
+provide("report", "semisift.report")
 
 
 def __getattr__(name: str) -> object:

@@ -4,7 +4,6 @@ A ranker declares `labels_needed` and `_parameter_constraints` and implements on
 ``_score(problem)``. The base validates, builds the `Problem`, ranks the scores and selects.
 """
 
-import importlib
 import os
 from abc import abstractmethod
 from numbers import Integral, Real
@@ -18,6 +17,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
+from semisift._lazy import provider
 from semisift._named import names_of, validate_again
 from semisift._problem import Problem
 from semisift._semi_supervised import SemiSupervisedMixin
@@ -333,5 +333,5 @@ class PairRanker(FeatureRanker):
 
 
 def _report() -> Any:
-    # By name: the report stands above the rankers, and its libraries load when it is asked for.
-    return importlib.import_module("semisift.report")
+    # The report stands above the rankers, and its libraries load when it is asked for.
+    return provider("report")

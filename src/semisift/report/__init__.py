@@ -4,8 +4,9 @@ Names are imported when they are first used, so that ``import semisift.report`` 
 matplotlib nor jinja2.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from semisift._lazy import lazy_names
 
 if TYPE_CHECKING:
     from semisift.report.html import notebook, render, write_report
@@ -13,9 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["notebook", "plot_scores", "render", "write_report"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = "plots" if name == "plot_scores" else "html"
-    return getattr(importlib.import_module(f"semisift.report.{home}"), name)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {"notebook": "html", "plot_scores": "plots", "render": "html", "write_report": "html"},
+)

@@ -10,7 +10,7 @@ from semisift._words import count, figure, listed, visible
 from semisift.outcome import Outcome
 from semisift.outcome.decisions import WORDS
 from semisift.outcome.ranking import Chance
-from semisift.report.marks import MARKS, MOST_MARKED, marked
+from semisift.report.palette import MARKS, MOST_MARKED, marked
 from semisift.report.rows import find_constant
 
 MOST_POINTS = 400

@@ -14,20 +14,16 @@ from semisift._words import count, figure, same_decimals, visible
 from semisift.outcome import Outcome
 from semisift.outcome.decisions import CELLS, HEADING, WORDS
 from semisift.outcome.words import say_copies, say_selection
+from semisift.report import method
 from semisift.report.curve import follow, missing_scores
-from semisift.report.marks import MARKS
-from semisift.report.method import about_method, cautions, parts_of, say_kind, what_fit_reports
+from semisift.report.intervals import picture_of_intervals
 from semisift.report.page import environment, fill
-from semisift.report.pictures import (
-    picture_of_intervals,
-    picture_of_scores,
-    pictures_of_rows,
-    small_picture_of_scores,
-)
-from semisift.report.rows import RowLabels, read_rows
+from semisift.report.palette import MARKS
+from semisift.report.plots import scores_figure
+from semisift.report.row_plots import picture_of_rows, pictures_of_features
+from semisift.report.rows import MOST_CLASSES, RowLabels, read_rows
 
 MOST_PRINTED_ROWS = 50
-MOST_NAMED = 3
 N_IN_NOTEBOOK = 10
 MOST_TABLE_ROWS = 1000
 MOST_COPIES = 20
@@ -85,34 +81,35 @@ def render(
     ranker, source = outcome.ranker, source or {}
     X = X if X is None or hasattr(X, "shape") else np.asarray(X)
     rows = read_rows(ranker, X, y)
-    about, table, curve = about_method(ranker), table_rows(outcome), follow(outcome)
+    about, curve = method.about_method(ranker), follow(outcome)
     start = f"{source['file']}: features" if "file" in source else "Features"
     return fill(
         "report.html",
         "style.css",
         "script.js",
-        **_shared(outcome),
+        **_shared(outcome, MOST_TABLE_ROWS),
         title=visible(title or f"{start} ranked by {about.name}"),
         lead=_lead(about.name, len(outcome), rows),
-        best=[row.feature for row in table[:MOST_NAMED]],
         selection=say_selection(outcome),
         rows=rows,
-        classes=[] if rows is None else count_classes(rows),
-        class_names=[visible(name) for name in getattr(ranker, "classes_", [])],
-        table=table,
-        parts=parts_of(ranker),
-        kind_of_data=say_kind(ranker),
+        most_classes=MOST_CLASSES,
+        parts=method.parts_of(ranker),
+        kind_of_data=method.say_kind(ranker),
         redundancy=say_copies(outcome),
         chance=curve.chance,
-        scores=picture_of_scores(curve),
+        scores=scores_figure(
+            curve, "scores", (760, 350), 8, scores_figure(curve, "scores", (340, 300), 5)
+        ),
         no_score=missing_scores(outcome, X),
         moves=picture_of_intervals(outcome),
-        of_rows=pictures_of_rows(outcome, rows, X) if rows is not None and X is not None else None,
+        has_rows=rows is not None and X is not None,
+        boxes=pictures_of_features(outcome, rows, X),
+        map=picture_of_rows(outcome, rows, X),
         about=about,
-        fit_facts=what_fit_reports(outcome, rows),
-        cautions=cautions(outcome, rows),
-        source=[(visible(key), visible(value)) for key, value in source.items()],
-        notes=[visible(note) for note in notes],
+        fit_facts=method.what_fit_reports(outcome, rows),
+        cautions=method.cautions(outcome, rows),
+        source=source,
+        notes=[*notes],
         n_printed=MOST_PRINTED_ROWS,
     )
 
@@ -121,33 +118,23 @@ def notebook(outcome: Outcome) -> str:
     """Return the best features and the picture of the scores, to stand below a diagram."""
     curve = follow(outcome)
     # A notebook may hold several of these, also of one ranker: no two share an id.
-    scores = small_picture_of_scores(curve, f"semisift-{uuid.uuid4().hex[:12]}")
-    table = table_rows(outcome, N_IN_NOTEBOOK)
+    scores = scores_figure(curve, f"semisift-{uuid.uuid4().hex[:12]}", (420, 240), 0)
     page = environment().get_template("notebook.html")
-    return page.render(**_shared(outcome), table=table, chance=curve.chance, scores=scores)
+    return page.render(**_shared(outcome, N_IN_NOTEBOOK), chance=curve.chance, scores=scores)
 
 
-def _shared(outcome: Outcome) -> dict[str, Any]:
+def _shared(outcome: Outcome, most: int) -> dict[str, Any]:
     """Return what all templates of a ranking know."""
     return {
         "outcome": outcome,
         "trust": outcome.trust,
+        "table": table_rows(outcome, most),
         "marks": MARKS,
         "words": WORDS,
         "cells": CELLS,
         "heading": HEADING,
         "as_rank": as_rank,
-        "visible": visible,
     }
-
-
-def count_classes(rows: RowLabels) -> list[tuple[str, int, int | None]]:
-    """Return the name of each class, its labelled rows, and how many the ranker put there."""
-    labels, given = rows.labels, rows.given_counts
-    return [
-        (visible(name), int(labels.counts[code]), None if given is None else int(given[code]))
-        for code, name in enumerate(labels.classes)
-    ]
 
 
 def _lead(name: str, n_features: int, rows: RowLabels | None) -> str:
@@ -182,8 +169,8 @@ class TableRow:
     n_copies: int
 
 
-def table_rows(outcome: Outcome, most: int = MOST_TABLE_ROWS) -> list[TableRow]:
-    """Return the lines of the table: the best thousand."""
+def table_rows(outcome: Outcome, most: int) -> list[TableRow]:
+    """Return the lines of the table: the best features."""
     names = [visible(name) for name in outcome.features[:most]]
     scores = outcome.scores[:most]
     form = same_decimals(scores)

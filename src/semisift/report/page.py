@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from semisift._words import shorten
+from semisift._words import setting, shorten, visible
 
 # Marks of the legend in a square of 12 units, in the order of `palette.MARKERS`.
 SHAPES = (
@@ -65,7 +65,9 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["shorten"] = shorten
+    environment.filters.update(
+        shorten=shorten, visible=visible, setting=setting, number="{:,}".format
+    )
     return environment
 
 

@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 
 from semisift._base import FeatureRanker
 from semisift._labels import Labels, parse_labels
+from semisift._sklearn import safe_indexing
 from semisift._words import visible
 
 MOST_CLASSES = 8
@@ -49,6 +50,11 @@ class RowLabels:
         """Codes of the classes that the pictures show: the largest ones, in their own order."""
         sizes = self.labels.counts + (0 if self.given_counts is None else self.given_counts)
         return np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLASSES])
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all classes as they are shown."""
+        return [visible(name) for name in self.labels.classes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +134,7 @@ def group_rows(rows: RowLabels) -> list[Group]:
     unlabelled = codes < 0
     groups = []
     for place, code in enumerate(rows.shown_classes):
-        name = visible(rows.labels.classes[code])
+        name = rows.names[code]
         groups.append(Group("labelled", place, name, np.flatnonzero(codes == code)))
         if rows.given is not None:
             given = np.flatnonzero(unlabelled & (rows.given == code))
@@ -140,15 +146,8 @@ def group_rows(rows: RowLabels) -> list[Group]:
 
 def values_of(X: Any, columns: Sequence[int] | NDArray[np.integer]) -> NDArray[np.float64]:
     """Return some columns of a frame, an array or a sparse matrix as a dense array."""
-    chosen = np.asarray(columns, dtype=np.intp)
-    if issparse(X):
-        part = X.tocsc()[:, chosen].toarray()
-    elif hasattr(X, "iloc"):
-        part = X.iloc[:, chosen].to_numpy()
-    elif hasattr(X, "to_numpy") and hasattr(X, "columns"):
-        part = X[:, chosen.tolist()].to_numpy()
-    else:
-        part = np.asarray(X)[:, chosen]
+    part = safe_indexing(X, np.asarray(columns, dtype=np.intp), axis=1)
+    part = part.toarray() if issparse(part) else part
     return np.asarray(part, dtype=np.float64)
 
 

@@ -3,8 +3,9 @@
 Names are imported when they are first used, as in `semisift.report`.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from semisift._lazy import lazy_names
 
 if TYPE_CHECKING:
     from semisift.report.comparison.curves import plot_boxes, plot_curves
@@ -32,30 +33,21 @@ __all__ = [
     "write_summary",
 ]
 
-_HOMES = {
-    "plot_boxes": "curves",
-    "plot_cd": "diagram",
-    "plot_curves": "curves",
-    "plot_similarity": "similarity",
-    "plot_stability": "trade_offs",
-    "plot_sweep": "sweep",
-    "plot_time": "trade_offs",
-    "render_comparison": "html",
-    "to_latex": "text",
-    "to_markdown": "text",
-    "write_comparison": "html",
-    "write_figures": "files",
-    "write_summary": "files",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "plot_boxes": "curves",
+        "plot_cd": "diagram",
+        "plot_curves": "curves",
+        "plot_similarity": "similarity",
+        "plot_stability": "trade_offs",
+        "plot_sweep": "sweep",
+        "plot_time": "trade_offs",
+        "render_comparison": "html",
+        "to_latex": "text",
+        "to_markdown": "text",
+        "write_comparison": "html",
+        "write_figures": "files",
+        "write_summary": "files",
+    },
+)

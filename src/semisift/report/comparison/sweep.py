@@ -1,7 +1,8 @@
 """What a sweep shows: figures, stability and agreement from level to level."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -9,19 +10,19 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
+from semisift._words import visible
 from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.sweeps import SWEEPS
-from semisift.report.comparison.canvas import on_axes
 from semisift.report.comparison.curves import (
     MOST_BANDS,
     draw_lines,
-    list_by_figure,
+    lines_figure,
     place_of,
     places_of,
 )
 from semisift.report.comparison.tables import ReportTable, TableLine, number
 from semisift.report.comparison.view import View, view_of
-from semisift.report.palette import Palette, WriteName, bare
+from semisift.report.figures import Pen, ReportFigure
 
 MEASURES = ("figure", "stability", "agreement")
 
@@ -48,14 +49,7 @@ class SweepView:
     @cached_property
     def figures(self) -> NDArray[np.float64]:
         """Figures, of shape (n_levels, n_datasets, n_runs, n_methods)."""
-        choice: dict[str, Any] = {
-            "judge": self.view.judge,
-            "metric": self.view.metric,
-            "size": self.view.size,
-        }
-        return np.stack(
-            [self.results.scores(level=level, **choice).values for level in self.levels]
-        )
+        return np.stack([replace(self.view, level=level).scores.values for level in self.levels])
 
     @cached_property
     def methods(self) -> NDArray[np.intp]:
@@ -97,6 +91,21 @@ class SweepView:
             "stability": "stability over runs",
             "agreement": f"agreement with level {self.levels[0]:g}",
         }[measure]
+
+
+def sweep_of(view: View) -> SweepView | None:
+    """Return the sweep that a view belongs to; None where there is none."""
+    return None if view.results.about["sweep"] is None else SweepView(view)
+
+
+def sweep_figures(view: View, start: str = "", *, listed: bool) -> list[ReportFigure]:
+    """Return the means of a sweep by each measure; none without a sweep."""
+    if (sweep := sweep_of(view)) is None:
+        return []
+    return [
+        sweep_figure(sweep, measure, None, f"{start}sweep-{measure}", listed=listed)
+        for measure in MEASURES
+    ]
 
 
 def sweep_table(sweep: SweepView) -> ReportTable:
@@ -149,35 +158,52 @@ def plot_sweep(
     sweep = SweepView(view_of(results, **choice))
     i = None if dataset is None else place_of("dataset", dataset, results.datasets)
     places = places_of(results, methods)
-
-    def draw(ax: Axes, palette: Palette, write: WriteName) -> None:
-        draw_sweep(ax, sweep, measure, i, places, palette)
-        means = sweep.values(measure, i).mean(axis=-1)
-        list_by_figure(ax, means, places, sweep.view.methods, palette, write)
-
-    return on_axes(ax, draw)
+    return sweep_figure(sweep, measure, i, listed=True, places=places).on_axes(ax)
 
 
-def draw_sweep(
-    ax: Axes,
+def sweep_figure(
     sweep: SweepView,
     measure: str,
     dataset: int | None,
-    places: Sequence[int],
-    palette: Palette,
+    slug: str = "",
+    *,
+    listed: bool,
+    places: Sequence[int] | None = None,
+) -> ReportFigure:
+    """Return a measure against the levels, for a data set or on average."""
+    places = places_of(sweep.results, None) if places is None else places
+    values = sweep.values(measure, dataset)
+    where = "mean over data sets" if dataset is None else visible(sweep.results.datasets[dataset])
+    title = f"{sweep.name(measure)}, {where}"
+    draw = partial(draw_sweep, sweep, sweep.name(measure), values, places)
+    words = _sweep_in_words(sweep, values.mean(axis=0))
+    return lines_figure(slug, title, words, draw, sweep.view, values, places, listed=listed)
+
+
+def _sweep_in_words(sweep: SweepView, values: NDArray[np.float64]) -> str:
+    """Say from where to where each method goes."""
+    ends = [
+        f"{name} {values[j, 0]:.3f} to {values[j, -1]:.3f}"
+        for j, name in enumerate(sweep.view.said)
+        if np.isfinite(values[j, [0, -1]]).all()
+    ]
+    if not ends:
+        return "There are no values at both ends of the sweep."
+    first, last = sweep.levels[0], sweep.levels[-1]
+    return f"From level {first:g} to level {last:g}: {'; '.join(ends)}."
+
+
+def draw_sweep(
+    sweep: SweepView, label: str, values: NDArray[np.float64], places: Sequence[int], pen: Pen
 ) -> None:
-    """Draw a measure against the levels, with bands where there are runs and few methods."""
-    bare(ax, palette)
+    """Draw values against the levels, with bands where there are runs and few methods."""
+    ax = pen.bare(sweep.kind, label)
     if sweep.results.about["sweep"]["kind"] == "labels":
         ax.set_xscale("log")  # one label more counts most where there are few
         ax.xaxis.set_minor_locator(NullLocator())
-    values = sweep.values(measure, dataset)
     order = np.argsort(sweep.levels)
     levels = np.array(sweep.levels)[order]
-    bands = len(places) <= MOST_BANDS
-    draw_lines(ax, levels, values[:, :, order], places, palette, bands=bands)
+    draw_lines(pen, levels, values[:, :, order], places, bands=len(places) <= MOST_BANDS)
     ax.xaxis.set_major_locator(FixedLocator(levels.tolist()))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.yaxis.set_major_locator(MaxNLocator(5))
-    ax.set_xlabel(sweep.kind, color=palette.muted)
-    ax.set_ylabel(sweep.name(measure), color=palette.muted)

@@ -1,7 +1,8 @@
 """The tables of a comparison, as plain values: for the page, for Markdown and for LaTeX."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,116 +103,74 @@ class ReportTable:
         ]
 
 
-def number(value: float, form: str = ".3f") -> TableCell:
-    """Return the cell of a number."""
+def number(
+    value: float, form: str | None = ".3f", error: float = np.nan, **marks: Any
+) -> TableCell:
+    """Return the cell of a number and its standard error; without a form it has three digits."""
     if not np.isfinite(value):
         return TableCell(MISSING)
-    text = format(value, form)
-    return TableCell(text if float(text) else text.removeprefix("-"), float(value))
+    text = figure(value)
+    if form is not None:
+        text = format(value, form)
+        text = text if float(text) else text.removeprefix("-")
+    aside = f"± {error:.3f}" if np.isfinite(error) else ""
+    return TableCell(text, float(value), aside=aside, **marks)
 
 
 def main_table(view: View) -> ReportTable:
     """Return means and standard errors, the best ones strong, with means and mean ranks below."""
-    scores = view.scores
-    lines = []
-    for i, name in enumerate(view.datasets):
-        cells = [
-            _mean(scores.means[i, j], scores.errors[i, j], bool(view.best[i, j]))
-            for j in range(len(view.methods))
-        ]
-        lines.append(TableLine(name, cells, dataset=i))
+    means, errors = view.scores.means, view.scores.errors
+    lines = [
+        TableLine(name, _marked(view, means[i], errors=errors[i]), dataset=i)
+        for i, name in enumerate(view.datasets)
+    ]
     footer = [
-        TableLine("mean", _marked(view, view.overall, ".3f")),
+        TableLine("mean", _marked(view, view.overall)),
         TableLine("mean rank", _marked(view, view.mean_ranks, ".2f", lowest=True)),
     ]
-    return _by_dataset(view, "main", f"Mean {view.metric_name}", lines, footer)
+    title, places = f"Mean {view.metric_name}", [*range(len(view.methods))]
+    return ReportTable("main", title, "data set", view.methods, lines, places, footer)
 
 
 def _marked(
-    view: View, values: NDArray[np.float64], form: str, *, lowest: bool = False
+    view: View,
+    values: NDArray[np.float64],
+    form: str = ".3f",
+    *,
+    lowest: bool = False,
+    errors: Any = None,
 ) -> list[TableCell]:
     """Return cells of which the best ones are strong."""
     best = view.best_of(-values if lowest else values)
+    errors = np.full_like(values, np.nan) if errors is None else errors
     return [
-        replace(number(value, form), strong=bool(strong))
-        for value, strong in zip(values, best, strict=True)
+        number(value, form, error, strong=bool(strong))
+        for value, error, strong in zip(values, errors, best, strict=True)
     ]
 
 
-def _mean(mean: float, error: float, strong: bool) -> TableCell:
-    if not np.isfinite(mean):
-        return TableCell(MISSING)
-    aside = f"± {error:.3f}" if np.isfinite(error) else ""
-    return TableCell(f"{mean:.3f}", float(mean), strong, aside)
-
-
-def _by_dataset(
-    view: View,
-    slug: str,
-    title: str,
-    lines: list[TableLine],
-    footer: list[TableLine],
-    *,
-    falls: bool = True,
-) -> ReportTable:
-    places = [*range(len(view.methods))]
-    return ReportTable(slug, title, "data set", view.methods, lines, places, footer, falls)
-
-
-def stability_table(view: View) -> ReportTable:
-    """Return how alike the selections of different runs are."""
-    return _of_values(
-        view,
-        "stability-of",
-        "Stability of the selection",
-        view.results.stability(level=view.level),
-        TableLine("mean", [number(value) for value in mean_stability(view)]),
-    )
-
-
-def seconds_table(view: View) -> ReportTable:
-    """Return how long a ranking takes."""
-    return _of_values(
-        view,
-        "seconds-of",
-        "Seconds of a ranking",
-        measured(view, "seconds"),
-        TableLine("geometric mean", [_figure(value) for value in typical_seconds(view)]),
-        falls=False,
-    )
-
-
-def memory_table(view: View) -> ReportTable:
-    """Return how much memory a ranking takes at most."""
-    return _of_values(
-        view,
-        "memory-of",
-        "Peak memory in MB",
-        measured(view, "peak_mb"),
-        TableLine("largest", [_figure(value) for value in most_memory(view)]),
-        falls=False,
-    )
-
-
-def _figure(value: float) -> TableCell:
-    return TableCell(figure(value), float(value)) if np.isfinite(value) else TableCell(MISSING)
-
-
-def _of_values(
-    view: View,
-    slug: str,
-    title: str,
-    values: NDArray[np.float64],
-    footer: TableLine,
-    *,
-    falls: bool = True,
-) -> ReportTable:
-    form = number if falls else _figure
-    lines = [
-        TableLine(name, [form(value) for value in values[i]], dataset=i)
-        for i, name in enumerate(view.datasets)
-    ]
-    return _by_dataset(view, slug, title, lines, [footer], falls=falls)
+def measure_tables(view: View) -> dict[str, ReportTable]:
+    """Return how alike selections of different runs are, and what a ranking takes."""
+    stability = view.results.stability(level=view.level)
+    seconds, memory = measured(view, "seconds"), measured(view, "peak_mb")
+    shown = {
+        "stability": ("Stability of the selection", stability, "mean", mean_stability(view)),
+        "seconds": ("Seconds of a ranking", seconds, "geometric mean", typical_seconds(view)),
+        "memory": ("Peak memory in MB", memory, "largest", most_memory(view)),
+    }
+    places, tables = [*range(len(view.methods))], {}
+    for kind, (title, values, summary, of_all) in shown.items():
+        is_share = kind == "stability"
+        form = ".3f" if is_share else None
+        lines = [
+            TableLine(name, [number(value, form) for value in values[i]], dataset=i)
+            for i, name in enumerate(view.datasets)
+        ]
+        footer = [TableLine(summary, [number(value, form) for value in of_all])]
+        tables[kind] = ReportTable(
+            f"{kind}-of", title, "data set", view.methods, lines, places, footer, falls=is_share
+        )
+    return tables
 
 
 def glance_table(view: View) -> ReportTable:
@@ -224,10 +183,10 @@ def glance_table(view: View) -> ReportTable:
             [
                 number(view.mean_ranks[j], ".2f"),
                 number(view.overall[j]),
-                TableCell(str(int(view.best[:, j].sum())), float(view.best[:, j].sum())),
+                number(view.best[:, j].sum(), "d"),
                 number(stability[j], ".2f"),
-                _figure(seconds[j]),
-                _figure(memory[j]),
+                number(seconds[j], None),
+                number(memory[j], None),
             ],
             method=int(j),
         )
@@ -249,8 +208,8 @@ def wins_table(view: View, *, corrected: bool) -> ReportTable | None:
         won, tied, lost = wins[i, j].tolist()
         return TableCell(f"{won}/{tied}/{lost}", won - lost, bool(better[i, j]))
 
-    slug, title = ("wins", "Wins/ties/losses of the method of the line")
-    return _by_pair(view, slug if corrected else f"{slug}-plain", title, cell)
+    title = "Wins/ties/losses of the method of the line"
+    return _by_pair(view, "wins" if corrected else "wins-plain", title, cell)
 
 
 def wilcoxon_table(view: View) -> ReportTable | None:
@@ -294,22 +253,20 @@ def _by_pair(
     return ReportTable(slug, title, "method", names, lines, places, falls=falls)
 
 
-def similarity_table(names: Sequence[str], values: NDArray[np.float64]) -> ReportTable:
+def similarity_table(view: View) -> ReportTable:
     """Return how alike the rankings of two methods are, shaded."""
+    values = view.results.similarity()
+    shades = np.nan_to_num(np.clip(values, 0, 1))
     lines = [
         TableLine(
             name,
             [
-                TableCell(
-                    f"{value:.2f}", float(value), shade=round(10 * min(max(float(value), 0), 1))
-                )
-                if np.isfinite(value)
-                else TableCell(MISSING)
-                for value in values[i]
+                number(value, ".2f", shade=round(10 * float(shade)))
+                for value, shade in zip(values[i], shades[i], strict=True)
             ],
             method=i,
         )
-        for i, name in enumerate(names)
+        for i, name in enumerate(view.methods)
     ]
-    places = [*range(len(names))]
-    return ReportTable("similarity-of", "Overlap of rankings", "method", [*names], lines, places)
+    title, places = "Overlap of rankings", [*range(len(lines))]
+    return ReportTable("similarity-of", title, "method", view.methods, lines, places)

@@ -1,10 +1,11 @@
 """The main table in Markdown and in LaTeX."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from semisift.evaluation.results import ComparisonResults
-from semisift.report.comparison.tables import ReportTable, TableCell, TableLine, main_table
+from semisift.report.comparison.tables import ReportTable, TableCell, main_table
 from semisift.report.comparison.view import view_of
 
 _LATEX = {
@@ -43,58 +44,48 @@ def to_latex(results: ComparisonResults, **choice: Any) -> str:
         A ``tabular``.
     """
     table = main_table(view_of(results, **choice))
-    head = [table.corner, *table.columns]
     lines = [
         r"\begin{tabular}{l" + "r" * len(table.columns) + "}",
         r"\toprule",
-        _latex_line([escape_latex(name) for name in head]),
+        _latex_line(table.corner, map(escape_latex, table.columns)),
         r"\midrule",
-        *(_latex_cells(line) for line in table.lines),
+        *(_latex_line(line.name, map(_latex_cell, line.cells)) for line in table.lines),
         r"\midrule",
-        *(_latex_cells(line) for line in table.footer),
+        *(_latex_line(line.name, map(_latex_cell, line.cells)) for line in table.footer),
         r"\bottomrule",
         r"\end{tabular}",
     ]
     return "\n".join(lines) + "\n"
 
 
+def _latex_line(name: str, cells: Iterable[str]) -> str:
+    return " & ".join([escape_latex(name), *cells]) + r" \\"
+
+
+def _latex_cell(cell: TableCell) -> str:
+    text = rf"\textbf{{{cell.text}}}" if cell.strong else cell.text
+    return f"{text} {cell.aside}".rstrip().replace("±", r"$\pm$")
+
+
 def markdown_of(table: ReportTable) -> str:
     """Return a table in Markdown."""
-    head = [table.corner, *table.columns]
     lines = [
-        _markdown_line([escape_markdown(name) for name in head]),
-        _markdown_line(["---", *("---:" if kind == "number" else "---" for kind in table.kinds)]),
-        *(_markdown_cells(line) for line in [*table.lines, *table.footer]),
+        _markdown_line(table.corner, map(escape_markdown, table.columns)),
+        _markdown_line("---", ("---:" if kind == "number" else "---" for kind in table.kinds)),
     ]
+    for line in [*table.lines, *table.footer]:
+        lines.append(_markdown_line(line.name, map(_markdown_cell, line.cells)))
     return "\n".join(lines) + "\n"
 
 
-def _markdown_cells(line: TableLine) -> str:
-    return _markdown_line([escape_markdown(line.name), *map(_markdown_cell, line.cells)])
+def _markdown_line(name: str, cells: Iterable[str]) -> str:
+    return f"| {' | '.join([escape_markdown(name), *cells])} |"
 
 
 def _markdown_cell(cell: TableCell) -> str:
     text = escape_markdown(cell.text)
     text = f"**{text}**" if cell.strong else text
     return f"{text} {cell.aside}" if cell.aside else text
-
-
-def _markdown_line(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _latex_cells(line: TableLine) -> str:
-    return _latex_line([escape_latex(line.name), *map(_latex_cell, line.cells)])
-
-
-def _latex_cell(cell: TableCell) -> str:
-    text = rf"\textbf{{{cell.text}}}" if cell.strong else cell.text
-    aside = cell.aside.replace("±", r"$\pm$")
-    return f"{text} {aside}" if aside else text
-
-
-def _latex_line(cells: list[str]) -> str:
-    return f"{' & '.join(cells)} \\\\"
 
 
 def escape_markdown(text: str) -> str:

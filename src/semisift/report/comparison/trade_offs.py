@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,22 +10,19 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
-from semisift._words import shorten
+from semisift._words import figure, shorten
 from semisift.evaluation.results import ComparisonResults
 from semisift.report.comparison import styles
-from semisift.report.comparison.canvas import on_axes
 from semisift.report.comparison.labels import (
     LINE_HEIGHT,
     NEAR,
     font_size,
     n_letters,
     place_labels,
-    say,
     width_of,
 )
 from semisift.report.comparison.view import View, mean_stability, typical_seconds, view_of
-from semisift.report.palette import Palette, WriteName, bare
-from semisift.report.plots import size_in_points
+from semisift.report.figures import Draw, Pen, ReportFigure, padded
 from semisift.report.svg import tagged
 
 WIDEST_NAME = 12.0
@@ -47,8 +45,7 @@ def plot_stability(results: ComparisonResults, ax: Axes | None = None, **choice:
     -------
     matplotlib.axes.Axes
     """
-    view = view_of(results, **choice)
-    return on_axes(ax, lambda ax, palette, write: draw_stability(ax, view, palette, write))
+    return stability_figure(view_of(results, **choice)).on_axes(ax)
 
 
 def plot_time(results: ComparisonResults, ax: Axes | None = None, **choice: Any) -> Axes:
@@ -56,51 +53,67 @@ def plot_time(results: ComparisonResults, ax: Axes | None = None, **choice: Any)
 
     Seconds are geometric means over data sets; the parameters are those of `plot_stability`.
     """
-    view = view_of(results, **choice)
-    return on_axes(ax, lambda ax, palette, write: draw_time(ax, view, palette, write))
+    return time_figure(view_of(results, **choice)).on_axes(ax)
 
 
-def draw_stability(ax: Axes, view: View, palette: Palette, write: WriteName) -> None:
-    """Draw the means against the stability."""
-    bare(ax, palette)
-    ax.set_xlabel("stability of the selection", color=palette.muted)
-    _draw_points(ax, view, mean_stability(view), palette, write)
+def stability_figure(view: View, slug: str = "stability", width: float = 560.0) -> ReportFigure:
+    """Return stability against the figures."""
+    x = mean_stability(view)
+    words = _best_in_words(view, x, "Most stable: {} ({})")
+    draw = partial(draw_points, view, x, "stability of the selection", False)
+    return _figure(view, slug, width, "Stability", words, draw)
 
 
-def draw_time(ax: Axes, view: View, palette: Palette, write: WriteName) -> None:
-    """Draw the means against the seconds."""
-    bare(ax, palette)
-    ax.set_xscale("log")
-    ax.set_xlabel("seconds of a ranking", color=palette.muted)
-    _draw_points(ax, view, typical_seconds(view), palette, write)
+def time_figure(view: View, slug: str = "time", width: float = 560.0) -> ReportFigure:
+    """Return seconds against the figures."""
+    x = typical_seconds(view)
+    words = _best_in_words(view, -x, "Fastest: {} ({} seconds)")
+    draw = partial(draw_points, view, x, "seconds of a ranking", True)
+    return _figure(view, slug, width, "Time", words, draw)
 
 
-def _draw_points(
-    ax: Axes, view: View, x: NDArray[np.float64], palette: Palette, write: WriteName
-) -> None:
-    y = view.overall
-    ax.set_ylabel(f"mean {view.metric_name}", color=palette.muted)
+def _figure(view: View, slug: str, width: float, what: str, words: str, draw: Draw) -> ReportFigure:
+    title, size = f"{what} and {view.metric_name}", (width, 320.0)
+    return ReportFigure(slug, title, words, size, (58.0, 12.0, 16.0, 40.0), draw)
+
+
+def _best_in_words(view: View, values: NDArray[np.float64], first: str) -> str:
+    """Say which method has the largest value, and which one the best mean."""
+    there = np.isfinite(values) & np.isfinite(view.overall)
+    if not there.any():
+        return "There are no means over complete data sets to draw."
+    top = int(np.where(there, values, -np.inf).argmax())
+    best = int(np.where(there, view.overall, -np.inf).argmax())
+    return (
+        f"{first.format(view.said[top], figure(abs(values[top])))}. Best mean {view.metric_name}: "
+        f"{view.said[best]} ({view.overall[best]:.3f})."
+    )
+
+
+def draw_points(view: View, x: NDArray[np.float64], label: str, is_log: bool, pen: Pen) -> None:
+    """Draw the means of methods against what they come with."""
+    ax, y = pen.bare(label, f"mean {view.metric_name}"), view.overall
+    if is_log:
+        ax.set_xscale("log")
     places = [int(j) for j in np.flatnonzero(np.isfinite(x) & np.isfinite(y))]
-    _set_limits(ax, x[places], y[places])
+    _set_limits(ax, x[places], y[places], is_log)
     for place in places:
         with tagged(ax, method=place):
-            look = {**styles.point(place, palette, 7.5), "ls": "none", "zorder": 3}
+            look = {**styles.point(place, pen.palette, 7.5), "ls": "none", "zorder": 3}
             ax.plot([x[place]], [y[place]], clip_on=False, **look)
-    _name_points(ax, x, y, places, view.methods, palette, write)
+    _name_points(pen, x, y, places, view.methods)
 
 
-def _set_limits(ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
+def _set_limits(ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64], is_log: bool) -> None:
     """Leave room for names around the points."""
     ax.yaxis.set_major_locator(MaxNLocator(5))
-    is_log = ax.get_xscale() == "log"
     if not len(x):
         return
     low, high = (np.log10(x.min()), np.log10(x.max())) if is_log else (x.min(), x.max())
     pad = 0.22 * (high - low) or 0.5
     ends = np.array([low - pad / 2, high + pad])
     ax.set_xlim(*(10**ends if is_log else ends))
-    pad = 0.12 * (y.max() - y.min()) or 0.02
-    ax.set_ylim(y.min() - pad, y.max() + pad)
+    ax.set_ylim(*padded(y, 0.12, 0.02))
     if is_log:
         near = ends[1] - ends[0] < 2.5
         ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if near else (1.0,)))
@@ -111,44 +124,36 @@ def _set_limits(ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) -> Non
 
 
 def _name_points(
-    ax: Axes,
+    pen: Pen,
     x: NDArray[np.float64],
     y: NDArray[np.float64],
     places: Sequence[int],
     methods: Sequence[str],
-    palette: Palette,
-    write: WriteName,
 ) -> None:
-    width, height = size_in_points(ax)
-    scale = 72 / ax.get_figure(root=True).dpi  # type: ignore[union-attr]
+    ax, (width, height), size = pen.ax, pen.size, 0.92 * font_size()
     corner = ax.get_window_extent().p0
-    at = [(ax.transData.transform((x[j], y[j])) - corner) * scale for j in places]
-    size = 0.92 * font_size()
+    at = [(ax.transData.transform((x[j], y[j])) - corner) * (72 / pen.scale) for j in places]
+    points = [(float(point[0]), float(point[1])) for point in at]
     letters = [n_letters(methods[j], min(WIDEST_NAME * size, width / 3), size) for j in places]
     shown = [shorten(methods[j], n) for j, n in zip(places, letters, strict=True)]
-    points = [(float(point[0]), float(point[1])) for point in at]
-    boxes = place_labels(
-        points,
-        [width_of(text, size) for text in shown],
-        LINE_HEIGHT * size,
-        (0.0, 0.0, width, height + LINE_HEIGHT * size),
-    )
+    bounds = (0.0, 0.0, width, height + LINE_HEIGHT * size)
+    widths = [width_of(text, size) for text in shown]
+    boxes = place_labels(points, widths, LINE_HEIGHT * size, bounds)
     for place, n, (px, py), box in zip(places, letters, points, boxes, strict=True):
         if box is None:
             continue
         on_left = box[2] < px
-        tip = (box[2] if on_left else box[0], (box[1] + box[3]) / 2)
+        tip = (box[2] if on_left else box[0]) - px, (box[1] + box[3]) / 2 - py
+        arrow = {"arrowstyle": "-", "color": pen.palette.line, "lw": 0.8}
         with tagged(ax, method=place):
-            far = math.hypot(tip[0] - px, tip[1] - py) > NEAR + 2
-            say(
-                ax,
-                write(methods[place], n),
+            pen.say(
+                pen.write(methods[place], n),
                 (x[place], y[place]),
-                xytext=(tip[0] - px, tip[1] - py),
+                xytext=tip,
                 textcoords="offset points",
                 ha="right" if on_left else "left",
                 va="center",
                 size=size,
-                color=styles.colour(place, palette),
-                arrowprops={"arrowstyle": "-", "color": palette.line, "lw": 0.8} if far else None,
+                color=styles.colour(place, pen.palette),
+                arrowprops=arrow if math.hypot(*tip) > NEAR + 2 else None,
             )
