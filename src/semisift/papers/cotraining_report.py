@@ -19,8 +19,14 @@ from semisift.report.comparison.files import bullets, closing, opening, write_pa
 from semisift.report.comparison.labels import list_methods
 from semisift.report.comparison.problems import failures, too_slow, unfinished
 from semisift.report.comparison.published import WORDS
-from semisift.report.comparison.tables import ReportTable, TableCell, TableLine, number
-from semisift.report.comparison.text import escape_markdown, markdown_of
+from semisift.report.comparison.tables import (
+    ReportTable,
+    TableCell,
+    TableLine,
+    escape_markdown,
+    markdown_of,
+    number,
+)
 from semisift.report.figures import FORMS, Pen, ReportFigure
 from semisift.report.palette import Palette, bare
 

@@ -10,11 +10,11 @@ from semisift._lazy import lazy_names
 
 if TYPE_CHECKING:
     from semisift.report.html import notebook, render, write_report
-    from semisift.report.plots import plot_scores
+    from semisift.report.scores import plot_scores
 
 __all__ = ["notebook", "plot_scores", "render", "write_report"]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
-    {"notebook": "html", "plot_scores": "plots", "render": "html", "write_report": "html"},
+    {"notebook": "html", "plot_scores": "scores", "render": "html", "write_report": "html"},
 )

@@ -11,7 +11,7 @@ from semisift._words import shorten, visible
 from semisift.outcome import Outcome
 from semisift.report.figures import Pen, ReportFigure
 from semisift.report.palette import marked
-from semisift.report.plots import draw_marks, set_ranks
+from semisift.report.scores import draw_marks, set_ranks
 
 MOST_WHISKERS = 20
 MOST_NARROW_WHISKERS = 12
@@ -61,7 +61,7 @@ class RankIntervals:
     @property
     def marks(self) -> list[str]:
         """The decisions that are marked in the picture."""
-        return [decision for decision, _ in marked(self.ranks, self.decisions)]
+        return [*marked(self.ranks, self.decisions)]
 
 
 def rank_intervals(outcome: Outcome, most: int = MOST_WHISKERS) -> RankIntervals | None:
@@ -120,17 +120,13 @@ def picture_of_intervals(outcome: Outcome) -> ReportFigure | None:
     words = wide.words
     if len(narrow) < len(wide):
         words += f" On narrow screens the best {MOST_NARROW_WHISKERS} are drawn."
-    small = _figure(narrow, words, (340, 32 * len(narrow) + 50), None)
-    return _figure(wide, words, (760, 18 * len(wide) + 50), 190, small)
+    return _figure(wide, words, 190, _figure(narrow, words, None))
 
 
 def _figure(
-    intervals: RankIntervals,
-    words: str,
-    size: tuple[float, float],
-    room: float | None,
-    small: ReportFigure | None = None,
+    intervals: RankIntervals, words: str, room: float | None, small: ReportFigure | None = None
 ) -> ReportFigure:
+    size = (760, 18 * len(intervals) + 50) if room else (340, 32 * len(intervals) + 50)
     margins, draw = (room or 8, 6, 6, 40), partial(draw_intervals, intervals, room)
     title = "Ranks on halves of the rows"
     return ReportFigure("moves", title, words, size, margins, draw, small, intervals.marks)

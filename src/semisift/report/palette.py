@@ -3,7 +3,7 @@
 What was decided on a feature is shown by shape and filling, and by colour as well.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -139,9 +139,10 @@ MARKS = {
 
 def marked(
     ranks: NDArray[np.number], decisions: NDArray[np.str_] | None
-) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield the decisions that are drawn, and at which points, the confirmed ones first."""
-    for decision in MARKS if decisions is not None else ():
-        own = (decisions == decision) & ((decision != "rejected") | (ranks <= MOST_MARKED))
-        if own.any():
-            yield decision, own
+) -> dict[str, NDArray[np.bool_]]:
+    """Return at which points decisions are drawn, those that are, the confirmed ones first."""
+    found = {
+        decision: (decisions == decision) & ((decision != "rejected") | (ranks <= MOST_MARKED))
+        for decision in (MARKS if decisions is not None else ())
+    }
+    return {decision: own for decision, own in found.items() if own.any()}

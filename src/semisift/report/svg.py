@@ -22,11 +22,11 @@ from semisift._words import shorten
 from semisift.report.palette import PLAIN, Palette
 
 COLOURS = ("ink", "muted", "line", "accent", "paper", *(f"class-{k}" for k in range(1, 9)))
-PLACEHOLDERS = {name: f"#fe00{number:02x}" for number, name in enumerate(COLOURS, 1)}
-_NAMES = {placeholder: f"var(--{name})" for name, placeholder in PLACEHOLDERS.items()}
+_PLACEHOLDERS = {name: f"#fe00{number:02x}" for number, name in enumerate(COLOURS, 1)}
+_NAMES = {placeholder: f"var(--{name})" for name, placeholder in _PLACEHOLDERS.items()}
 THEMED = Palette(
-    **{name: colour for name, colour in PLACEHOLDERS.items() if not name.startswith("class")},
-    classes=tuple(colour for name, colour in PLACEHOLDERS.items() if name.startswith("class")),
+    **{name: _PLACEHOLDERS[name] for name in COLOURS[:5]},
+    classes=tuple(_PLACEHOLDERS[name] for name in COLOURS[5:]),
 )
 
 # Whatever style the user has set, the page looks the same.
@@ -122,9 +122,8 @@ def to_svg_file(figure: Figure, names: Names, title: str) -> str:
         "stroke-linejoin": "round",
     }
     ground = ElementTree.Element("rect", {"width": width, "height": height, "fill": PLAIN.paper})
-    root.insert(0, ground)
-    ElementTree.SubElement(root, "title").text = title
-    root[:] = [root[-1], *root[:-1]]
+    root[:0] = [ElementTree.Element("title"), ground]
+    root[0].text = title
     text = ElementTree.tostring(root, encoding="unicode")
     return re.sub(r'="var\(--([a-z0-9-]+)\)"', lambda match: f'="{PLAIN.named(match[1])}"', text)
 
@@ -178,15 +177,11 @@ def _round(text: str) -> str:
 
 
 def _write_name(node: ElementTree.Element, names: Names) -> None:
-    match = re.fullmatch(r"§(\d+)§", node.text or "")
-    if not match:
-        return
-    shown, full = names.given[int(match[1])]
-    node.text = shown
-    if shown != full:
-        node.text = None
-        title = ElementTree.SubElement(node, "title")
-        title.text, title.tail = full, shown
+    if match := re.fullmatch(r"§(\d+)§", node.text or ""):
+        node.text, full = names.given[int(match[1])]
+        if node.text != full:
+            title = ElementTree.SubElement(node, "title")
+            title.text, title.tail, node.text = full, node.text, None
 
 
 def _write_tags(node: ElementTree.Element) -> None:
@@ -207,17 +202,15 @@ def _plain_hatch(pattern: ElementTree.Element) -> None:
 
 
 def _lift_style_of_marks(group: ElementTree.Element) -> None:
-    marks = list(group)
-    if not marks or any(mark.tag != "use" for mark in marks):
+    looks = [
+        {k: mark.attrib[k] for k in mark.attrib if k not in ("x", "y", "href")} for mark in group
+    ]
+    if any(mark.tag != "use" for mark in group) or not looks or looks != looks[:1] * len(looks):
         return
-    shared = {key: marks[0].attrib[key] for key in marks[0].attrib if key not in ("x", "y", "href")}
-    for mark in marks:
-        if {key: mark.attrib.get(key) for key in shared} != shared:
-            return
-    for mark in marks:
-        for key in shared:
+    for mark in group:
+        for key in looks[0]:
             del mark.attrib[key]
-    group.attrib.update(shared)
+    group.attrib.update(looks[0])
 
 
 def _rename_ids(root: ElementTree.Element, prefix: str) -> None:

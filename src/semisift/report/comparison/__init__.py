@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 from semisift._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from semisift.report.comparison.curves import plot_boxes, plot_curves
+    from semisift.report.comparison.curves import plot_boxes, plot_curves, plot_sweep
     from semisift.report.comparison.diagram import plot_cd
     from semisift.report.comparison.files import write_figures, write_summary
     from semisift.report.comparison.html import render_comparison, write_comparison
-    from semisift.report.comparison.similarity import plot_similarity
-    from semisift.report.comparison.sweep import plot_sweep
-    from semisift.report.comparison.text import to_latex, to_markdown
-    from semisift.report.comparison.trade_offs import plot_stability, plot_time
+    from semisift.report.comparison.measures import plot_similarity, plot_stability, plot_time
+    from semisift.report.comparison.tables import to_latex, to_markdown
 
 __all__ = [
     "plot_boxes",
@@ -33,21 +31,15 @@ __all__ = [
     "write_summary",
 ]
 
+_HOMES = {
+    "curves": ("plot_boxes", "plot_curves", "plot_sweep"),
+    "diagram": ("plot_cd",),
+    "files": ("write_figures", "write_summary"),
+    "html": ("render_comparison", "write_comparison"),
+    "measures": ("plot_similarity", "plot_stability", "plot_time"),
+    "tables": ("to_latex", "to_markdown"),
+}
+
 __getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        "plot_boxes": "curves",
-        "plot_cd": "diagram",
-        "plot_curves": "curves",
-        "plot_similarity": "similarity",
-        "plot_stability": "trade_offs",
-        "plot_sweep": "sweep",
-        "plot_time": "trade_offs",
-        "render_comparison": "html",
-        "to_latex": "text",
-        "to_markdown": "text",
-        "write_comparison": "html",
-        "write_figures": "files",
-        "write_summary": "files",
-    },
+    __name__, {name: home for home, names in _HOMES.items() for name in names}
 )

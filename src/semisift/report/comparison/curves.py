@@ -1,21 +1,22 @@
-"""The figures of a data set against the number of features, and their spread over runs."""
+"""Figures against the number of features and the levels of a sweep, and their spread over runs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
-from semisift._words import count
+from semisift._words import count, visible
 from semisift.evaluation.results import ComparisonResults
 from semisift.report.comparison import styles
 from semisift.report.comparison.labels import font_size, list_methods, n_letters
-from semisift.report.comparison.view import View, interval, view_of
-from semisift.report.figures import Draw, Pen, ReportFigure, padded
-from semisift.report.row_plots import FEW_POINTS, draw_box, spread
+from semisift.report.comparison.view import MEASURES, SweepView, View, interval, sweep_of, view_of
+from semisift.report.figures import Pen, ReportFigure, padded
+from semisift.report.rows import FEW_POINTS, draw_box, spread
 from semisift.report.svg import tagged
 
 # Bands of more methods lie over each other.
@@ -23,6 +24,7 @@ MOST_BANDS = 5
 MARKS_ON_A_LINE = 5
 LANE = 17.0
 LIST_WIDTH = 190.0
+SMALL, MARGINS = (440.0, 290.0), (54.0, 8.0, 8.0, 40.0)
 
 
 def plot_curves(
@@ -90,34 +92,25 @@ def curve_figure(
     # the page hides and shows bands, a file has them where they can be told apart
     shaded = (not listed or len(places) <= MOST_BANDS) if bands is None else bands
     values = view.curves[i]
-    draw = partial(draw_curves, view, values, places, shaded)
     title, words = view.datasets[i], _curves_in_words(view, i)
-    return lines_figure(slug, title, words, draw, view, values, places, listed=listed)
+    draw = partial(draw_curves, view, values, places, shaded)
+    figure = ReportFigure(slug, title, words, SMALL, MARGINS, draw)
+    return with_list(figure, view, values, places) if listed else figure
 
 
-def lines_figure(
-    slug: str,
-    title: str,
-    words: str,
-    draw: Draw,
-    view: View,
-    values: NDArray[np.float64],
-    places: Sequence[int],
-    *,
-    listed: bool,
+def with_list(
+    figure: ReportFigure, view: View, values: NDArray[np.float64], places: Sequence[int]
 ) -> ReportFigure:
-    """Return a picture of lines of methods; `listed` adds the list of them, the best mean first."""
-    if not listed:
-        return ReportFigure(slug, title, words, (440.0, 290.0), (54.0, 8.0, 8.0, 40.0), draw)
+    """Add a list of methods to a picture of values, the best mean first."""
 
-    def draw_and_list(pen: Pen) -> None:
-        draw(pen)
+    def draw(pen: Pen) -> None:
+        figure.draw(pen)
         means = interval(values.mean(axis=-1))[0]
         order = sorted(places, key=lambda place: -np.nan_to_num(means[place], nan=-np.inf))
         list_methods(pen, order, view.methods)
 
     size = 460 + LIST_WIDTH, max(300.0, 14.0 * len(places) + 60)
-    return ReportFigure(slug, title, words, size, (58.0, LIST_WIDTH, 8.0, 40.0), draw_and_list)
+    return replace(figure, size=size, margins=(58.0, LIST_WIDTH, 8.0, 40.0), draw=draw)
 
 
 def _curves_in_words(view: View, i: int) -> str:
@@ -212,6 +205,108 @@ def draw_runs(view: View, values: NDArray[np.float64], places: Sequence[int], pe
     ax.set_xlim(*padded(values, 0.04, 0.02))
     ax.set_ylim(len(places) - 0.4, -0.6)
     ax.xaxis.set_major_locator(MaxNLocator(5))
+
+
+# --- a sweep ---
+
+
+def plot_sweep(
+    results: ComparisonResults,
+    ax: Axes | None = None,
+    *,
+    measure: str = "figure",
+    dataset: str | None = None,
+    methods: Sequence[str] | None = None,
+    **choice: Any,
+) -> Axes:
+    """Draw how methods fare from level to level of a sweep.
+
+    Parameters
+    ----------
+    results : Results
+        Of a comparison with a sweep.
+    ax : matplotlib.axes.Axes, optional
+        Else a new figure of pyplot.
+    measure : {"figure", "stability", "agreement"}, default="figure"
+        What the judge found, how alike selections are over runs, or how alike they are to those at
+        the first level.
+    dataset : str, optional
+        Else the mean over the data sets that are complete at all levels.
+    methods : sequence of str, optional
+        Else all of them.
+    **choice
+        Judge, metric and size, as for `Results.scores`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    if results.about["sweep"] is None:
+        raise ValueError("plot_sweep needs a comparison with a sweep: this one has none.")
+    place_of("measure", measure, MEASURES)
+    sweep = SweepView(view_of(results, **choice))
+    i = None if dataset is None else place_of("dataset", dataset, results.datasets)
+    places = places_of(results, methods)
+    return sweep_figure(sweep, measure, i, listed=True, places=places).on_axes(ax)
+
+
+def sweep_figures(view: View, start: str = "", *, listed: bool) -> list[ReportFigure]:
+    """Return the means of a sweep by each measure; none without a sweep."""
+    if (sweep := sweep_of(view)) is None:
+        return []
+    return [
+        sweep_figure(sweep, measure, None, f"{start}sweep-{measure}", listed=listed)
+        for measure in MEASURES
+    ]
+
+
+def sweep_figure(
+    sweep: SweepView,
+    measure: str,
+    dataset: int | None,
+    slug: str = "",
+    *,
+    listed: bool,
+    places: Sequence[int] | None = None,
+) -> ReportFigure:
+    """Return a measure against the levels, for a data set or on average."""
+    places = places_of(sweep.results, None) if places is None else places
+    values = sweep.values(measure, dataset)
+    where = "mean over data sets" if dataset is None else visible(sweep.results.datasets[dataset])
+    title = f"{sweep.name(measure)}, {where}"
+    draw = partial(draw_sweep, sweep, sweep.name(measure), values, places)
+    words = _sweep_in_words(sweep, values.mean(axis=0))
+    figure = ReportFigure(slug, title, words, SMALL, MARGINS, draw)
+    return with_list(figure, sweep.view, values, places) if listed else figure
+
+
+def _sweep_in_words(sweep: SweepView, values: NDArray[np.float64]) -> str:
+    """Say from where to where each method goes."""
+    ends = [
+        f"{name} {values[j, 0]:.3f} to {values[j, -1]:.3f}"
+        for j, name in enumerate(sweep.view.said)
+        if np.isfinite(values[j, [0, -1]]).all()
+    ]
+    if not ends:
+        return "There are no values at both ends of the sweep."
+    first, last = sweep.levels[0], sweep.levels[-1]
+    return f"From level {first:g} to level {last:g}: {'; '.join(ends)}."
+
+
+def draw_sweep(
+    sweep: SweepView, label: str, values: NDArray[np.float64], places: Sequence[int], pen: Pen
+) -> None:
+    """Draw values against the levels, with bands where there are runs and few methods."""
+    ax = pen.bare(sweep.kind, label)
+    if sweep.results.about["sweep"]["kind"] == "labels":
+        ax.set_xscale("log")  # one label more counts most where there are few
+        ax.xaxis.set_minor_locator(NullLocator())
+    order = np.argsort(sweep.levels)
+    levels = np.array(sweep.levels)[order]
+    draw_lines(pen, levels, values[:, :, order], places, bands=len(places) <= MOST_BANDS)
+    ax.xaxis.set_major_locator(FixedLocator(levels.tolist()))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.yaxis.set_major_locator(MaxNLocator(5))
 
 
 def place_of(what: str, name: str, known: Sequence[str]) -> int:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 from semisift._words import shorten
 from semisift.evaluation.results import ComparisonResults
@@ -149,7 +148,10 @@ def draw_cd(ranks: Ranks, pen: Pen) -> None:
     ax.set_xlim(0, width)
     ax.set_ylim(0, height)
     ax.set_axis_off()
-    right, left = _sides(ranks.test)
+    # the better half stands on the right, each half from the end inwards
+    order = np.argsort(ranks.test.mean_ranks, kind="stable").tolist()
+    half = math.ceil(len(order) / 2)
+    right, left = order[:half], order[half:][::-1]
     margins = [_margin(ranks, members, width, size) for members in (left, right)]
     first, last = shown_ranks(ranks.test)
     scale = (width - sum(margins)) / (last - first)
@@ -179,13 +181,6 @@ def draw_cd(ranks: Ranks, pen: Pen) -> None:
                 pen.say(f"{rank:.2f}", (inner, height), color=palette.muted, **look)
                 outer = inner + side * NUMBER * size
                 pen.say(shown, (outer, height), color=palette.ink, **look)
-
-
-def _sides(test: Nemenyi) -> tuple[list[int], list[int]]:
-    """Return the better half, for the right, and the other, each from the end inwards."""
-    order = np.argsort(test.mean_ranks, kind="stable").tolist()
-    half = math.ceil(len(order) / 2)
-    return order[:half], order[half:][::-1]
 
 
 def _margin(ranks: Ranks, members: Sequence[int], width: float, size: float) -> float:
@@ -266,8 +261,3 @@ def ranks_in_words(ranks: Ranks) -> str:
     elif len(groups[0]) == len(ranks.names):
         bars = "No two methods differ by more than the critical difference: one bar joins them all."
     return f"Mean ranks, the best first: {'; '.join(named)}. {bars}"
-
-
-def order_of(mean_ranks: NDArray[np.float64]) -> list[int]:
-    """Return the places of methods that have a mean rank, the best first."""
-    return [int(j) for j in np.argsort(mean_ranks, kind="stable") if np.isfinite(mean_ranks[j])]

@@ -10,23 +10,15 @@ from semisift._words import visible
 from semisift.evaluation.records import Records
 from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.runs import doubt
-from semisift.report.comparison.curves import box_figure, curve_figure
+from semisift.report import page
+from semisift.report.comparison import tables, words
+from semisift.report.comparison.curves import box_figure, curve_figure, place_of, sweep_figures
 from semisift.report.comparison.diagram import diagram_figure, ranks_of
+from semisift.report.comparison.measures import similarity_figure, stability_figure, time_figure
 from semisift.report.comparison.problems import command_of, failures, too_slow, unfinished, versions
 from semisift.report.comparison.published import published_beside
-from semisift.report.comparison.similarity import similarity_figure
-from semisift.report.comparison.sweep import sweep_figures
-from semisift.report.comparison.tables import glance_table, main_table
-from semisift.report.comparison.text import escape_markdown, markdown_of
-from semisift.report.comparison.trade_offs import stability_figure, time_figure
+from semisift.report.comparison.tables import escape_markdown, markdown_of
 from semisift.report.comparison.view import View, view_of
-from semisift.report.comparison.words import (
-    bounds_in_words,
-    lead,
-    protocol_in_words,
-    tests_in_words,
-    wilcoxon_in_words,
-)
 from semisift.report.figures import FORMS, ReportFigure
 
 SUMMARY = "README.md"
@@ -48,8 +40,7 @@ def write_figures(
     -------
     list of Path
     """
-    if form not in FORMS:
-        raise ValueError(f"form must be one of {', '.join(FORMS)}: got {form!r}.")
+    place_of("form", form, FORMS)
     return _save(_figures(view_of(results), every=True), Path(folder), form)
 
 
@@ -113,25 +104,25 @@ def _summary_of(view: View, drawn: list[ReportFigure]) -> str:
     """Return the text of the page, with pictures named as `write_summary` names them."""
     results = view.results
     title, *command = opening(results, f"Comparison: {results.protocol.name}")
-    parts = [title, escape_markdown(lead(view)), *command]
-    parts += ["## Protocol", bullets(protocol_in_words(results))]
-    views = {
-        escape_markdown(visible(judge)): view_of(results, judge=judge)
-        for judge in results.protocol.judges
-    }
-    for name, judged in views.items():
-        table = main_table(judged)
+    parts = [title, escape_markdown(words.lead(view)), *command]
+    parts += ["## Protocol", bullets(words.protocol_in_words(results))]
+    judges = results.protocol.judges
+    views = [(escape_markdown(visible(each)), view_of(results, judge=each)) for each in judges]
+    for name, judged in views:
+        table = tables.main_table(judged)
         parts += [f"## {table.title}, judge {name}", markdown_of(table).rstrip()]
-    parts += [escape_markdown(said) for said in (bounds_in_words(view), *view.left_out) if said]
-    for name, judged in views.items():
+    parts += [
+        escape_markdown(said) for said in (words.bounds_in_words(view), *view.left_out) if said
+    ]
+    for name, judged in views:
         if (beside := published_beside(judged)) is not None:
             parts += [f"## Published numbers beside ours, judge {name}"]
             parts += [f"Source: {escape_markdown(beside.source.rstrip('.'))}."]
             if beside.pairs:
                 parts += [markdown_of(beside.table).rstrip()]
             parts += [bullets(beside.sentences)]
-    parts += ["## Methods at a glance", markdown_of(glance_table(view)).rstrip()]
-    parts += ["## Tests", bullets([*tests_in_words(view), *wilcoxon_in_words(view)])]
+    parts += ["## Methods at a glance", markdown_of(tables.glance_table(view)).rstrip()]
+    parts += ["## Tests", bullets([*words.tests_in_words(view), *words.wilcoxon_in_words(view)])]
     for picture in drawn:
         title = escape_markdown(picture.title)
         parts += [f"### {title}", f"![{title}]({file_name(picture)}.svg)"]
@@ -159,10 +150,7 @@ def closing(results: Records, *more: str) -> list[str]:
 
 def write_page(text: str, folder: Path) -> Path:
     """Write a page in Markdown into a folder, whole or not at all."""
-    path = folder / SUMMARY
-    with drafts([path]) as (draft,):
-        draft.write_text(text, encoding="utf-8", newline="\n")
-    return path
+    return page.write_page(folder / SUMMARY, text)
 
 
 def bullets(sentences: Sequence[str]) -> str:

@@ -10,20 +10,23 @@ from typing import Any
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
-from semisift._files import drafts
 from semisift._words import visible
 from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.runs import doubt
 from semisift.report.comparison import problems, styles, tables, words
-from semisift.report.comparison.curves import MOST_BANDS, box_figure, curve_figure
+from semisift.report.comparison.curves import (
+    MOST_BANDS,
+    box_figure,
+    curve_figure,
+    sweep_figure,
+    sweep_figures,
+)
 from semisift.report.comparison.diagram import diagram_figure, ranks_of
+from semisift.report.comparison.measures import stability_figure, time_figure
 from semisift.report.comparison.published import published_beside
-from semisift.report.comparison.sweep import sweep_figure, sweep_figures, sweep_of, sweep_table
-from semisift.report.comparison.trade_offs import stability_figure, time_figure
-from semisift.report.comparison.view import METRICS, View, views_of
+from semisift.report.comparison.view import METRICS, View, sweep_of, views_of
 from semisift.report.figures import ReportFigure
-from semisift.report.page import fill
-from semisift.report.palette import PLAIN
+from semisift.report.page import fill, write_page
 
 WIDE, NARROW = 860.0, 340.0
 
@@ -43,10 +46,7 @@ def write_comparison(
     -------
     Path
     """
-    page = render_comparison(results, title=title)
-    with drafts([Path(path)]) as (draft,):
-        draft.write_text(page, encoding="utf-8", newline="\n")
-    return Path(path)
+    return write_page(Path(path), render_comparison(results, title=title))
 
 
 def render_comparison(results: ComparisonResults, *, title: str | None = None) -> str:
@@ -65,24 +65,14 @@ def render_comparison(results: ComparisonResults, *, title: str | None = None) -
     protocol = results.protocol
     return fill(
         "comparison/page.html",
-        "comparison/style.css",
-        "comparison/script.js",
         title=visible(title or f"Comparison: {protocol.name}"),
         results=results,
         view=views[0],
         panels=[_panel(view, number) for number, view in enumerate(views)],
-        methods=[
-            {
-                "name": name,
-                "colour": j % len(PLAIN.classes) + 1,
-                "mark": styles.mark(j),
-                "dashes": " ".join(f"{styles.LINE_WIDTH * each:.2f}" for each in styles.dashes(j)),
-            }
-            for j, name in enumerate(views[0].methods)
-        ],
         metrics=[METRICS.get(metric, visible(metric)) for metric in protocol.metrics],
         shows_bands=len(results.methods) <= MOST_BANDS,
         doubt=doubt(results.n_judging),
+        styles=styles,
         words=words,
         tables=tables,
         problems=problems,
@@ -110,7 +100,7 @@ def _panel(view: View, number: int) -> dict[str, Any]:
         "diagram": ranks and large(diagram_figure, ranks, "ranks"),
         "stability": large(stability_figure, view, "stable"),
         "time": large(time_figure, view, "time"),
-        "sweep_table": sweep and sweep_table(sweep),
+        "sweep_table": sweep and tables.sweep_table(sweep),
         "sweep": sweep_figures(view, f"{start}-", listed=False),
         "sweeps_of_sets": sweep
         and [sweep_figure(sweep, "figure", i, f"{start}-sweep-of-{i}", listed=False) for i in sets],

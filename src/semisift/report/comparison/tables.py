@@ -1,22 +1,26 @@
 """The tables of a comparison, as plain values: for the page, for Markdown and for LaTeX."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._words import figure
+from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.wins import sign_test
 from semisift.report.comparison.view import (
     LEVEL_OF_RANKS,
     LEVEL_OF_WINS,
+    SweepView,
     View,
     mean_stability,
     measured,
     most_memory,
     typical_seconds,
+    view_of,
 )
 
 MISSING = "none"
@@ -89,12 +93,7 @@ class ReportTable:
     falls: bool = True
     rising: tuple[int, ...] = ()
 
-    @property
-    def methods(self) -> Sequence[int | None]:
-        """Places of the methods that the columns stand for; None where they stand for none."""
-        return self.of_methods or [None] * len(self.columns)
-
-    @property
+    @cached_property
     def kinds(self) -> list[str]:
         """How each column is sorted: as numbers or as words."""
         return [
@@ -121,28 +120,20 @@ def main_table(view: View) -> ReportTable:
     """Return means and standard errors, the best ones strong, with means and mean ranks below."""
     means, errors = view.scores.means, view.scores.errors
     lines = [
-        TableLine(name, _marked(view, means[i], errors=errors[i]), dataset=i)
+        TableLine(name, _marked(means[i], view.best[i], errors=errors[i]), dataset=i)
         for i, name in enumerate(view.datasets)
     ]
     footer = [
-        TableLine("mean", _marked(view, view.overall)),
-        TableLine("mean rank", _marked(view, view.mean_ranks, ".2f", lowest=True)),
+        TableLine("mean", _marked(view.overall, view.best_of(view.overall))),
+        TableLine("mean rank", _marked(view.mean_ranks, view.best_of(-view.mean_ranks), ".2f")),
     ]
     title, places = f"Mean {view.metric_name}", [*range(len(view.methods))]
     return ReportTable("main", title, "data set", view.methods, lines, places, footer)
 
 
-def _marked(
-    view: View,
-    values: NDArray[np.float64],
-    form: str = ".3f",
-    *,
-    lowest: bool = False,
-    errors: Any = None,
-) -> list[TableCell]:
-    """Return cells of which the best ones are strong."""
-    best = view.best_of(-values if lowest else values)
-    errors = np.full_like(values, np.nan) if errors is None else errors
+def _marked(values: Any, best: Any, form: str = ".3f", errors: Any = np.nan) -> list[TableCell]:
+    """Return the cells of numbers, of which the best ones are strong."""
+    errors = np.broadcast_to(errors, len(values))
     return [
         number(value, form, error, strong=bool(strong))
         for value, error, strong in zip(values, errors, best, strict=True)
@@ -175,26 +166,21 @@ def measure_tables(view: View) -> dict[str, ReportTable]:
 
 def glance_table(view: View) -> ReportTable:
     """Return a line for each method: its rank, its mean, its stability and what it costs."""
-    stability, seconds, memory = mean_stability(view), typical_seconds(view), most_memory(view)
+    columns = {
+        "mean rank": (view.mean_ranks, ".2f"),
+        f"mean {view.metric_name}": (view.overall, ".3f"),
+        "best on": (view.best.sum(axis=0), "d"),
+        "stability": (mean_stability(view), ".2f"),
+        "seconds": (typical_seconds(view), None),
+        "MB": (most_memory(view), None),
+    }
     order = np.argsort(np.where(np.isfinite(view.mean_ranks), view.mean_ranks, np.inf))
     lines = [
-        TableLine(
-            view.methods[j],
-            [
-                number(view.mean_ranks[j], ".2f"),
-                number(view.overall[j]),
-                number(view.best[:, j].sum(), "d"),
-                number(stability[j], ".2f"),
-                number(seconds[j], None),
-                number(memory[j], None),
-            ],
-            method=int(j),
-        )
-        for j in order
+        TableLine(view.methods[j], [number(of[j], form) for of, form in columns.values()], method=j)
+        for j in order.tolist()
     ]
-    columns = ["mean rank", f"mean {view.metric_name}", "best on", "stability", "seconds", "MB"]
-    title = "Methods at a glance"
-    return ReportTable("glance", title, "method", columns, lines, rising=(0, 4, 5))
+    title, rising = "Methods at a glance", (0, 4, 5)
+    return ReportTable("glance", title, "method", [*columns], lines, rising=rising)
 
 
 def wins_table(view: View, *, corrected: bool) -> ReportTable | None:
@@ -237,36 +223,152 @@ def p_value(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def _by_pair(
-    view: View, slug: str, title: str, cell: Callable[[int, int], TableCell], *, falls: bool = True
-) -> ReportTable:
-    places = view.places
-    lines = [
-        TableLine(
-            view.methods[place],
-            [TableCell("") if i == j else cell(i, j) for j in range(len(places))],
-            method=place,
-        )
-        for i, place in enumerate(places)
-    ]
-    names = [view.methods[place] for place in places]
-    return ReportTable(slug, title, "method", names, lines, places, falls=falls)
-
-
 def similarity_table(view: View) -> ReportTable:
     """Return how alike the rankings of two methods are, shaded."""
     values = view.results.similarity()
     shades = np.nan_to_num(np.clip(values, 0, 1))
+
+    def cell(i: int, j: int) -> TableCell:
+        return number(values[i, j], ".2f", shade=round(10 * float(shades[i, j])))
+
+    title = "Overlap of rankings"
+    return _by_pair(view, "similarity-of", title, cell, with_themselves=True)
+
+
+def _by_pair(
+    view: View,
+    slug: str,
+    title: str,
+    cell: Callable[[int, int], TableCell],
+    *,
+    falls: bool = True,
+    with_themselves: bool = False,
+) -> ReportTable:
+    """Return a cell for each two complete methods, or for each two of all, also twice the same."""
+    places = [*range(len(view.methods))] if with_themselves else view.places
+    rows = [[cell(i, j) for j in range(len(places))] for i in range(len(places))]
+    for i in range(len(places)) if not with_themselves else ():
+        rows[i][i] = TableCell("")
+    names = [view.methods[place] for place in places]
     lines = [
-        TableLine(
-            name,
-            [
-                number(value, ".2f", shade=round(10 * float(shade)))
-                for value, shade in zip(values[i], shades[i], strict=True)
-            ],
-            method=i,
-        )
-        for i, name in enumerate(view.methods)
+        TableLine(name, row, method=place)
+        for name, row, place in zip(names, rows, places, strict=True)
     ]
-    title, places = "Overlap of rankings", [*range(len(lines))]
-    return ReportTable("similarity-of", title, "method", view.methods, lines, places)
+    return ReportTable(slug, title, "method", names, lines, places, falls=falls)
+
+
+def sweep_table(sweep: SweepView) -> ReportTable:
+    """Return the mean figures of each method at each level."""
+    means = sweep.values("figure", None).mean(axis=0)
+    lines = [
+        TableLine(name, [number(value) for value in means[j]], method=j)
+        for j, name in enumerate(sweep.view.methods)
+    ]
+    columns = [f"{level:g}" for level in sweep.levels]
+    title = f"Mean {sweep.view.metric_name} by {sweep.kind}"
+    return ReportTable("sweep-of", title, "method", columns, lines)
+
+
+# --- in Markdown and in LaTeX ---
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+}
+
+
+def to_markdown(results: ComparisonResults, **choice: Any) -> str:
+    """Return the main table in Markdown: means, the best ones bold, and mean ranks.
+
+    Parameters
+    ----------
+    results : Results
+    **choice
+        Judge, metric, level and size, as for `Results.scores`.
+
+    Returns
+    -------
+    str
+    """
+    return markdown_of(main_table(view_of(results, **choice)))
+
+
+def to_latex(results: ComparisonResults, **choice: Any) -> str:
+    """Return the main table in LaTeX with the rules of booktabs; `choice` is as for `to_markdown`.
+
+    Returns
+    -------
+    str
+        A ``tabular``.
+    """
+    table = main_table(view_of(results, **choice))
+    lines = [
+        r"\begin{tabular}{l" + "r" * len(table.columns) + "}",
+        r"\toprule",
+        _latex_line(table.corner, map(escape_latex, table.columns)),
+        r"\midrule",
+        *(_latex_line(line.name, map(_latex_cell, line.cells)) for line in table.lines),
+        r"\midrule",
+        *(_latex_line(line.name, map(_latex_cell, line.cells)) for line in table.footer),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _latex_line(name: str, cells: Iterable[str]) -> str:
+    return " & ".join([escape_latex(name), *cells]) + r" \\"
+
+
+def _latex_cell(cell: TableCell) -> str:
+    text = rf"\textbf{{{cell.text}}}" if cell.strong else cell.text
+    return f"{text} {cell.aside}".rstrip().replace("±", r"$\pm$")
+
+
+def markdown_of(table: ReportTable) -> str:
+    """Return a table in Markdown."""
+    lines = [
+        _markdown_line(table.corner, map(escape_markdown, table.columns)),
+        _markdown_line("---", ("---:" if kind == "number" else "---" for kind in table.kinds)),
+    ]
+    for line in [*table.lines, *table.footer]:
+        lines.append(_markdown_line(line.name, map(_markdown_cell, line.cells)))
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_line(name: str, cells: Iterable[str]) -> str:
+    return f"| {' | '.join([escape_markdown(name), *cells])} |"
+
+
+def _markdown_cell(cell: TableCell) -> str:
+    text = escape_markdown(cell.text)
+    text = f"**{text}**" if cell.strong else text
+    return f"{text} {cell.aside}" if cell.aside else text
+
+
+def escape_markdown(text: str) -> str:
+    r"""Return text that Markdown shows as it is.
+
+    Examples
+    --------
+    >>> print(escape_markdown("a_b | <i>"))
+    a\_b \| &lt;i&gt;
+    """
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*_{}\[\]|~$])", r"\\\1", text)
+
+
+def escape_latex(text: str) -> str:
+    r"""Return text that LaTeX shows as it is.
+
+    Examples
+    --------
+    >>> print(escape_latex("a_b & 5 %"))
+    a\_b \& 5 \%
+    """
+    return "".join(_LATEX.get(letter, letter) for letter in text)

@@ -1,4 +1,4 @@
-"""What accuracy comes with: stability of the selection, and time. A point for each method."""
+"""What accuracy comes with: stability, time, and how alike the rankings of methods are."""
 
 import math
 from collections.abc import Sequence
@@ -7,25 +7,23 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
-from semisift._words import figure, shorten
+from semisift._words import figure, shorten, visible
 from semisift.evaluation.results import ComparisonResults
-from semisift.report.comparison import styles
-from semisift.report.comparison.labels import (
-    LINE_HEIGHT,
-    NEAR,
-    font_size,
-    n_letters,
-    place_labels,
-    width_of,
-)
+from semisift.report.comparison import labels, styles
 from semisift.report.comparison.view import View, mean_stability, typical_seconds, view_of
-from semisift.report.figures import Draw, Pen, ReportFigure, padded
+from semisift.report.figures import Pen, ReportFigure, padded
 from semisift.report.svg import tagged
 
 WIDEST_NAME = 12.0
+MARGINS = (58.0, 12.0, 16.0, 40.0)
+
+# Shades of more strength would hide the numbers on them.
+DARKEST = 0.55
+LEAST_CELL = 22.0
 
 
 def plot_stability(results: ComparisonResults, ax: Axes | None = None, **choice: Any) -> Axes:
@@ -61,7 +59,8 @@ def stability_figure(view: View, slug: str = "stability", width: float = 560.0) 
     x = mean_stability(view)
     words = _best_in_words(view, x, "Most stable: {} ({})")
     draw = partial(draw_points, view, x, "stability of the selection", False)
-    return _figure(view, slug, width, "Stability", words, draw)
+    title, size = f"Stability and {view.metric_name}", (width, 320.0)
+    return ReportFigure(slug, title, words, size, MARGINS, draw)
 
 
 def time_figure(view: View, slug: str = "time", width: float = 560.0) -> ReportFigure:
@@ -69,12 +68,8 @@ def time_figure(view: View, slug: str = "time", width: float = 560.0) -> ReportF
     x = typical_seconds(view)
     words = _best_in_words(view, -x, "Fastest: {} ({} seconds)")
     draw = partial(draw_points, view, x, "seconds of a ranking", True)
-    return _figure(view, slug, width, "Time", words, draw)
-
-
-def _figure(view: View, slug: str, width: float, what: str, words: str, draw: Draw) -> ReportFigure:
-    title, size = f"{what} and {view.metric_name}", (width, 320.0)
-    return ReportFigure(slug, title, words, size, (58.0, 12.0, 16.0, 40.0), draw)
+    title, size = f"Time and {view.metric_name}", (width, 320.0)
+    return ReportFigure(slug, title, words, size, MARGINS, draw)
 
 
 def _best_in_words(view: View, values: NDArray[np.float64], first: str) -> str:
@@ -130,15 +125,17 @@ def _name_points(
     places: Sequence[int],
     methods: Sequence[str],
 ) -> None:
-    ax, (width, height), size = pen.ax, pen.size, 0.92 * font_size()
+    ax, (width, height), size = pen.ax, pen.size, 0.92 * labels.font_size()
     corner = ax.get_window_extent().p0
     at = [(ax.transData.transform((x[j], y[j])) - corner) * (72 / pen.scale) for j in places]
     points = [(float(point[0]), float(point[1])) for point in at]
-    letters = [n_letters(methods[j], min(WIDEST_NAME * size, width / 3), size) for j in places]
+    letters = [
+        labels.n_letters(methods[j], min(WIDEST_NAME * size, width / 3), size) for j in places
+    ]
     shown = [shorten(methods[j], n) for j, n in zip(places, letters, strict=True)]
-    bounds = (0.0, 0.0, width, height + LINE_HEIGHT * size)
-    widths = [width_of(text, size) for text in shown]
-    boxes = place_labels(points, widths, LINE_HEIGHT * size, bounds)
+    bounds = (0.0, 0.0, width, height + labels.LINE_HEIGHT * size)
+    widths = [labels.width_of(text, size) for text in shown]
+    boxes = labels.place_labels(points, widths, labels.LINE_HEIGHT * size, bounds)
     for place, n, (px, py), box in zip(places, letters, points, boxes, strict=True):
         if box is None:
             continue
@@ -155,5 +152,61 @@ def _name_points(
                 va="center",
                 size=size,
                 color=styles.colour(place, pen.palette),
-                arrowprops=arrow if math.hypot(*tip) > NEAR + 2 else None,
+                arrowprops=arrow if math.hypot(*tip) > labels.NEAR + 2 else None,
             )
+
+
+def plot_similarity(
+    results: ComparisonResults, ax: Axes | None = None, *, size: int | None = None
+) -> Axes:
+    """Draw how alike the rankings of two methods are, over data sets and runs.
+
+    Parameters
+    ----------
+    results : Results
+    ax : matplotlib.axes.Axes, optional
+        Else a new figure of pyplot.
+    size : int, optional
+        Of the best features; None is as many as are judged.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    side = 2.6 + 0.36 * len(results.methods)
+    return similarity_figure(results, size).on_axes(ax, (side, side))
+
+
+def similarity_figure(results: ComparisonResults, size: int | None = None) -> ReportFigure:
+    """Return how alike rankings are, for files; the page has a table of shades."""
+    side = 30.0 * max(len(results.methods), 4) + 130
+    names = [visible(name) for name in results.methods]
+    words = "The darker, the more alike the rankings of two methods are."
+    draw = partial(draw_similarity, results.similarity(size), names)
+    margins = (122.0, 8.0, 122.0, 8.0)
+    return ReportFigure("similarity", "Overlap of rankings", words, (side, side), margins, draw)
+
+
+def draw_similarity(values: NDArray[np.float64], names: Sequence[str], pen: Pen) -> None:
+    """Draw a square for each pair; the darker, the more alike."""
+    ax, n_methods = pen.ax, len(names)
+    ax.set_axis_off()
+    ax.set_aspect("equal")
+    ax.set_xlim(0, n_methods)
+    ax.set_ylim(n_methods, 0)
+    cell = min(pen.size) / n_methods
+    size = min(labels.font_size(), 0.7 * cell)
+    ink = pen.palette.ink
+    look: dict[str, Any] = {"color": ink, "size": size, "textcoords": "offset points"}
+    for i, name in enumerate(names):
+        for j in np.flatnonzero(np.isfinite(values[i])).tolist():
+            shade: Any = {"alpha": DARKEST * float(np.clip(values[i, j], 0, 1)), "lw": 0}
+            square = Rectangle((j + 0.03, i + 0.03), 0.94, 0.94, fc=pen.palette.accent, **shade)
+            ax.add_patch(square)
+            if cell >= LEAST_CELL:
+                text, middle = f"{values[i, j]:.2f}".removeprefix("0"), (j + 0.5, i + 0.5)
+                pen.say(text, middle, ha="center", va="center", color=ink, size=0.36 * cell)
+        label = pen.write(name, labels.n_letters(name, 9 * size, size))
+        pen.say(label, (0, i + 0.5), xytext=(-5, 0), ha="right", va="center", **look)
+        upright: dict[str, Any] = {"ha": "center", "va": "bottom", "rotation": 90}
+        pen.say(label, (i + 0.5, 0), xytext=(0, 5), **upright, **look)
