@@ -144,6 +144,7 @@ def group_rows(rows: RowLabels) -> list[Group]:
 
 def values_of(X: Any, columns: Sequence[int] | NDArray[np.integer]) -> NDArray[np.float64]:
     """Return some columns of a frame, an array or a sparse matrix as a dense array."""
+    X = X.tocsc() if issparse(X) else X if hasattr(X, "columns") else np.asarray(X)
     part = safe_indexing(X, np.asarray(columns, dtype=np.intp), axis=1)
     part = part.toarray() if issparse(part) else part
     return np.asarray(part, dtype=np.float64)

@@ -163,19 +163,16 @@ class View:
     def left_out(self) -> list[str]:
         """Say which data sets and methods stand outside of ranks and tests, and why."""
         there = np.isfinite(self.scores.values)
+        silent = [self.said[j] for j in np.flatnonzero(~there.any(axis=(0, 1)))]
         said = []
-        silent = np.flatnonzero(~there.any(axis=(0, 1)))
-        if len(silent) and len(silent) < len(self.methods):
-            names = listed([self.said[j] for j in silent])
-            said.append(f"Without any figure, and so without ranks: {names}.")
-        for i in np.flatnonzero(~there[:, :, self.places].all(axis=(1, 2))):
-            lacking = [j for j in self.places if not there[i, :, j].all()]
+        if 0 < len(silent) < len(self.methods):
+            said.append(f"Without any figure, and so without ranks: {listed(silent)}.")
+        for i, dataset in enumerate(self.datasets):
+            lacking = [self.said[j] for j in self.places if not there[i, :, j].all()]
             if lacking:
-                dataset = shorten(self.datasets[i], LONGEST_SAID)
-                names = listed([self.said[j] for j in lacking])
                 said.append(
-                    f"{dataset} does not count for ranks and tests, as runs of {names} are missing "
-                    "there."
+                    f"{shorten(dataset, LONGEST_SAID)} does not count for ranks and tests, as runs "
+                    f"of {listed(lacking)} are missing there."
                 )
         return said
 
