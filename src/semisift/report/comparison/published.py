@@ -74,9 +74,8 @@ def published_beside(view: View) -> BesidePublished | None:
 
     Sentences stand beside the first judge's numbers.
     """
-    notes = view.results.about.get("notes") or {}
-    content = notes.get("published") if isinstance(notes, Mapping) else None
-    if not isinstance(content, Mapping):
+    content = _part(view.results.about, "notes", "published")
+    if content is None:
         return None
     is_first = view.judge == view.results.protocol.judges[0]
     table = _part(content, "tables", view.judge) or (content.get("table") if is_first else None)
