@@ -6,7 +6,8 @@ scikit-learn.
 
 from typing import TYPE_CHECKING
 
-from semisift._lazy import lazy_names, provide
+from semisift._lazy import lazy_names
+from semisift.outcome.shown import register_renderer
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -201,8 +202,8 @@ _find, _ = lazy_names(
     },
 )
 
-# Rankers stand below the report that shows them.
-provide("report", "semisift.report")
+# Rankers stand below the report that shows what came out of them.
+register_renderer("semisift.report")
 
 
 def __getattr__(name: str) -> object:

@@ -17,7 +17,6 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
-from semisift._lazy import provider
 from semisift._named import names_of, validate_again
 from semisift._problem import Problem
 from semisift._semi_supervised import SemiSupervisedMixin
@@ -26,6 +25,7 @@ from semisift.math.ranks import rank
 from semisift.math.redundancy import put_copies_last
 from semisift.math.structure import check_structure
 from semisift.outcome.mixin import RULES, CutoffMixin
+from semisift.outcome.shown import renderer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -263,7 +263,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         -------
         matplotlib.axes.Axes
         """
-        axes: Axes = _report().plot_scores(self._outcome(), ax=ax, top=top, n_names=n_names)
+        axes: Axes = renderer().plot_scores(self._outcome(), ax=ax, top=top, n_names=n_names)
         return axes
 
     def report(
@@ -291,7 +291,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
             The file.
         """
         check_structure(X)
-        _report().write_report(path, self._outcome(), X=X, y=y, title=title)
+        renderer().write_report(path, self._outcome(), X=X, y=y, title=title)
         return Path(path)
 
     def _outcome(self) -> "Outcome":
@@ -303,7 +303,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
     def _html_repr(self) -> str:
         diagram: str = estimator_html_repr(self)
         is_fitted = hasattr(self, "ranking_")
-        return diagram + _report().notebook(self._outcome()) if is_fitted else diagram
+        return diagram + renderer().notebook(self._outcome()) if is_fitted else diagram
 
 
 class PairRanker(FeatureRanker):
@@ -330,8 +330,3 @@ class PairRanker(FeatureRanker):
         """
         problem = self._build_problem(X, y, must_link=must_link, cannot_link=cannot_link)
         return self._fit(X, y, problem)
-
-
-def _report() -> Any:
-    # The report stands above the rankers, and its libraries load when it is asked for.
-    return provider("report")

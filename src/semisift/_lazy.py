@@ -1,4 +1,4 @@
-"""Names, and what stands above whoever asks for it, are imported when they are first used."""
+"""Packages whose names are imported when they are first used."""
 
 import importlib
 import sys
@@ -27,16 +27,3 @@ def lazy_names(
         return value
 
     return get, lambda: sorted(homes)
-
-
-_PROVIDERS: dict[str, str] = {}
-
-
-def provide(what: str, module: str) -> None:
-    """Register by name the module that provides something to the rooms below it."""
-    _PROVIDERS[what] = module
-
-
-def provider(what: str) -> Any:
-    """Return the module that provides something; it is imported now, if it was not before."""
-    return importlib.import_module(_PROVIDERS[what])

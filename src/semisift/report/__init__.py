@@ -4,9 +4,8 @@ Names are imported when they are first used, so that ``import semisift.report`` 
 matplotlib nor jinja2.
 """
 
-from typing import TYPE_CHECKING
-
-from semisift._lazy import lazy_names
+import importlib
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from semisift.report.html import notebook, render, write_report
@@ -14,7 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = ["notebook", "plot_scores", "render", "write_report"]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {"notebook": "html", "plot_scores": "scores", "render": "html", "write_report": "html"},
-)
+_HOMES = {"notebook": "html", "plot_scores": "scores", "render": "html", "write_report": "html"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

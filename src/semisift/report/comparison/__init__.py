@@ -3,9 +3,8 @@
 Names are imported when they are first used, as in `semisift.report`.
 """
 
-from typing import TYPE_CHECKING
-
-from semisift._lazy import lazy_names
+import importlib
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from semisift.report.comparison.curves import plot_boxes, plot_curves, plot_sweep
@@ -40,6 +39,13 @@ _HOMES = {
     "tables": ("to_latex", "to_markdown"),
 }
 
-__getattr__, __dir__ = lazy_names(
-    __name__, {name: home for home, names in _HOMES.items() for name in names}
-)
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"{__name__}.{home}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

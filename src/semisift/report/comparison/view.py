@@ -123,9 +123,8 @@ class View:
     @property
     def overall(self) -> NDArray[np.float64]:
         """Mean figure of each method over the complete data sets, of shape (n_methods,)."""
-        return self._of_all(
-            self.complete.means.mean(axis=0) if self.complete.values.size else np.nan
-        )
+        has_figures = self.complete.values.size > 0
+        return self._of_all(self.complete.means.mean(axis=0) if has_figures else np.nan)
 
     def _of_all(self, values: Any) -> NDArray[np.float64]:
         """Return values of the complete methods as values of all methods."""
