@@ -7,6 +7,7 @@ scikit-learn.
 from typing import TYPE_CHECKING
 
 from semisift._lazy import lazy_names
+from semisift.outcome.shown import register_renderer
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -200,6 +201,9 @@ _find, _ = lazy_names(
         "read_table": "io",
     },
 )
+
+# Rankers stand below the report that shows what came out of them.
+register_renderer("semisift.report")
 
 
 def __getattr__(name: str) -> object:

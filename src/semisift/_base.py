@@ -4,7 +4,6 @@ A ranker declares `labels_needed` and `_parameter_constraints` and implements on
 ``_score(problem)``. The base validates, builds the `Problem`, ranks the scores and selects.
 """
 
-import importlib
 import os
 from abc import abstractmethod
 from numbers import Integral, Real
@@ -26,6 +25,7 @@ from semisift.math.ranks import rank
 from semisift.math.redundancy import put_copies_last
 from semisift.math.structure import check_structure
 from semisift.outcome.mixin import RULES, CutoffMixin
+from semisift.outcome.shown import renderer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -263,7 +263,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         -------
         matplotlib.axes.Axes
         """
-        axes: Axes = _report().plot_scores(self._outcome(), ax=ax, top=top, n_names=n_names)
+        axes: Axes = renderer().plot_scores(self._outcome(), ax=ax, top=top, n_names=n_names)
         return axes
 
     def report(
@@ -291,7 +291,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
             The file.
         """
         check_structure(X)
-        _report().write_report(path, self._outcome(), X=X, y=y, title=title)
+        renderer().write_report(path, self._outcome(), X=X, y=y, title=title)
         return Path(path)
 
     def _outcome(self) -> "Outcome":
@@ -303,7 +303,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
     def _html_repr(self) -> str:
         diagram: str = estimator_html_repr(self)
         is_fitted = hasattr(self, "ranking_")
-        return diagram + _report().notebook(self._outcome()) if is_fitted else diagram
+        return diagram + renderer().notebook(self._outcome()) if is_fitted else diagram
 
 
 class PairRanker(FeatureRanker):
@@ -330,8 +330,3 @@ class PairRanker(FeatureRanker):
         """
         problem = self._build_problem(X, y, must_link=must_link, cannot_link=cannot_link)
         return self._fit(X, y, problem)
-
-
-def _report() -> Any:
-    # By name: the report stands above the rankers, and its libraries load when it is asked for.
-    return importlib.import_module("semisift.report")

@@ -92,3 +92,13 @@ def test_the_report_loads_matplotlib_only_when_asked():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "set()"
+
+
+def test_a_ranker_finds_the_report_however_it_was_imported():
+    code = (
+        "from semisift.filters.fisher import FisherScore\n"
+        "ranker = FisherScore().fit([[0, 1], [1, 1.5], [0, 0], [1, 0.2]], [0, 1, 0, 1])\n"
+        "print('semisift-fit' in ranker._repr_html_())"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "True"

@@ -12,10 +12,14 @@ from semisift import C4, Consensus, FisherScore
 from semisift.outcome import Outcome, outcome_of
 from semisift.outcome.ranking import Chance, chance_of
 from semisift.report import render
-from semisift.report.curve import MOST_POINTS, follow
-from semisift.report.intervals import MOST_WHISKERS, rank_intervals
+from semisift.report.intervals import (
+    MOST_NARROW_WHISKERS,
+    MOST_WHISKERS,
+    picture_of_intervals,
+    rank_intervals,
+)
 from semisift.report.method import parts_of, say_kind
-from semisift.report.pictures import MOST_NARROW_WHISKERS, picture_of_intervals
+from semisift.report.scores import MOST_POINTS, follow
 from tests.conftest import make_data
 from tests.pages import EVIL, check, page_of
 

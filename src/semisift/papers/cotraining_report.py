@@ -15,14 +15,20 @@ from semisift.evaluation.specs import parse
 from semisift.papers.cotraining import MEASURES, MOMENTS, CommitteeRecords
 from semisift.papers.figures import OurFigure as Beside
 from semisift.report.comparison import styles
-from semisift.report.comparison.canvas import FORMS, ReportFigure
 from semisift.report.comparison.files import bullets, closing, opening, write_page
-from semisift.report.comparison.labels import list_methods, say
+from semisift.report.comparison.labels import list_methods
 from semisift.report.comparison.problems import failures, too_slow, unfinished
 from semisift.report.comparison.published import WORDS
-from semisift.report.comparison.tables import ReportTable, TableCell, TableLine, number
-from semisift.report.comparison.text import escape_markdown, markdown_of
-from semisift.report.palette import Palette, WriteName, bare
+from semisift.report.comparison.tables import (
+    ReportTable,
+    TableCell,
+    TableLine,
+    escape_markdown,
+    markdown_of,
+    number,
+)
+from semisift.report.figures import FORMS, Pen, ReportFigure
+from semisift.report.palette import Palette, bare
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -129,7 +135,8 @@ def committee_figure(results: CommitteeRecords) -> ReportFigure:
     width = n_columns * WIDTH + (n_columns - 1) * GAP
     height = n_rows * HEIGHT + (n_rows - 1) * GAP
 
-    def draw(ax: Axes, palette: Palette, write: WriteName) -> None:
+    def draw(pen: Pen) -> None:
+        ax, palette, write = pen
         ax.axis("off")
         for i, dataset in enumerate(results.datasets):
             for j, measure in enumerate(MEASURES):
@@ -139,10 +146,11 @@ def committee_figure(results: CommitteeRecords) -> ReportFigure:
                 panel.patch.set_visible(False)
                 _draw_panel(panel, results, dataset, measure, palette)
                 look = {"xycoords": "axes fraction", "color": palette.ink}
-                say(panel, write(visible(dataset), 24), (0, 1.04), **look)
+                beside = pen._replace(ax=panel)
+                beside.say(write(visible(dataset), 24), (0, 1.04), **look)
                 if i == 0:
-                    say(panel, MEASURES[measure], (0, 1.2), **look | {"color": palette.muted})
-        list_methods(ax, range(len(results.methods)), results.methods, palette, write)
+                    beside.say(MEASURES[measure], (0, 1.2), **look | {"color": palette.muted})
+        list_methods(pen, range(len(results.methods)), results.methods)
 
     words = (
         "Mean over runs against the number of members K. Solid lines: at the end; dashed lines "

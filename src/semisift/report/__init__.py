@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from semisift.report.html import notebook, render, write_report
-    from semisift.report.plots import plot_scores
+    from semisift.report.scores import plot_scores
 
 __all__ = ["notebook", "plot_scores", "render", "write_report"]
 
+_HOMES = {"notebook": "html", "plot_scores": "scores", "render": "html", "write_report": "html"}
+
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = "plots" if name == "plot_scores" else "html"
-    return getattr(importlib.import_module(f"semisift.report.{home}"), name)
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

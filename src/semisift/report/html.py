@@ -3,34 +3,25 @@
 import os
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from semisift._files import drafts
-from semisift._words import count, figure, same_decimals, visible
+from semisift._words import figure, same_decimals, visible
 from semisift.outcome import Outcome
 from semisift.outcome.decisions import CELLS, HEADING, WORDS
 from semisift.outcome.words import say_copies, say_selection
-from semisift.report.curve import follow, missing_scores
-from semisift.report.marks import MARKS
-from semisift.report.method import about_method, cautions, parts_of, say_kind, what_fit_reports
-from semisift.report.page import environment, fill
-from semisift.report.pictures import (
-    picture_of_intervals,
-    picture_of_scores,
-    pictures_of_rows,
-    small_picture_of_scores,
-)
-from semisift.report.rows import RowLabels, read_rows
+from semisift.report import method
+from semisift.report.intervals import picture_of_intervals
+from semisift.report.page import environment, fill, write_page
+from semisift.report.palette import MARKS
+from semisift.report.rows import MOST_CLASSES, picture_of_rows, pictures_of_features, read_rows
+from semisift.report.scores import follow, scores_figure
 
 MOST_PRINTED_ROWS = 50
-MOST_NAMED = 3
 N_IN_NOTEBOOK = 10
 MOST_TABLE_ROWS = 1000
-MOST_COPIES = 20
 
 
 def write_report(
@@ -62,8 +53,7 @@ def write_report(
         Sentences on what was done to the data.
     """
     page = render(outcome, X=X, y=y, title=title, source=source, notes=notes)
-    with drafts([Path(path)]) as (draft,):
-        draft.write_text(page, encoding="utf-8", newline="\n")
+    write_page(Path(path), page)
 
 
 def render(
@@ -85,34 +75,29 @@ def render(
     ranker, source = outcome.ranker, source or {}
     X = X if X is None or hasattr(X, "shape") else np.asarray(X)
     rows = read_rows(ranker, X, y)
-    about, table, curve = about_method(ranker), table_rows(outcome), follow(outcome)
+    about, curve = method.about_method(ranker), follow(outcome)
     start = f"{source['file']}: features" if "file" in source else "Features"
     return fill(
         "report.html",
-        "style.css",
-        "script.js",
-        **_shared(outcome),
+        **_shared(outcome, MOST_TABLE_ROWS),
         title=visible(title or f"{start} ranked by {about.name}"),
-        lead=_lead(about.name, len(outcome), rows),
-        best=[row.feature for row in table[:MOST_NAMED]],
         selection=say_selection(outcome),
+        X=X,
         rows=rows,
-        classes=[] if rows is None else count_classes(rows),
-        class_names=[visible(name) for name in getattr(ranker, "classes_", [])],
-        table=table,
-        parts=parts_of(ranker),
-        kind_of_data=say_kind(ranker),
+        most_classes=MOST_CLASSES,
         redundancy=say_copies(outcome),
         chance=curve.chance,
-        scores=picture_of_scores(curve),
-        no_score=missing_scores(outcome, X),
+        scores=scores_figure(
+            curve, "scores", (760, 350), 8, scores_figure(curve, "scores", (340, 300), 5)
+        ),
         moves=picture_of_intervals(outcome),
-        of_rows=pictures_of_rows(outcome, rows, X) if rows is not None and X is not None else None,
+        has_rows=rows is not None and X is not None,
+        boxes=pictures_of_features(outcome, rows, X),
+        map=picture_of_rows(outcome, rows, X),
         about=about,
-        fit_facts=what_fit_reports(outcome, rows),
-        cautions=cautions(outcome, rows),
-        source=[(visible(key), visible(value)) for key, value in source.items()],
-        notes=[visible(note) for note in notes],
+        method=method,
+        source=source,
+        notes=[*notes],
         n_printed=MOST_PRINTED_ROWS,
     )
 
@@ -121,94 +106,42 @@ def notebook(outcome: Outcome) -> str:
     """Return the best features and the picture of the scores, to stand below a diagram."""
     curve = follow(outcome)
     # A notebook may hold several of these, also of one ranker: no two share an id.
-    scores = small_picture_of_scores(curve, f"semisift-{uuid.uuid4().hex[:12]}")
-    table = table_rows(outcome, N_IN_NOTEBOOK)
+    scores = scores_figure(curve, f"semisift-{uuid.uuid4().hex[:12]}", (420, 240), 0)
     page = environment().get_template("notebook.html")
-    return page.render(**_shared(outcome), table=table, chance=curve.chance, scores=scores)
+    return page.render(**_shared(outcome, N_IN_NOTEBOOK), chance=curve.chance, scores=scores)
 
 
-def _shared(outcome: Outcome) -> dict[str, Any]:
+def _shared(outcome: Outcome, most: int) -> dict[str, Any]:
     """Return what all templates of a ranking know."""
     return {
         "outcome": outcome,
         "trust": outcome.trust,
+        "table": table_rows(outcome, most),
         "marks": MARKS,
         "words": WORDS,
         "cells": CELLS,
         "heading": HEADING,
         "as_rank": as_rank,
-        "visible": visible,
     }
 
 
-def count_classes(rows: RowLabels) -> list[tuple[str, int, int | None]]:
-    """Return the name of each class, its labelled rows, and how many the ranker put there."""
-    labels, given = rows.labels, rows.given_counts
-    return [
-        (visible(name), int(labels.counts[code]), None if given is None else int(given[code]))
-        for code, name in enumerate(labels.classes)
-    ]
-
-
-def _lead(name: str, n_features: int, rows: RowLabels | None) -> str:
-    ranked = f"{name} ranked {count(n_features, 'feature')}"
-    if rows is None:
-        return f"{ranked}."
-    n_labelled = len(rows.labels.labelled)
-    of_rows = f"{ranked} of {count(rows.n_rows, 'row')}"
-    if n_labelled == rows.n_rows:
-        return f"{of_rows}, all of which carry a label."
-    if not n_labelled:
-        return f"{of_rows}, none of which carries a label."
-    return f"{of_rows}, of which {n_labelled:,} carr{'ies' if n_labelled == 1 else 'y'} a label."
-
-
-@dataclass(frozen=True)
-class TableRow:
-    """One line of the table; `bar` is the score in percent of the best one.
-
-    `column` is the column that stands for the feature if it has several, `copy_of` the feature that
-    stands for this one, `copies` those that this one stands for (the first of them) and `n_copies`
-    how many.
-    """
-
-    rank: int
-    feature: str
-    column: str
-    score: str
-    bar: float
-    copy_of: str
-    copies: list[str]
-    n_copies: int
-
-
-def table_rows(outcome: Outcome, most: int = MOST_TABLE_ROWS) -> list[TableRow]:
-    """Return the lines of the table: the best thousand."""
-    names = [visible(name) for name in outcome.features[:most]]
+def table_rows(outcome: Outcome, most: int) -> list[dict[str, Any]]:
+    """Return the best features with their scores, as numbers and as bars."""
     scores = outcome.scores[:most]
     form = same_decimals(scores)
     best = float(scores[np.isfinite(scores)].max(initial=0.0))
-    rows = []
-    for place, (feature, score) in enumerate(zip(names, scores.tolist(), strict=True)):
-        column, copies = visible(outcome.column_names[place]), outcome.copies.get(place, [])
-        stands = place if outcome.represented_by is None else int(outcome.represented_by[place])
-        rows.append(
-            TableRow(
-                rank=place + 1,
-                feature=feature,
-                column="" if column == feature else column,
-                score=format(score, form) if np.isfinite(score) else figure(score),
-                bar=_bar(score, best),
-                copy_of="" if stands == place else visible(outcome.features[stands]),
-                copies=[visible(outcome.features[i]) for i in copies[:MOST_COPIES]],
-                n_copies=len(copies),
-            )
-        )
-    return rows
+    return [
+        {
+            "feature": visible(feature),
+            "score": format(score, form) if np.isfinite(score) else figure(score),
+            "bar": _bar(score, best),
+        }
+        for feature, score in zip(outcome.features[:most], scores.tolist(), strict=True)
+    ]
 
 
 def _bar(score: float, best: float) -> float:
-    """Return the length of the bar of a score.
+    """Return the length of the bar of a score, in percent of the best one.
 
     Examples
     --------

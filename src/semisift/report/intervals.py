@@ -1,19 +1,20 @@
 """How far the ranks move on halves of the rows: the whiskers of the picture, and in words."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from semisift._words import shorten, visible
 from semisift.outcome import Outcome
-from semisift.report.marks import draw_marks, marked
-from semisift.report.palette import Palette, WriteName, bare
-from semisift.report.plots import set_ranks, size_in_points
+from semisift.report.figures import Pen, ReportFigure
+from semisift.report.palette import marked
+from semisift.report.scores import draw_marks, set_ranks
 
 MOST_WHISKERS = 20
+MOST_NARROW_WHISKERS = 12
 
 # Of a name: nothing may stick out at the left.
 LETTER_WIDTH = 7.0
@@ -60,7 +61,7 @@ class RankIntervals:
     @property
     def marks(self) -> list[str]:
         """The decisions that are marked in the picture."""
-        return [decision for decision, _ in marked(self.ranks, self.decisions)]
+        return [*marked(self.ranks, self.decisions)]
 
 
 def rank_intervals(outcome: Outcome, most: int = MOST_WHISKERS) -> RankIntervals | None:
@@ -111,23 +112,36 @@ def _extremes(intervals: RankIntervals) -> list[str]:
     ]
 
 
-def draw_intervals(
-    ax: Axes,
-    intervals: RankIntervals,
-    palette: Palette,
-    write: WriteName,
-    room: float | None = None,
-) -> None:
+def picture_of_intervals(outcome: Outcome) -> ReportFigure | None:
+    """Return how far the ranks move, for wide and narrow screens; None if that is unknown."""
+    wide, narrow = rank_intervals(outcome), rank_intervals(outcome, MOST_NARROW_WHISKERS)
+    if wide is None or narrow is None:
+        return None
+    words = wide.words
+    if len(narrow) < len(wide):
+        words += f" On narrow screens the best {MOST_NARROW_WHISKERS} are drawn."
+    return _figure(wide, words, 190, _figure(narrow, words, None))
+
+
+def _figure(
+    intervals: RankIntervals, words: str, room: float | None, small: ReportFigure | None = None
+) -> ReportFigure:
+    size = (760, 18 * len(intervals) + 50) if room else (340, 32 * len(intervals) + 50)
+    margins, draw = (room or 8, 6, 6, 40), partial(draw_intervals, intervals, room)
+    title = "Ranks on halves of the rows"
+    return ReportFigure("moves", title, words, size, margins, draw, small, intervals.marks)
+
+
+def draw_intervals(intervals: RankIntervals, room: float | None, pen: Pen) -> None:
     """Draw a whisker for each feature, the best on top.
 
     The names stand at the left, where they have `room` units, or above the whiskers.
     """
-    bare(ax, palette)
-    set_ranks(ax, intervals.right, palette)
+    ax, palette, _ = pen
+    pen.bare("rank", None)
+    set_ranks(ax, intervals.right)
     lines = np.arange(len(intervals))
     ax.set_ylim(len(lines) - 0.4, -0.6 if room else -0.9)
-    ax.spines["left"].set_visible(False)
-    ax.set_yticks([])
     colour = palette.accent if intervals.decisions is None else palette.muted
     ax.hlines(lines, intervals.low, intervals.high, color=colour, lw=1.2)
     for ends in (intervals.low, intervals.high):
@@ -135,28 +149,10 @@ def draw_intervals(
     if intervals.decisions is None:
         ax.plot(intervals.ranks, lines, "o", color=palette.accent, ms=4.4, mew=0, zorder=3)
     else:
-        draw_marks(ax, intervals.ranks, lines, intervals.decisions, palette)
+        draw_marks(pen, intervals.ranks, lines, intervals.decisions)
     if intervals.shows_best:
         ax.axvline(intervals.n_best + 0.5, color=palette.muted, lw=0.9, ls=(0, (1, 3)), zorder=0.5)
-    _write_names(ax, intervals.names, palette, write, room)
-
-
-def _write_names(
-    ax: Axes, names: list[str], palette: Palette, write: WriteName, room: float | None
-) -> None:
-    width, _ = size_in_points(ax)
-    look: dict[str, Any] = {"ha": "right", "xytext": (-8, 0)}
-    if room is None:
-        look = {"ha": "left", "xytext": (0, 12)}
-    n_letters = int((width if room is None else room - 8) / LETTER_WIDTH)
-    for line, name in enumerate(names):
-        ax.annotate(
-            write(name, n_letters),
-            (0, line),
-            xycoords=("axes fraction", "data"),
-            textcoords="offset points",
-            va="center",
-            color=palette.ink,
-            annotation_clip=False,
-            **look,
-        )
+    n_letters = int((pen.size[0] if room is None else room - 8) / LETTER_WIDTH)
+    look: dict[str, Any] = {} if room else {"ha": "left", "xytext": (0, 12)}
+    for line, name in enumerate(intervals.names):
+        pen.name_lane(name, n_letters, line, **look)

@@ -10,7 +10,7 @@ from semisift._base import FeatureRanker
 from semisift._words import count, figure, listed, setting, visible
 from semisift.outcome import Outcome
 from semisift.registry import METHODS, Method
-from semisift.report.rows import RowLabels
+from semisift.report.rows import RowLabels, find_constant
 
 FEW_LABELS = 10
 FEW_DRAWS = 30
@@ -152,3 +152,28 @@ def cautions(outcome: Outcome, rows: RowLabels | None) -> list[str]:
                 "check whether that is plausible."
             )
     return said
+
+
+def missing_scores(outcome: Outcome, X: Any = None) -> list[str]:
+    """Say which features have no score, and why.
+
+    Without X they count as columns of a single value, which the base class leaves without one,
+    unless no member drew them.
+    """
+    missing = np.isnan(outcome.scores)
+    undrawn = missing & (outcome.draws == 0) if outcome.draws is not None else missing & False
+    if X is None:
+        constant = missing & ~undrawn
+    else:
+        constant = np.zeros_like(missing)
+        constant[missing] = find_constant(X, outcome.columns[missing])
+    reasons = [
+        (constant, "a single value and no score"),
+        (missing & undrawn & ~constant, "no score, as no member of the committee drew them"),
+        (missing & ~undrawn & ~constant, "no score"),
+    ]
+    return [
+        f"{count(int(which.sum()), 'feature')} {'has' if which.sum() == 1 else 'have'} {what}."
+        for which, what in reasons
+        if which.any()
+    ]

@@ -1,16 +1,25 @@
-"""Colours and marks: placeholders for the page, which has themes, and plain ones for Python."""
+"""Colours and marks: placeholders for the page, which has themes, and plain ones for Python.
+
+What was decided on a feature is shown by shape and filling, and by colour as well.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+import numpy as np
+from matplotlib import rcParams
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter
+from numpy.typing import NDArray
 
 # Takes a name and the number of letters that fit, and returns what is put on the axes.
 WriteName = Callable[[str, int], str]
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+# Features not told from chance, or on which nothing was decided, are marked up to this rank.
+MOST_MARKED = 60
 
 
 @dataclass(frozen=True)
@@ -27,6 +36,22 @@ class Palette:
     def of_class(self, place: int | None) -> str:
         """Return the colour of a class by its place; grey for rows without one."""
         return self.muted if place is None else self.classes[place]
+
+    def named(self, name: str) -> str:
+        """Return a colour by its name on the page.
+
+        Examples
+        --------
+        >>> PLAIN.named("paper"), PLAIN.named("class-2")
+        ('#ffffff', '#c2500c')
+        """
+        kind, _, number = name.partition("-")
+        return self.classes[int(number) - 1] if number else str(getattr(self, kind))
+
+    @property
+    def chance(self) -> dict[str, Any]:
+        """How matplotlib draws the line of chance."""
+        return {"color": self.classes[3], "lw": 1.4, "ls": (0, (7, 3))}
 
 
 # Readable on white with any colour vision; marks and hatches tell classes apart as well.
@@ -51,8 +76,6 @@ PLAIN = Palette(
 
 def for_user() -> Palette:
     """Return plain colours, with writing and ground of the user's style: it may be a dark one."""
-    from matplotlib import rcParams
-
     return replace(
         PLAIN,
         ink=rcParams["text.color"],
@@ -61,25 +84,65 @@ def for_user() -> Palette:
     )
 
 
-def marker(place: int | None) -> str:
-    """Return the mark of a class by its place.
-
-    Examples
-    --------
-    >>> marker(0), marker(1), marker(None)
-    ('o', 's', 'o')
-    """
-    return "o" if place is None else MARKERS[place]
-
-
-def bare(ax: "Axes", palette: Palette) -> None:
+def bare(ax: Axes, palette: Palette) -> None:
     """Leave two quiet axes and plain numbers beside them."""
-    from matplotlib.ticker import FuncFormatter
-
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        ax.spines[side].set_color(palette.line)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(palette.line)
     ax.tick_params(color=palette.line, labelcolor=palette.muted, length=4)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The mark of a decision.
+
+    Attributes
+    ----------
+    words : str
+        What it looks like.
+    shape : str
+        Marker of matplotlib.
+    path : str
+        The same in a square of 12 units, for the legend of the page.
+    colour : str
+        Name of the colour on the page.
+    filled : bool
+    size : float
+    """
+
+    words: str
+    shape: str
+    path: str
+    colour: str
+    filled: bool
+    size: float
+
+    def look(self, palette: Palette) -> dict[str, Any]:
+        """Return how matplotlib draws it."""
+        colour = palette.named(self.colour)
+        face = colour if self.filled else palette.paper
+        look = {"marker": self.shape, "mec": colour, "mfc": face, "ms": self.size, "mew": 1.2}
+        return {**look, "ls": "none"}
+
+
+MARKS = {
+    "confirmed": Mark(
+        "filled circles", "o", "M6 1.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9z", "accent", True, 4.4
+    ),
+    "tentative": Mark("hollow diamonds", "D", "M6 1 11 6 6 11 1 6z", "class-2", False, 4.2),
+    "rejected": Mark(
+        "small hollow circles", "o", "M6 3a3 3 0 1 0 0 6a3 3 0 1 0 0-6z", "muted", False, 3.8
+    ),
+}
+
+
+def marked(
+    ranks: NDArray[np.number], decisions: NDArray[np.str_] | None
+) -> dict[str, NDArray[np.bool_]]:
+    """Return at which points decisions are drawn, those that are, the confirmed ones first."""
+    found = {
+        decision: (decisions == decision) & ((decision != "rejected") | (ranks <= MOST_MARKED))
+        for decision in (MARKS if decisions is not None else ())
+    }
+    return {decision: own for decision, own in found.items() if own.any()}

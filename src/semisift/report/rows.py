@@ -1,20 +1,39 @@
-"""The rows behind the pictures: which class they belong to, and by whose word."""
+"""The rows: which class they belong to and by whose word, box plots, and a map of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from semisift._base import FeatureRanker
 from semisift._labels import Labels, parse_labels
-from semisift._words import visible
+from semisift._sklearn import safe_indexing
+from semisift._words import count, figure, listed, visible
+from semisift.outcome import Outcome
+from semisift.report.figures import Pen, ReportFigure, padded
+from semisift.report.palette import MARKERS
 
 MOST_CLASSES = 8
 MOST_ROWS_SHOWN = 2000
 COLUMNS_AT_ONCE = 256
+MOST_BOXES = 12
+MOST_PROJECTED = 20
+MOST_CLASSES_SAID = 4
+FEW_POINTS = 5
+MANY_POINTS = 40
+WHISKERS = (5, 25, 50, 75, 95)
+KINDS = {
+    "labelled": "Median of the labelled rows",
+    "given": "Median of the rows that were given a label",
+    "unlabelled": "Median of the unlabelled rows",
+}
 Kind = Literal["labelled", "given", "unlabelled"]
 
 
@@ -50,6 +69,11 @@ class RowLabels:
         sizes = self.labels.counts + (0 if self.given_counts is None else self.given_counts)
         return np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLASSES])
 
+    @property
+    def names(self) -> list[str]:
+        """Names of all classes as they are shown."""
+        return [visible(name) for name in self.labels.classes]
+
 
 @dataclass(frozen=True, eq=False)
 class Group:
@@ -59,26 +83,6 @@ class Group:
     place: int | None
     name: str
     rows: NDArray[np.intp]
-
-
-@dataclass(frozen=True, eq=False)
-class Projection:
-    """Rows on the two directions in which they differ most.
-
-    Attributes
-    ----------
-    positions : array of shape (n_rows, 2)
-    shown : bool array of shape (n_rows,)
-        A random choice of rows where there are too many; labelled ones come first.
-    shares : tuple of two floats
-        Share of the variance along each direction.
-    n_features : int
-    """
-
-    positions: NDArray[np.float64]
-    shown: NDArray[np.bool_]
-    shares: tuple[float, float]
-    n_features: int
 
 
 def read_rows(ranker: FeatureRanker, X: Any, y: Any) -> RowLabels | None:
@@ -128,7 +132,7 @@ def group_rows(rows: RowLabels) -> list[Group]:
     unlabelled = codes < 0
     groups = []
     for place, code in enumerate(rows.shown_classes):
-        name = visible(rows.labels.classes[code])
+        name = rows.names[code]
         groups.append(Group("labelled", place, name, np.flatnonzero(codes == code)))
         if rows.given is not None:
             given = np.flatnonzero(unlabelled & (rows.given == code))
@@ -140,15 +144,9 @@ def group_rows(rows: RowLabels) -> list[Group]:
 
 def values_of(X: Any, columns: Sequence[int] | NDArray[np.integer]) -> NDArray[np.float64]:
     """Return some columns of a frame, an array or a sparse matrix as a dense array."""
-    chosen = np.asarray(columns, dtype=np.intp)
-    if issparse(X):
-        part = X.tocsc()[:, chosen].toarray()
-    elif hasattr(X, "iloc"):
-        part = X.iloc[:, chosen].to_numpy()
-    elif hasattr(X, "to_numpy") and hasattr(X, "columns"):
-        part = X[:, chosen.tolist()].to_numpy()
-    else:
-        part = np.asarray(X)[:, chosen]
+    X = X.tocsc() if issparse(X) else X if hasattr(X, "columns") else np.asarray(X)
+    part = safe_indexing(X, np.asarray(columns, dtype=np.intp), axis=1)
+    part = part.toarray() if issparse(part) else part
     return np.asarray(part, dtype=np.float64)
 
 
@@ -161,6 +159,139 @@ def find_constant(X: Any, columns: NDArray[np.integer]) -> NDArray[np.bool_]:
         values = values_of(X, columns[part])
         constant[part] = values.min(axis=0) == values.max(axis=0)
     return constant
+
+
+# --- box plots ------------------------------------------------------------------------------------
+
+
+def pictures_of_features(outcome: Outcome, rows: RowLabels | None, X: Any) -> list[ReportFigure]:
+    """Return the top features by class; nothing without rows."""
+    if rows is None or X is None:
+        return []
+    groups = group_rows(rows)
+    best = np.flatnonzero(~np.isnan(outcome.scores))[:MOST_BOXES] if groups else np.arange(0)
+    values = values_of(X, outcome.columns[best])
+    return [
+        _picture_of_boxes(place + 1, visible(outcome.features[place]), values[:, k], groups)
+        for k, place in enumerate(best.tolist())
+    ]
+
+
+def _picture_of_boxes(
+    rank: int, name: str, values: NDArray[np.float64], groups: Sequence[Group]
+) -> ReportFigure:
+    said = []
+    for kind, start in KINDS.items():
+        medians = [
+            f"{figure(float(np.median(values[group.rows])))}"
+            + ("" if kind == "unlabelled" else f" in {group.name}")
+            + f" ({count(len(group.rows), 'row')})"
+            for group in groups
+            if group.kind == kind
+        ]
+        said += [f"{start}: {listed(medians)}."] if medians else []
+    size = (300, round(30 + 15 * (max(_lanes(groups)) + 1.4)))
+    draw = partial(draw_boxes, values, groups)
+    return ReportFigure(f"box-{rank}", name, " ".join(said), size, (92, 10, 4, 26), draw)
+
+
+def draw_boxes(values: NDArray[np.float64], groups: Sequence[Group], pen: Pen) -> None:
+    """Draw one feature: a lane for each group of rows, class under class."""
+    ax = pen.bare(y=None)
+    lanes = _lanes(groups)
+    shown: list[float] = []
+    for group, y in zip(groups, lanes, strict=True):
+        found = values[group.rows]
+        shown += _draw_lane(pen, found[np.isfinite(found)], group, y)
+    ax.set_xlim(*padded(np.array(shown), 0.04, 0.5))
+    ax.set_ylim(max(lanes) + 0.7, -0.7)
+    ax.xaxis.set_major_locator(MaxNLocator(4))
+    for place in dict.fromkeys(group.place for group in groups):
+        its = [(group, y) for group, y in zip(groups, lanes, strict=True) if group.place == place]
+        pen.name_lane(its[0][0].name, 13, (its[0][1] + its[-1][1]) / 2)
+
+
+def _lanes(groups: Sequence[Group]) -> list[float]:
+    """Return the heights of the lanes: those of one class side by side, a gap between classes."""
+    places, y = [], 0.0
+    for number, group in enumerate(groups):
+        if number:
+            y += 1.0 if group.place == groups[number - 1].place else 1.5
+        places.append(y)
+    return places
+
+
+def _draw_lane(pen: Pen, values: NDArray[np.float64], group: Group, y: float) -> list[float]:
+    """Draw points, a box or both; return the least and the largest value drawn."""
+    if not len(values):
+        return []
+    own = group.kind == "labelled"
+    drawn: list[float] = []
+    if len(values) > FEW_POINTS:
+        drawn += draw_box(pen.ax, values, y, pen.palette.of_class(group.place), filled=own)
+    if len(values) <= FEW_POINTS or (own and len(values) <= MANY_POINTS):
+        look = _mark(group, pen, 5)
+        pen.ax.plot(values, y + spread(len(values)), zorder=4, clip_on=False, **look)
+        drawn += [values.min(), values.max()]
+    return drawn
+
+
+def draw_box(
+    ax: Axes, values: NDArray[np.float64], y: float, colour: str, *, filled: bool
+) -> list[float]:
+    """Draw a box with whiskers, filled or hatched; return the ends of the whiskers."""
+    low, first, middle, third, high = np.percentile(values, WHISKERS).tolist()
+    ax.plot([low, first], [y, y], color=colour, lw=1)
+    ax.plot([third, high], [y, y], color=colour, lw=1)
+    place: Any = ((first, y - 0.36), third - first, 0.72)
+    hatch = None if filled else "//"
+    ax.add_patch(Rectangle(*place, ec=colour, lw=1, zorder=2, fc="none", hatch=hatch))
+    if filled:
+        ax.add_patch(Rectangle(*place, fc=colour, alpha=0.3, lw=0))
+    ax.plot([middle, middle], [y - 0.36, y + 0.36], color=colour, lw=2.6, zorder=3)
+    return [low, high]
+
+
+def spread(n_points: int) -> NDArray[np.floating]:
+    """Spread points across a lane by the golden ratio: evenly, and the same in every run."""
+    return (np.arange(n_points) * 0.618 % 1 - 0.5) * (0.5 if n_points > 1 else 0)
+
+
+def _mark(group: Group, pen: Pen, size: float) -> dict[str, Any]:
+    """Return the look of rows: filled where they carry their label, else hollow."""
+    colour, own = pen.palette.of_class(group.place), group.kind == "labelled"
+    shape = MARKERS[group.place or 0]
+    return {
+        "marker": shape,
+        "ms": 1.35 * size if shape in "PX*" else size,
+        "mfc": colour if own else "none",
+        "mec": pen.palette.paper if own else colour,
+        "mew": 0.6 if own else 0.9,
+        "ls": "none",
+    }
+
+
+# --- the map --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Rows on the two directions in which they differ most.
+
+    Attributes
+    ----------
+    positions : array of shape (n_rows, 2)
+    shown : bool array of shape (n_rows,)
+        A random choice of rows where there are too many; labelled ones come first.
+    shares : tuple of two floats
+        Share of the variance along each direction.
+    n_features : int
+    """
+
+    positions: NDArray[np.float64]
+    shown: NDArray[np.bool_]
+    shares: tuple[float, float]
+    n_features: int
 
 
 def project(values: NDArray[np.float64], rows: RowLabels) -> Projection | None:
@@ -189,19 +320,59 @@ def project(values: NDArray[np.float64], rows: RowLabels) -> Projection | None:
     heaviest = np.abs(directions).argmax(axis=0)
     directions = directions * np.sign(directions[heaviest, [0, 1]])
     shares = variances[[-1, -2]] / variances.sum()
+    rng, shown = np.random.default_rng(0), np.zeros(rows.n_rows, dtype=bool)
+    order = [rng.permutation(rows.labels.labelled), rng.permutation(rows.labels.unlabelled)]
+    shown[np.concatenate(order)[:MOST_ROWS_SHOWN]] = True
     return Projection(
         positions=standard @ directions,
-        shown=_choose(rows),
+        shown=shown,
         shares=(float(shares[0]), float(max(0.0, shares[1]))),
         n_features=int(varies.sum()),
     )
 
 
-def _choose(rows: RowLabels) -> NDArray[np.bool_]:
-    rng = np.random.default_rng(0)
-    order = np.concatenate(
-        [rng.permutation(rows.labels.labelled), rng.permutation(rows.labels.unlabelled)]
+def picture_of_rows(outcome: Outcome, rows: RowLabels | None, X: Any) -> ReportFigure | None:
+    """Return the rows on two directions of the selected features; None where there are not two."""
+    if rows is None or X is None:
+        return None
+    is_scored = ~np.isnan(outcome.scores)
+    is_enough = (outcome.selected & is_scored).sum() > 1
+    chosen = np.flatnonzero(outcome.selected) if is_enough else outcome.listed
+    chosen = chosen[is_scored[chosen]][:MOST_PROJECTED]
+    groups, projection = group_rows(rows), project(values_of(X, outcome.columns[chosen]), rows)
+    if projection is None or not groups:
+        return None
+    words = _say_map(projection, rows, groups, "selected" if is_enough else "best")
+    draw = partial(draw_map, projection, groups)
+    return ReportFigure("map", "Rows on two directions", words, (420, 360), (46, 8, 8, 40), draw)
+
+
+def _say_map(projection: Projection, rows: RowLabels, groups: Sequence[Group], which: str) -> str:
+    n_shown, (first, second) = int(projection.shown.sum()), projection.shares
+    shown = f"{n_shown:,} of " if n_shown < rows.n_rows else ""
+    words = (
+        f"{shown}{count(rows.n_rows, 'row')} by the first two principal components of the "
+        f"{projection.n_features} {which} features, each scaled to the same spread. The first "
+        f"direction holds {first:.0%} of their variance, the second {second:.0%}."
     )
-    shown = np.zeros(rows.n_rows, dtype=bool)
-    shown[order[:MOST_ROWS_SHOWN]] = True
-    return shown
+    labelled = [group for group in groups if group.kind == "labelled"]
+    if 1 < len(labelled) <= MOST_CLASSES_SAID:
+        middles = [
+            f"{figure(float(np.median(projection.positions[group.rows, 0])))} for {group.name}"
+            for group in labelled
+        ]
+        words += f" Along the first, the median of the labelled rows is {listed(middles)}."
+    return words
+
+
+def draw_map(projection: Projection, groups: Sequence[Group], pen: Pen) -> None:
+    """Draw the rows on two directions: labelled ones filled, the others hollow."""
+    first, second = (f"direction, {share:.0%} of the variance" for share in projection.shares)
+    ax = pen.bare(f"first {first}", f"second {second}")
+    for group in sorted(groups, key=lambda group: group.kind == "labelled"):
+        rows = group.rows[projection.shown[group.rows]]
+        own = group.kind == "labelled"
+        look: Any = {"alpha": 1 if own else 0.75, "zorder": 4 if own else 3, "clip_on": False}
+        ax.plot(*projection.positions[rows].T, **look, **_mark(group, pen, 6.8 if own else 3.6))
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+    ax.yaxis.set_major_locator(MaxNLocator(5))

@@ -7,7 +7,7 @@ name is read as mathematics, lacks a glyph or escapes its element.
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,11 +22,11 @@ from semisift._words import shorten
 from semisift.report.palette import PLAIN, Palette
 
 COLOURS = ("ink", "muted", "line", "accent", "paper", *(f"class-{k}" for k in range(1, 9)))
-PLACEHOLDERS = {name: f"#fe00{number:02x}" for number, name in enumerate(COLOURS, 1)}
-_NAMES = {placeholder: f"var(--{name})" for name, placeholder in PLACEHOLDERS.items()}
+_PLACEHOLDERS = {name: f"#fe00{number:02x}" for number, name in enumerate(COLOURS, 1)}
+_NAMES = {placeholder: f"var(--{name})" for name, placeholder in _PLACEHOLDERS.items()}
 THEMED = Palette(
-    **{name: colour for name, colour in PLACEHOLDERS.items() if not name.startswith("class")},
-    classes=tuple(colour for name, colour in PLACEHOLDERS.items() if name.startswith("class")),
+    **{name: _PLACEHOLDERS[name] for name in COLOURS[:5]},
+    classes=tuple(_PLACEHOLDERS[name] for name in COLOURS[5:]),
 )
 
 # Whatever style the user has set, the page looks the same.
@@ -56,22 +56,6 @@ class Names:
         return f"§{len(self.given) - 1}§"
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """Return a figure that is `width` x `height` units of the SVG large."""
-    figure = Figure(figsize=(width / 72, height / 72), dpi=72)
-    figure.patch.set_visible(False)
-    return figure
-
-
-def new_axes(sheet: Figure, width: float, height: float, **margin: float) -> Axes:
-    """Return axes with margins (`left`, `right`, `top`, `bottom`) in units of the SVG."""
-    left, bottom = margin["left"] / width, margin["bottom"] / height
-    size = 1 - left - margin["right"] / width, 1 - bottom - margin["top"] / height
-    ax = sheet.add_axes((left, bottom, *size))
-    ax.patch.set_visible(False)
-    return ax
-
-
 @contextmanager
 def tagged(ax: Axes, **data: int) -> Iterator[None]:
     """Tag what is drawn meanwhile: ``method=3`` becomes the attribute ``data-method="3"``."""
@@ -85,39 +69,6 @@ def tagged(ax: Axes, **data: int) -> Iterator[None]:
 def themed() -> Any:
     """Return the context in which figures of the page are drawn."""
     return style.context(STYLE)
-
-
-def draw(
-    paint: Callable[[Axes, Names], None],
-    slug: str,
-    size: tuple[float, float],
-    margins: tuple[float, float, float, float],
-    label: str,
-) -> Markup:
-    """Draw a picture of the page.
-
-    Parameters
-    ----------
-    paint : callable
-        Draws on the axes; names are written as placeholders.
-    slug : str
-        Starts the ids, which must differ between the pictures of a page.
-    size : tuple of float
-        Width and height in units of the SVG.
-    margins : tuple of float
-        At the left, at the right, above and below.
-    label : str
-        Id of the element that describes the picture.
-
-    Returns
-    -------
-    markupsafe.Markup
-    """
-    names, margin = Names(), dict(zip(("left", "right", "top", "bottom"), margins, strict=True))
-    with themed():
-        figure = new_figure(*size)
-        paint(new_axes(figure, *size, **margin), names)
-        return to_svg(figure, slug, names, label)
 
 
 def to_svg(figure: Figure, prefix: str, names: Names, label: str) -> Markup:
@@ -171,16 +122,10 @@ def to_svg_file(figure: Figure, names: Names, title: str) -> str:
         "stroke-linejoin": "round",
     }
     ground = ElementTree.Element("rect", {"width": width, "height": height, "fill": PLAIN.paper})
-    root.insert(0, ground)
-    ElementTree.SubElement(root, "title").text = title
-    root[:] = [root[-1], *root[:-1]]
+    root[:0] = [ElementTree.Element("title"), ground]
+    root[0].text = title
     text = ElementTree.tostring(root, encoding="unicode")
-    return re.sub(r'="var\(--([a-z0-9-]+)\)"', lambda match: f'="{_plain(match[1])}"', text)
-
-
-def _plain(name: str) -> str:
-    kind, _, number = name.partition("-")
-    return PLAIN.classes[int(number) - 1] if kind == "class" else str(getattr(PLAIN, kind))
+    return re.sub(r'="var\(--([a-z0-9-]+)\)"', lambda match: f'="{PLAIN.named(match[1])}"', text)
 
 
 def _tree(figure: Figure, prefix: str, names: Names) -> ElementTree.Element:
@@ -189,7 +134,8 @@ def _tree(figure: Figure, prefix: str, names: Names) -> ElementTree.Element:
     root = ElementTree.fromstring(stream.getvalue())
     for node in root.iter():
         node.tag = node.tag.rpartition("}")[2]
-    _remove(root, {"metadata", "style"})
+    for node in list(root.iter()):
+        node[:] = [child for child in node if child.tag not in ("metadata", "style")]
     for node in list(root.iter()):
         _plain_attributes(node)
         _write_name(node, names)
@@ -201,14 +147,6 @@ def _tree(figure: Figure, prefix: str, names: Names) -> ElementTree.Element:
     _rename_ids(root, prefix)
     _flatten(root)
     return root
-
-
-def _remove(node: ElementTree.Element, tags: set[str]) -> None:
-    for child in list(node):
-        if child.tag in tags:
-            node.remove(child)
-        else:
-            _remove(child, tags)
 
 
 def _plain_attributes(node: ElementTree.Element) -> None:
@@ -239,15 +177,11 @@ def _round(text: str) -> str:
 
 
 def _write_name(node: ElementTree.Element, names: Names) -> None:
-    match = re.fullmatch(r"§(\d+)§", node.text or "")
-    if not match:
-        return
-    shown, full = names.given[int(match[1])]
-    node.text = shown
-    if shown != full:
-        node.text = None
-        title = ElementTree.SubElement(node, "title")
-        title.text, title.tail = full, shown
+    if match := re.fullmatch(r"§(\d+)§", node.text or ""):
+        node.text, full = names.given[int(match[1])]
+        if node.text != full:
+            title = ElementTree.SubElement(node, "title")
+            title.text, title.tail, node.text = full, node.text, None
 
 
 def _write_tags(node: ElementTree.Element) -> None:
@@ -268,17 +202,15 @@ def _plain_hatch(pattern: ElementTree.Element) -> None:
 
 
 def _lift_style_of_marks(group: ElementTree.Element) -> None:
-    marks = list(group)
-    if not marks or any(mark.tag != "use" for mark in marks):
+    looks = [
+        {k: mark.attrib[k] for k in mark.attrib if k not in ("x", "y", "href")} for mark in group
+    ]
+    if any(mark.tag != "use" for mark in group) or not looks or looks != looks[:1] * len(looks):
         return
-    shared = {key: marks[0].attrib[key] for key in marks[0].attrib if key not in ("x", "y", "href")}
-    for mark in marks:
-        if {key: mark.attrib.get(key) for key in shared} != shared:
-            return
-    for mark in marks:
-        for key in shared:
+    for mark in group:
+        for key in looks[0]:
             del mark.attrib[key]
-    group.attrib.update(shared)
+    group.attrib.update(looks[0])
 
 
 def _rename_ids(root: ElementTree.Element, prefix: str) -> None:
@@ -300,16 +232,11 @@ def _rename_ids(root: ElementTree.Element, prefix: str) -> None:
 
 def _flatten(node: ElementTree.Element) -> None:
     """Take out groups that say nothing."""
-    for child in list(node):
-        _flatten(child)
-    node[:] = list(_without_empty_groups(node))
-
-
-def _without_empty_groups(node: ElementTree.Element) -> Iterator[ElementTree.Element]:
+    kept: list[ElementTree.Element] = []
     for child in node:
-        if child.tag in ("g", "defs") and not len(child):
-            continue
+        _flatten(child)
         if child.tag == "g" and not child.attrib:
-            yield from child
-        else:
-            yield child
+            kept += child
+        elif len(child) or child.tag not in ("g", "defs"):
+            kept.append(child)
+    node[:] = kept

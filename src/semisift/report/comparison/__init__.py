@@ -7,14 +7,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from semisift.report.comparison.curves import plot_boxes, plot_curves
+    from semisift.report.comparison.curves import plot_boxes, plot_curves, plot_sweep
     from semisift.report.comparison.diagram import plot_cd
     from semisift.report.comparison.files import write_figures, write_summary
     from semisift.report.comparison.html import render_comparison, write_comparison
-    from semisift.report.comparison.similarity import plot_similarity
-    from semisift.report.comparison.sweep import plot_sweep
-    from semisift.report.comparison.text import to_latex, to_markdown
-    from semisift.report.comparison.trade_offs import plot_stability, plot_time
+    from semisift.report.comparison.measures import plot_similarity, plot_stability, plot_time
+    from semisift.report.comparison.tables import to_latex, to_markdown
 
 __all__ = [
     "plot_boxes",
@@ -33,28 +31,20 @@ __all__ = [
 ]
 
 _HOMES = {
-    "plot_boxes": "curves",
-    "plot_cd": "diagram",
-    "plot_curves": "curves",
-    "plot_similarity": "similarity",
-    "plot_stability": "trade_offs",
-    "plot_sweep": "sweep",
-    "plot_time": "trade_offs",
-    "render_comparison": "html",
-    "to_latex": "text",
-    "to_markdown": "text",
-    "write_comparison": "html",
-    "write_figures": "files",
-    "write_summary": "files",
+    "curves": ("plot_boxes", "plot_curves", "plot_sweep"),
+    "diagram": ("plot_cd",),
+    "files": ("write_figures", "write_summary"),
+    "html": ("render_comparison", "write_comparison"),
+    "measures": ("plot_similarity", "plot_stability", "plot_time"),
+    "tables": ("to_latex", "to_markdown"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"{__name__}.{home}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -1,26 +1,30 @@
-"""The figures of a data set against the number of features, and their spread over runs."""
+"""Figures against the number of features and the levels of a sweep, and their spread over runs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
+from semisift._words import count, visible
 from semisift.evaluation.results import ComparisonResults
 from semisift.report.comparison import styles
-from semisift.report.comparison.canvas import on_axes
-from semisift.report.comparison.labels import font_size, list_methods, n_letters, say
-from semisift.report.comparison.view import View, interval, view_of
-from semisift.report.palette import Palette, WriteName, bare
-from semisift.report.row_plots import FEW_POINTS, draw_box, spread
+from semisift.report.comparison.labels import font_size, list_methods, n_letters
+from semisift.report.comparison.view import MEASURES, SweepView, View, interval, sweep_of, view_of
+from semisift.report.figures import Pen, ReportFigure, padded
+from semisift.report.rows import FEW_POINTS, draw_box, spread
 from semisift.report.svg import tagged
 
 # Bands of more methods lie over each other.
 MOST_BANDS = 5
 MARKS_ON_A_LINE = 5
 LANE = 17.0
+LIST_WIDTH = 190.0
+SMALL, MARGINS = (440.0, 290.0), (54.0, 8.0, 8.0, 40.0)
 
 
 def plot_curves(
@@ -51,16 +55,9 @@ def plot_curves(
     -------
     matplotlib.axes.Axes
     """
-    view = view_of(results, **choice)
-    i = place_of("dataset", dataset, results.datasets)
+    view, i = view_of(results, **choice), place_of("dataset", dataset, results.datasets)
     places = places_of(results, methods)
-    shaded = len(places) <= MOST_BANDS if bands is None else bands
-
-    def draw(ax: Axes, palette: Palette, write: WriteName) -> None:
-        draw_curves(ax, view, i, places, palette, bands=shaded)
-        list_by_figure(ax, view.curves[i].mean(axis=-1), places, view.methods, palette, write)
-
-    return on_axes(ax, draw)
+    return curve_figure(view, i, listed=True, places=places, bands=bands).on_axes(ax)
 
 
 def plot_boxes(
@@ -76,119 +73,240 @@ def plot_boxes(
     A box holds the middle half of the runs, with the median as a thick line; whiskers reach from
     the 5th to the 95th percentile, and each run is a mark. Up to five runs are marks alone.
     """
-    view = view_of(results, **choice)
-    i = place_of("dataset", dataset, results.datasets)
+    view, i = view_of(results, **choice), place_of("dataset", dataset, results.datasets)
     places = places_of(results, methods)
-    return on_axes(
-        ax,
-        lambda ax, palette, write: draw_runs(ax, view, i, places, palette, write),
-        (6.4, 0.9 + 0.27 * len(places)),
-    )
+    return box_figure(view, i, places=places).on_axes(ax, (6.4, 0.9 + 0.27 * len(places)))
+
+
+def curve_figure(
+    view: View,
+    i: int,
+    slug: str = "",
+    *,
+    listed: bool,
+    places: Sequence[int] | None = None,
+    bands: bool | None = None,
+) -> ReportFigure:
+    """Return the curves of a data set; `listed` adds the list of methods to the picture."""
+    places = places_of(view.results, None) if places is None else places
+    # the page hides and shows bands, a file has them where they can be told apart
+    shaded = (not listed or len(places) <= MOST_BANDS) if bands is None else bands
+    values = view.curves[i]
+    title, words = view.datasets[i], _curves_in_words(view, i)
+    draw = partial(draw_curves, view, values, places, shaded)
+    figure = ReportFigure(slug, title, words, SMALL, MARGINS, draw)
+    return with_list(figure, view, values, places) if listed else figure
+
+
+def with_list(
+    figure: ReportFigure, view: View, values: NDArray[np.float64], places: Sequence[int]
+) -> ReportFigure:
+    """Add a list of methods to a picture of values, the best mean first."""
+
+    def draw(pen: Pen) -> None:
+        figure.draw(pen)
+        means = interval(values.mean(axis=-1))[0]
+        order = sorted(places, key=lambda place: -np.nan_to_num(means[place], nan=-np.inf))
+        list_methods(pen, order, view.methods)
+
+    size = 460 + LIST_WIDTH, max(300.0, 14.0 * len(places) + 60)
+    return replace(figure, size=size, margins=(58.0, LIST_WIDTH, 8.0, 40.0), draw=draw)
+
+
+def _curves_in_words(view: View, i: int) -> str:
+    """Say which method does best with few and with many features."""
+    sizes = view.results.protocol.sizes
+    said = []
+    for size in dict.fromkeys([min(sizes), max(sizes)]):
+        runs = view.curves[i][:, :, sizes.index(size)]
+        means = np.where(view.is_bound, np.nan, interval(runs)[0])
+        if np.isfinite(means).any():
+            best = int(np.nanargmax(means))
+            said.append(
+                f"With {count(size, 'feature')} {view.said[best]} does best: {means[best]:.3f}."
+            )
+    return " ".join(said) or "There are no figures."
 
 
 def draw_curves(
-    ax: Axes, view: View, i: int, places: Sequence[int], palette: Palette, *, bands: bool
+    view: View, values: NDArray[np.float64], places: Sequence[int], bands: bool, pen: Pen
 ) -> None:
-    """Draw the curves of a data set by its place."""
-    bare(ax, palette)
+    """Draw the curves of a data set."""
+    ax = pen.bare("number of features", view.metric_name)
     sizes = np.array(view.results.protocol.sizes, dtype=np.float64)
     order = np.argsort(sizes)
-    draw_lines(ax, sizes[order], view.curves[i][:, :, order], places, palette, bands=bands)
-    ax.set_xlabel("number of features", color=palette.muted)
-    ax.set_ylabel(view.metric_name, color=palette.muted)
+    draw_lines(pen, sizes[order], values[:, :, order], places, bands=bands)
     ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     ax.yaxis.set_major_locator(MaxNLocator(5))
 
 
 def draw_lines(
-    ax: Axes,
+    pen: Pen,
     x: NDArray[np.float64],
     values: NDArray[np.float64],
     places: Sequence[int],
-    palette: Palette,
     *,
     bands: bool,
 ) -> None:
     """Draw a line for each method through the means of values of shape (n_runs, n_methods, n_x)."""
+    ax, palette, _ = pen
     every = max(1, round(len(x) / MARKS_ON_A_LINE))
-    shown: list[NDArray[np.float64]] = []
+    shown: list[NDArray[np.float64]] = [np.empty(0)]
     for number, place in enumerate(places):
         mean, half = interval(values[:, place])
-        colour = styles.colour(place, palette)
         shown += [mean]
         if bands and np.isfinite(half).any():
             # many bands are shown one at a time: they may be cut
             shown += [mean - half, mean + half] if len(places) <= MOST_BANDS else []
+            shade: Any = {"color": styles.colour(place, palette), "alpha": 0.14, "lw": 0}
             with tagged(ax, method=place, band=place):
-                ax.fill_between(x, mean - half, mean + half, color=colour, alpha=0.14, lw=0)
+                ax.fill_between(x, mean - half, mean + half, **shade)
         with tagged(ax, method=place):
             # marks of different lines stand at different places
             start = number % every if len(x) > every else 0
             ax.plot(x, mean, markevery=(start, every), zorder=3, **styles.line(place, palette))
-    _set_height(ax, np.concatenate(shown) if shown else np.empty(0))
+    # hardly more than 1, which is the best there is
+    heights = np.minimum(np.concatenate(shown), 1.0)
+    if np.isfinite(heights).any():
+        ax.set_ylim(*padded(heights, 0.05, 0.02))
 
 
-def _set_height(ax: Axes, values: NDArray[np.float64]) -> None:
-    """Show all values, but hardly more than 1, which is the best there is."""
-    values = values[np.isfinite(values)]
-    if len(values):
-        low, high = values.min(), min(values.max(), 1.0)
-        pad = 0.05 * (high - low) or 0.02
-        ax.set_ylim(low - pad, high + pad)
-
-
-def draw_runs(
-    ax: Axes, view: View, i: int, places: Sequence[int], palette: Palette, write: WriteName
-) -> None:
-    """Draw the figures of the runs of a data set by its place, a lane for each method."""
-    bare(ax, palette)
-    ax.spines["left"].set_visible(False)
-    ax.yaxis.set_visible(False)
+def box_figure(
+    view: View, i: int, slug: str = "", places: Sequence[int] | None = None
+) -> ReportFigure:
+    """Return the spread of the figures of a data set over runs."""
+    places = places_of(view.results, None) if places is None else places
     values = view.scores.values[i]
+    ranges = [
+        f"{name} {values[is_there, j].min():.3f} to {values[is_there, j].max():.3f}"
+        for j, name in enumerate(view.said)
+        if (is_there := np.isfinite(values[:, j])).any()
+    ]
+    words = f"Least and largest of the runs: {'; '.join(ranges)}." if ranges else "No figures."
+    size, margins = (360.0, LANE * len(places) + 48), (108.0, 12.0, 4.0, 40.0)
+    draw = partial(draw_runs, view, values, places)
+    return ReportFigure(slug, view.datasets[i], words, size, margins, draw)
+
+
+def draw_runs(view: View, values: NDArray[np.float64], places: Sequence[int], pen: Pen) -> None:
+    """Draw the figures of the runs of a data set, a lane for each method."""
+    ax, size = pen.bare(view.metric_name, None), font_size()
     for lane, place in enumerate(places):
         found = values[np.isfinite(values[:, place]), place]
-        colour = styles.colour(place, palette)
+        name = view.methods[place]
         with tagged(ax, method=place):
-            name = view.methods[place]
-            size = font_size()
-            say(
-                ax,
-                write(name, n_letters(name, 8.2 * size, size)),
-                (0, lane),
-                xycoords=("axes fraction", "data"),
-                xytext=(-8, 0),
-                textcoords="offset points",
-                ha="right",
-                va="center",
-                color=palette.ink,
-            )
+            pen.name_lane(name, n_letters(name, 8.2 * size, size), lane)
             if len(found) > FEW_POINTS:
-                draw_box(ax, found, lane, colour, filled=True)
-            look = {**styles.point(place, palette, 4.6), "ls": "none", "alpha": 0.85}
+                draw_box(ax, found, lane, styles.colour(place, pen.palette), filled=True)
+            look = {**styles.point(place, pen.palette, 4.6), "ls": "none", "alpha": 0.85}
             ax.plot(found, lane + spread(len(found)), zorder=4, clip_on=False, **look)
             if not len(found):
-                say(ax, "none", (0.02, lane), xycoords=("axes fraction", "data"), va="center")
-    finite = values[np.isfinite(values)]
-    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
-    pad = 0.04 * (high - low) or 0.02
-    ax.set_xlim(low - pad, high + pad)
+                pen.say("none", (0.02, lane), xycoords=("axes fraction", "data"), va="center")
+    ax.set_xlim(*padded(values, 0.04, 0.02))
     ax.set_ylim(len(places) - 0.4, -0.6)
-    ax.set_xlabel(view.metric_name, color=palette.muted)
     ax.xaxis.set_major_locator(MaxNLocator(5))
 
 
-def list_by_figure(
-    ax: Axes,
-    values: NDArray[np.float64],
-    places: Sequence[int],
-    names: Sequence[str],
-    palette: Palette,
-    write: WriteName,
+# --- a sweep ---
+
+
+def plot_sweep(
+    results: ComparisonResults,
+    ax: Axes | None = None,
+    *,
+    measure: str = "figure",
+    dataset: str | None = None,
+    methods: Sequence[str] | None = None,
+    **choice: Any,
+) -> Axes:
+    """Draw how methods fare from level to level of a sweep.
+
+    Parameters
+    ----------
+    results : Results
+        Of a comparison with a sweep.
+    ax : matplotlib.axes.Axes, optional
+        Else a new figure of pyplot.
+    measure : {"figure", "stability", "agreement"}, default="figure"
+        What the judge found, how alike selections are over runs, or how alike they are to those at
+        the first level.
+    dataset : str, optional
+        Else the mean over the data sets that are complete at all levels.
+    methods : sequence of str, optional
+        Else all of them.
+    **choice
+        Judge, metric and size, as for `Results.scores`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    if results.about["sweep"] is None:
+        raise ValueError("plot_sweep needs a comparison with a sweep: this one has none.")
+    place_of("measure", measure, MEASURES)
+    sweep = SweepView(view_of(results, **choice))
+    i = None if dataset is None else place_of("dataset", dataset, results.datasets)
+    places = places_of(results, methods)
+    return sweep_figure(sweep, measure, i, listed=True, places=places).on_axes(ax)
+
+
+def sweep_figures(view: View, start: str = "", *, listed: bool) -> list[ReportFigure]:
+    """Return the means of a sweep by each measure; none without a sweep."""
+    if (sweep := sweep_of(view)) is None:
+        return []
+    return [
+        sweep_figure(sweep, measure, None, f"{start}sweep-{measure}", listed=listed)
+        for measure in MEASURES
+    ]
+
+
+def sweep_figure(
+    sweep: SweepView,
+    measure: str,
+    dataset: int | None,
+    slug: str = "",
+    *,
+    listed: bool,
+    places: Sequence[int] | None = None,
+) -> ReportFigure:
+    """Return a measure against the levels, for a data set or on average."""
+    places = places_of(sweep.results, None) if places is None else places
+    values = sweep.values(measure, dataset)
+    where = "mean over data sets" if dataset is None else visible(sweep.results.datasets[dataset])
+    title = f"{sweep.name(measure)}, {where}"
+    draw = partial(draw_sweep, sweep, sweep.name(measure), values, places)
+    words = _sweep_in_words(sweep, values.mean(axis=0))
+    figure = ReportFigure(slug, title, words, SMALL, MARGINS, draw)
+    return with_list(figure, sweep.view, values, places) if listed else figure
+
+
+def _sweep_in_words(sweep: SweepView, values: NDArray[np.float64]) -> str:
+    """Say from where to where each method goes."""
+    ends = [
+        f"{name} {values[j, 0]:.3f} to {values[j, -1]:.3f}"
+        for j, name in enumerate(sweep.view.said)
+        if np.isfinite(values[j, [0, -1]]).all()
+    ]
+    if not ends:
+        return "There are no values at both ends of the sweep."
+    first, last = sweep.levels[0], sweep.levels[-1]
+    return f"From level {first:g} to level {last:g}: {'; '.join(ends)}."
+
+
+def draw_sweep(
+    sweep: SweepView, label: str, values: NDArray[np.float64], places: Sequence[int], pen: Pen
 ) -> None:
-    """List methods on the right, the best mean of values of shape (n_runs, n_methods) first."""
-    means = interval(values)[0]
-    order = sorted(places, key=lambda place: -np.nan_to_num(means[place], nan=-np.inf))
-    list_methods(ax, order, names, palette, write)
+    """Draw values against the levels, with bands where there are runs and few methods."""
+    ax = pen.bare(sweep.kind, label)
+    if sweep.results.about["sweep"]["kind"] == "labels":
+        ax.set_xscale("log")  # one label more counts most where there are few
+        ax.xaxis.set_minor_locator(NullLocator())
+    order = np.argsort(sweep.levels)
+    levels = np.array(sweep.levels)[order]
+    draw_lines(pen, levels, values[:, :, order], places, bands=len(places) <= MOST_BANDS)
+    ax.xaxis.set_major_locator(FixedLocator(levels.tolist()))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.yaxis.set_major_locator(MaxNLocator(5))
 
 
 def place_of(what: str, name: str, known: Sequence[str]) -> int:

@@ -5,23 +5,21 @@ name, so names cannot overlap, however close their ranks are.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 from semisift._words import shorten
 from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.statistics import Nemenyi
-from semisift.report.comparison.canvas import on_axes
-from semisift.report.comparison.labels import LINE_HEIGHT, font_size, n_letters, say, width_of
+from semisift.report.comparison.labels import LINE_HEIGHT, font_size, n_letters, width_of
 from semisift.report.comparison.view import LEVEL_OF_RANKS, LONGEST_SAID, View, view_of
-from semisift.report.palette import Palette, WriteName
-from semisift.report.plots import size_in_points
-from semisift.report.svg import tagged
+from semisift.report.figures import Pen, ReportFigure
+from semisift.report.svg import STYLE, tagged
 
 # All heights are in font sizes.
 HEAD = 4.6
@@ -31,6 +29,8 @@ GAP = 0.7
 WIDEST_MARGIN = 0.34
 WIDEST_MARGIN_OF_NARROW = 0.42
 NARROW = 450.0
+
+Across = Callable[[Any], Any]  # from ranks to places
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +96,14 @@ def plot_cd(
     if ranks is None:
         raise ValueError(view.obstacle)
     height = natural_height(ranks, font_size()) / 72
-    return on_axes(
-        ax, lambda ax, palette, write: draw_cd(ax, ranks, palette, write), (7.0, height + 0.2)
-    )
+    return diagram_figure(ranks).on_axes(ax, (7.0, height + 0.2))
+
+
+def diagram_figure(ranks: Ranks, slug: str = "ranks", width: float = 640.0) -> ReportFigure:
+    """Return the critical-difference diagram."""
+    size = width, math.ceil(natural_height(ranks, STYLE[1]["font.size"])) + 8
+    words, draw = ranks_in_words(ranks), partial(draw_cd, ranks)
+    return ReportFigure(slug, "Mean ranks", words, size, (2.0, 2.0, 2.0, 2.0), draw)
 
 
 def natural_height(ranks: Ranks, size: float) -> float:
@@ -135,14 +140,18 @@ def _padding(test: Nemenyi) -> float:
     return 0.012 * (len(test.mean_ranks) - 1)
 
 
-def draw_cd(ax: Axes, ranks: Ranks, palette: Palette, write: WriteName) -> None:
+def draw_cd(ranks: Ranks, pen: Pen) -> None:
     """Draw the diagram in coordinates that are points of the axes."""
-    width, height = size_in_points(ax)
+    ax, palette, write = pen
+    width, height = pen.size
     size = font_size() * min(1.0, height / natural_height(ranks, font_size()))
     ax.set_xlim(0, width)
     ax.set_ylim(0, height)
     ax.set_axis_off()
-    right, left = _sides(ranks.test)
+    # the better half stands on the right, each half from the end inwards
+    order = np.argsort(ranks.test.mean_ranks, kind="stable").tolist()
+    half = math.ceil(len(order) / 2)
+    right, left = order[:half], order[half:][::-1]
     margins = [_margin(ranks, members, width, size) for members in (left, right)]
     first, last = shown_ranks(ranks.test)
     scale = (width - sum(margins)) / (last - first)
@@ -151,28 +160,27 @@ def draw_cd(ax: Axes, ranks: Ranks, palette: Palette, write: WriteName) -> None:
         return margins[0] + (last - rank) * scale
 
     y = height - HEAD * size
-    _draw_axis(ax, across, (first, last), scale, y, size, palette)
-    _draw_ruler(ax, ranks, across, y + 2.4 * size, size, palette)
-    _draw_bars(ax, ranks.test, across, y - BAR * size, size, palette)
+    _draw_axis(pen, across, (first, last), scale, y, size)
+    _draw_ruler(pen, ranks, across, y + 2.4 * size, size)
+    _draw_bars(pen, ranks.test, across, y - BAR * size, size)
     n_bars = max(stack_bars(ranks.test), default=-1) + 1
     top = y - (BAR * (n_bars + 1) + LINE_HEIGHT / 2) * size
     for side, members, margin in ((-1, left, margins[0]), (1, right, margins[1])):
         edge = (margin if side < 0 else width - margin) + side * GAP * size
+        inner = edge + side * 0.3 * size
         room = margin - (NUMBER + GAP + 0.4) * size
+        look = {"ha": "left" if side > 0 else "right", "va": "center_baseline", "size": size}
         for row, member in enumerate(members):
-            x, height = across(ranks.test.mean_ranks[member]), top - row * LINE_HEIGHT * size
+            rank, name = ranks.test.mean_ranks[member], ranks.names[member]
+            x, height = across(rank), top - row * LINE_HEIGHT * size
+            shown = write(name, n_letters(name, room, size))
             with tagged(ax, method=ranks.places[member]):
                 line = [x, x, edge], [y, height, height]
                 ax.plot(*line, color=palette.muted, lw=0.7, zorder=2, clip_on=False)
                 ax.plot([x], [y], "o", ms=0.36 * size, mfc=palette.ink, mew=0, zorder=4)
-                _write_name(ax, ranks, member, (edge, height), side, room, size, palette, write)
-
-
-def _sides(test: Nemenyi) -> tuple[list[int], list[int]]:
-    """Return the better half, for the right, and the other, each from the end inwards."""
-    order = np.argsort(test.mean_ranks, kind="stable").tolist()
-    half = math.ceil(len(order) / 2)
-    return order[:half], order[half:][::-1]
+                pen.say(f"{rank:.2f}", (inner, height), color=palette.muted, **look)
+                outer = inner + side * NUMBER * size
+                pen.say(shown, (outer, height), color=palette.ink, **look)
 
 
 def _margin(ranks: Ranks, members: Sequence[int], width: float, size: float) -> float:
@@ -199,80 +207,45 @@ def shown_ranks(test: Nemenyi) -> tuple[int, int]:
 
 
 def _draw_axis(
-    ax: Axes,
-    across: Any,
-    ends: tuple[int, int],
-    scale: float,
-    y: float,
-    size: float,
-    palette: Palette,
+    pen: Pen, across: Across, ends: tuple[int, int], scale: float, y: float, size: float
 ) -> None:
-    ax.plot(across(np.array(ends)), [y, y], color=palette.ink, lw=1, clip_on=False)
+    line: Any = {"color": pen.palette.ink, "lw": 1, "clip_on": False}
+    pen.ax.plot(across(np.array(ends)), [y, y], **line)
     first, last = ends
     step = next(step for step in (1, 2, 5, 10, 20, 50) if step * scale > 2 * size or step == 50)
     ticks = {first, last, *(tick for tick in range(first, last) if tick % step == 0)}
     # a tick beside an end would touch its number
     ticks -= {t for t in ticks - {first, last} if min(t - first, last - t) < step / 2}
+    look = {"ha": "center", "va": "bottom", "color": pen.palette.muted, "size": 0.9 * size}
     for tick in sorted(ticks):
         x = across(tick)
-        ax.plot([x, x], [y, y + 0.4 * size], color=palette.ink, lw=1, clip_on=False)
-        look = {"ha": "center", "va": "bottom", "color": palette.muted, "size": 0.9 * size}
-        say(ax, str(tick), (x, y + 0.55 * size), **look)
+        pen.ax.plot([x, x], [y, y + 0.4 * size], **line)
+        pen.say(str(tick), (x, y + 0.55 * size), **look)
 
 
-def _draw_ruler(
-    ax: Axes, ranks: Ranks, across: Any, y: float, size: float, palette: Palette
-) -> None:
+def _draw_ruler(pen: Pen, ranks: Ranks, across: Across, y: float, size: float) -> None:
     limit = ranks.test.critical_difference
     first, last = shown_ranks(ranks.test)
-    words = f"CD = {limit:.3g} at level {ranks.alpha:g}"
     whole = limit <= last - first
     left, right = across(last), across(last - limit if whole else first)
-    look: dict[str, Any] = {
-        "color": palette.ink,
-        "lw": 1.4,
-        "clip_on": False,
-        "solid_capstyle": "butt",
-    }
-    ax.plot([left, right], [y, y], ls="-" if whole else (0, (3, 2)), **look)
+    line: Any = {"color": pen.palette.ink, "lw": 1.4, "clip_on": False, "solid_capstyle": "butt"}
+    pen.ax.plot([left, right], [y, y], ls="-" if whole else (0, (3, 2)), **line)
     for x in [left, right] if whole else [left]:
-        ax.plot([x, x], [y - 0.3 * size, y + 0.3 * size], **look)
+        pen.ax.plot([x, x], [y - 0.3 * size, y + 0.3 * size], **line)
+    words = f"CD = {limit:.3g} at level {ranks.alpha:g}"
     words += "" if whole else ", longer than the axis"
-    style = {"ha": "left", "va": "bottom", "color": palette.ink, "size": size}
-    say(ax, words, (left, y + 0.55 * size), **style)
+    look = {"ha": "left", "va": "bottom", "color": pen.palette.ink, "size": size}
+    pen.say(words, (left, y + 0.55 * size), **look)
 
 
-def _draw_bars(
-    ax: Axes, test: Nemenyi, across: Any, y: float, size: float, palette: Palette
-) -> None:
+def _draw_bars(pen: Pen, test: Nemenyi, across: Across, y: float, size: float) -> None:
     reach = _padding(test)
-    for group, line in zip(test.groups, stack_bars(test), strict=True):
+    line: Any = {"lw": 0.3 * size, "solid_capstyle": "butt", "clip_on": False, "zorder": 3}
+    for group, place in zip(test.groups, stack_bars(test), strict=True):
         ranks = test.mean_ranks[list(group)]
         ends = across(np.array([ranks.min() - reach, ranks.max() + reach]))
-        height = y - line * BAR * size
-        look: dict[str, Any] = {"lw": 0.3 * size, "solid_capstyle": "butt", "clip_on": False}
-        ax.plot(ends, [height, height], color=palette.accent, zorder=3, **look)
-
-
-def _write_name(
-    ax: Axes,
-    ranks: Ranks,
-    member: int,
-    place: tuple[float, float],
-    side: int,
-    room: float,
-    size: float,
-    palette: Palette,
-    write: WriteName,
-) -> None:
-    """Write a mean rank and a name beside the axis, outwards from a place."""
-    x, y = place
-    look = {"ha": "left" if side > 0 else "right", "va": "center_baseline", "size": size}
-    rank, name = ranks.test.mean_ranks[member], ranks.names[member]
-    inner = x + side * 0.3 * size
-    say(ax, f"{rank:.2f}", (inner, y), color=palette.muted, **look)
-    shown = write(name, n_letters(name, room, size))
-    say(ax, shown, (inner + side * NUMBER * size, y), color=palette.ink, **look)
+        height = y - place * BAR * size
+        pen.ax.plot(ends, [height, height], color=pen.palette.accent, **line)
 
 
 def ranks_in_words(ranks: Ranks) -> str:
@@ -281,18 +254,10 @@ def ranks_in_words(ranks: Ranks) -> str:
     named = [
         f"{shorten(ranks.names[j], LONGEST_SAID)} {ranks.test.mean_ranks[j]:.2f}" for j in order
     ]
-    return "Mean ranks, the best first: " + "; ".join(named) + f". {_bars_in_words(ranks)}"
-
-
-def _bars_in_words(ranks: Ranks) -> str:
-    groups: Sequence[Sequence[int]] = ranks.test.groups
+    groups = ranks.test.groups
+    bars = "A bar joins methods whose mean ranks differ by no more than the critical difference."
     if not groups:
-        return "All methods differ from each other."
-    if len(groups) == 1 and len(groups[0]) == len(ranks.names):
-        return "No two methods differ by more than the critical difference: one bar joins them all."
-    return "A bar joins methods whose mean ranks differ by no more than the critical difference."
-
-
-def order_of(mean_ranks: NDArray[np.float64]) -> list[int]:
-    """Return the places of methods that have a mean rank, the best first."""
-    return [int(j) for j in np.argsort(mean_ranks, kind="stable") if np.isfinite(mean_ranks[j])]
+        bars = "All methods differ from each other."
+    elif len(groups[0]) == len(ranks.names):
+        bars = "No two methods differ by more than the critical difference: one bar joins them all."
+    return f"Mean ranks, the best first: {'; '.join(named)}. {bars}"

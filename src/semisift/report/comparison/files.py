@@ -10,27 +10,16 @@ from semisift._words import visible
 from semisift.evaluation.records import Records
 from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.runs import doubt
-from semisift.report.comparison.canvas import FORMS, ReportFigure
-from semisift.report.comparison.diagram import ranks_of
-from semisift.report.comparison.pictures import (
-    all_figures,
-    diagram_figure,
-    file_name,
-    sweep_figures,
-    trade_off_figures,
-)
+from semisift.report import page
+from semisift.report.comparison import tables, words
+from semisift.report.comparison.curves import box_figure, curve_figure, place_of, sweep_figures
+from semisift.report.comparison.diagram import diagram_figure, ranks_of
+from semisift.report.comparison.measures import similarity_figure, stability_figure, time_figure
 from semisift.report.comparison.problems import command_of, failures, too_slow, unfinished, versions
-from semisift.report.comparison.published import BesidePublished, published_beside, published_table
-from semisift.report.comparison.tables import glance_table, main_table
-from semisift.report.comparison.text import escape_markdown, markdown_of
+from semisift.report.comparison.published import published_beside
+from semisift.report.comparison.tables import escape_markdown, markdown_of
 from semisift.report.comparison.view import View, view_of
-from semisift.report.comparison.words import (
-    bounds_in_words,
-    lead,
-    protocol_in_words,
-    tests_in_words,
-    wilcoxon_in_words,
-)
+from semisift.report.figures import FORMS, ReportFigure
 
 SUMMARY = "README.md"
 
@@ -51,10 +40,35 @@ def write_figures(
     -------
     list of Path
     """
-    if form not in FORMS:
-        raise ValueError(f"form must be one of {', '.join(FORMS)}: got {form!r}.")
-    drawn = all_figures(view_of(results))
-    return _save(drawn, Path(folder), form)
+    place_of("form", form, FORMS)
+    return _save(_figures(view_of(results), every=True), Path(folder), form)
+
+
+def _figures(view: View, *, every: bool) -> list[ReportFigure]:
+    """Return the pictures of the page in Markdown, or every picture for a paper."""
+    ranks = ranks_of(view)
+    drawn = [] if ranks is None else [diagram_figure(ranks)]
+    for i in range(len(view.datasets)) if every else ():
+        drawn.append(curve_figure(view, i, f"curves-{i + 1}", listed=True))
+        drawn.append(box_figure(view, i, f"boxes-{i + 1}"))
+    drawn += [stability_figure(view), time_figure(view)]
+    drawn += [similarity_figure(view.results)] if every else []
+    return [*drawn, *sweep_figures(view, listed=True)]
+
+
+def file_name(picture: ReportFigure) -> str:
+    """Return the name of the file of a picture: those of data sets are told by their names.
+
+    Examples
+    --------
+    >>> file_name(ReportFigure("curves-1", "a/b", "", (1, 1), (0, 0, 0, 0), lambda *_: None))
+    'curves-1-a-b'
+    """
+    kind, _, number = picture.slug.rpartition("-")
+    if kind not in ("curves", "boxes"):
+        return picture.slug
+    plain = [letter if letter.isascii() and letter.isalnum() else "-" for letter in picture.title]
+    return f"{kind}-{number}-{''.join(plain)[:40].strip('-')}".rstrip("-")
 
 
 def _save(drawn: list[ReportFigure], folder: Path, form: str) -> list[Path]:
@@ -80,46 +94,39 @@ def write_summary(results: ComparisonResults, folder: str | os.PathLike[str]) ->
     Path
         Of the page.
     """
-    folder = Path(folder)
-    view = view_of(results)
-    drawn = _summary_figures(view)
+    folder, view = Path(folder), view_of(results)
+    drawn = _figures(view, every=False)
     _save(drawn, folder, "svg")
-    return write_page(summary_of(view, drawn), folder)
+    return write_page(_summary_of(view, drawn), folder)
 
 
-def _summary_figures(view: View) -> list[ReportFigure]:
-    ranks = ranks_of(view)
-    first = [] if ranks is None else [diagram_figure(ranks, "ranks", 640.0)]
-    return [*first, *trade_off_figures(view), *sweep_figures(view)]
-
-
-def summary_of(view: View, drawn: list[ReportFigure]) -> str:
+def _summary_of(view: View, drawn: list[ReportFigure]) -> str:
     """Return the text of the page, with pictures named as `write_summary` names them."""
     results = view.results
     title, *command = opening(results, f"Comparison: {results.protocol.name}")
-    parts = [title, escape_markdown(lead(view)), *command]
-    parts += ["## Protocol", bullets(protocol_in_words(results))]
-    for judge in results.protocol.judges:
-        table = main_table(view_of(results, judge=judge))
-        parts += [f"## {table.title}, judge {escape_markdown(visible(judge))}"]
-        parts += [markdown_of(table).rstrip()]
-    parts += map(escape_markdown, _asides(view))
-    for judge in results.protocol.judges:
-        judged = view_of(results, judge=judge)
+    parts = [title, escape_markdown(words.lead(view)), *command]
+    parts += ["## Protocol", bullets(words.protocol_in_words(results))]
+    judges = results.protocol.judges
+    views = [(escape_markdown(visible(each)), view_of(results, judge=each)) for each in judges]
+    for name, judged in views:
+        table = tables.main_table(judged)
+        parts += [f"## {table.title}, judge {name}", markdown_of(table).rstrip()]
+    parts += [
+        escape_markdown(said) for said in (words.bounds_in_words(view), *view.left_out) if said
+    ]
+    for name, judged in views:
         if (beside := published_beside(judged)) is not None:
-            name = escape_markdown(visible(judge))
             parts += [f"## Published numbers beside ours, judge {name}"]
-            parts += _published(judged, beside)
-    parts += ["## Methods at a glance", markdown_of(glance_table(view)).rstrip()]
-    parts += ["## Tests", bullets([*tests_in_words(view), *wilcoxon_in_words(view)])]
+            parts += [f"Source: {escape_markdown(beside.source.rstrip('.'))}."]
+            if beside.pairs:
+                parts += [markdown_of(beside.table).rstrip()]
+            parts += [bullets(beside.sentences)]
+    parts += ["## Methods at a glance", markdown_of(tables.glance_table(view)).rstrip()]
+    parts += ["## Tests", bullets([*words.tests_in_words(view), *words.wilcoxon_in_words(view)])]
     for picture in drawn:
-        file = f"{file_name(picture)}.svg"
-        words = escape_markdown(picture.words)
-        parts += [
-            f"### {escape_markdown(picture.title)}",
-            f"![{escape_markdown(picture.title)}]({file})",
-            words,
-        ]
+        title = escape_markdown(picture.title)
+        parts += [f"### {title}", f"![{title}]({file_name(picture)}.svg)"]
+        parts += [escape_markdown(picture.words)]
     return "\n\n".join([*parts, *closing(results)]) + "\n"
 
 
@@ -143,25 +150,9 @@ def closing(results: Records, *more: str) -> list[str]:
 
 def write_page(text: str, folder: Path) -> Path:
     """Write a page in Markdown into a folder, whole or not at all."""
-    path = folder / SUMMARY
-    with drafts([path]) as (draft,):
-        draft.write_text(text, encoding="utf-8", newline="\n")
-    return path
-
-
-def _asides(view: View) -> list[str]:
-    return [*filter(None, [bounds_in_words(view)]), *view.left_out]
+    return page.write_page(folder / SUMMARY, text)
 
 
 def bullets(sentences: Sequence[str]) -> str:
     """Return sentences as a list in Markdown."""
     return "\n".join(f"- {escape_markdown(sentence)}" for sentence in sentences if sentence)
-
-
-def _published(view: View, beside: BesidePublished) -> list[str]:
-    table = [markdown_of(published_table(view, beside)).rstrip()] if beside.pairs else []
-    return [
-        f"Source: {escape_markdown(beside.source.rstrip('.'))}.",
-        *table,
-        bullets(beside.sentences),
-    ]

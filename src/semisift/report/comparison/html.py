@@ -2,58 +2,33 @@
 
 import math
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
-from semisift._files import drafts
-from semisift._words import setting, visible
+from semisift._words import visible
 from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.runs import doubt
-from semisift.report.comparison import problems, styles, words
-from semisift.report.comparison.canvas import ReportFigure
-from semisift.report.comparison.curves import MOST_BANDS
-from semisift.report.comparison.diagram import ranks_of
-from semisift.report.comparison.pictures import (
+from semisift.report.comparison import problems, styles, tables, words
+from semisift.report.comparison.curves import (
+    MOST_BANDS,
     box_figure,
     curve_figure,
-    diagram_figure,
-    stability_figure,
     sweep_figure,
-    time_figure,
+    sweep_figures,
 )
-from semisift.report.comparison.published import published_beside, published_table
-from semisift.report.comparison.sweep import MEASURES, SweepView, sweep_table
-from semisift.report.comparison.tables import (
-    glance_table,
-    main_table,
-    memory_table,
-    seconds_table,
-    similarity_table,
-    stability_table,
-    wilcoxon_table,
-    wins_table,
-)
-from semisift.report.comparison.view import METRICS, View, views_of
-from semisift.report.page import fill
-from semisift.report.palette import PLAIN
-from semisift.report.pictures import Picture
+from semisift.report.comparison.diagram import diagram_figure, ranks_of
+from semisift.report.comparison.measures import stability_figure, time_figure
+from semisift.report.comparison.published import published_beside
+from semisift.report.comparison.view import METRICS, View, sweep_of, views_of
+from semisift.report.figures import ReportFigure
+from semisift.report.page import fill, write_page
 
 WIDE, NARROW = 860.0, 340.0
-
-
-@dataclass(frozen=True)
-class MethodKey:
-    """How a method looks: numbers of its colour and mark, and dashes of its line."""
-
-    name: str
-    colour: int
-    mark: int
-    dashes: str
-    is_bound: bool
 
 
 def write_comparison(
@@ -71,10 +46,7 @@ def write_comparison(
     -------
     Path
     """
-    page = render_comparison(results, title=title)
-    with drafts([Path(path)]) as (draft,):
-        draft.write_text(page, encoding="utf-8", newline="\n")
-    return Path(path)
+    return write_page(Path(path), render_comparison(results, title=title))
 
 
 def render_comparison(results: ComparisonResults, *, title: str | None = None) -> str:
@@ -90,134 +62,49 @@ def render_comparison(results: ComparisonResults, *, title: str | None = None) -
     str
     """
     views = views_of(results)
-    first = views[0]
+    protocol = results.protocol
     return fill(
         "comparison/page.html",
-        "comparison/style.css",
-        "comparison/script.js",
-        title=visible(title or f"Comparison: {results.protocol.name}"),
-        lead=words.lead(first),
-        trained_on=words.trained_on(results.protocol),
-        protocol=words.protocol_in_words(results),
-        n_runs=results.protocol.n_runs,
-        n_records=len(results.records),
-        methods=_keys(first),
-        datasets=first.datasets,
-        judges=[visible(judge) for judge in results.protocol.judges],
-        metrics=[METRICS.get(metric, visible(metric)) for metric in results.protocol.metrics],
-        shows_bands=len(results.methods) <= MOST_BANDS,
+        title=visible(title or f"Comparison: {protocol.name}"),
+        results=results,
+        view=views[0],
         panels=[_panel(view, number) for number, view in enumerate(views)],
-        bounds=words.bounds_in_words(first),
-        stability=stability_table(first),
-        seconds=seconds_table(first),
-        memory=memory_table(first),
-        similarity=similarity_table(first.methods, results.similarity()),
-        n_top=results.protocol.n_top,
-        unfinished=problems.unfinished(results),
+        metrics=[METRICS.get(metric, visible(metric)) for metric in protocol.metrics],
+        shows_bands=len(results.methods) <= MOST_BANDS,
         doubt=doubt(results.n_judging),
-        failures=problems.failures(results),
-        too_slow=problems.too_slow(results),
-        warnings=problems.warnings(results),
-        versions=problems.versions(results),
-        command=problems.command_of(results),
-        about_datasets=_about_datasets(results),
-        about_methods=_about_methods(results),
+        styles=styles,
+        words=words,
+        tables=tables,
+        problems=problems,
         numbers=_numbers(results),
     )
 
 
-def _keys(view: View) -> list[MethodKey]:
-    return [
-        MethodKey(
-            name,
-            j % len(PLAIN.classes) + 1,
-            styles.mark(j),
-            " ".join(f"{styles.LINE_WIDTH * length:.2f}" for length in styles.dashes(j)),
-            bool(view.is_bound[j]),
-        )
-        for j, name in enumerate(view.methods)
-    ]
-
-
 def _panel(view: View, number: int) -> dict[str, Any]:
     """Return what the page shows of one judge and one metric; `number` tells them apart."""
-    start = f"v{number}"
+    start, sets = f"v{number}", range(len(view.datasets))
     is_published = view.metric == view.results.protocol.metrics[0]
-    beside = published_beside(view) if is_published else None
-    sets = range(len(view.datasets))
-    sweep = None if view.results.about["sweep"] is None else SweepView(view)
-    ranks = ranks_of(view)
+    sweep, ranks = sweep_of(view), ranks_of(view)
+
+    def large(make: Callable[..., ReportFigure], of: Any, name: str) -> ReportFigure:
+        wide, narrow = (make(of, f"{start}-{name}", width) for width in (WIDE, NARROW))
+        return replace(wide, small=narrow)
+
     return {
         "number": number,
-        "judge": visible(view.judge),
-        "metric": view.metric_name,
+        "view": view,
         "name": f"{view.metric_name} of the judge {visible(view.judge)}",
-        "main": main_table(view),
-        "glance": glance_table(view),
-        "asides": view.left_out,
-        "published": beside,
-        "published_table": published_table(view, beside) if beside and beside.pairs else None,
-        "curves": [_small(curve_figure(view, i, f"{start}-curve-{i}", listed=False)) for i in sets],
-        "boxes": [_small(box_figure(view, i, f"{start}-box-{i}")) for i in sets],
-        "diagram": None
-        if ranks is None
-        else _large(*(diagram_figure(ranks, f"{start}-ranks", w) for w in (WIDE, NARROW))),
-        "tests": words.tests_in_words(view),
-        "wins": words.wins_in_words(view),
-        "wins_table": wins_table(view, corrected=True),
-        "wins_plain": wins_table(view, corrected=False),
-        "wilcoxon": words.wilcoxon_in_words(view),
-        "wilcoxon_table": wilcoxon_table(view),
-        "stability": _large(
-            *(stability_figure(view, f"{start}-stable", w) for w in (WIDE, NARROW))
-        ),
-        "time": _large(*(time_figure(view, f"{start}-time", w) for w in (WIDE, NARROW))),
-        "sweep_table": None if sweep is None else sweep_table(sweep),
-        "sweep": []
-        if sweep is None
-        else [
-            _small(sweep_figure(sweep, measure, None, f"{start}-sweep-{measure}", listed=False))
-            for measure in MEASURES
-        ],
-        "sweeps_of_sets": []
-        if sweep is None
-        else [
-            _small(sweep_figure(sweep, "figure", i, f"{start}-sweep-of-{i}", listed=False))
-            for i in sets
-        ],
+        "published": published_beside(view) if is_published else None,
+        "curves": [curve_figure(view, i, f"{start}-curve-{i}", listed=False) for i in sets],
+        "boxes": [box_figure(view, i, f"{start}-box-{i}") for i in sets],
+        "diagram": ranks and large(diagram_figure, ranks, "ranks"),
+        "stability": large(stability_figure, view, "stable"),
+        "time": large(time_figure, view, "time"),
+        "sweep_table": sweep and tables.sweep_table(sweep),
+        "sweep": sweep_figures(view, f"{start}-", listed=False),
+        "sweeps_of_sets": sweep
+        and [sweep_figure(sweep, "figure", i, f"{start}-sweep-of-{i}", listed=False) for i in sets],
     }
-
-
-def _small(shown: ReportFigure) -> Picture:
-    label = f"{shown.slug}-title {shown.slug}-words"
-    return Picture(shown.slug, shown.title, shown.words, shown.on_page(label))
-
-
-def _large(wide: ReportFigure, narrow: ReportFigure) -> Picture:
-    small = narrow.on_page(f"{wide.slug}-words", prefix=f"{wide.slug}-narrow")
-    return Picture(wide.slug, wide.title, wide.words, wide.on_page(), small)
-
-
-def _about_datasets(results: ComparisonResults) -> list[tuple[str, ...]]:
-    return [
-        (
-            visible(name),
-            *(f"{about.get(part, 0):,}" for part in ("n_rows", "n_features", "n_classes")),
-            f"{results.n_judging[name]:,}" if name in results.n_judging else "none",
-            visible(about.get("checksum", "")),
-        )
-        for name, about in results.about["datasets"].items()
-    ]
-
-
-def _about_methods(results: ComparisonResults) -> list[tuple[str, str]]:
-    return [
-        (
-            visible(name),
-            ", ".join(f"{visible(key)}={setting(value)}" for key, value in parameters.items()),
-        )
-        for name, parameters in results.about["methods"].items()
-    ]
 
 
 def _numbers(results: ComparisonResults) -> Markup:

@@ -3,16 +3,13 @@
 import math
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
 
 from matplotlib import rcParams
-from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from semisift._words import shorten
 from semisift.report.comparison import styles
-from semisift.report.palette import Palette, WriteName
-from semisift.report.plots import size_in_points
+from semisift.report.figures import Pen
 
 LINE_HEIGHT = 1.45
 
@@ -48,31 +45,22 @@ def n_letters(name: str, room: float, size: float) -> int:
     return length
 
 
-def say(ax: Axes, text: str, xy: Any, **look: Any) -> Any:
-    """Write on axes what is never read as mathematics."""
-    return ax.annotate(text, xy, parse_math=False, usetex=False, annotation_clip=False, **look)
-
-
 def font_size() -> float:
     """Return the ordinary size of writing in force."""
     return float(rcParams["font.size"])
 
 
-def list_methods(
-    ax: Axes, places: Sequence[int], names: Sequence[str], palette: Palette, write: WriteName
-) -> None:
+def list_methods(pen: Pen, places: Sequence[int], names: Sequence[str]) -> None:
     """List methods with their lines and marks on the right of the axes."""
-    height = size_in_points(ax)[1]
-    size = min(0.92 * font_size(), height / max(len(places), 1) / 1.3)
-    handles = [Line2D([], [], **styles.line(place, palette)) for place in places]
-    legend = ax.legend(
-        handles,
+    size = min(0.92 * font_size(), pen.size[1] / max(len(places), 1) / 1.3)
+    legend = pen.ax.legend(
+        [Line2D([], [], **styles.line(place, pen.palette)) for place in places],
         [str(place) for place in places],
         loc="center left",
         bbox_to_anchor=(1.01, 0.5),
         frameon=False,
         fontsize=size,
-        labelcolor=palette.ink,
+        labelcolor=pen.palette.ink,
         labelspacing=0.3,
         handlelength=2.6,
         borderaxespad=0,
@@ -80,7 +68,7 @@ def list_methods(
     for text, place in zip(legend.get_texts(), places, strict=True):
         text.set_parse_math(False)
         text.set_usetex(False)
-        text.set_text(write(names[place], n_letters(names[place], 15 * size, size)))
+        text.set_text(pen.write(names[place], n_letters(names[place], 15 * size, size)))
 
 
 def place_labels(

@@ -1,6 +1,6 @@
 """Where results come from and what they lack: failures, slow methods, warnings, versions."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from semisift._words import count, figure, listed, printable, shorten, visible
@@ -21,9 +21,9 @@ class RunProblem:
 
 def failures(results: Records) -> list[RunProblem]:
     """Return errors, a line for each data set, method and message."""
-    found: dict[tuple[str, str, str], int] = defaultdict(int)
-    for record in results.failures:
-        found[record["dataset"], record["method"], str(record["error"])] += 1
+    found = Counter(
+        (record["dataset"], record["method"], str(record["error"])) for record in results.failures
+    )
     return [
         RunProblem(
             f"{_short(method)} failed on {_short(dataset)} in {count(n, 'run')}",

@@ -59,11 +59,14 @@ class BesidePublished:
     pairs : list of Pair
     sentences : list of str
         What we found in words, and what whoever noted the numbers wants said.
+    table : ReportTable
+        A line for each pair.
     """
 
     source: str
     pairs: list[Pair]
     sentences: list[str]
+    table: ReportTable
 
 
 def published_beside(view: View) -> BesidePublished | None:
@@ -71,9 +74,8 @@ def published_beside(view: View) -> BesidePublished | None:
 
     Sentences stand beside the first judge's numbers.
     """
-    notes = view.results.about.get("notes") or {}
-    content = notes.get("published") if isinstance(notes, Mapping) else None
-    if not isinstance(content, Mapping):
+    content = _part(view.results.about, "notes", "published")
+    if content is None:
         return None
     is_first = view.judge == view.results.protocol.judges[0]
     table = _part(content, "tables", view.judge) or (content.get("table") if is_first else None)
@@ -81,22 +83,21 @@ def published_beside(view: View) -> BesidePublished | None:
         return None
     spreads = _part(content, "spreads", view.judge) or {}
     pairs: list[Pair] = []
-    datasets: dict[str, None] = {}  # as sets that keep their order
-    methods: dict[str, None] = {}
+    absent: dict[str, dict[str, None]] = {"data sets": {}, "methods": {}}  # sets that keep order
     for dataset, row in table.items():
         for method, value in row.items() if isinstance(row, Mapping) else ():
-            number = _number(value)
-            if number is None:
+            published = _number(value)
+            if published is None:
                 continue
             if dataset not in view.results.datasets:
-                datasets[visible(dataset)] = None
+                absent["data sets"][visible(dataset)] = None
             elif method not in view.results.methods:
-                methods[visible(method)] = None
+                absent["methods"][visible(method)] = None
             else:
                 i = view.results.datasets.index(dataset)
                 j = view.results.methods.index(method)
                 spread = _number((_part(spreads, dataset) or {}).get(method))
-                pairs.append(_pair(view, i, j, number, spread))
+                pairs.append(_pair(view, i, j, published, spread))
     sentences = [_counts(pairs)] if pairs else []
     if any(pair.spreads for pair in pairs):
         sentences.append(
@@ -104,13 +105,14 @@ def published_beside(view: View) -> BesidePublished | None:
             "mean over the runs."
         )
     if is_first:
-        for what, names in (("data sets", datasets), ("methods", methods)):
-            if names:
-                sentences.append(
-                    f"Published, but not part of this comparison, {what}: {listed([*names])}."
-                )
+        sentences += [
+            f"Published, but not part of this comparison, {what}: {listed([*names])}."
+            for what, names in absent.items()
+            if names
+        ]
         sentences += [printable(sentence) for sentence in content.get("sentences") or ()]
-    return BesidePublished(printable(content.get("source") or "no source given"), pairs, sentences)
+    source = printable(content.get("source") or "no source given")
+    return BesidePublished(source, pairs, sentences, _table(view, pairs))
 
 
 def _part(content: Any, *names: str) -> Any:
@@ -158,17 +160,14 @@ def _counts(pairs: list[Pair]) -> str:
     return words if math.isnan(mean) else f"{words} The mean difference is {mean:+.3f}."
 
 
-def published_table(view: View, beside: BesidePublished) -> ReportTable:
-    """Return a line for each published number."""
+def _table(view: View, pairs: list[Pair]) -> ReportTable:
     lines = []
-    has_spreads = any(pair.spreads for pair in beside.pairs)
-    for pair in beside.pairs:
-        aside = "" if math.isnan(pair.error) else f"± {pair.error:.3f}"
-        ours = number(pair.ours)
+    has_spreads = any(pair.spreads for pair in pairs)
+    for pair in pairs:
         cells = [
             TableCell(view.methods[pair.method]),
             number(pair.published),
-            TableCell(ours.text, ours.value, aside=aside),
+            number(pair.ours, error=pair.error),
             TableCell(pair.word),
         ]
         if has_spreads:

@@ -17,6 +17,7 @@ from semisift.evaluation import statistics
 from semisift.evaluation.baselines import BASELINES
 from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.scores import Scores
+from semisift.evaluation.sweeps import SWEEPS
 
 METRICS = {
     "accuracy": "accuracy",
@@ -115,17 +116,20 @@ class View:
     @cached_property
     def mean_ranks(self) -> NDArray[np.float64]:
         """Mean rank of each method, of shape (n_methods,); NaN where there is none."""
-        found = np.full(len(self.results.methods), np.nan)
-        if self.complete.values.size and not self.results.unpaired(self.complete.datasets):
-            found[self.places] = list(self.results.mean_ranks(**self.choice).values())
-        return found
+        if not self.complete.values.size or self.results.unpaired(self.complete.datasets):
+            return self._of_all(np.nan)
+        return self._of_all([*self.results.mean_ranks(**self.choice).values()])
 
     @property
     def overall(self) -> NDArray[np.float64]:
         """Mean figure of each method over the complete data sets, of shape (n_methods,)."""
+        has_figures = self.complete.values.size > 0
+        return self._of_all(self.complete.means.mean(axis=0) if has_figures else np.nan)
+
+    def _of_all(self, values: Any) -> NDArray[np.float64]:
+        """Return values of the complete methods as values of all methods."""
         found = np.full(len(self.results.methods), np.nan)
-        if self.complete.values.size:
-            found[self.places] = self.complete.means.mean(axis=0)
+        found[self.places] = values
         return found
 
     @cached_property
@@ -158,19 +162,16 @@ class View:
     def left_out(self) -> list[str]:
         """Say which data sets and methods stand outside of ranks and tests, and why."""
         there = np.isfinite(self.scores.values)
+        silent = [self.said[j] for j in np.flatnonzero(~there.any(axis=(0, 1)))]
         said = []
-        silent = np.flatnonzero(~there.any(axis=(0, 1)))
-        if len(silent) and len(silent) < len(self.methods):
-            names = listed([self.said[j] for j in silent])
-            said.append(f"Without any figure, and so without ranks: {names}.")
-        for i in np.flatnonzero(~there[:, :, self.places].all(axis=(1, 2))):
-            lacking = [j for j in self.places if not there[i, :, j].all()]
+        if 0 < len(silent) < len(self.methods):
+            said.append(f"Without any figure, and so without ranks: {listed(silent)}.")
+        for i, dataset in enumerate(self.datasets):
+            lacking = [self.said[j] for j in self.places if not there[i, :, j].all()]
             if lacking:
-                dataset = shorten(self.datasets[i], LONGEST_SAID)
-                names = listed([self.said[j] for j in lacking])
                 said.append(
-                    f"{dataset} does not count for ranks and tests, as runs of {names} are missing "
-                    "there."
+                    f"{shorten(dataset, LONGEST_SAID)} does not count for ranks and tests, as runs "
+                    f"of {listed(lacking)} are missing there."
                 )
         return said
 
@@ -285,3 +286,79 @@ def mean_of_whole(
     if len(part):
         found[columns] = part.mean(axis=0)
     return found
+
+
+# --- a sweep ---
+
+MEASURES = ("figure", "stability", "agreement")
+
+
+class SweepView:
+    """The figures of a view at all levels of its sweep.
+
+    Parameters
+    ----------
+    view : View
+    """
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.results = view.results
+        self.levels = [float(level) for level in view.results.levels if level is not None]
+
+    @property
+    def kind(self) -> str:
+        """What is varied, in words."""
+        kind = self.results.about["sweep"]["kind"]
+        return SWEEPS.get(kind, kind)
+
+    @cached_property
+    def figures(self) -> NDArray[np.float64]:
+        """Figures, of shape (n_levels, n_datasets, n_runs, n_methods)."""
+        return np.stack([replace(self.view, level=level).scores.values for level in self.levels])
+
+    @cached_property
+    def methods(self) -> NDArray[np.intp]:
+        """Places of the methods that have figures."""
+        return np.flatnonzero(np.isfinite(self.figures).any(axis=(0, 1, 2)))
+
+    @cached_property
+    def complete(self) -> list[int]:
+        """Places of the data sets on which all methods with figures have them at all levels."""
+        there = np.isfinite(self.figures)[..., self.methods]
+        return np.flatnonzero(there.all(axis=(0, 2, 3))).tolist()
+
+    def values(self, measure: str, dataset: int | None) -> NDArray[np.float64]:
+        """Return values of shape (n_runs or 1, n_methods, n_levels).
+
+        Parameters
+        ----------
+        measure : str
+            One of `MEASURES`.
+        dataset : int or None
+            Its place; None is the mean over complete data sets.
+        """
+        if measure == "figure":
+            found = self.figures
+        else:
+            of_level = getattr(self.results, measure)
+            found = np.stack([of_level(level=level) for level in self.levels])[:, :, None]
+        if dataset is not None:
+            return found[:, dataset].transpose(1, 2, 0)
+        whole = np.asarray(np.isfinite(found[..., self.methods]).all(axis=(0, 2, 3)))
+        kept = [i for i in self.complete if whole[i]]
+        part = found[:, kept].mean(axis=1) if kept else np.full_like(found[:, 0], np.nan)
+        return part.transpose(1, 2, 0)
+
+    def name(self, measure: str) -> str:
+        """Return what the axis of a measure says."""
+        return {
+            "figure": self.view.metric_name,
+            "stability": "stability over runs",
+            "agreement": f"agreement with level {self.levels[0]:g}",
+        }[measure]
+
+
+def sweep_of(view: View) -> SweepView | None:
+    """Return the sweep that a view belongs to; None where there is none."""
+    return None if view.results.about["sweep"] is None else SweepView(view)

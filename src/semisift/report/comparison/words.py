@@ -10,14 +10,8 @@ from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.statistics import Nemenyi
 from semisift.evaluation.sweeps import SWEEPS
 from semisift.evaluation.wins import critical_wins
-from semisift.report.comparison.diagram import order_of
 from semisift.report.comparison.tables import p_value
-from semisift.report.comparison.view import (
-    LEVEL_OF_RANKS,
-    LEVEL_OF_WINS,
-    METRICS,
-    View,
-)
+from semisift.report.comparison.view import LEVEL_OF_RANKS, LEVEL_OF_WINS, METRICS, View
 
 JUDGES = {
     "tree": "a decision tree",
@@ -40,7 +34,8 @@ def lead(view: View) -> str:
         f"{count(len(results.methods), 'method')} on {count(len(results.datasets), 'data set')}, "
         f"{count(results.protocol.n_runs, 'run')} each."
     )
-    order = [j for j in order_of(view.mean_ranks) if not view.is_bound[j]]
+    rivals = np.isfinite(view.mean_ranks) & ~view.is_bound
+    order = [j for j in np.argsort(view.mean_ranks, kind="stable") if rivals[j]]
     if len(order) > 1:
         named = [f"{view.said[j]} ({view.mean_ranks[j]:.2f})" for j in order[:MOST_NAMED]]
         words += f" Lowest mean ranks, which are best: {listed(named)}."
@@ -152,7 +147,12 @@ def tests_in_words(view: View) -> list[str]:
         f"of freedom, {_equals(found.p_chi2)}; the statistic of Iman and Davenport, which is less "
         f"conservative, is F = {figure(found.f)} with {k - 1} and {(k - 1) * (n - 1)}, "
         f"{_equals(found.p_f)}.",
-        *_nemenyi_in_words(view),
+        *(
+            f"Nemenyi's test at the level {alpha:g}: mean ranks differ if they are more than "
+            f"{test.critical_difference:.3f} apart. {_differences_in_words(view, test)}"
+            for alpha in (LEVEL_OF_RANKS, LEVEL_OF_WINS)
+            if (test := view.nemenyi(alpha)) is not None
+        ),
     ]
 
 
@@ -160,40 +160,21 @@ def _equals(p: float) -> str:
     return f"p {p_value(p)}" if p < 0.001 else f"p = {p_value(p)}"
 
 
-def _nemenyi_in_words(view: View) -> list[str]:
-    said = []
-    for alpha in (LEVEL_OF_RANKS, LEVEL_OF_WINS):
-        test = view.nemenyi(alpha)
-        assert test is not None
-        said.append(
-            f"Nemenyi's test at the level {alpha:g}: mean ranks differ if they are more than "
-            f"{test.critical_difference:.3f} apart. {_differences_in_words(view, test)}"
-        )
-    return said
-
-
 def _differences_in_words(view: View, test: Nemenyi) -> str:
-    pairs = better_pairs(test)
-    if not pairs:
-        return "No two methods are."
-    names = [view.said[place] for place in view.places]
+    ranks, names = test.mean_ranks, [view.said[place] for place in view.places]
+    order = np.argsort(ranks, kind="stable").tolist()
+    worse = {j: [i for i in order if test.different[i, j] and ranks[i] > ranks[j]] for j in order}
     sentences = [
         f"{names[j]} is better than {listed([names[other] for other in others])}."
-        for j, others in pairs.items()
+        for j, others in worse.items()
+        if others
     ]
+    if not sentences:
+        return "No two methods are."
     if len(sentences) <= MOST_NAMED:
         return " ".join(sentences)
-    k = len(names)
-    n_pairs = sum(map(len, pairs.values()))
+    k, n_pairs = len(names), sum(map(len, worse.values()))
     return f"{n_pairs} of {k * (k - 1) // 2} pairs are. {sentences[0]}"
-
-
-def better_pairs(test: Nemenyi) -> dict[int, list[int]]:
-    """Return for each method those that are significantly worse, the best first."""
-    order = np.argsort(test.mean_ranks, kind="stable").tolist()
-    ranks = test.mean_ranks
-    worse = {j: [i for i in order if test.different[i, j] and ranks[i] > ranks[j]] for j in order}
-    return {j: others for j, others in worse.items() if others}
 
 
 def wins_in_words(view: View) -> list[str]:
