@@ -325,10 +325,9 @@ class CommitteeRecords(Records):
 def published_moments(target: Target) -> dict[str, dict[str, list[float | None]]]:
     """Return what a paper prints of co-training at its beginning and end, as a store keeps it."""
     (judge,) = target.protocol.judges
-    value = target.published.value
     return {
         "co-training": {
-            dataset: [value(judge, dataset, "CoTrain-B"), value(judge, dataset, "CoTrain-E")]
+            dataset: [target.value(judge, dataset, name) for name in ("CoTrain-B", "CoTrain-E")]
             for dataset in target.sets
         }
     }

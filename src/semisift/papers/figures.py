@@ -11,9 +11,11 @@ from semisift._words import count
 from semisift.evaluation import pairwise, statistics
 from semisift.evaluation.scores import Scores
 from semisift.evaluation.wins import sign_test, win_tie_loss
-from semisift.papers.published import ENSCLS_ALPHA
-from semisift.papers.targets import Form, Target
+from semisift.papers.targets import PAPERS, Form, Target
 from semisift.report.comparison.published import stand
+
+ENSCLS = PAPERS["enscls"]
+ENSCLS_ALPHA = ENSCLS["alpha"]
 
 
 @dataclass(frozen=True)
@@ -94,8 +96,6 @@ def count_ahead(target: Target, results: Results, form: Form) -> tuple[int, int]
         Data sets and judges where its mean is above those of all others named in the claim, and
         where there are figures for all of them.
     """
-    assert target.claim is not None
-    first, others = target.claim
     columns = {column.name: column for column in target.columns}
     ahead = total = 0
     for judge in results.protocol.judges:
@@ -103,7 +103,7 @@ def count_ahead(target: Target, results: Results, form: Form) -> tuple[int, int]
         for dataset in results.datasets:
             ours, *theirs = (
                 cell(results, scores, dataset, columns[name].nearest(form, judge), None).mean
-                for name in (first, *others)
+                for name in target.claim or ()
             )
             if not np.isnan([ours, *theirs]).any():
                 total += 1
@@ -157,11 +157,11 @@ class Wins:
         return sign_test(self.counts, ENSCLS_ALPHA)
 
 
-def published_wins(counts: dict[str, dict[str, tuple[int, int, int]]]) -> Wins:
+def published_wins(counts: dict[str, dict[str, list[int]]]) -> Wins:
     """Return the published counts; a method ties with itself on all data sets."""
     methods = list(counts)
     n_sets = sum(next(iter(counts[methods[0]].values())))
-    rows = [[counts[first].get(second, (0, n_sets, 0)) for second in methods] for first in methods]
+    rows = [[counts[first].get(second, [0, n_sets, 0]) for second in methods] for first in methods]
     return Wins(methods, np.array(rows))
 
 

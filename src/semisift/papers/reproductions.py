@@ -46,17 +46,16 @@ class Reproduction:
     def notes(self) -> dict[str, Any]:
         """What a store keeps of it: the published numbers beside which ours stand."""
         judges = self.target.protocol.judges
-        tables = {judge: self.target.values(judge) for judge in judges}
+        spreads = self.target.deviations if self.target.has_spreads else {}
+        tables = {judge: self.target.by_spec(self.target.values, judge) for judge in judges}
         return {
             "target": self.target.name,
             "published": {
                 "source": self.target.title,
                 "table": tables[judges[0]],
                 "tables": tables,
-                "spreads": {judge: self.target.spreads(judge) for judge in judges},
-                "sentences": [
-                    f"The paper says: {said}" for said in self.target.published.sentences
-                ],
+                "spreads": {judge: self.target.by_spec(spreads, judge) for judge in judges},
+                "sentences": [f"The paper says: {said}" for said in self.target.sentences],
             },
             "files": {name: path.name for name, path in self.files.items()},
             "missing": {

@@ -11,6 +11,7 @@ from rich.text import Text
 from semisift._compare import Results
 from semisift._words import count, listed
 from semisift.papers.figures import (
+    ENSCLS,
     OurFigure,
     Wins,
     cell,
@@ -21,7 +22,6 @@ from semisift.papers.figures import (
     signed_ranks,
     wins,
 )
-from semisift.papers.published import ENSCLS_COUNTS, ENSCLS_CRITICAL_DIFFERENCE
 from semisift.papers.targets import FORMS, Target
 from semisift.report.comparison.problems import failures, too_slow
 from semisift.report.comparison.published import N_ERRORS
@@ -43,7 +43,7 @@ def show(console: "Console", target: Target, results: Results) -> None:
         console.print(f"There are no tests: {unpaired}")
     if not unpaired or target.view in ("table", "curves"):
         views[target.view](console, replace(target, test=None) if unpaired else target, results)
-    for sentence in target.published.sentences:
+    for sentence in target.sentences:
         console.print(f"The paper says: {sentence}")
     for problem in [*too_slow(results), *failures(results)]:
         console.print(f"{problem.where}: {problem.what}.")
@@ -64,25 +64,23 @@ def _table(console: "Console", target: Target, results: Results) -> None:
         _tests(console, target, results, target.test)
     if target.claim is not None:
         ahead, total = count_ahead(target, results, "printed")
-        first, others = target.claim
-        console.print(
-            f"{first} is ahead of {listed(list(others))} in {ahead} of {count(total, 'cell')}."
-        )
+        first, *others = target.claim
+        console.print(f"{first} is ahead of {listed(others)} in {ahead} of {count(total, 'cell')}.")
 
 
 def _accuracies(console: "Console", target: Target, results: Results, judge: str) -> None:
     scores = results.scores(judge=judge)
     learner = f" ({judge})" if len(target.protocol.judges) > 1 else ""
-    table = Table(title=f"{target.published.place}: {target.published.what}{learner}")
+    table = Table(title=f"{target.place}: {target.what}{learner}")
     for heading in ("data set", "method", "published", *FORMS.values()):
         table.add_column(heading)
     words = {form: Counter[str]() for form in FORMS}
     for dataset in results.datasets:
         for i, column in enumerate(target.columns):
-            value = target.published.value(judge, dataset, column.name)
+            value = target.value(judge, dataset, column.name)
             texts = []
             for form in FORMS:
-                each = cell(results, scores, dataset, column.spec(form, judge), value)
+                each = cell(results, scores, dataset, column.forms(judge).get(form), value)
                 words[form][each.word] += 1
                 texts.append(_text(each))
             shown = "" if value is None else f"{value:.3f}"
@@ -104,13 +102,12 @@ def _text(each: OurFigure) -> str:
 
 def _others(console: "Console", target: Target, results: Results) -> None:
     """Print the methods that are not the paper's."""
-    judges = results.protocol.judges
-    own = {spec for column in target.columns for judge in judges for spec in column.specs(judge)}
+    own = replace(target, protocol=results.protocol, others=()).specs
     others = [method for method in results.methods if method not in own]
     if not others:
         return
     scores = results.scores()
-    table = Table(title=f"Other methods on the same splits, judged by {judges[0]}")
+    table = Table(title=f"Other methods on the same splits, judged by {results.protocol.judges[0]}")
     table.add_column("data set")
     for method in others:
         table.add_column(method)
@@ -125,9 +122,9 @@ def _others(console: "Console", target: Target, results: Results) -> None:
 
 def _tests(console: "Console", target: Target, results: Results, test: str) -> None:
     """Print what a test says of the published numbers and of ours."""
-    values = target.published.values[results.protocol.judges[0]].values()
+    printed = target.values[results.protocol.judges[0]].values()
     cases: list[tuple[str, Any, list[str]]] = [
-        ("Published", list(values), list(target.published.methods))
+        ("Published", [[*row.values()] for row in printed], [each.name for each in target.columns])
     ]
     for form, name in FORMS.items():
         scores = paper_scores(target, results, form)
@@ -142,13 +139,13 @@ def _tests(console: "Console", target: Target, results: Results, test: str) -> N
 
 
 def _ranks(console: "Console", target: Target, results: Results) -> None:
-    console.print(f"{target.published.place}: {target.published.what}")
+    console.print(f"{target.place}: {target.what}")
     _tests(console, target, results, "mean-ranks")
-    console.print(f"The critical difference is printed as {ENSCLS_CRITICAL_DIFFERENCE}.")
+    console.print(f"The critical difference is printed as {ENSCLS['critical_difference']}.")
 
 
 def _wins(console: "Console", target: Target, results: Results) -> None:
-    console.print(_wins_table("Published, on 9 data sets", published_wins(ENSCLS_COUNTS)))
+    console.print(_wins_table("Published, on 9 data sets", published_wins(ENSCLS["wins"])))
     for form, name in FORMS.items():
         scores = paper_scores(target, results, form)
         n_sets = count(len(scores.datasets), "data set")
