@@ -88,8 +88,8 @@ def compare(
     """
     protocol = find_protocol(protocol)
     plan = ComparisonPlan(
-        {entrant.label: entrant for entrant in find_entrants(methods)},
         {data.name: data for data in find_datasets(datasets)},
+        {entrant.label: entrant for entrant in find_entrants(methods)},
         protocol,
         Sweep.parse(sweep) if isinstance(sweep, str) else sweep,
         find_judges(protocol.judges),

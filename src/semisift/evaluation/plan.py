@@ -3,25 +3,14 @@
 import os
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any
 
-from semisift._provenance import plain, versions
+from semisift._provenance import plain
 from semisift._warnings import warn
-from semisift.evaluation.datasets import ComparisonData
-from semisift.evaluation.entrants import Entrant
-from semisift.evaluation.protocol import Protocol
-from semisift.evaluation.runs import (
-    Record,
-    RunKey,
-    check_splits,
-    doubt,
-    key_of,
-    run_once,
-)
+from semisift.evaluation.runs import Record, RunKey, doubt, key_of, keys_of, run_once
 from semisift.evaluation.store import Store
-from semisift.evaluation.sweeps import Sweep
 from semisift.evaluation.work import RunPlan, Work, make_records
 from semisift.exceptions import FewTestRowsWarning
 
@@ -30,85 +19,41 @@ MAY_GROW = ("n_runs",)
 
 
 @dataclass(frozen=True, eq=False)
-class ComparisonPlan:
-    """What is compared and how.
+class ComparisonPlan(RunPlan):
+    """Which methods rank the features of which data sets.
 
     Attributes
     ----------
-    entrants : dict of str to Entrant
-    sets : dict of str to ComparisonData
-    protocol : Protocol
-    sweep : Sweep or None
     judges : dict of str to object
         Those of the protocol, not fitted. Processes at work are given them, since a class of the
         user's own may be found here alone.
     """
 
-    entrants: dict[str, Entrant]
-    sets: dict[str, ComparisonData]
-    protocol: Protocol
-    sweep: Sweep | None
-    judges: dict[str, Any]
+    judges: dict[str, Any] = field(default_factory=dict)
     runner = staticmethod(run_once)
-
-    @property
-    def keys(self) -> list[RunKey]:
-        """All records that there will be, in the order in which they are made."""
-        return [
-            RunKey(dataset, method, run, level)
-            for dataset in self.sets
-            for level in ([None] if self.sweep is None else self.sweep.levels)
-            for run in range(self.protocol.n_runs)
-            for method in self.entrants
-        ]
 
     def arguments(self, key: RunKey) -> tuple[Any, ...]:
         """Return what `run_once` is given for a record, after the data set."""
         entrant = self.entrants[key.method]
         return entrant, self.protocol, key.run, self.sweep, key.level, self.judges
 
-    @property
-    def about(self) -> dict[str, Any]:
-        """What a store keeps of it."""
-        return {
-            "protocol": self.protocol.to_dict(),
-            "sweep": None if self.sweep is None else asdict(self.sweep),
-            "datasets": {name: data.about for name, data in self.sets.items()},
-            "methods": {label: entrant.parameters for label, entrant in self.entrants.items()},
-            "versions": versions(),
-        }
-
-    def check(self) -> None:
+    def check(self) -> dict[str, int]:
         """Find out before the first run what would go wrong in all of them."""
-        for estimator in [
-            *(entrant.estimator for entrant in self.entrants.values()),
-            *self.judges.values(),
-        ]:
+        estimators = [entrant.estimator for entrant in self.entrants.values()]
+        for estimator in [*estimators, *self.judges.values()]:
             if hasattr(estimator, "_parameter_constraints"):
                 estimator._validate_params()
-        fewest, n_judging = min(self.protocol.sizes), {}
+        fewest = min(self.protocol.sizes)
         for data in self.sets.values():
             if data.X.shape[1] < fewest:
                 raise ValueError(
                     f"data set {data.name!r} has {data.X.shape[1]} features, and sizes begin with "
                     f"{fewest}: no ranking of it could be judged."
                 )
-            n_judging[data.name] = check_splits(data, self.protocol, self.sweep)
+        n_judging = super().check()
         if problem := doubt(n_judging):
             warn(problem, FewTestRowsWarning)
-
-    def grown(self, about: dict[str, Any]) -> Self:
-        """Return the plan with the runs and levels that the store knows of besides."""
-        sweep = self.sweep and replace(self.sweep, levels=tuple(about["sweep"]["levels"]))
-        return replace(self, protocol=Protocol.from_dict(about["protocol"]), sweep=sweep)
-
-
-class CarriedOut(NamedTuple):
-    """What `Records` are made of."""
-
-    about: dict[str, Any]
-    records: list[Record]
-    folder: Path | None
+        return n_judging
 
 
 def carry_out(
@@ -121,27 +66,34 @@ def carry_out(
     n_jobs: int | None = None,
     on_record: Callable[[Record, int], None] | None = None,
     notes: dict[str, Any] | None = None,
-) -> CarriedOut:
-    """Make all records of a plan that are missing; the parameters are those of `compare`."""
+) -> tuple[dict[str, Any], list[Record], Path | None]:
+    """Make all records of a plan that are missing; the parameters are those of `compare`.
+
+    Returns
+    -------
+    about, records, folder
+        What `Records` are made of.
+    """
     store = None if out is None else Store(Path(out))
     if store is not None:
         store.check(resume)
     plan.check()
-    about = plain(plan.about | {"max_seconds": max_seconds, "notes": notes or {}})
+    wanted = about = plain(plan.about | {"max_seconds": max_seconds, "notes": notes or {}})
     done: dict[RunKey, Record] = {}
     if store is not None:
         if store.exists:
             about = _merged(store.about(), about)
         store.begin(about)
         done = {key_of(record): record for record in store.records()}
-        plan = plan.grown(about)
-    work = Work(plan.keys, done, store, max_seconds, retry_failed)
+    # the store may know of more runs and levels, and of methods and data sets not asked for
+    keys = keys_of(about | {part: wanted[part] for part in ("datasets", "methods")})
+    work = Work(keys, done, store, max_seconds, retry_failed)
     with closing(make_records(work, plan, n_jobs)) as records:
         for record in records:
             work.keep(record)
             if on_record is not None:
                 on_record(record, work.n_left)
-    return CarriedOut(about, list(work.done.values()), None if store is None else store.folder)
+    return about, list(work.done.values()), None if store is None else store.folder
 
 
 def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift.evaluation.protocol import Protocol
-from semisift.evaluation.runs import MEASURED, Record, RunKey, key_of
+from semisift.evaluation.runs import MEASURED, Record, RunKey, key_of, keys_of
 from semisift.evaluation.scores import Scores
 from semisift.evaluation.store import Store
 
@@ -50,17 +50,9 @@ class Records:
         self.methods: list[str] = list(about["methods"])
         sweep = about["sweep"]
         self.levels: list[float | None] = [None] if sweep is None else list(sweep["levels"])
-        known = {*self._keys()}
-        self._by_key = {key_of(record): record for record in records if key_of(record) in known}
-
-    def _keys(self) -> list[RunKey]:
-        return [
-            RunKey(dataset, method, run, level)
-            for dataset in self.datasets
-            for level in self.levels
-            for run in range(self.protocol.n_runs)
-            for method in self.methods
-        ]
+        self._keys = keys_of(about)
+        found = {key_of(record): record for record in records}
+        self._by_key = {key: found[key] for key in self._keys if key in found}
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
@@ -77,15 +69,12 @@ class Records:
     @property
     def records(self) -> list[Record]:
         """The records, in the order of data sets, levels, runs and methods."""
-        return [self._by_key[key] for key in self._keys() if key in self._by_key]
+        return list(self._by_key.values())
 
     def same_numbers(self, other: "Records") -> bool:
         """Tell whether another comparison has the same records, whatever they took to make."""
         mine, others = (
-            {
-                key: {name: part for name, part in record.items() if name not in VOLATILE}
-                for key, record in results._by_key.items()
-            }
+            {key: record | dict.fromkeys(VOLATILE) for key, record in results._by_key.items()}
             for results in (self, other)
         )
         return mine == others
@@ -113,7 +102,7 @@ class Records:
         """How many records are still to be made."""
         return sum(
             key not in self._by_key
-            for key in self._keys()
+            for key in self._keys
             if (key.dataset, key.method) not in self.too_slow
         )
 

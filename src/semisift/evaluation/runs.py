@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,29 @@ class RunKey:
 def key_of(record: Record) -> RunKey:
     """Return the key of a record."""
     return RunKey(record["dataset"], record["method"], record["run"], record["level"])
+
+
+def keys_of(about: Mapping[str, Any]) -> list[RunKey]:
+    """Return the keys of all records that there will be, in the order in which they are made.
+
+    Parameters
+    ----------
+    about : mapping
+        What is compared and how, as a store keeps it. Rankings have the levels of the sweep;
+        of all else each method has levels of its own.
+    """
+    runs = range(about["protocol"]["n_runs"])
+    if about.get("kind") is not None:
+        return [
+            RunKey(dataset, method, run, float(level))
+            for dataset in about["datasets"]
+            for run in runs
+            for method, facts in about["methods"].items()
+            for level in facts["levels"]
+        ]
+    levels = [None] if about["sweep"] is None else map(float, about["sweep"]["levels"])
+    order = product(about["datasets"], levels, runs, about["methods"])
+    return [RunKey(dataset, method, run, level) for dataset, level, run, method in order]
 
 
 def run_once(

@@ -8,49 +8,64 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any, Protocol, Self
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
 
 import joblib
 from joblib.parallel import get_active_backend
 
-from semisift._provenance import plain
+from semisift._provenance import plain, versions
 from semisift._words import count
 from semisift.evaluation.cluster import run_on_cluster
 from semisift.evaluation.datasets import ComparisonData
-from semisift.evaluation.runs import Record, RunKey, key_of
+from semisift.evaluation.protocol import Protocol
+from semisift.evaluation.runs import Record, RunKey, check_splits, key_of
 from semisift.evaluation.store import Store
+from semisift.evaluation.sweeps import Sweep
 from semisift.exceptions import WorkerLostError
 
 MOST_NAMED = 5
 
 
-class RunPlan(Protocol):
-    """What is to be run: `runner` once for each key, with its data set and `arguments`."""
+@dataclass(frozen=True, eq=False)
+class RunPlan:
+    """What is compared and how: `runner` makes a record from a data set and `arguments`.
 
-    @property
-    def sets(self) -> dict[str, ComparisonData]:
-        """The data sets by name."""
+    Attributes
+    ----------
+    sets : dict of str to ComparisonData
+    entrants : dict of str to object
+    protocol : Protocol
+    sweep : Sweep or None
+    """
 
-    @property
-    def keys(self) -> list[RunKey]:
-        """All records that there will be, in the order in which they are made."""
+    sets: dict[str, ComparisonData]
+    entrants: dict[str, Any]
+    protocol: Protocol
+    sweep: Sweep | None = None
 
-    @property
-    def runner(self) -> Callable[..., Record]:
-        """What makes a record."""
+    runner: ClassVar[Callable[..., Record]]
+
+    def arguments(self, key: RunKey) -> tuple[Any, ...]:
+        """Return what `runner` is given for a record, after the data set."""
+        raise NotImplementedError
 
     @property
     def about(self) -> dict[str, Any]:
         """What a store keeps of it."""
+        return {
+            "protocol": self.protocol.to_dict(),
+            "sweep": None if self.sweep is None else asdict(self.sweep),
+            "datasets": {name: data.about for name, data in self.sets.items()},
+            "methods": {label: entrant.parameters for label, entrant in self.entrants.items()},
+            "versions": versions(),
+        }
 
-    def arguments(self, key: RunKey) -> tuple[Any, ...]:
-        """Return what `runner` is given for a record, after the data set."""
-
-    def check(self) -> None:
-        """Find out before the first run what would go wrong in all of them."""
-
-    def grown(self, about: dict[str, Any]) -> Self:
-        """Return the plan with what the store knows of besides."""
+    def check(self) -> dict[str, int]:
+        """Refuse data sets that cannot be split, and tell how many rows judge a run on each."""
+        return {
+            name: check_splits(data, self.protocol, self.sweep) for name, data in self.sets.items()
+        }
 
 
 class Work:

@@ -6,16 +6,14 @@ committee, the mean accuracy of its members and their diversity, at the beginnin
 know the labelled rows alone, and at the end.
 """
 
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semisift._labels import UNLABELLED
-from semisift._provenance import versions
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.judges import JUDGES
 from semisift.evaluation.plan import carry_out
@@ -25,7 +23,6 @@ from semisift.evaluation.runs import (
     METHOD_STREAM,
     Record,
     RunKey,
-    check_splits,
     measuring,
     measuring_memory,
     new_record,
@@ -36,6 +33,7 @@ from semisift.evaluation.runs import (
 from semisift.evaluation.schema import COMMITTEES, MEASURES, MOMENTS
 from semisift.evaluation.scores import Scores
 from semisift.evaluation.specs import make, parse, set_seeds
+from semisift.evaluation.work import RunPlan
 from semisift.papers.reproductions import Reproduction, choose_methods, with_sets
 from semisift.papers.targets import Target
 from semisift.registry import LEARNERS
@@ -109,72 +107,6 @@ def contender_of(spec: str, estimator: str) -> Contender:
         parameters = {"estimator": estimator, **CO_TRAINING, **given}
         return Contender(spec, "partition", tuple(range(N_PARTITIONS)), parameters)
     return Contender(spec, "members", N_MEMBERS, {"estimator": estimator, **SUBSPACES, **given})
-
-
-@dataclass(frozen=True, eq=False)
-class CommitteePlan:
-    """Which classifiers are run on which data sets.
-
-    Attributes
-    ----------
-    sets : dict of str to ComparisonData
-    contenders : dict of str to Contender
-    protocol : Protocol
-    """
-
-    sets: dict[str, ComparisonData]
-    contenders: dict[str, Contender]
-    protocol: Protocol
-
-    @property
-    def keys(self) -> list[RunKey]:
-        """All records that there will be, in the order in which they are made."""
-        return _keys(
-            self.sets,
-            self.protocol.n_runs,
-            {name: contender.levels for name, contender in self.contenders.items()},
-        )
-
-    @property
-    def runner(self) -> Callable[..., Record]:
-        """What makes a record."""
-        return run_committee
-
-    def arguments(self, key: RunKey) -> tuple[Any, ...]:
-        """Return what `run_committee` is given for a record, after the data set."""
-        assert key.level is not None
-        return self.contenders[key.method], self.protocol, key.run, int(key.level)
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """What a store keeps of it."""
-        return {
-            "kind": COMMITTEES,
-            "protocol": self.protocol.to_dict(),
-            "sweep": None,
-            "datasets": {name: data.about for name, data in self.sets.items()},
-            "methods": {name: contender.about for name, contender in self.contenders.items()},
-            "versions": versions(),
-        }
-
-    def check(self) -> None:
-        """Refuse data sets that cannot be split."""
-        for data in self.sets.values():
-            check_splits(data, self.protocol)
-
-    def grown(self, about: dict[str, Any]) -> Self:
-        """Return the plan with the runs that the store knows of besides."""
-        return replace(self, protocol=Protocol.from_dict(about["protocol"]))
-
-
-def _keys(sets: Iterable[str], n_runs: int, levels: Mapping[str, Iterable[int]]) -> list[RunKey]:
-    return [
-        RunKey(dataset, method, run, float(level))
-        for dataset in sets
-        for run in range(n_runs)
-        for method in levels
-        for level in levels[method]
-    ]
 
 
 def prepare_committees(
@@ -256,6 +188,23 @@ def run_committee(
     return record
 
 
+class CommitteePlan(RunPlan):
+    """Which classifiers, contenders, are run on which data sets."""
+
+    runner = staticmethod(run_committee)
+
+    def arguments(self, key: RunKey) -> tuple[Any, ...]:
+        """Return what `run_committee` is given for a record, after the data set."""
+        assert key.level is not None
+        return self.entrants[key.method], self.protocol, key.run, int(key.level)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What a store keeps of it."""
+        methods = {name: contender.about for name, contender in self.entrants.items()}
+        return {"kind": COMMITTEES, **super().about, "methods": methods}
+
+
 def run_committees(plan: CommitteePlan, **options: Any) -> "CommitteeRecords":
     """Run all classifiers on all splits; the options are those of `carry_out`."""
     return CommitteeRecords(*carry_out(plan, **options))
@@ -265,10 +214,6 @@ class CommitteeRecords(Records):
     """The records of committees, and the figures in them."""
 
     kind = COMMITTEES
-
-    def _keys(self) -> list[RunKey]:
-        levels = {method: self.levels_of(method) for method in self.methods}
-        return _keys(self.datasets, self.protocol.n_runs, levels)
 
     def levels_of(self, method: str) -> list[int]:
         """Return the levels of a classifier: numbers of members, or of partitions."""
