@@ -6,8 +6,7 @@ committee, the mean accuracy of its members and their diversity, at the beginnin
 know the labelled rows alone, and at the end.
 """
 
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -34,7 +33,6 @@ from semisift.evaluation.schema import COMMITTEES, MEASURES, MOMENTS
 from semisift.evaluation.scores import Scores
 from semisift.evaluation.specs import make, parse, set_seeds
 from semisift.evaluation.work import RunPlan
-from semisift.papers.reproductions import Reproduction, choose_methods, with_sets
 from semisift.papers.targets import Target
 from semisift.registry import LEARNERS
 
@@ -107,45 +105,6 @@ def contender_of(spec: str, estimator: str) -> Contender:
         parameters = {"estimator": estimator, **CO_TRAINING, **given}
         return Contender(spec, "partition", tuple(range(N_PARTITIONS)), parameters)
     return Contender(spec, "members", N_MEMBERS, {"estimator": estimator, **SUBSPACES, **given})
-
-
-def prepare_committees(
-    target: Target, folder: Path, methods: str | None = None, n_runs: int | None = None
-) -> Reproduction:
-    """Find the data and the classifiers of a target whose view is "committees".
-
-    Parameters
-    ----------
-    target : Target
-    folder : Path
-        With the data sets.
-    methods : str, optional
-        Of those of the target, with parameters if need be, separated by commas.
-    n_runs : int, optional
-        None is that of the paper.
-
-    Returns
-    -------
-    Reproduction
-        Whose methods are contenders.
-    """
-    wanted = choose_methods(target.specs, methods)
-    names = {spec: parse(spec, "method")[0] for spec in wanted}
-    if unknown := [name for name in names.values() if name not in target.specs]:
-        raise ValueError(
-            f"{target.name} has the methods {', '.join(target.specs)}: got {', '.join(unknown)}."
-        )
-    there = [spec for spec in wanted if names[spec] in LEARNERS]
-    if not there:
-        raise ValueError(f"none of the methods is there yet: {', '.join(wanted)}.")
-    protocol = replace(target.protocol, n_runs=n_runs or target.protocol.n_runs)
-    (estimator,) = protocol.judges
-    return with_sets(
-        replace(target, protocol=protocol),
-        folder,
-        methods=[(spec, contender_of(spec, estimator)) for spec in there],
-        missing_methods=[spec for spec in wanted if spec not in there],
-    )
 
 
 def run_committee(

@@ -7,12 +7,11 @@ from typing import Any, Protocol
 
 from rich.console import Console
 
-from semisift._compare import compare
+from semisift._compare import Results, compare
 from semisift.exceptions import FewTestRowsWarning
 from semisift.papers import cotraining, cotraining_report, views
 from semisift.papers.reproductions import Reproduction, prepare
 from semisift.papers.targets import Target
-from semisift.report.comparison import write_comparison, write_summary
 
 REPORT, SUMMARY = "report.html", "summary"
 
@@ -54,45 +53,37 @@ def reproduce(
     """
     is_of_committees = target.view == "committees"
     with steps.step("Reading the data sets"):
-        find = cotraining.prepare_committees if is_of_committees else prepare
-        plan = find(target, data, methods, runs)
+        plan = prepare(target, data, methods, runs)
     console.print(plan.target.title)
     for line in plan.missing_in_words():
         console.print(line)
-    options = {**options, "out": out, "notes": {**plan.notes, "command": command}}
-    if is_of_committees:
-        _run_committees(plan, console, steps, options)
-    else:
-        _run_comparison(plan, console, steps, options)
-
-
-def _run_comparison(
-    plan: Reproduction, console: Console, steps: ProgressSteps, options: dict[str, Any]
-) -> None:
-    out = options["out"]
-    with steps.step(f"Comparing on {len(plan.sets)} data sets") as step, warnings.catch_warnings():
+    options |= {"out": out, "notes": {**plan.notes, "command": command}}
+    verb = "Running classifiers" if is_of_committees else "Comparing"
+    with steps.step(f"{verb} on {len(plan.sets)} data sets") as step, warnings.catch_warnings():
         # the protocol is the paper's, and the report says it
         warnings.simplefilter("ignore", FewTestRowsWarning)
-        results = compare(
-            plan.methods, plan.sets, plan.target.protocol, on_record=step.hear, **options
-        )
+        make = _run_committees if is_of_committees else _compare
+        results = make(plan, on_record=step.hear, **options)
+    summary = out / SUMMARY
+    if isinstance(results, cotraining.CommitteeRecords):
+        with steps.step("Writing the summary"):
+            cotraining_report.write_committee_summary(results, summary)
+        cotraining_report.show(console, results)
+        console.print(f"Written: {summary}.")
+        return
     with steps.step("Writing the report"):
-        write_comparison(results, out / REPORT, title=plan.target.title)
-        write_summary(results, out / SUMMARY)
+        results.report(out / REPORT, title=plan.target.title)
+        results.write_summary(summary)
     views.show(console, plan.target, results)
     console.print(f"Written: {out / REPORT}, with {SUMMARY}/ beside it.")
 
 
-def _run_committees(
-    plan: Reproduction, console: Console, steps: ProgressSteps, options: dict[str, Any]
-) -> None:
+def _compare(plan: Reproduction, **options: Any) -> Results:
+    return compare(plan.methods, plan.sets, plan.target.protocol, **options)
+
+
+def _run_committees(plan: Reproduction, **options: Any) -> cotraining.CommitteeRecords:
+    options["notes"]["moments"] = cotraining.published_moments(plan.target)
     sets = {data.name: data for data in plan.sets}
     committees = cotraining.CommitteePlan(sets, dict(plan.methods), plan.target.protocol)
-    options["notes"]["moments"] = cotraining.published_moments(plan.target)
-    with steps.step(f"Running classifiers on {len(plan.sets)} data sets") as step:
-        results = cotraining.run_committees(committees, on_record=step.hear, **options)
-    summary = options["out"] / SUMMARY
-    with steps.step("Writing the summary"):
-        cotraining_report.write_committee_summary(results, summary)
-    cotraining_report.show(console, results)
-    console.print(f"Written: {summary}.")
+    return cotraining.run_committees(committees, **options)

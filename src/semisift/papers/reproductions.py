@@ -1,7 +1,8 @@
 """Reproductions: what of a target can be made again with the data and methods that there are."""
 
 from collections.abc import Container
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import find_entrants
 from semisift.evaluation.judges import JUDGES
 from semisift.evaluation.specs import make, parse
+from semisift.papers.cotraining import contender_of
 from semisift.papers.paper_sets import READABLE, PaperSet, load
 from semisift.papers.targets import Target
-from semisift.registry import METHODS
+from semisift.registry import LEARNERS, METHODS
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Reproduction:
     sets : list of ComparisonData
     files : dict of str to Path
     methods : list of (str, object)
-        Labels and what `compare` takes.
+        Labels and what `compare` takes, or contenders where the target is about classifiers.
     missing_sets : dict of str to PaperSet
     missing_methods, missing_judges : list of str
     differences : dict of str to str
@@ -37,10 +39,10 @@ class Reproduction:
     sets: list[ComparisonData]
     files: dict[str, Path]
     methods: list[tuple[str, Any]]
-    missing_sets: dict[str, PaperSet] = field(default_factory=dict)
-    missing_methods: list[str] = field(default_factory=list)
-    missing_judges: list[str] = field(default_factory=list)
-    differences: dict[str, str] = field(default_factory=dict)
+    missing_sets: dict[str, PaperSet]
+    missing_methods: list[str]
+    missing_judges: list[str]
+    differences: dict[str, str]
 
     @property
     def notes(self) -> dict[str, Any]:
@@ -98,56 +100,41 @@ def prepare(
     Reproduction
     """
     judges = tuple(judge for judge in target.protocol.judges if _is_known(judge, JUDGES))
-    missing_judges = [judge for judge in target.protocol.judges if judge not in judges]
     protocol = replace(target.protocol, judges=judges, n_runs=n_runs or target.protocol.n_runs)
-    target = replace(target, protocol=protocol)
-    wanted = choose_methods(target.specs, methods)
+    here = replace(target, protocol=protocol)
+    wanted = choose_methods(here.specs, methods)
+    if target.view == "committees":
+        names = [parse(spec, "method")[0] for spec in wanted]
+        if unknown := [name for name in names if name not in here.specs]:
+            raise ValueError(
+                f"{target.name} has the methods {', '.join(here.specs)}: got {', '.join(unknown)}."
+            )
     # a name that is not the target's own is the user's, and has to be right
-    there = [spec for spec in wanted if spec not in target.specs or is_registered(spec)]
+    there = [spec for spec in wanted if spec not in here.specs or is_registered(spec, here.view)]
     if not there:
         raise ValueError(f"none of the methods is there yet: {', '.join(wanted)}.")
-    return with_sets(
-        target,
-        folder,
-        methods=[(spec, make_method(spec)) for spec in there],
-        missing_methods=[spec for spec in wanted if spec not in there],
-        missing_judges=missing_judges,
-    )
-
-
-def with_sets(target: Target, folder: Path, **facts: Any) -> Reproduction:
-    """Return a reproduction on the data sets that a folder holds.
-
-    Parameters
-    ----------
-    target : Target
-    folder : Path
-    **facts
-        Fields of `Reproduction` that are not about data sets.
-    """
-    files = _find_files(target, folder)
-    sets = [load(name, path, target.sets[name].overrides) for name, path in files.items()]
-    differences = {data.name: target.sets[data.name].differences(data) for data in sets}
-    return Reproduction(
-        target=target,
-        sets=sets,
-        files=files,
-        missing_sets={name: kind for name, kind in target.sets.items() if name not in files},
-        differences={name: text for name, text in differences.items() if text},
-        **facts,
-    )
-
-
-def _find_files(target: Target, folder: Path) -> dict[str, Path]:
-    files = {name: kind.find(folder) for name, kind in target.sets.items()}
-    found = {name: path for name, path in files.items() if path is not None}
-    if not found:
+    find = partial(contender_of, estimator=judges[0]) if here.view == "committees" else make_method
+    made = [(spec, find(spec)) for spec in there]
+    found = {name: kind.find(folder) for name, kind in target.sets.items()}
+    files = {name: path for name, path in found.items() if path is not None}
+    if not files:
         stems = ", ".join(kind.stems[0] for kind in target.sets.values())
         raise ValueError(
             f"{folder} has none of the data sets of {target.name}. Their files are called {stems}, "
             f"as {', '.join(READABLE)}; docs/data.md says where they are published."
         )
-    return found
+    sets = [load(name, path, target.sets[name].overrides) for name, path in files.items()]
+    differences = {data.name: target.sets[data.name].differences(data) for data in sets}
+    return Reproduction(
+        here,
+        sets,
+        files,
+        made,
+        missing_sets={name: kind for name, kind in target.sets.items() if name not in files},
+        missing_methods=[spec for spec in wanted if spec not in there],
+        missing_judges=[judge for judge in target.protocol.judges if judge not in judges],
+        differences={name: text for name, text in differences.items() if text},
+    )
 
 
 def choose_methods(own: list[str], text: str | None) -> list[str]:
@@ -164,9 +151,9 @@ def choose_methods(own: list[str], text: str | None) -> list[str]:
     return list(dict.fromkeys([*(only or own), *added]))
 
 
-def is_registered(spec: str) -> bool:
-    """Tell whether there is such a method yet."""
-    return _is_known(spec, {**METHODS, **BASELINES})
+def is_registered(spec: str, view: str = "table") -> bool:
+    """Tell whether there is such a method yet, or such a classifier where they are viewed."""
+    return _is_known(spec, LEARNERS if view == "committees" else {**METHODS, **BASELINES})
 
 
 def _is_known(spec: str, known: Container[str]) -> bool:
