@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift.evaluation.protocol import Protocol
-from semisift.evaluation.runs import MEASURED, Record, RunKey, key_of, keys_of
+from semisift.evaluation.runs import MEASURED, Record, is_slow, key_of, keys_of
 from semisift.evaluation.scores import Scores
 from semisift.evaluation.store import Store
 
@@ -84,13 +83,11 @@ class Records:
     @cached_property
     def too_slow(self) -> dict[tuple[str, str], float]:
         """Seconds of one run, where a method was left out on a data set because of them."""
-        limit = self.about.get("max_seconds")
-        slow = {}
-        for record in self.records:
-            seconds = record["measured"]["seconds"]
-            if limit is not None and seconds is not None and seconds > limit:
-                slow[record["dataset"], record["method"]] = seconds
-        return slow
+        return {
+            (record["dataset"], record["method"]): record["measured"]["seconds"]
+            for record in self.records
+            if is_slow(record, self.about.get("max_seconds"))
+        }
 
     @property
     def failures(self) -> list[Record]:
@@ -109,11 +106,10 @@ class Records:
     @cached_property
     def n_judging(self) -> dict[str, int]:
         """How many labelled rows judge a run on each data set that has records, at least."""
-        found: dict[str, int] = {}
+        found: dict[str, list[int]] = {}
         for record in self.records:
-            dataset, n_test = record["dataset"], record["n_test"]
-            found[dataset] = min(n_test, found.get(dataset, n_test))
-        return found
+            found.setdefault(record["dataset"], []).append(record["n_test"])
+        return {dataset: min(n_test) for dataset, n_test in found.items()}
 
     # --- figures ---
 
@@ -146,13 +142,24 @@ class Records:
         if size is not None and size not in self.protocol.sizes:
             raise ValueError(f"size must be one of {self.protocol.sizes}: got {size}.")
 
+        chosen = slice(None)
+        if size is not None:
+            place = self.protocol.sizes.index(size)
+            chosen = slice(place, place + 1)
+
         def figure(record: Record) -> float:
-            slow = (record["dataset"], record["method"]) in self.too_slow
-            if record["status"] == "failed" or slow:
+            if not self.counts(record):
                 return np.nan
-            return self._figure(record["curves"][judge][metric], size)
+            curve = record["curves"][judge][metric][chosen]
+            known = [value for value in curve if value is not None]
+            return float(np.mean(known)) if known else np.nan
 
         return self._each_record(figure, level)
+
+    def counts(self, record: Record) -> bool:
+        """Tell whether the figures of a record count: it did not fail, and was not too slow."""
+        slow = (record["dataset"], record["method"]) in self.too_slow
+        return record["status"] == "done" and not slow
 
     def _level(self, level: float | None) -> float | None:
         if level is not None and level not in self.levels:
@@ -161,25 +168,14 @@ class Records:
 
     def _each_record(self, figure: Callable[[Record], float], level: float | None) -> Scores:
         values = np.full((len(self.datasets), self.protocol.n_runs, len(self.methods)), np.nan)
-        for (i, dataset), (j, method) in product(enumerate(self.datasets), enumerate(self.methods)):
-            for run in range(self.protocol.n_runs):
-                record = self._by_key.get(RunKey(dataset, method, run, level))
-                if record is not None:
-                    values[i, run, j] = figure(record)
+        for key, record in self._by_key.items():
+            if key.level == level:
+                i, j = self.datasets.index(key.dataset), self.methods.index(key.method)
+                values[i, key.run, j] = figure(record)
         return Scores(self.datasets, self.methods, values)
 
-    def _figure(self, curve: list[float | None], size: int | None) -> float:
-        if size is not None:
-            curve = [curve[self.protocol.sizes.index(size)]]
-        known = [value for value in curve if value is not None]
-        return float(np.mean(known)) if known else np.nan
-
     def curves(
-        self,
-        *,
-        judge: str | None = None,
-        metric: str | None = None,
-        level: float | None = None,
+        self, *, judge: str | None = None, metric: str | None = None, level: float | None = None
     ) -> NDArray[np.float64]:
         """Return the figures at each size, of shape (n_datasets, n_runs, n_methods, n_sizes)."""
         return np.stack(

@@ -76,6 +76,12 @@ def key_of(record: Record) -> RunKey:
     return RunKey(record["dataset"], record["method"], record["run"], record["level"])
 
 
+def is_slow(record: Record, max_seconds: float | None) -> bool:
+    """Tell whether a ranking took longer than it may."""
+    seconds = record["measured"]["seconds"]
+    return max_seconds is not None and seconds is not None and seconds > max_seconds
+
+
 def keys_of(about: Mapping[str, Any]) -> list[RunKey]:
     """Return the keys of all records that there will be, in the order in which they are made.
 

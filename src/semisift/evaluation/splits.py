@@ -182,10 +182,7 @@ def _evenly(n_labelled: int, available: list[int], turn: NDArray[np.int64]) -> l
 
 
 def _all_but(
-    y: NDArray[np.int64],
-    shown: NDArray[np.bool_],
-    n_unlabelled: int,
-    order: NDArray[np.int64],
+    y: NDArray[np.int64], shown: NDArray[np.bool_], n_unlabelled: int, order: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Mark all rows for the test but the labelled ones, so many others and those of no class."""
     in_test = ~shown & (y != UNLABELLED)

@@ -19,7 +19,7 @@ from semisift._words import count
 from semisift.evaluation.cluster import run_on_cluster
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.protocol import Protocol
-from semisift.evaluation.runs import Record, RunKey, check_splits, key_of
+from semisift.evaluation.runs import Record, RunKey, check_splits, is_slow, key_of
 from semisift.evaluation.store import Store
 from semisift.evaluation.sweeps import Sweep
 from semisift.exceptions import WorkerLostError
@@ -96,14 +96,10 @@ class Work:
             if key not in done or (retry_failed and done[key]["status"] == "failed")
         ]
         self.again = {key for key in self.todo if key in done}
-        self.slow = {_cell(key) for key, record in done.items() if self._is_slow(record)}
+        self.slow = {_cell(key) for key, record in done.items() if is_slow(record, max_seconds)}
         self.under_way: dict[RunKey, None] = {}
         self._left = Counter(_cell(key) for key in self.todo)
         self._lock = threading.Lock()  # joblib asks for tasks in threads of its own
-
-    def _is_slow(self, record: Record) -> bool:
-        seconds = record["measured"]["seconds"]
-        return self.max_seconds is not None and seconds is not None and seconds > self.max_seconds
 
     @property
     def n_left(self) -> int:
@@ -148,7 +144,7 @@ class Work:
             self.store.write(record)
         key = key_of(record)
         self.done[key] = record
-        if self._is_slow(record):
+        if is_slow(record, self.max_seconds):
             self.slow.add(_cell(key))
         self._settle(key)
 

@@ -202,8 +202,7 @@ class CommitteeRecords(Records):
         for run in range(self.protocol.n_runs):
             for j, level in enumerate(levels):
                 record = self._by_key.get(RunKey(dataset, method, run, float(level)))
-                slow = (dataset, method) in self.too_slow
-                if record is not None and record["status"] == "done" and not slow:
+                if record is not None and self.counts(record):
                     found[run, j] = record["curves"][measure]
         if self.varies_members(method):
             return found
