@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from semisift._compare import Results
@@ -71,9 +71,8 @@ def _table(console: "Console", target: Target, results: Results) -> None:
 def _accuracies(console: "Console", target: Target, results: Results, judge: str) -> None:
     scores = results.scores(judge=judge)
     learner = f" ({judge})" if len(target.protocol.judges) > 1 else ""
-    table = Table(title=f"{target.place}: {target.what}{learner}")
-    for heading in ("data set", "method", "published", *FORMS.values()):
-        table.add_column(heading)
+    headings = ("data set", "method", "published", *FORMS.values())
+    table = Table(*headings, title=f"{target.place}: {target.what}{learner}")
     words = {form: Counter[str]() for form in FORMS}
     for dataset in results.datasets:
         for i, column in enumerate(target.columns):
@@ -107,10 +106,8 @@ def _others(console: "Console", target: Target, results: Results) -> None:
     if not others:
         return
     scores = results.scores()
-    table = Table(title=f"Other methods on the same splits, judged by {results.protocol.judges[0]}")
-    table.add_column("data set")
-    for method in others:
-        table.add_column(method)
+    title = f"Other methods on the same splits, judged by {results.protocol.judges[0]}"
+    table = Table("data set", *others, title=title)
     for dataset in results.datasets:
         cells = [cell(results, scores, dataset, method, None) for method in others]
         table.add_row(dataset, *map(_text, cells))
@@ -131,10 +128,8 @@ def _tests(console: "Console", target: Target, results: Results, test: str) -> N
         cases.append((f"Ours, {name}", scores.means, scores.methods))
     for heading, means, methods in cases:
         console.print(f"{heading}:")
-        lines = ["There are too few data sets and methods for the test."]
-        if min(np.shape(means)) > 1:
-            lines = TESTS[test](means, methods)
-        for line in lines:
+        too_few = ["There are too few data sets and methods for the test."]
+        for line in TESTS[test](means, methods) if min(np.shape(means)) > 1 else too_few:
             console.print(f"  {line}")
 
 
@@ -165,10 +160,7 @@ def _wins(console: "Console", target: Target, results: Results) -> None:
 
 
 def _wins_table(title: str, counted: Wins) -> Table:
-    table = Table(title=title)
-    table.add_column("")
-    for method in counted.methods:
-        table.add_column(method)
+    table = Table("", *counted.methods, title=title)
     is_better = counted.is_better
     for i, method in enumerate(counted.methods):
         row = [
@@ -192,10 +184,9 @@ def _curves(console: "Console", target: Target, results: Results) -> None:
     places = [results.protocol.sizes.index(size) for size in sizes]
     curves = results.curves()
     for i, dataset in enumerate(results.datasets):
-        table = Table(title=f"{dataset}: accuracy with the best 1, 2, ... features")
-        table.add_column("method")
-        for size in sizes:
-            table.add_column(str(size), justify="right")
+        columns = [Column(str(size), justify="right") for size in sizes]
+        title = f"{dataset}: accuracy with the best 1, 2, ... features"
+        table = Table("method", *columns, title=title)
         for j, method in enumerate(results.methods):
             runs = curves[i, :, j][:, places]
             runs = runs[np.isfinite(runs).any(axis=1)]
