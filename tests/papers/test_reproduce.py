@@ -29,8 +29,7 @@ from semisift.papers.figures import (
     published_wins,
     wins,
 )
-from semisift.papers.paper_sets import load
-from semisift.papers.reproductions import is_registered, make_method, prepare
+from semisift.papers.reproductions import is_registered, load, make_method, prepare
 from semisift.papers.targets import PAPERS, TARGETS
 from semisift.papers.views import show
 from tests.comparisons import changed

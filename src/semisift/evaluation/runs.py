@@ -11,7 +11,7 @@ import traceback
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
@@ -163,10 +163,7 @@ def new_record(
 ) -> Record:
     """Return the record of a run that is about to begin, in which `y` is what a method sees."""
     return {
-        "dataset": key.dataset,
-        "method": key.method,
-        "run": key.run,
-        "level": key.level,
+        **asdict(key),
         "status": "done",
         "error": None,
         "warnings": [],
@@ -342,12 +339,10 @@ def measuring_memory(measured: dict[str, Any]) -> Iterator[None]:
     """
     try:
         Path("/proc/self/clear_refs").write_text("5")
-        status = Path("/proc/self/status")
     except OSError:
-        status = None
-    yield
-    if status is None:
+        yield
         return
-    for line in status.read_text().splitlines():
+    yield
+    for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             measured["peak_mb"] = round(int(line.split()[1]) / 1024, 1)

@@ -13,26 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._labels import UNLABELLED
+from semisift.evaluation import runs
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.judges import JUDGES
-from semisift.evaluation.plan import carry_out
 from semisift.evaluation.protocol import Protocol
 from semisift.evaluation.records import Records
-from semisift.evaluation.runs import (
-    METHOD_STREAM,
-    Record,
-    RunKey,
-    measuring,
-    measuring_memory,
-    new_record,
-    recording,
-    split_of,
-    stream,
-)
+from semisift.evaluation.runs import Record, RunKey
 from semisift.evaluation.schema import COMMITTEES, MEASURES, MOMENTS
 from semisift.evaluation.scores import Scores
 from semisift.evaluation.specs import make, parse, set_seeds
-from semisift.evaluation.work import RunPlan
+from semisift.evaluation.work import RunPlan, carry_out
 from semisift.papers.targets import Target
 from semisift.registry import LEARNERS
 
@@ -126,19 +116,19 @@ def run_committee(
     dict
         What a store keeps. All but ``measured`` is the same wherever it is made.
     """
-    split = split_of(data, protocol, run)
+    split = runs.split_of(data, protocol, run)
     # a partition follows from the seed, which is therefore the same in all runs
     drawn = run if contender.varied == "members" else level
-    seed = int(stream(protocol, drawn, METHOD_STREAM).integers(2**31))
+    seed = int(runs.stream(protocol, drawn, runs.METHOD_STREAM).integers(2**31))
     y = np.where(split.is_labelled, data.y[split.train], UNLABELLED)
     key = RunKey(data.name, contender.label, run, float(level))
-    record = new_record(key, data, split, y, seed, contender.parameters)
+    record = runs.new_record(key, data, split, y, seed, contender.parameters)
     measured = record["measured"]
-    with recording(record):
+    with runs.recording(record):
         classifier = contender.make(level, seed)
-        with measuring(measured, "seconds"), measuring_memory(measured):
+        with runs.measuring(measured, "seconds"), runs.measuring_memory(measured):
             classifier.fit(data.X[split.train], y)
-        with measuring(measured, "judge_seconds"):
+        with runs.measuring(measured, "judge_seconds"):
             found = classifier.diagnose(data.X[split.test], data.y[split.test])
         record["curves"] = {
             measure: [float(getattr(getattr(found, moment), measure)) for moment in MOMENTS]
@@ -206,9 +196,7 @@ class CommitteeRecords(Records):
                     found[run, j] = record["curves"][measure]
         if self.varies_members(method):
             return found
-        counts = np.isfinite(found).sum(axis=1, keepdims=True)
-        sums = np.nansum(found, axis=1, keepdims=True)
-        return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+        return Scores([], [], found).means[:, None]
 
     def summary(
         self, dataset: str, method: str, measure: str

@@ -11,9 +11,9 @@ from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import find_entrants
 from semisift.evaluation.judges import JUDGES
 from semisift.evaluation.specs import make, parse
+from semisift.io import find_format, read_table
 from semisift.papers.cotraining import contender_of
-from semisift.papers.paper_sets import READABLE, PaperSet, load
-from semisift.papers.targets import Target
+from semisift.papers.targets import KEEP_LABELS, LABEL_COLUMN, READABLE, PaperSet, Target
 from semisift.registry import LEARNERS, METHODS
 
 
@@ -135,6 +135,34 @@ def prepare(
         missing_judges=[judge for judge in target.protocol.judges if judge not in judges],
         differences={name: text for name, text in differences.items() if text},
     )
+
+
+def load(name: str, path: Path, overrides: dict[str, Any]) -> ComparisonData:
+    """Read a data set of which all labels are known.
+
+    Categories become numbers in their order, and missing values the median of their column (or the
+    most frequent category): two of the papers' data sets have them.
+
+    Parameters
+    ----------
+    name : str
+    path : Path
+    overrides : dict
+        Fields of the protocol that are different for this data set.
+
+    Returns
+    -------
+    ComparisonData
+    """
+    table = read_table(
+        path,
+        label=None if find_format(path) in KEEP_LABELS else LABEL_COLUMN,
+        unlabelled=("NA",),  # so that -1 is a class, as in files of the ASU repository
+        categorical="ordinal",
+        missing="median",
+    )
+    y = [None if label is None else str(label) for label in table.y]
+    return ComparisonData.build(name, table.X, y, overrides=overrides)
 
 
 def choose_methods(own: list[str], text: str | None) -> list[str]:

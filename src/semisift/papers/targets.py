@@ -7,10 +7,14 @@ import tomllib
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from itertools import zip_longest
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
+from semisift._words import count, listed
 from semisift.evaluation.protocol import PROTOCOLS, Protocol
-from semisift.papers.paper_sets import PaperSet
+
+if TYPE_CHECKING:
+    from semisift.evaluation.datasets import ComparisonData
 
 PAPERS: dict[str, dict[str, Any]] = tomllib.loads(
     files("semisift.papers").joinpath("published.toml").read_text(encoding="utf-8")
@@ -23,6 +27,13 @@ Form = Literal["printed", "default"]
 
 # form -> what tables call it
 FORMS: dict[Form, str] = {"printed": "as printed", "default": "our default"}
+
+# Formats that have a place for labels, and the column that holds them in the others.
+KEEP_LABELS = ("npz", "mat", "arff", "svmlight")
+LABEL_COLUMN = "class"
+
+# In this order, where a folder has a data set in several of them.
+READABLE = (*KEEP_LABELS, "parquet", "csv", "tsv")
 
 # learner -> data set -> the paper's name of a method -> figure, None where none is printed
 Figures = dict[str, dict[str, dict[str, float | None]]]
@@ -56,6 +67,54 @@ class Column:
         """Return the wanted form, or the other one where it is the only one."""
         forms = self.forms(judge)
         return forms.get(form) or next(iter(forms.values()), None)
+
+
+@dataclass(frozen=True)
+class PaperSet:
+    """A data set as a paper describes it.
+
+    It is looked for in a folder under the stem of its file name, in any format that keeps labels
+    beside the values.
+
+    Attributes
+    ----------
+    stems : list of str
+        Names of its file without the ending, in lower case; the first one found serves.
+    n_rows, n_features, n_classes : int
+        As the paper prints them.
+    overrides : dict
+        Fields of the protocol that are different for this data set.
+    """
+
+    stems: list[str]
+    n_rows: int
+    n_features: int
+    n_classes: int
+    overrides: dict[str, Any] = field(default_factory=dict)
+
+    def find(self, folder: Path) -> Path | None:
+        """Return the file of the data set in a folder, or None."""
+        from semisift.io import FORMATS
+
+        files = {path.name.lower(): path for path in sorted(folder.iterdir()) if path.is_file()}
+        names = [
+            f"{stem}{ending}"
+            for stem in self.stems
+            for form in READABLE
+            for ending in FORMATS[form].endings
+        ]
+        return next((files[name] for name in names if name in files), None)
+
+    def differences(self, data: "ComparisonData") -> str:
+        """Say how a data set differs from the paper's description; nothing where it does not."""
+        n_rows, n_features = data.X.shape
+        facts = [
+            (count(n_rows, "row"), n_rows, self.n_rows),
+            (count(n_features, "feature"), n_features, self.n_features),
+            (count(len(data.classes), "class", "classes"), len(data.classes), self.n_classes),
+        ]
+        differ = [(text, printed) for text, found, printed in facts if found != printed]
+        return listed([f"{text} (the paper: {printed:,})" for text, printed in differ])
 
 
 @dataclass(frozen=True)

@@ -10,18 +10,8 @@ from rich.text import Text
 
 from semisift._compare import Results
 from semisift._words import count, listed
-from semisift.papers.figures import (
-    ENSCLS,
-    OurFigure,
-    Wins,
-    cell,
-    count_ahead,
-    mean_ranks,
-    paper_scores,
-    published_wins,
-    signed_ranks,
-    wins,
-)
+from semisift.papers import figures
+from semisift.papers.figures import ENSCLS, OurFigure, Wins
 from semisift.papers.targets import FORMS, Target
 from semisift.report.comparison.problems import failures, too_slow
 from semisift.report.comparison.published import N_ERRORS
@@ -32,7 +22,7 @@ if TYPE_CHECKING:
 # Of the sizes of a curve those that fit on a line.
 SOME_SIZES = (1, 2, 3, 5, 7, 10, 15, 20)
 
-TESTS = {"signed-ranks": signed_ranks, "mean-ranks": mean_ranks}
+TESTS = {"signed-ranks": figures.signed_ranks, "mean-ranks": figures.mean_ranks}
 
 
 def show(console: "Console", target: Target, results: Results) -> None:
@@ -63,7 +53,7 @@ def _table(console: "Console", target: Target, results: Results) -> None:
     if target.test is not None:
         _tests(console, target, results, target.test)
     if target.claim is not None:
-        ahead, total = count_ahead(target, results, "printed")
+        ahead, total = figures.count_ahead(target, results, "printed")
         first, *others = target.claim
         console.print(f"{first} is ahead of {listed(others)} in {ahead} of {count(total, 'cell')}.")
 
@@ -79,7 +69,7 @@ def _accuracies(console: "Console", target: Target, results: Results, judge: str
             value = target.value(judge, dataset, column.name)
             texts = []
             for form in FORMS:
-                each = cell(results, scores, dataset, column.forms(judge).get(form), value)
+                each = figures.cell(results, scores, dataset, column.forms(judge).get(form), value)
                 words[form][each.word] += 1
                 texts.append(_text(each))
             shown = "" if value is None else f"{value:.3f}"
@@ -109,7 +99,7 @@ def _others(console: "Console", target: Target, results: Results) -> None:
     title = f"Other methods on the same splits, judged by {results.protocol.judges[0]}"
     table = Table("data set", *others, title=title)
     for dataset in results.datasets:
-        cells = [cell(results, scores, dataset, method, None) for method in others]
+        cells = [figures.cell(results, scores, dataset, method, None) for method in others]
         table.add_row(dataset, *map(_text, cells))
     console.print(table)
 
@@ -124,7 +114,7 @@ def _tests(console: "Console", target: Target, results: Results, test: str) -> N
         ("Published", [[*row.values()] for row in printed], [each.name for each in target.columns])
     ]
     for form, name in FORMS.items():
-        scores = paper_scores(target, results, form)
+        scores = figures.paper_scores(target, results, form)
         cases.append((f"Ours, {name}", scores.means, scores.methods))
     for heading, means, methods in cases:
         console.print(f"{heading}:")
@@ -140,9 +130,9 @@ def _ranks(console: "Console", target: Target, results: Results) -> None:
 
 
 def _wins(console: "Console", target: Target, results: Results) -> None:
-    console.print(_wins_table("Published, on 9 data sets", published_wins(ENSCLS["wins"])))
+    console.print(_wins_table("Published, on 9 data sets", figures.published_wins(ENSCLS["wins"])))
     for form, name in FORMS.items():
-        scores = paper_scores(target, results, form)
+        scores = figures.paper_scores(target, results, form)
         n_sets = count(len(scores.datasets), "data set")
         if not scores.datasets or results.protocol.n_runs < 2:
             runs = count(results.protocol.n_runs, "run")
@@ -150,7 +140,7 @@ def _wins(console: "Console", target: Target, results: Results) -> None:
             continue
         shares = [results.test_share(dataset) for dataset in scores.datasets]
         for heading, used in (("", None), ("; corrected t-test", shares)):
-            counted = wins(scores, used)
+            counted = figures.wins(scores, used)
             console.print(_wins_table(f"Ours, {name}, on {n_sets}{heading}", counted))
     console.print(
         "Wins/ties/losses of the row against the column, by a paired t-test of the runs at 0.1. "
@@ -163,16 +153,12 @@ def _wins_table(title: str, counted: Wins) -> Table:
     table = Table("", *counted.methods, title=title)
     is_better = counted.is_better
     for i, method in enumerate(counted.methods):
-        row = [
-            Text("-")
-            if i == j
-            else Text(
-                "/".join(map(str, counted.counts[i, j])) + "*" * bool(is_better[i, j]),
-                style="bold" if is_better[i, j] else "",
-            )
-            for j in range(len(counted.methods))
+        cells = [
+            Text("/".join(map(str, counts)) + "*" * bool(better), style="bold" if better else "")
+            for counts, better in zip(counted.counts[i], is_better[i], strict=True)
         ]
-        table.add_row(method, *row)
+        cells[i] = Text("-")
+        table.add_row(method, *cells)
     return table
 
 
