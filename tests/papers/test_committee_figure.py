@@ -25,7 +25,7 @@ from semisift.papers.cotraining import (
     run_committees,
 )
 from semisift.papers.cotraining_report import committee_tables
-from semisift.papers.reproductions import prepare
+from semisift.papers.reproduce import prepare
 from semisift.papers.targets import TARGETS
 from semisift.registry import LEARNERS
 from tests import stand_ins

@@ -27,11 +27,11 @@ from semisift.papers.figures import (
     count_ahead,
     paper_scores,
     published_wins,
+    show,
     wins,
 )
-from semisift.papers.reproductions import is_registered, load, make_method, prepare
+from semisift.papers.reproduce import is_registered, load, make_method, prepare
 from semisift.papers.targets import PAPERS, TARGETS
-from semisift.papers.views import show
 from tests.comparisons import changed
 from tests.shown_comparisons import made_up
 

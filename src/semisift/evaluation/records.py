@@ -178,13 +178,9 @@ class Records:
         self, *, judge: str | None = None, metric: str | None = None, level: float | None = None
     ) -> NDArray[np.float64]:
         """Return the figures at each size, of shape (n_datasets, n_runs, n_methods, n_sizes)."""
-        return np.stack(
-            [
-                self.scores(judge=judge, metric=metric, level=level, size=size).values
-                for size in self.protocol.sizes
-            ],
-            axis=-1,
-        )
+        choice: dict[str, Any] = {"judge": judge, "metric": metric, "level": level}
+        at_sizes = [self.scores(size=size, **choice).values for size in self.protocol.sizes]
+        return np.stack(at_sizes, axis=-1)
 
     def measured(self, name: str) -> Scores:
         """Return ``"seconds"``, ``"judge_seconds"`` or ``"peak_mb"`` of each run.

@@ -13,7 +13,7 @@ from semisift._files import drafts
 from semisift._words import count, listed, printable, visible
 from semisift.evaluation.specs import parse
 from semisift.papers.cotraining import MEASURES, MOMENTS, CommitteeRecords
-from semisift.papers.figures import OurFigure
+from semisift.papers.figures import OurFigure as Beside
 from semisift.report.comparison import styles
 from semisift.report.comparison.canvas import FORMS, ReportFigure
 from semisift.report.comparison.files import bullets, closing, opening, write_page
@@ -88,7 +88,7 @@ def _in_two_views(results: CommitteeRecords, method: str) -> ReportTable:
         for moment, words in enumerate(MOMENTS.values()):
             ours = [(means[0, moment], errors[0, moment]) for means, errors in summaries]
             value = published.get(dataset, [None, None])[moment]
-            word = OurFigure(value, *ours[0]).word
+            word = Beside(value, *ours[0]).word
             shown = TableCell("") if value is None else number(value)
             first, *others = (_with_error(*each) for each in ours)
             cells = [shown, first, TableCell(WORDS.get(word, word)), *others]

@@ -97,12 +97,8 @@ class PaperSet:
         from semisift.io import FORMATS
 
         files = {path.name.lower(): path for path in sorted(folder.iterdir()) if path.is_file()}
-        names = [
-            f"{stem}{ending}"
-            for stem in self.stems
-            for form in READABLE
-            for ending in FORMATS[form].endings
-        ]
+        endings = [ending for form in READABLE for ending in FORMATS[form].endings]
+        names = [f"{stem}{ending}" for stem in self.stems for ending in endings]
         return next((files[name] for name in names if name in files), None)
 
     def differences(self, data: "ComparisonData") -> str:
