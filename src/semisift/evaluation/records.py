@@ -97,11 +97,8 @@ class Records:
     @property
     def n_missing(self) -> int:
         """How many records are still to be made."""
-        return sum(
-            key not in self._by_key
-            for key in self._keys
-            if (key.dataset, key.method) not in self.too_slow
-        )
+        todo = [key for key in self._keys if key not in self._by_key]
+        return sum((key.dataset, key.method) not in self.too_slow for key in todo)
 
     @cached_property
     def n_judging(self) -> dict[str, int]:
@@ -142,17 +139,12 @@ class Records:
         if size is not None and size not in self.protocol.sizes:
             raise ValueError(f"size must be one of {self.protocol.sizes}: got {size}.")
 
-        chosen = slice(None)
-        if size is not None:
-            place = self.protocol.sizes.index(size)
-            chosen = slice(place, place + 1)
-
         def figure(record: Record) -> float:
             if not self.counts(record):
                 return np.nan
-            curve = record["curves"][judge][metric][chosen]
-            known = [value for value in curve if value is not None]
-            return float(np.mean(known)) if known else np.nan
+            curve = zip(self.protocol.sizes, record["curves"][judge][metric], strict=True)
+            wanted = [value for at, value in curve if size in (None, at)]
+            return mean_of([value for value in wanted if value is not None])
 
         return self._each_record(figure, level)
 
@@ -203,3 +195,8 @@ def one_of(name: str, value: str | None, known: Sequence[str]) -> str:
     if value not in known:
         raise ValueError(f"{name} must be one of {', '.join(known)}: got {value!r}.")
     return value
+
+
+def mean_of(values: list[float]) -> float:
+    """Return the mean; NaN of none."""
+    return float(np.mean(values)) if values else np.nan

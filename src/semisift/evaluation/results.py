@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from semisift._words import count, quoted, shorten, visible
 from semisift.evaluation import pairwise, statistics, wins
-from semisift.evaluation.records import Records, one_of
+from semisift.evaluation.records import Records, mean_of, one_of
 from semisift.evaluation.runs import LONGEST_NAME, RunKey, doubt, most_kept
 from semisift.evaluation.scores import Scores, long_frame, wide_frame
 from semisift.math import stability
@@ -176,7 +176,7 @@ class ComparisonResults(Records):
             for record in self.records
             if (record["dataset"], record["level"]) == (dataset, level)
         ]
-        return _mean(shares)
+        return mean_of(shares)
 
     # --- rankings ---
 
@@ -242,7 +242,7 @@ class ComparisonResults(Records):
         def alike(dataset: str, method: str, n_features: int) -> float:
             before, after = (self.tops(dataset, method, size, at) for at in (None, level))
             runs = sorted(before.keys() & after.keys())
-            return _mean([stability.kuncheva(before[i], after[i], n_features) for i in runs])
+            return mean_of([stability.kuncheva(before[i], after[i], n_features) for i in runs])
 
         return self._each_cell(alike)
 
@@ -278,9 +278,5 @@ class ComparisonResults(Records):
             runs = sorted(tops[i].keys() & tops[j].keys())
             pairs = [(tops[i][run], tops[j][run]) for run in runs]
             overlaps = [stability.rank_overlap(*pair, len(pair[0])) for pair in pairs]
-            found[i, j] = found[j, i] = _mean(overlaps)
+            found[i, j] = found[j, i] = mean_of(overlaps)
         return found
-
-
-def _mean(values: list[float]) -> float:
-    return float(np.mean(values)) if values else np.nan

@@ -262,13 +262,10 @@ def check_splits(data: ComparisonData, protocol: Protocol, sweep: Sweep | None =
     int
         How many labelled rows judge a run, the fewest of all.
     """
-    runs = 1 if data.groups is None else protocol.n_runs
+    runs = range(1 if data.groups is None else protocol.n_runs)
     levels = [None] if sweep is None else sweep.levels
-    n_judging = min(
-        len(split_of(data, protocol, run, sweep, level).test)
-        for level in levels
-        for run in range(runs)
-    )
+    splits = (split_of(data, protocol, run, sweep, at) for at, run in product(levels, runs))
+    n_judging = min(len(split.test) for split in splits)
     if n_judging < FEWEST_JUDGING:
         n_known = int((data.y != UNLABELLED).sum())
         raise ValueError(

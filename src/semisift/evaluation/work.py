@@ -32,9 +32,6 @@ from semisift.exceptions import FewTestRowsWarning, WorkerLostError
 
 MOST_NAMED = 5
 
-# What a resumed comparison may have more of.
-MAY_GROW = ("n_runs",)
-
 
 @dataclass(frozen=True, eq=False)
 class RunPlan:
@@ -159,18 +156,15 @@ def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """Return what a resumed comparison is about, or say why it cannot be the same one."""
     if old.get("kind") != new.get("kind"):
         raise ValueError(_differs(f"it is of {new.get('kind', 'rankings')}", old.get("kind")))
-    for name, before in old["protocol"].items():
-        now = new["protocol"].get(name)
-        if before != now and name not in MAY_GROW:
-            raise ValueError(_differs(f"the protocol has {name}={now!r}", before))
+    # there may be more runs
+    _check_same("the protocol", *({**about["protocol"], "n_runs": 0} for about in (old, new)))
     if (old["sweep"] or {}).get("kind") != (new["sweep"] or {}).get("kind"):
         raise ValueError(_differs(f"the sweep is {new['sweep']}", old["sweep"]))
     for part, what in (("datasets", "data set"), ("methods", "method")):
         for name in [name for name in old[part] if name in new[part]]:
             _check_same(f"{what} {name!r}", old[part][name], new[part][name])
-    merged = {**old, **new, "notes": {**old.get("notes", {}), **new["notes"]}}
-    for part in ("datasets", "methods"):
-        merged[part] = {**old[part], **new[part]}
+    parts = ("datasets", "methods", "notes")
+    merged = {**old, **new, **{part: {**old[part], **new[part]} for part in parts}}
     merged["protocol"]["n_runs"] = max(old["protocol"]["n_runs"], new["protocol"]["n_runs"])
     if new["sweep"]:
         levels = dict.fromkeys([*old["sweep"]["levels"], *new["sweep"]["levels"]])
