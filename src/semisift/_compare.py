@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from semisift.evaluation.datasets import find_datasets
 from semisift.evaluation.entrants import find_entrants
 from semisift.evaluation.judges import find_judges
-from semisift.evaluation.plan import ComparisonPlan, carry_out
 from semisift.evaluation.protocol import Protocol, find_protocol
 from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.runs import Record
 from semisift.evaluation.sweeps import Sweep
+from semisift.evaluation.work import ComparisonPlan, carry_out
 from semisift.report import comparison
 
 if TYPE_CHECKING:
@@ -88,24 +88,14 @@ def compare(
     """
     protocol = find_protocol(protocol)
     plan = ComparisonPlan(
-        {entrant.label: entrant for entrant in find_entrants(methods)},
         {data.name: data for data in find_datasets(datasets)},
+        {entrant.label: entrant for entrant in find_entrants(methods)},
         protocol,
         Sweep.parse(sweep) if isinstance(sweep, str) else sweep,
         find_judges(protocol.judges),
     )
-    return Results(
-        *carry_out(
-            plan,
-            out=out,
-            resume=resume,
-            retry_failed=retry_failed,
-            max_seconds=max_seconds,
-            n_jobs=n_jobs,
-            on_record=on_record,
-            notes=notes,
-        )
-    )
+    given = (out, resume, retry_failed, max_seconds, n_jobs, on_record, notes)
+    return Results(*carry_out(plan, *given))
 
 
 class Results(ComparisonResults):

@@ -20,12 +20,12 @@ from semisift.papers.cotraining import (
     CommitteePlan,
     CommitteeRecords,
     contender_of,
-    prepare_committees,
     published_moments,
     run_committee,
     run_committees,
 )
 from semisift.papers.cotraining_report import committee_tables
+from semisift.papers.reproduce import prepare
 from semisift.papers.targets import TARGETS
 from semisift.registry import LEARNERS
 from tests import stand_ins
@@ -246,7 +246,7 @@ def test_records_of_committees_are_not_taken_for_rankings(folder):
 
 def test_what_is_missing_is_said(folder, monkeypatch):
     monkeypatch.delitem(LEARNERS, "prob-mrmr")
-    plan = prepare_committees(TARGET, folder)
+    plan = prepare(TARGET, folder)
     assert [name for name, _ in plan.methods] == ["co-training", "rasco", "rel-rasco"]
     assert plan.missing_methods == ["prob-mrmr"]
     assert set(plan.missing_sets) == {"Audio Genre", "Classic-3", "MFeat"}

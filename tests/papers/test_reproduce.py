@@ -21,19 +21,17 @@ from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import find_entrants
 from semisift.evaluation.protocol import Protocol
 from semisift.evaluation.wins import win_tie_loss
-from semisift.papers import published
 from semisift.papers.figures import (
     OurFigure,
     cell,
     count_ahead,
     paper_scores,
     published_wins,
+    show,
     wins,
 )
-from semisift.papers.paper_sets import SSFI_SETS, load
-from semisift.papers.reproductions import is_registered, make_method, prepare
-from semisift.papers.targets import TARGETS
-from semisift.papers.views import show
+from semisift.papers.reproduce import is_registered, load, make_method, prepare
+from semisift.papers.targets import PAPERS, TARGETS
 from tests.comparisons import changed
 from tests.shown_comparisons import made_up
 
@@ -47,8 +45,21 @@ TO_COME = {"co-training", "rasco", "rel-rasco", "prob-mrmr"}
 # --- the published numbers give the published conclusions -----------------------------------------
 
 
-def table_of(place, learner):
-    return np.array(list(place.values[learner].values()))
+ENSCLS = PAPERS["enscls"]
+SSFI_SETS = TARGETS["ssfi-table2"].sets
+
+
+def names_of(target):
+    return [column.name for column in TARGETS[target].columns]
+
+
+def rows_of(target, learner):
+    rows = TARGETS[target].values[learner]
+    return {name: list(row.values()) for name, row in rows.items()}
+
+
+def table_of(target, learner):
+    return np.array(list(rows_of(target, learner).values()))
 
 
 @pytest.mark.parametrize(
@@ -56,8 +67,8 @@ def table_of(place, learner):
     [("RF", 4, 0.013672), ("FwFS", 0, 0.001953), ("sSelect", 0, 0.001953)],
 )
 def test_ssfi_is_better_by_signed_ranks(other, w_minus, p):
-    table = table_of(published.SSFI_TABLE_2, "tree")
-    second = table[:, published.SSFI_METHODS.index(other)]
+    table = table_of("ssfi-table2", "tree")
+    second = table[:, names_of("ssfi-table2").index(other)]
     test = pairwise.wilcoxon(table[:, 0], second)
     assert test.w_minus == w_minus
     assert test.p == pytest.approx(p, abs=5e-7)
@@ -65,35 +76,35 @@ def test_ssfi_is_better_by_signed_ranks(other, w_minus, p):
 
 
 def test_ssfi_is_best_on_all_sets_but_one():
-    rows = published.SSFI_TABLE_2.values["tree"]
-    best = {name: published.SSFI_METHODS[int(np.argmax(row))] for name, row in rows.items()}
+    rows = rows_of("ssfi-table2", "tree")
+    best = {name: names_of("ssfi-table2")[int(np.argmax(row))] for name, row in rows.items()}
     assert best.pop("Warpar10P") == "RF"
     assert set(best.values()) == {"SSFI"}
 
 
 def test_mean_ranks_and_friedman_of_enscls():
-    test = statistics.friedman(table_of(published.ENSCLS_TABLE_2, "svm"))
-    np.testing.assert_allclose(test.mean_ranks, published.ENSCLS_MEAN_RANKS, atol=5e-5)
+    test = statistics.friedman(table_of("enscls-table2", "svm"))
+    np.testing.assert_allclose(test.mean_ranks, ENSCLS["mean_ranks"], atol=5e-5)
     assert test.chi2 == pytest.approx(28.0)
     assert test.p_chi2 < 0.05
 
 
 def test_critical_difference_of_enscls():
-    test = statistics.nemenyi(table_of(published.ENSCLS_TABLE_2, "svm"), published.ENSCLS_ALPHA)
-    assert test.critical_difference == pytest.approx(published.ENSCLS_CRITICAL_DIFFERENCE, abs=5e-4)
-    different = dict(zip(published.ENSCLS_METHODS, test.different[0], strict=True))
+    test = statistics.nemenyi(table_of("enscls-table2", "svm"), ENSCLS["alpha"])
+    assert test.critical_difference == pytest.approx(ENSCLS["critical_difference"], abs=5e-4)
+    different = dict(zip(names_of("enscls-table2"), test.different[0], strict=True))
     assert different == {"EnsCLS": False, "CLS": True, "CSFS": True, "BS": True, "SSFI": False}
 
 
 def test_wins_of_enscls_mirror_each_other():
-    counted = published_wins(published.ENSCLS_COUNTS)
-    assert counted.methods == list(published.ENSCLS_METHODS)
+    counted = published_wins(ENSCLS["wins"])
+    assert counted.methods == names_of("enscls-table2")
     np.testing.assert_array_equal(counted.counts, counted.counts.transpose(1, 0, 2)[..., ::-1])
     assert (counted.counts.sum(axis=-1) == 9).all()
 
 
 def test_bold_cells_of_enscls():
-    counted = published_wins(published.ENSCLS_COUNTS)
+    counted = published_wins(ENSCLS["wins"])
     bold = {
         (counted.methods[i], counted.methods[j]) for i, j in np.argwhere(counted.is_better).tolist()
     }
@@ -102,8 +113,8 @@ def test_bold_cells_of_enscls():
 
 
 def test_fw_semifs_in_21_cases():
-    tables = published.FW_SEMIFS_TABLE_2.values
-    rows = np.array([row for table in tables.values() for row in table.values()])
+    learners = TARGETS["fw-semifs-table2"].values
+    rows = np.concatenate([table_of("fw-semifs-table2", learner) for learner in learners])
     assert rows.shape == (21, 4)
     # the 13 that the paper counts are its bold cells: the highest of four, shared or not
     assert (rows[:, 3] == rows.max(axis=1)).sum() == 13
@@ -112,14 +123,14 @@ def test_fw_semifs_in_21_cases():
     assert (rows[:, 3] == others).sum() == 2
 
 
-@pytest.mark.parametrize("learner", published.FW_SEMIFS_LEARNERS)
+@pytest.mark.parametrize("learner", ["nb", "nnge", "knn"])
 @pytest.mark.parametrize("dataset", ["German", "Ionosphere"])
 def test_fw_semifs_has_the_highest_mean(learner, dataset):
-    assert int(np.argmax(published.FW_SEMIFS_TABLE_3.values[learner][dataset])) == 2
+    assert int(np.argmax(rows_of("fw-semifs-table3", learner)[dataset])) == 2
 
 
 def test_co_training_gains_on_mfeat_alone():
-    rows = published.REL_RASCO_FIGURE_1.values["knn:n_neighbors=3"]
+    rows = rows_of("rel-rasco-fig1", "knn:n_neighbors=3")
     assert [name for name, (before, after, *_) in rows.items() if after > before] == ["MFeat"]
 
 
@@ -128,11 +139,36 @@ def test_co_training_gains_on_mfeat_alone():
 
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 def test_published_numbers_have_their_place(target):
-    assert tuple(column.name for column in target.columns) == target.published.methods
-    for learner, rows in (*target.published.values.items(), *target.published.deviations.items()):
+    for learner, rows in (*target.values.items(), *target.deviations.items()):
         assert learner in target.protocol.judges
         assert list(rows) == list(target.sets)
-        assert {len(row) for row in rows.values()} == {len(target.columns)}
+        for row in rows.values():
+            assert list(row) == [column.name for column in target.columns]
+
+
+def test_the_file_of_published_numbers_is_whole():
+    figures = {"ssfi": ["table2", "fig1"], "enscls": ["table2", "table3", "fig1", "fig2"]}
+    figures |= {"fw-semifs": ["table2", "table3"], "rel-rasco": ["fig1"]}
+    assert {paper: list(content["targets"]) for paper, content in PAPERS.items()} == figures
+    assert [len(content["sets"]) for content in PAPERS.values()] == [10, 9, 7, 5]
+    n_printed = dict.fromkeys(TARGETS, 0)
+    for name, target in TARGETS.items():
+        assert target.sentences
+        for figures in (target.values, target.deviations):
+            rows = [row for table in figures.values() for row in table.values()]
+            numbers = [x for row in rows for x in row.values() if x is not None]
+            assert all(0 <= number <= 1 for number in numbers)
+            n_printed[name] += len(numbers)
+    assert n_printed == {
+        "ssfi-table2": 40,
+        "ssfi-fig1": 0,
+        **dict.fromkeys(["enscls-table2", "enscls-table3"], 90),
+        "enscls-fig1": 0,
+        "enscls-fig2": 90,
+        "fw-semifs-table2": 84,
+        "fw-semifs-table3": 126,
+        "rel-rasco-fig1": 10,
+    }
 
 
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)

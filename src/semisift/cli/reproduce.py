@@ -15,7 +15,7 @@ from semisift.papers.targets import TARGETS
 FOLDERS = ("data", "out")
 
 TARGET_LIST = "\b\nTargets:\n" + "\n".join(
-    f"  {name:<17} {target.published.place}, {target.published.source.partition(')')[0]})"
+    f"  {name:<17} {target.place}, {target.source.partition(')')[0]})"
     for name, target in TARGETS.items()
 )
 

@@ -28,10 +28,7 @@ SCHEDULER_GONE = "the scheduler of the cluster is gone"
 
 
 def run_on_cluster(
-    client: "Client",
-    keys: Iterator[RunKey],
-    plan: "RunPlan",
-    n_jobs: int | None = None,
+    client: "Client", keys: Iterator[RunKey], plan: "RunPlan", n_jobs: int | None = None
 ) -> Iterator[Record]:
     """Make records on a cluster, in the order in which they are ready.
 
@@ -86,10 +83,7 @@ def _n_at_once(client: "Client", n_jobs: int | None) -> int:
 
 
 def _send(
-    client: "Client",
-    name: str,
-    sets: dict[str, ComparisonData],
-    on_cluster: "dict[str, Future]",
+    client: "Client", name: str, sets: dict[str, ComparisonData], on_cluster: "dict[str, Future]"
 ) -> "Future":
     """Return the data set on the cluster, and let go of the one before it."""
     if name not in on_cluster:

@@ -1,6 +1,7 @@
 """Data sets of a comparison."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -69,12 +70,10 @@ class ComparisonData:
         overrides : mapping, optional
             Fields of `Protocol` that are different for this data set: some of `OF_SPLITS`.
         """
-        for field_name in overrides or {}:
-            if field_name not in OF_SPLITS:
-                raise ValueError(
-                    f"data set {name!r}: overrides may have {', '.join(OF_SPLITS)}: got "
-                    f"{field_name!r}."
-                )
+        if unknown := [field for field in overrides or {} if field not in OF_SPLITS]:
+            raise ValueError(
+                f"data set {name!r}: overrides may have {', '.join(OF_SPLITS)}: got {unknown[0]!r}."
+            )
         try:
             X = _matrix(X)
             labels = parse_labels(y, X.shape[0])
@@ -86,14 +85,8 @@ class ComparisonData:
             groups = None if groups is None else _group_codes(groups, X.shape[0])
         except ValueError as error:
             raise ValueError(f"data set {name!r}: {error}") from error
-        return cls(
-            str(name),
-            X,
-            labels.codes.astype(np.int64),
-            [str(label) for label in labels.classes],
-            groups,
-            dict(overrides or {}),
-        )
+        codes, classes = labels.codes.astype(np.int64), [str(label) for label in labels.classes]
+        return cls(str(name), X, codes, classes, groups, dict(overrides or {}))
 
     def protocol(self, protocol: Protocol) -> Protocol:
         """Return the protocol with what is different for this data set."""
@@ -129,9 +122,9 @@ def _matrix(X: Any) -> Any:
         raise ValueError(f"X must have two dimensions: got {X.ndim}.")
     if X.dtype.kind not in "biuf":
         raise ValueError(f"X must hold numbers: got the type {X.dtype}.")
-    values = X.data if issparse(X) else X
-    if not np.isfinite(values).all():
-        columns = X.indices[~np.isfinite(values)] if issparse(X) else np.nonzero(~np.isfinite(X))[1]
+    bad = ~np.isfinite(X.data if issparse(X) else X)
+    if bad.any():
+        columns = X.indices[bad] if issparse(X) else np.nonzero(bad)[1]
         raise ValueError(
             f"X must be finite: {count(len(np.unique(columns)), 'column')} hold NaN or infinity, "
             f"the first one is column {columns.min()}."
@@ -145,12 +138,9 @@ def _group_codes(groups: Any, n_rows: int) -> NDArray[np.int64]:
         raise ValueError(
             f"groups must have one entry for each of {n_rows} rows: got the shape {groups.shape}."
         )
-    missing = [
-        row
-        for row, group in enumerate(groups)
-        if group is None or type(group).__name__ == "NAType" or group != group
-    ]
-    if missing:
+    # of pandas.NA it is not known whether it is equal to itself
+    kinds = [None if type(group).__name__ == "NAType" else group for group in groups]
+    if missing := [row for row, group in enumerate(kinds) if group is None or group != group]:
         raise ValueError(
             f"groups must be known for each row: {count(len(missing), 'entry', 'entries')} missing,"
             f" the first one of row {missing[0]}."
@@ -170,21 +160,23 @@ def find_datasets(datasets: Any) -> list[ComparisonData]:
     list of ComparisonData
         With names that differ.
     """
+    found: list[Any] = []
     if isinstance(datasets, Mapping):
         for name, parts in datasets.items():
             if not isinstance(parts, tuple | list) or len(parts) not in (2, 3):
                 raise ValueError(f"data set {name!r} must be (X, y) or (X, y, groups).")
         found = [ComparisonData.build(name, *parts) for name, parts in datasets.items()]
-    elif isinstance(datasets, Iterable) and not isinstance(datasets, str):
+    elif isinstance(datasets, Iterable):
         found = list(datasets)
-    else:
-        found = []
     if not found or not all(isinstance(data, ComparisonData) for data in found):
         raise ValueError(
             "datasets must map names to (X, y) or (X, y, groups), or be a list of ComparisonData."
         )
-    names = [data.name for data in found]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ValueError(f"data sets must have different names: {', '.join(twice)} came twice.")
+    if twice := repeated(data.name for data in found):
+        raise ValueError(f"data sets must have different names: {twice} came twice.")
     return found
+
+
+def repeated(names: Iterable[str]) -> str:
+    """Return those names that come more than once, for a message."""
+    return ", ".join(sorted(name for name, times in Counter(names).items() if times > 1))

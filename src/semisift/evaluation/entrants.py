@@ -20,6 +20,7 @@ from semisift._base import FeatureRanker
 from semisift._labels import UNLABELLED
 from semisift._words import setting
 from semisift.evaluation.baselines import BASELINES
+from semisift.evaluation.datasets import repeated
 from semisift.evaluation.specs import make, parse, set_seeds
 from semisift.math.ranks import rank
 from semisift.registry import METHODS
@@ -59,13 +60,10 @@ class Entrant:
     @property
     def parameters(self) -> dict[str, Any]:
         """Its class and parameters as JSON holds them, the same in every process."""
-        settings = {}
-        if hasattr(self.estimator, "get_params"):
-            settings = self.estimator.get_params(deep=False)
-        return {
-            "class": type(self.estimator).__qualname__,
-            **{name: _plain(value) for name, value in settings.items()},
-        }
+        estimator = self.estimator
+        given = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+        settings = {name: _plain(value) for name, value in given.items()}
+        return {"class": type(estimator).__qualname__, **settings}
 
     def order(self, X: Any, y: NDArray[np.int64], seed: int, n_top: int) -> NDArray[np.int64]:
         """Fit a clone and return the features, the best first.
@@ -141,12 +139,10 @@ def find_entrants(methods: Any) -> list[Entrant]:
         raise ValueError(f"methods must be a list, or map labels to methods: got {methods!r}.")
     items = methods.items() if isinstance(methods, Mapping) else methods
     entrants = [_entrant(item) for item in items]
-    labels = [entrant.label for entrant in entrants]
-    twice = sorted({label for label in labels if labels.count(label) > 1})
-    if twice:
+    if twice := repeated(entrant.label for entrant in entrants):
         raise ValueError(
-            f"methods must have different names: {', '.join(twice)} came twice. Pairs of a label "
-            "and a method give them other names."
+            f"methods must have different names: {twice} came twice. Pairs of a label and a method "
+            "give them other names."
         )
     if not entrants:
         raise ValueError("methods must name at least one method.")
@@ -154,12 +150,11 @@ def find_entrants(methods: Any) -> list[Entrant]:
 
 
 def _entrant(item: Any) -> Entrant:
-    if isinstance(item, tuple) and len(item) != 2:
+    if not isinstance(item, tuple):
+        item = item.strip() if isinstance(item, str) else type(item).__name__, item
+    if len(item) != 2:
         raise ValueError(f"methods: a pair has a label and a method: got {item!r}.")
-    if isinstance(item, tuple):
-        label, method = item
-    else:
-        label, method = item.strip() if isinstance(item, str) else type(item).__name__, item
+    label, method = item
     estimator = _by_name(method.strip()) if isinstance(method, str) else method
     if inspect.isclass(estimator) or not callable(getattr(estimator, "fit", None)):
         raise ValueError(f"methods: {method!r} must be a name or an object with fit(X, y).")

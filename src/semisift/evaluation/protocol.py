@@ -1,10 +1,12 @@
 """Protocols: how a comparison splits, hides, judges and measures, and the papers' own settings."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields
 from numbers import Integral, Real
 from typing import Any, Literal
+
+from semisift._provenance import plain
 
 METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "auc")
 
@@ -68,8 +70,8 @@ class Protocol:
             value = _plain(getattr(self, field.name))
             is_one_of_several = field.name in _SEVERAL and not isinstance(value, tuple)
             object.__setattr__(self, field.name, (value,) if is_one_of_several else value)
-        for name, rule, holds in self._rules():
-            if not holds:
+        for name, (rule, holds) in _RULES.items():
+            if not holds(getattr(self, name)):
                 raise ValueError(f"{name} must be {rule}: got {getattr(self, name)!r}.")
         given = [name for name in _AMOUNTS if getattr(self, name) is not None]
         if len(given) != 1:
@@ -78,41 +80,6 @@ class Protocol:
                 f"{', '.join(given) or 'none'}."
             )
 
-    def _rules(self) -> list[tuple[str, str, bool]]:
-        counts = {name: getattr(self, name) for name in _COUNTS if getattr(self, name) is not None}
-        share = self.labelled_share
-        return [
-            *(
-                (name, "a whole number from 1", _is_whole(value, 1))
-                for name, value in counts.items()
-            ),
-            ("n_runs", "a whole number from 1", _is_whole(self.n_runs, 1)),
-            ("train_size", "between 0 and 1", _is_share(self.train_size) and self.train_size < 1),
-            ("labelled_share", "above 0 and at most 1", share is None or _is_share(share)),
-            (
-                "sizes",
-                "different whole numbers from 1",
-                _are_different(self.sizes) and all(_is_whole(size, 1) for size in self.sizes),
-            ),
-            (
-                "judges",
-                "different names",
-                _are_different(self.judges) and all(isinstance(name, str) for name in self.judges),
-            ),
-            ("train_on", "'all' or 'labelled'", self.train_on in ("all", "labelled")),
-            (
-                "scaling",
-                "None, 'standard' or 'minmax'",
-                self.scaling in (None, "standard", "minmax"),
-            ),
-            (
-                "metrics",
-                f"some of {', '.join(METRICS)}, each once",
-                _are_different(self.metrics) and set(self.metrics) <= set(METRICS),
-            ),
-            ("seed", "a whole number from 0", _is_whole(self.seed, 0)),
-        ]
-
     @property
     def n_top(self) -> int:
         """The largest number of features that is judged."""
@@ -120,22 +87,14 @@ class Protocol:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON holds them."""
-        settings = asdict(self)
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in settings.items()
-        }
+        settings: dict[str, Any] = plain(asdict(self))
+        return settings
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "Protocol":
         """Return the protocol that `to_dict` wrote."""
         known = {field.name for field in fields(cls)}
         return cls(**{name: value for name, value in settings.items() if name in known})
-
-
-_AMOUNTS = ("labels_per_class", "n_labelled", "labelled_share")
-_COUNTS = ("labels_per_class", "n_labelled", "n_unlabelled", "n_test")
-_SEVERAL = ("sizes", "judges", "metrics")
 
 
 def _plain(value: Any) -> Any:
@@ -160,6 +119,40 @@ def _is_share(value: Any) -> bool:
 def _are_different(values: tuple[Any, ...]) -> bool:
     return len(set(values)) == len(values) > 0
 
+
+_AMOUNTS = ("labels_per_class", "n_labelled", "labelled_share")
+_SEVERAL = ("sizes", "judges", "metrics")
+
+_COUNT = "a whole number from 1", lambda value: _is_whole(value, 1)
+
+# field -> what it must be, in words and as a test
+_RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    **dict.fromkeys(
+        ("labels_per_class", "n_labelled", "n_unlabelled", "n_test"),
+        (_COUNT[0], lambda value: value is None or _is_whole(value, 1)),
+    ),
+    "n_runs": _COUNT,
+    "train_size": ("between 0 and 1", lambda value: _is_share(value) and value < 1),
+    "labelled_share": ("above 0 and at most 1", lambda value: value is None or _is_share(value)),
+    "sizes": (
+        "different whole numbers from 1",
+        lambda sizes: _are_different(sizes) and all(_is_whole(size, 1) for size in sizes),
+    ),
+    "judges": (
+        "different names",
+        lambda names: _are_different(names) and all(isinstance(name, str) for name in names),
+    ),
+    "train_on": ("'all' or 'labelled'", lambda value: value in ("all", "labelled")),
+    "scaling": (
+        "None, 'standard' or 'minmax'",
+        lambda value: value in (None, "standard", "minmax"),
+    ),
+    "metrics": (
+        f"some of {', '.join(METRICS)}, each once",
+        lambda metrics: _are_different(metrics) and set(metrics) <= set(METRICS),
+    ),
+    "seed": ("a whole number from 0", lambda value: _is_whole(value, 0)),
+}
 
 PROTOCOLS: dict[str, Protocol] = {
     protocol.name: protocol

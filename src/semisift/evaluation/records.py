@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift.evaluation.protocol import Protocol
-from semisift.evaluation.runs import MEASURED, Record, RunKey, key_of
+from semisift.evaluation.runs import MEASURED, Record, is_slow, key_of, keys_of
 from semisift.evaluation.scores import Scores
 from semisift.evaluation.store import Store
 
@@ -50,17 +49,9 @@ class Records:
         self.methods: list[str] = list(about["methods"])
         sweep = about["sweep"]
         self.levels: list[float | None] = [None] if sweep is None else list(sweep["levels"])
-        known = {*self._keys()}
-        self._by_key = {key_of(record): record for record in records if key_of(record) in known}
-
-    def _keys(self) -> list[RunKey]:
-        return [
-            RunKey(dataset, method, run, level)
-            for dataset in self.datasets
-            for level in self.levels
-            for run in range(self.protocol.n_runs)
-            for method in self.methods
-        ]
+        self._keys = keys_of(about)
+        found = {key_of(record): record for record in records}
+        self._by_key = {key: found[key] for key in self._keys if key in found}
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
@@ -77,15 +68,12 @@ class Records:
     @property
     def records(self) -> list[Record]:
         """The records, in the order of data sets, levels, runs and methods."""
-        return [self._by_key[key] for key in self._keys() if key in self._by_key]
+        return list(self._by_key.values())
 
     def same_numbers(self, other: "Records") -> bool:
         """Tell whether another comparison has the same records, whatever they took to make."""
         mine, others = (
-            {
-                key: {name: part for name, part in record.items() if name not in VOLATILE}
-                for key, record in results._by_key.items()
-            }
+            {key: record | dict.fromkeys(VOLATILE) for key, record in results._by_key.items()}
             for results in (self, other)
         )
         return mine == others
@@ -95,13 +83,11 @@ class Records:
     @cached_property
     def too_slow(self) -> dict[tuple[str, str], float]:
         """Seconds of one run, where a method was left out on a data set because of them."""
-        limit = self.about.get("max_seconds")
-        slow = {}
-        for record in self.records:
-            seconds = record["measured"]["seconds"]
-            if limit is not None and seconds is not None and seconds > limit:
-                slow[record["dataset"], record["method"]] = seconds
-        return slow
+        return {
+            (record["dataset"], record["method"]): record["measured"]["seconds"]
+            for record in self.records
+            if is_slow(record, self.about.get("max_seconds"))
+        }
 
     @property
     def failures(self) -> list[Record]:
@@ -111,20 +97,16 @@ class Records:
     @property
     def n_missing(self) -> int:
         """How many records are still to be made."""
-        return sum(
-            key not in self._by_key
-            for key in self._keys()
-            if (key.dataset, key.method) not in self.too_slow
-        )
+        todo = [key for key in self._keys if key not in self._by_key]
+        return sum((key.dataset, key.method) not in self.too_slow for key in todo)
 
     @cached_property
     def n_judging(self) -> dict[str, int]:
         """How many labelled rows judge a run on each data set that has records, at least."""
-        found: dict[str, int] = {}
+        found: dict[str, list[int]] = {}
         for record in self.records:
-            dataset, n_test = record["dataset"], record["n_test"]
-            found[dataset] = min(n_test, found.get(dataset, n_test))
-        return found
+            found.setdefault(record["dataset"], []).append(record["n_test"])
+        return {dataset: min(n_test) for dataset, n_test in found.items()}
 
     # --- figures ---
 
@@ -158,12 +140,18 @@ class Records:
             raise ValueError(f"size must be one of {self.protocol.sizes}: got {size}.")
 
         def figure(record: Record) -> float:
-            slow = (record["dataset"], record["method"]) in self.too_slow
-            if record["status"] == "failed" or slow:
+            if not self.counts(record):
                 return np.nan
-            return self._figure(record["curves"][judge][metric], size)
+            curve = zip(self.protocol.sizes, record["curves"][judge][metric], strict=True)
+            wanted = [value for at, value in curve if size in (None, at)]
+            return mean_of([value for value in wanted if value is not None])
 
         return self._each_record(figure, level)
+
+    def counts(self, record: Record) -> bool:
+        """Tell whether the figures of a record count: it did not fail, and was not too slow."""
+        slow = (record["dataset"], record["method"]) in self.too_slow
+        return record["status"] == "done" and not slow
 
     def _level(self, level: float | None) -> float | None:
         if level is not None and level not in self.levels:
@@ -172,34 +160,19 @@ class Records:
 
     def _each_record(self, figure: Callable[[Record], float], level: float | None) -> Scores:
         values = np.full((len(self.datasets), self.protocol.n_runs, len(self.methods)), np.nan)
-        for (i, dataset), (j, method) in product(enumerate(self.datasets), enumerate(self.methods)):
-            for run in range(self.protocol.n_runs):
-                record = self._by_key.get(RunKey(dataset, method, run, level))
-                if record is not None:
-                    values[i, run, j] = figure(record)
+        for key, record in self._by_key.items():
+            if key.level == level:
+                i, j = self.datasets.index(key.dataset), self.methods.index(key.method)
+                values[i, key.run, j] = figure(record)
         return Scores(self.datasets, self.methods, values)
 
-    def _figure(self, curve: list[float | None], size: int | None) -> float:
-        if size is not None:
-            curve = [curve[self.protocol.sizes.index(size)]]
-        known = [value for value in curve if value is not None]
-        return float(np.mean(known)) if known else np.nan
-
     def curves(
-        self,
-        *,
-        judge: str | None = None,
-        metric: str | None = None,
-        level: float | None = None,
+        self, *, judge: str | None = None, metric: str | None = None, level: float | None = None
     ) -> NDArray[np.float64]:
         """Return the figures at each size, of shape (n_datasets, n_runs, n_methods, n_sizes)."""
-        return np.stack(
-            [
-                self.scores(judge=judge, metric=metric, level=level, size=size).values
-                for size in self.protocol.sizes
-            ],
-            axis=-1,
-        )
+        choice: dict[str, Any] = {"judge": judge, "metric": metric, "level": level}
+        at_sizes = [self.scores(size=size, **choice).values for size in self.protocol.sizes]
+        return np.stack(at_sizes, axis=-1)
 
     def measured(self, name: str) -> Scores:
         """Return ``"seconds"``, ``"judge_seconds"`` or ``"peak_mb"`` of each run.
@@ -222,3 +195,8 @@ def one_of(name: str, value: str | None, known: Sequence[str]) -> str:
     if value not in known:
         raise ValueError(f"{name} must be one of {', '.join(known)}: got {value!r}.")
     return value
+
+
+def mean_of(values: list[float]) -> float:
+    """Return the mean; NaN of none."""
+    return float(np.mean(values)) if values else np.nan

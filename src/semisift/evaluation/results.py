@@ -1,16 +1,18 @@
 """Results: the records of a comparison, and what they say."""
 
 from collections.abc import Callable, Collection
+from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semisift._words import count, quoted, shorten, visible
-from semisift.evaluation import pairwise, selections, statistics, wins
-from semisift.evaluation.records import Records, one_of
+from semisift.evaluation import pairwise, statistics, wins
+from semisift.evaluation.records import Records, mean_of, one_of
 from semisift.evaluation.runs import LONGEST_NAME, RunKey, doubt, most_kept
 from semisift.evaluation.scores import Scores, long_frame, wide_frame
+from semisift.math import stability
 
 if TYPE_CHECKING:
     import polars
@@ -26,9 +28,9 @@ class ComparisonResults(Records):
         judge, metric = self.protocol.judges[0], self.protocol.metrics[0]
         lines = [
             f"Results: {count(len(self.methods), 'method')} on "
-            f"{count(len(self.datasets), 'data set')}, {count(self.protocol.n_runs, 'run')} each"
+            f"{count(len(self.datasets), 'data set')}, {count(self.protocol.n_runs, 'run')} each",
+            f"Mean {metric} of the judge {visible(judge)}:",
         ]
-        lines += [f"Mean {metric} of the judge {visible(judge)}:"]
         means = self.means()
         names = [shorten(visible(name), LONGEST_NAME) for name in self.methods]
         width = max(map(len, names))
@@ -163,11 +165,8 @@ class ComparisonResults(Records):
             those of ``complete(**choice)``.
         """
         scores = self.complete(**choice)
-        shares = None
-        if corrected:
-            level = choice.get("level")
-            shares = [self.test_share(dataset, level) for dataset in scores.datasets]
-        return wins.win_tie_loss(scores.values, alpha, shares)
+        shares = [self.test_share(dataset, choice.get("level")) for dataset in scores.datasets]
+        return wins.win_tie_loss(scores.values, alpha, shares if corrected else None)
 
     def test_share(self, dataset: str, level: float | None = None) -> float:
         """Return the number of test rows for one training row, on average over the runs."""
@@ -177,7 +176,7 @@ class ComparisonResults(Records):
             for record in self.records
             if (record["dataset"], record["level"]) == (dataset, level)
         ]
-        return float(np.mean(shares)) if shares else np.nan
+        return mean_of(shares)
 
     # --- rankings ---
 
@@ -224,11 +223,12 @@ class ComparisonResults(Records):
         float array of shape (n_datasets, n_methods)
             1 where they are the same, about 0 where they agree by chance alone.
         """
-        return self._each_cell(
-            lambda dataset, method, n_features: selections.between_runs(
-                self.tops(dataset, method, size, level), n_features
-            )
-        )
+
+        def alike(dataset: str, method: str, n_features: int) -> float:
+            tops = list(self.tops(dataset, method, size, level).values())
+            return stability.nogueira(tops, n_features).value if len(tops) > 1 else np.nan
+
+        return self._each_cell(alike)
 
     def agreement(self, level: float, size: int | None = None) -> NDArray[np.float64]:
         """Return how alike the selections at a level are to those at the first level, run by run.
@@ -238,20 +238,20 @@ class ComparisonResults(Records):
         float array of shape (n_datasets, n_methods)
             Mean of Kuncheva's index.
         """
-        return self._each_cell(
-            lambda dataset, method, n_features: selections.between_levels(
-                self.tops(dataset, method, size),
-                self.tops(dataset, method, size, level),
-                n_features,
-            )
-        )
+
+        def alike(dataset: str, method: str, n_features: int) -> float:
+            before, after = (self.tops(dataset, method, size, at) for at in (None, level))
+            runs = sorted(before.keys() & after.keys())
+            return mean_of([stability.kuncheva(before[i], after[i], n_features) for i in runs])
+
+        return self._each_cell(alike)
 
     def _each_cell(self, value: Callable[[str, str, int], float]) -> NDArray[np.float64]:
-        features = [self.about["datasets"][dataset]["n_features"] for dataset in self.datasets]
+        features = {name: facts["n_features"] for name, facts in self.about["datasets"].items()}
         return np.array(
             [
-                [value(dataset, method, n_features) for method in self.methods]
-                for dataset, n_features in zip(self.datasets, features, strict=True)
+                [value(dataset, method, features[dataset]) for method in self.methods]
+                for dataset in self.datasets
             ]
         )
 
@@ -265,13 +265,18 @@ class ComparisonResults(Records):
         float array of shape (n_methods, n_methods)
             Mean overlap of the best 1, 2, ... features, from 0 to 1.
         """
-        return selections.between_methods(
-            [
-                {
-                    (dataset, run): top
-                    for dataset in self.datasets
-                    for run, top in self.tops(dataset, method, size).items()
-                }
-                for method in self.methods
-            ]
-        )
+        tops = [
+            {
+                (dataset, run): top
+                for dataset in self.datasets
+                for run, top in self.tops(dataset, method, size).items()
+            }
+            for method in self.methods
+        ]
+        found = np.empty((len(tops), len(tops)))
+        for i, j in combinations_with_replacement(range(len(tops)), 2):
+            runs = sorted(tops[i].keys() & tops[j].keys())
+            pairs = [(tops[i][run], tops[j][run]) for run in runs]
+            overlaps = [stability.rank_overlap(*pair, len(pair[0])) for pair in pairs]
+            found[i, j] = found[j, i] = mean_of(overlaps)
+        return found

@@ -11,8 +11,9 @@ import traceback
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,35 @@ def key_of(record: Record) -> RunKey:
     return RunKey(record["dataset"], record["method"], record["run"], record["level"])
 
 
+def is_slow(record: Record, max_seconds: float | None) -> bool:
+    """Tell whether a ranking took longer than it may."""
+    seconds = record["measured"]["seconds"]
+    return max_seconds is not None and seconds is not None and seconds > max_seconds
+
+
+def keys_of(about: Mapping[str, Any]) -> list[RunKey]:
+    """Return the keys of all records that there will be, in the order in which they are made.
+
+    Parameters
+    ----------
+    about : mapping
+        What is compared and how, as a store keeps it. Rankings have the levels of the sweep;
+        of all else each method has levels of its own.
+    """
+    runs = range(about["protocol"]["n_runs"])
+    if about.get("kind") is not None:
+        return [
+            RunKey(dataset, method, run, float(level))
+            for dataset in about["datasets"]
+            for run in runs
+            for method, facts in about["methods"].items()
+            for level in facts["levels"]
+        ]
+    levels = [None] if about["sweep"] is None else map(float, about["sweep"]["levels"])
+    order = product(about["datasets"], levels, runs, about["methods"])
+    return [RunKey(dataset, method, run, level) for dataset, level, run, method in order]
+
+
 def run_once(
     data: ComparisonData,
     entrant: Entrant,
@@ -133,10 +163,7 @@ def new_record(
 ) -> Record:
     """Return the record of a run that is about to begin, in which `y` is what a method sees."""
     return {
-        "dataset": key.dataset,
-        "method": key.method,
-        "run": key.run,
-        "level": key.level,
+        **asdict(key),
         "status": "done",
         "error": None,
         "warnings": [],
@@ -235,13 +262,10 @@ def check_splits(data: ComparisonData, protocol: Protocol, sweep: Sweep | None =
     int
         How many labelled rows judge a run, the fewest of all.
     """
-    runs = 1 if data.groups is None else protocol.n_runs
+    runs = range(1 if data.groups is None else protocol.n_runs)
     levels = [None] if sweep is None else sweep.levels
-    n_judging = min(
-        len(split_of(data, protocol, run, sweep, level).test)
-        for level in levels
-        for run in range(runs)
-    )
+    splits = (split_of(data, protocol, run, sweep, at) for at, run in product(levels, runs))
+    n_judging = min(len(split.test) for split in splits)
     if n_judging < FEWEST_JUDGING:
         n_known = int((data.y != UNLABELLED).sum())
         raise ValueError(
@@ -312,12 +336,10 @@ def measuring_memory(measured: dict[str, Any]) -> Iterator[None]:
     """
     try:
         Path("/proc/self/clear_refs").write_text("5")
-        status = Path("/proc/self/status")
     except OSError:
-        status = None
-    yield
-    if status is None:
+        yield
         return
-    for line in status.read_text().splitlines():
+    yield
+    for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             measured["peak_mb"] = round(int(line.split()[1]) / 1024, 1)

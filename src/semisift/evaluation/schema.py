@@ -5,7 +5,7 @@ checked when it is read, so that whatever else reads records can rely on what st
 not described here may be anything.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -34,11 +34,40 @@ DEEPEST = 50
 MOST_RECORDS = 1_000_000
 LARGEST = 1e300
 
-# Refuses a value, naming where it stands.
-Rule = Callable[[Any, str], None]
+# What a value must be: a function that refuses it, naming where it stands; a list with the rule of
+# all items, and their number if it is fixed; or a mapping of names to rules.
+Rule = Callable[[Any, str], None] | list[Any] | dict[str, Any]
 
 
 # --- kinds of values ---
+
+
+class Maybe(str):
+    """The name of a part that may be absent."""
+
+
+def _check(value: Any, rule: Rule, where: str = "") -> None:
+    """Refuse a value that is not as it must be."""
+    if isinstance(rule, dict):
+        _check_parts(value, rule, where)
+    elif isinstance(rule, list):
+        each, length = (*rule, None)[:2]
+        if not isinstance(value, list) or length not in (None, len(value)):
+            raise _must(where, "a list" if length is None else f"a list of {length}", value)
+        for place, item in enumerate(value):
+            _check(item, each, f"{where}[{place}]")
+    else:
+        rule(value, where)
+
+
+def _check_parts(value: Any, rules: dict[str, Rule], where: str) -> None:
+    if not isinstance(value, dict):
+        raise _must(where or "its content", "a mapping", value)
+    if missing := sorted({name for name in rules if not isinstance(name, Maybe)} - value.keys()):
+        raise ValueError(f"there is no {', '.join(missing)}{f' in {where}' if where else ''}")
+    for name, rule in rules.items():
+        if name in value:
+            _check(value[name], rule, f"{where}.{name}" if where else name)
 
 
 def _must(where: str, what: str, value: Any) -> ValueError:
@@ -58,10 +87,8 @@ def _is(what: str, holds: Callable[[Any], bool]) -> Rule:
 
 
 def _whole(least: int) -> Rule:
-    return _is(
-        f"a whole number from {least}",
-        lambda value: type(value) is int and least <= value < 2**63,
-    )
+    what = f"a whole number from {least}"
+    return _is(what, lambda value: type(value) is int and least <= value < 2**63)
 
 
 def _one_of(*values: Any) -> Rule:
@@ -69,19 +96,7 @@ def _one_of(*values: Any) -> Rule:
 
 
 def _or_null(rule: Rule) -> Rule:
-    return lambda value, where: None if value is None else rule(value, where)
-
-
-def _list_of(rule: Rule, length: int | None = None) -> Rule:
-    what = "a list" if length is None else f"a list of {length}"
-
-    def check(value: Any, where: str) -> None:
-        if not isinstance(value, list) or length not in (None, len(value)):
-            raise _must(where, what, value)
-        for place, item in enumerate(value):
-            rule(item, f"{where}[{place}]")
-
-    return check
+    return lambda value, where: None if value is None else _check(value, rule, where)
 
 
 def _mapping_of(rule: Rule, least: int = 0) -> Rule:
@@ -89,110 +104,83 @@ def _mapping_of(rule: Rule, least: int = 0) -> Rule:
         if not isinstance(value, dict) or len(value) < least:
             raise _must(where, "a mapping" if not least else "a mapping that is not empty", value)
         for name, item in value.items():
-            rule(item, f"{where}.{visible(name)}" if where else name)
+            _check(item, rule, f"{where}.{visible(name)}" if where else name)
 
     return check
 
 
-def _parts(rules: dict[str, Rule], optional: Collection[str] = ()) -> Rule:
-    def check(value: Any, where: str) -> None:
-        if not isinstance(value, dict):
-            raise _must(where or "its content", "a mapping", value)
-        if missing := sorted(name for name in rules if name not in value and name not in optional):
-            raise ValueError(f"there is no {', '.join(missing)}{f' in {where}' if where else ''}")
-        for name, rule in rules.items():
-            if name in value:
-                rule(value[name], f"{where}.{name}" if where else name)
-
-    return check
-
-
-def _some(rules: dict[str, Rule]) -> Rule:
-    return _parts(rules, optional=rules)
+def _option(value: Any, where: str) -> None:
+    if isinstance(value, list):
+        _check(value, [TEXT], where)
+    elif isinstance(value, dict):
+        raise _must(where, "a value or a list of texts", value)
 
 
 ANYTHING: Rule = lambda value, where: None  # noqa: E731
 TEXT = _is("a text", lambda value: isinstance(value, str))
 FLAG = _is("true or false", lambda value: isinstance(value, bool))
 NUMBER = _is("a number", lambda value: type(value) in (int, float))
-NUMBER_OR_NULL, TEXT_OR_NULL = _or_null(NUMBER), _or_null(TEXT)
-TEXTS = _list_of(TEXT)
+INDEX, COUNT = _whole(0), _whole(1)
+NUMBER_OR_NULL, TEXT_OR_NULL, COUNT_OR_NULL = map(_or_null, (NUMBER, TEXT, COUNT))
 ANY_MAPPING = _mapping_of(ANYTHING)
+MOMENT = [NUMBER_OR_NULL, len(MOMENTS)]
 
 
 # --- comparison.json ---
 
-COUNT_OR_NULL = _or_null(_whole(1))
+COUNTED = ("labels_per_class", "n_labelled", "n_unlabelled", "n_test")
 
-PROTOCOL = _parts(
-    {
-        **{field.name: ANYTHING for field in fields(Protocol)},
-        "name": TEXT,
-        "n_runs": _whole(1),
-        "train_size": NUMBER,
-        "sizes": _list_of(_whole(1)),
-        "judges": TEXTS,
-        "metrics": TEXTS,
-        "seed": _whole(0),
-        "scaling": TEXT_OR_NULL,
-        "labelled_share": NUMBER_OR_NULL,
-        **dict.fromkeys(
-            ("labels_per_class", "n_labelled", "n_unlabelled", "n_test"), COUNT_OR_NULL
-        ),
-    }
-)
+PROTOCOL: Rule = {
+    **{field.name: ANYTHING for field in fields(Protocol)},
+    "name": TEXT,
+    "n_runs": COUNT,
+    "train_size": NUMBER,
+    "sizes": [COUNT],
+    "judges": [TEXT],
+    "metrics": [TEXT],
+    "seed": INDEX,
+    "scaling": TEXT_OR_NULL,
+    "labelled_share": NUMBER_OR_NULL,
+    **dict.fromkeys(COUNTED, COUNT_OR_NULL),
+}
 
-DATASET = _parts(
-    {
-        **dict.fromkeys(("n_features", "n_rows", "n_classes"), _whole(1)),
-        "sparse": FLAG,
-        "checksum": TEXT,
-        "overrides": _mapping_of(NUMBER_OR_NULL),
-    },
-    optional=("n_rows", "n_classes", "sparse", "checksum", "overrides"),
-)
+DATASET: Rule = {
+    "n_features": COUNT,
+    Maybe("n_rows"): COUNT,
+    Maybe("n_classes"): COUNT,
+    Maybe("sparse"): FLAG,
+    Maybe("checksum"): TEXT,
+    Maybe("overrides"): _mapping_of(NUMBER_OR_NULL),
+}
 
-COMMITTEE = _parts(
-    {
-        "varied": _one_of("members", "partition"),
-        "levels": _list_of(_whole(0)),
-        "parameters": ANY_MAPPING,
-    }
-)
+COMMITTEE: Rule = {
+    "varied": _one_of("members", "partition"),
+    "levels": [INDEX],
+    "parameters": ANY_MAPPING,
+}
 
+NOTES: Rule = {
+    Maybe("command"): TEXT_OR_NULL,
+    Maybe("target"): TEXT_OR_NULL,
+    Maybe("options"): _mapping_of(_option),
+    Maybe("files"): _mapping_of(TEXT),
+    Maybe("published"): _or_null(
+        {Maybe("source"): TEXT_OR_NULL, Maybe("sentences"): _or_null([TEXT])}
+    ),
+    Maybe("missing"): _or_null(_mapping_of([TEXT])),
+    Maybe("moments"): _mapping_of(_mapping_of(MOMENT)),
+}
 
-def _option(value: Any, where: str) -> None:
-    if isinstance(value, list):
-        TEXTS(value, where)
-    elif isinstance(value, dict):
-        raise _must(where, "a value or a list of texts", value)
-
-
-NOTES = _some(
-    {
-        "command": TEXT_OR_NULL,
-        "target": TEXT_OR_NULL,
-        "options": _mapping_of(_option),
-        "files": _mapping_of(TEXT),
-        "published": _or_null(_some({"source": TEXT_OR_NULL, "sentences": _or_null(TEXTS)})),
-        "missing": _or_null(_mapping_of(TEXTS)),
-        "moments": _mapping_of(_mapping_of(_list_of(NUMBER_OR_NULL, len(MOMENTS)))),
-    }
-)
-
-ABOUT = _parts(
-    {
-        "kind": _one_of(None, COMMITTEES),
-        "protocol": PROTOCOL,
-        "sweep": _or_null(_parts({"kind": TEXT, "levels": _list_of(NUMBER)})),
-        "datasets": _mapping_of(DATASET, least=1),
-        "methods": _mapping_of(ANY_MAPPING, least=1),
-        "max_seconds": NUMBER_OR_NULL,
-        "versions": _mapping_of(TEXT),
-        "notes": NOTES,
-    },
-    optional=("kind", "max_seconds", "versions"),
-)
+ABOUT: Rule = {
+    Maybe("kind"): _one_of(None, COMMITTEES),
+    "protocol": PROTOCOL,
+    "sweep": _or_null({"kind": TEXT, "levels": [NUMBER]}),
+    "datasets": _mapping_of(DATASET, least=1),
+    "methods": _mapping_of(ANY_MAPPING, least=1),
+    Maybe("max_seconds"): NUMBER_OR_NULL,
+    Maybe("versions"): _mapping_of(TEXT),
+    "notes": NOTES,
+}
 
 
 def check_about(about: Any) -> None:
@@ -209,7 +197,7 @@ def check_about(about: Any) -> None:
         Saying which part must be what.
     """
     _check_nesting(about)
-    ABOUT(about, "")
+    _check(about, ABOUT)
     is_of_committees = about.get("kind") == COMMITTEES
     sweep, n_series = about["sweep"], len(about["methods"])
     try:
@@ -219,37 +207,34 @@ def check_about(about: Any) -> None:
     except (TypeError, ValueError) as error:
         raise ValueError(f"protocol or sweep: {str(error).rstrip('.')}") from error
     if is_of_committees:
-        _one_of(None)(sweep, "sweep")
-        _mapping_of(COMMITTEE)(about["methods"], "methods")
+        _check(sweep, _one_of(None), "sweep")
+        _check(about["methods"], _mapping_of(COMMITTEE), "methods")
         n_series = sum(len(method["levels"]) for method in about["methods"].values())
         for name, dataset in about["datasets"].items():
             share = dataset.get("overrides", {}).get("labelled_share", protocol.labelled_share)
-            NUMBER(share, f"labelled_share of {visible(name)}")
+            _check(share, NUMBER, f"labelled_share of {visible(name)}")
     if (n_records := len(about["datasets"]) * n_series * protocol.n_runs) > MOST_RECORDS:
         raise ValueError(f"there may be {MOST_RECORDS:,} records at most: got {n_records:,}")
 
 
 # --- records ---
 
-RECORD = _parts(
-    {
-        **dict.fromkeys(("dataset", "method"), TEXT),
-        "run": _whole(0),
-        "level": NUMBER_OR_NULL,
-        "status": _one_of("done", "failed"),
-        "error": TEXT_OR_NULL,
-        "warnings": TEXTS,
-        "parameters": ANY_MAPPING,
-        **dict.fromkeys(("random_state", "n_labelled", "split"), _whole(0)),
-        **dict.fromkeys(("n_features", "n_train", "n_given", "n_test"), _whole(1)),
-        "top": _list_of(_whole(0)),
-        "curves": ANY_MAPPING,
-        "versions": _mapping_of(TEXT),
-        "measured": _parts(
-            {**dict.fromkeys(MEASURED, NUMBER_OR_NULL), "finished": TEXT}, optional=("finished",)
-        ),
-    }
-)
+RECORD: Rule = {
+    "dataset": TEXT,
+    "method": TEXT,
+    "run": INDEX,
+    "level": NUMBER_OR_NULL,
+    "status": _one_of("done", "failed"),
+    "error": TEXT_OR_NULL,
+    "warnings": [TEXT],
+    "parameters": ANY_MAPPING,
+    **dict.fromkeys(("random_state", "n_labelled", "split"), INDEX),
+    **dict.fromkeys(("n_features", "n_train", "n_given", "n_test"), COUNT),
+    "top": [INDEX],
+    "curves": ANY_MAPPING,
+    "versions": _mapping_of(TEXT),
+    "measured": {**dict.fromkeys(MEASURED, NUMBER_OR_NULL), Maybe("finished"): TEXT},
+}
 
 
 def check_record(record: Any, about: dict[str, Any]) -> None:
@@ -268,28 +253,26 @@ def check_record(record: Any, about: dict[str, Any]) -> None:
         Saying which part must be what.
     """
     _check_nesting(record)
-    RECORD(record, "")
+    _check(record, RECORD)
     if record["status"] == "failed":
-        TEXT(record["error"], "error")
+        _check(record["error"], TEXT, "error")
     if record["status"] == "done" or record["curves"]:
-        _curves_of(about)(record["curves"], "curves")
+        _check(record["curves"], _curves_of(about), "curves")
     _check_top(record, about)
 
 
 def _curves_of(about: dict[str, Any]) -> Rule:
     if about.get("kind") == COMMITTEES:
-        return _parts(dict.fromkeys(MEASURES, _list_of(NUMBER_OR_NULL, len(MOMENTS))))
+        return dict.fromkeys(MEASURES, MOMENT)
     protocol = about["protocol"]
-    curve = _list_of(NUMBER_OR_NULL, len(protocol["sizes"]))
-    return _parts(
-        dict.fromkeys(protocol["judges"], _parts(dict.fromkeys(protocol["metrics"], curve)))
-    )
+    curve = [NUMBER_OR_NULL, len(protocol["sizes"])]
+    return dict.fromkeys(protocol["judges"], dict.fromkeys(protocol["metrics"], curve))
 
 
 def _check_top(record: Record, about: dict[str, Any]) -> None:
     n_features, top = record["n_features"], record["top"]
     known = about["datasets"].get(record["dataset"], record)["n_features"]
-    _one_of(known)(n_features, "n_features")
+    _check(n_features, _one_of(known), "n_features")
     if len(set(top)) < len(top) or max(top, default=0) >= n_features:
         raise ValueError(f"top must be different numbers below {n_features}")
     if record["status"] == "done" and about.get("kind") is None:

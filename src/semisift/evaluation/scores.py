@@ -122,11 +122,9 @@ def wide_frame(scores: Scores) -> "polars.DataFrame":
     first = "dataset"
     while first in methods:
         first += "_"
-    columns: dict[str, Any] = {first: [encodable(name) for name in scores.datasets]}
-    for method, means in zip(methods, scores.means.T, strict=True):
-        columns[method] = [None if np.isnan(mean) else float(mean) for mean in means]
-    types = {first: polars.String, **dict.fromkeys(methods, polars.Float64)}
-    return polars.DataFrame(columns, schema=types)
+    names = polars.Series(first, [encodable(name) for name in scores.datasets], polars.String)
+    means = polars.DataFrame(dict(zip(methods, scores.means.T, strict=True)))
+    return means.fill_nan(None).insert_column(0, names)
 
 
 def encodable(name: str) -> str:

@@ -75,7 +75,8 @@ def draw_split(
                 f"n_unlabelled={protocol.n_unlabelled}."
             )
         shown = _rows_to_label(y, np.ones(len(y), dtype=bool), protocol, order, turn)
-        in_test = _all_but(y, shown, protocol.n_unlabelled, order)
+        in_test = ~shown & (y != UNLABELLED)  # but for so many that train besides
+        in_test[order[in_test[order]][: protocol.n_unlabelled]] = False
     else:
         share = 1 - protocol.train_size
         if groups is None:
@@ -179,15 +180,3 @@ def _evenly(n_labelled: int, available: list[int], turn: NDArray[np.int64]) -> l
                 wanted[label] += 1
                 left -= 1
     return wanted
-
-
-def _all_but(
-    y: NDArray[np.int64],
-    shown: NDArray[np.bool_],
-    n_unlabelled: int,
-    order: NDArray[np.int64],
-) -> NDArray[np.bool_]:
-    """Mark all rows for the test but the labelled ones, so many others and those of no class."""
-    in_test = ~shown & (y != UNLABELLED)
-    in_test[order[in_test[order]][:n_unlabelled]] = False
-    return in_test

@@ -146,16 +146,10 @@ def friedman(scores: ArrayLike) -> Friedman:
     share = 12 * spread / (n_sets * n_methods * (n_methods**2 - 1))
     largest = n_sets * (n_methods - 1)
     f = math.inf if chi2 >= largest * (1 - EQUAL) else (n_sets - 1) * chi2 / (largest - chi2)
-    return Friedman(
-        n_sets=n_sets,
-        n_methods=n_methods,
-        mean_ranks=mean_ranks,
-        chi2=chi2,
-        p_chi2=float(stats.chi2.sf(chi2, n_methods - 1)),
-        chi2_ties=chi2 / share if share else 0.0,
-        f=f,
-        p_f=float(stats.f.sf(f, n_methods - 1, (n_methods - 1) * (n_sets - 1))),
-    )
+    p_chi2 = float(stats.chi2.sf(chi2, n_methods - 1))
+    p_f = float(stats.f.sf(f, n_methods - 1, (n_methods - 1) * (n_sets - 1)))
+    chi2_ties = chi2 / share if share else 0.0
+    return Friedman(n_sets, n_methods, mean_ranks, chi2, p_chi2, chi2_ties, f, p_f)
 
 
 def critical_difference(n_methods: int, n_sets: int, alpha: float = 0.05) -> float:

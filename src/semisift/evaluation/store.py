@@ -55,7 +55,9 @@ class Store:
             )
         if self.folder.exists() and not self.folder.is_dir():
             raise ValueError(f"{self.folder} is a file. A comparison needs a folder of its own.")
-        if self.folder.is_dir() and not self.exists and self._holds_anything():
+        # a process that was killed may have left a hidden draft of the first file
+        found = self.folder.iterdir() if self.folder.is_dir() and not self.exists else ()
+        if any(not path.name.startswith(".") for path in found):
             raise ValueError(
                 f"{self.folder} is not empty and holds no comparison. Name a new folder."
             )
@@ -67,10 +69,6 @@ class Store:
         remove_left_overs(self.folder.glob(f"records/*/*/.*{DRAFT}"))
         with drafts([self.folder / ABOUT]) as (draft,):
             draft.write_text(_to_json({"format": FORMAT, **about}, indent=1), encoding="utf-8")
-
-    def _holds_anything(self) -> bool:
-        # a process that was killed may have left a hidden draft of the first file
-        return any(not path.name.startswith(".") for path in self.folder.iterdir())
 
     def about(self) -> dict[str, Any]:
         """Read what is compared and how, or say why it cannot be read."""
@@ -93,10 +91,8 @@ class Store:
 
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 alone = True
-            except ImportError:  # Windows
-                alone = True
-            except OSError:
-                alone = False
+            except (ImportError, OSError) as error:
+                alone = isinstance(error, ImportError)  # Windows
             yield alone
 
     def path(self, key: RunKey) -> Path:
@@ -128,9 +124,7 @@ class Store:
     def _read_record(self, path: Path, about: dict[str, Any]) -> Record:
         def check(record: Any) -> None:
             check_record(record, about)
-            if (place := self.path(key_of(record))).relative_to(self.folder) != path.relative_to(
-                self.folder
-            ):
+            if (place := self.path(key_of(record))) != path:
                 raise ValueError(f"its dataset, method, run and level are those of {place}")
 
         return _read(path, check, MAKE_AGAIN)

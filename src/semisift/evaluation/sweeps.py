@@ -51,12 +51,10 @@ class Sweep:
     def __post_init__(self) -> None:
         if self.kind not in SWEEPS:
             raise ValueError(f"sweep must be one of {', '.join(SWEEPS)}: got {self.kind!r}.")
+        is_count = self.kind == "labels"
+        rule = "whole numbers from 1" if is_count else "shares from 0 to below 1"
         for level in self.levels:
-            if self.kind == "labels":
-                holds, rule = _is_count(level), "whole numbers from 1"
-            else:
-                holds, rule = _is_share(level), "shares from 0 to below 1"
-            if not holds:
+            if not (_is_count(level) if is_count else _is_share(level)):
                 raise ValueError(f"sweep {self.kind}: levels must be {rule}: got {level!r}.")
         # one type, so that a level has one name wherever it comes from
         object.__setattr__(self, "levels", tuple(float(level) for level in self.levels))

@@ -1,56 +1,188 @@
-"""The work of a comparison: which runs are to be made, and by whom.
+"""The work of a comparison: what is compared and how, which runs are to be made, and by whom.
 
 Runs are made here, by the threads and processes of joblib, or by a Dask cluster. The numbers are
 the same.
 """
 
+import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any, Protocol, Self
+from contextlib import closing, nullcontext
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
 
 import joblib
 from joblib.parallel import get_active_backend
 
-from semisift._provenance import plain
+from semisift._provenance import plain, versions
+from semisift._warnings import warn
 from semisift._words import count
+from semisift.evaluation import runs
 from semisift.evaluation.cluster import run_on_cluster
 from semisift.evaluation.datasets import ComparisonData
+from semisift.evaluation.protocol import Protocol
 from semisift.evaluation.runs import Record, RunKey, key_of
 from semisift.evaluation.store import Store
-from semisift.exceptions import WorkerLostError
+from semisift.evaluation.sweeps import Sweep
+from semisift.exceptions import FewTestRowsWarning, WorkerLostError
 
 MOST_NAMED = 5
 
 
-class RunPlan(Protocol):
-    """What is to be run: `runner` once for each key, with its data set and `arguments`."""
+@dataclass(frozen=True, eq=False)
+class RunPlan:
+    """What is compared and how: `runner` makes a record from a data set and `arguments`.
 
-    @property
-    def sets(self) -> dict[str, ComparisonData]:
-        """The data sets by name."""
+    Attributes
+    ----------
+    sets : dict of str to ComparisonData
+    entrants : dict of str to object
+    protocol : Protocol
+    sweep : Sweep or None
+    """
 
-    @property
-    def keys(self) -> list[RunKey]:
-        """All records that there will be, in the order in which they are made."""
+    sets: dict[str, ComparisonData]
+    entrants: dict[str, Any]
+    protocol: Protocol
+    sweep: Sweep | None = None
 
-    @property
-    def runner(self) -> Callable[..., Record]:
-        """What makes a record."""
+    runner: ClassVar[Callable[..., Record]]
+
+    def arguments(self, key: RunKey) -> tuple[Any, ...]:
+        """Return what `runner` is given for a record, after the data set."""
+        raise NotImplementedError
 
     @property
     def about(self) -> dict[str, Any]:
         """What a store keeps of it."""
+        return {
+            "protocol": self.protocol.to_dict(),
+            "sweep": None if self.sweep is None else asdict(self.sweep),
+            "datasets": {name: data.about for name, data in self.sets.items()},
+            "methods": {label: entrant.parameters for label, entrant in self.entrants.items()},
+            "versions": versions(),
+        }
+
+    def check(self) -> dict[str, int]:
+        """Refuse data sets that cannot be split, and tell how many rows judge a run on each."""
+        return {
+            name: runs.check_splits(data, self.protocol, self.sweep)
+            for name, data in self.sets.items()
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonPlan(RunPlan):
+    """Which methods rank the features of which data sets.
+
+    Attributes
+    ----------
+    judges : dict of str to object
+        Those of the protocol, not fitted. Processes at work are given them, since a class of the
+        user's own may be found here alone.
+    """
+
+    judges: dict[str, Any] = field(default_factory=dict)
+    runner = staticmethod(runs.run_once)
 
     def arguments(self, key: RunKey) -> tuple[Any, ...]:
-        """Return what `runner` is given for a record, after the data set."""
+        """Return what `run_once` is given for a record, after the data set."""
+        entrant = self.entrants[key.method]
+        return entrant, self.protocol, key.run, self.sweep, key.level, self.judges
 
-    def check(self) -> None:
+    def check(self) -> dict[str, int]:
         """Find out before the first run what would go wrong in all of them."""
+        estimators = [entrant.estimator for entrant in self.entrants.values()]
+        for estimator in [*estimators, *self.judges.values()]:
+            if hasattr(estimator, "_parameter_constraints"):
+                estimator._validate_params()
+        fewest = min(self.protocol.sizes)
+        for data in self.sets.values():
+            if data.X.shape[1] < fewest:
+                raise ValueError(
+                    f"data set {data.name!r} has {data.X.shape[1]} features, and sizes begin with "
+                    f"{fewest}: no ranking of it could be judged."
+                )
+        n_judging = super().check()
+        if problem := runs.doubt(n_judging):
+            warn(problem, FewTestRowsWarning)
+        return n_judging
 
-    def grown(self, about: dict[str, Any]) -> Self:
-        """Return the plan with what the store knows of besides."""
+
+def carry_out(
+    plan: RunPlan,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    retry_failed: bool = False,
+    max_seconds: float | None = None,
+    n_jobs: int | None = None,
+    on_record: Callable[[Record, int], None] | None = None,
+    notes: dict[str, Any] | None = None,
+) -> tuple[dict[str, Any], list[Record], Path | None]:
+    """Make all records of a plan that are missing; the parameters are those of `compare`.
+
+    Returns
+    -------
+    about, records, folder
+        What `Records` are made of.
+    """
+    store = None if out is None else Store(Path(out))
+    if store is not None:
+        store.check(resume)
+    plan.check()
+    wanted = about = plain(plan.about | {"max_seconds": max_seconds, "notes": notes or {}})
+    done: dict[RunKey, Record] = {}
+    if store is not None:
+        if store.exists:
+            about = _merged(store.about(), about)
+        store.begin(about)
+        done = {key_of(record): record for record in store.records()}
+    # the store may know of more runs and levels, and of methods and data sets not asked for
+    keys = runs.keys_of(about | {part: wanted[part] for part in ("datasets", "methods")})
+    work = Work(keys, done, store, max_seconds, retry_failed)
+    with closing(make_records(work, plan, n_jobs)) as records:
+        for record in records:
+            work.keep(record)
+            if on_record is not None:
+                on_record(record, work.n_left)
+    return about, list(work.done.values()), None if store is None else store.folder
+
+
+def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return what a resumed comparison is about, or say why it cannot be the same one."""
+    if old.get("kind") != new.get("kind"):
+        raise ValueError(_differs(f"it is of {new.get('kind', 'rankings')}", old.get("kind")))
+    # there may be more runs
+    _check_same("the protocol", *({**about["protocol"], "n_runs": 0} for about in (old, new)))
+    if (old["sweep"] or {}).get("kind") != (new["sweep"] or {}).get("kind"):
+        raise ValueError(_differs(f"the sweep is {new['sweep']}", old["sweep"]))
+    for part, what in (("datasets", "data set"), ("methods", "method")):
+        for name in [name for name in old[part] if name in new[part]]:
+            _check_same(f"{what} {name!r}", old[part][name], new[part][name])
+    parts = ("datasets", "methods", "notes")
+    merged = {**old, **new, **{part: {**old[part], **new[part]} for part in parts}}
+    merged["protocol"]["n_runs"] = max(old["protocol"]["n_runs"], new["protocol"]["n_runs"])
+    if new["sweep"]:
+        levels = dict.fromkeys([*old["sweep"]["levels"], *new["sweep"]["levels"]])
+        merged["sweep"] = {**new["sweep"], "levels": list(levels)}
+    return merged
+
+
+def _check_same(what: str, before: dict[str, Any], now: dict[str, Any]) -> None:
+    for name in {**before, **now}:
+        if before.get(name) != now.get(name):
+            raise ValueError(_differs(f"{what} has {name}={now.get(name)!r}", before.get(name)))
+
+
+def _differs(now: str, before: Any) -> str:
+    return f"this is another comparison than the one in the folder: {now}, and there {before!r}."
+
+
+# --- what is to do ---
 
 
 class Work:
@@ -81,14 +213,12 @@ class Work:
             if key not in done or (retry_failed and done[key]["status"] == "failed")
         ]
         self.again = {key for key in self.todo if key in done}
-        self.slow = {_cell(key) for key, record in done.items() if self._is_slow(record)}
+        self.slow = {
+            _cell(key) for key, record in done.items() if runs.is_slow(record, max_seconds)
+        }
         self.under_way: dict[RunKey, None] = {}
         self._left = Counter(_cell(key) for key in self.todo)
         self._lock = threading.Lock()  # joblib asks for tasks in threads of its own
-
-    def _is_slow(self, record: Record) -> bool:
-        seconds = record["measured"]["seconds"]
-        return self.max_seconds is not None and seconds is not None and seconds > self.max_seconds
 
     @property
     def n_left(self) -> int:
@@ -133,7 +263,7 @@ class Work:
             self.store.write(record)
         key = key_of(record)
         self.done[key] = record
-        if self._is_slow(record):
+        if runs.is_slow(record, self.max_seconds):
             self.slow.add(_cell(key))
         self._settle(key)
 
@@ -168,29 +298,19 @@ def make_records(work: Work, plan: RunPlan, n_jobs: int | None) -> Generator[Rec
     ------
     dict
     """
-    if work.store is None:
-        yield from _make_all(work, plan, n_jobs, backwards=False)
-        return
-    with work.store.claimed() as alone:
-        # a second process starts at the other end, so that the two meet in the middle
-        yield from _make_all(work, plan, n_jobs, backwards=not alone)
-    work.fetch_from_others()
-
-
-def _make_all(work: Work, plan: RunPlan, n_jobs: int | None, backwards: bool) -> Iterator[Record]:
     backend, _ = get_active_backend()
     # joblib 1.6 on Dask waits for ever where workers die of a run, and fails where they take data
     # with them
     client = backend.client if type(backend).__name__ == "DaskDistributedBackend" else None
-    try:
-        for keys in work.rounds():
-            waiting = work.start(keys[::-1] if backwards else keys)
-            if client is None:
-                yield from _run_with_joblib(waiting, plan, n_jobs)
-            else:
-                yield from run_on_cluster(client, waiting, plan, n_jobs)
-    except (BrokenProcessPool, WorkerLostError) as error:
-        raise WorkerLostError(_obituary(list(work.under_way), error)) from error
+    run = _run_with_joblib if client is None else partial(run_on_cluster, client)
+    with nullcontext(True) if work.store is None else work.store.claimed() as alone:
+        try:
+            for keys in work.rounds():
+                # a second process starts at the other end, so that the two meet in the middle
+                yield from run(work.start(keys if alone else keys[::-1]), plan, n_jobs)
+        except (BrokenProcessPool, WorkerLostError) as error:
+            raise WorkerLostError(_obituary(list(work.under_way), error)) from error
+    work.fetch_from_others()
 
 
 def _run_with_joblib(keys: Iterator[RunKey], plan: RunPlan, n_jobs: int | None) -> Iterator[Record]:

@@ -6,37 +6,23 @@ committee, the mean accuracy of its members and their diversity, at the beginnin
 know the labelled rows alone, and at the end.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Literal, Self
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semisift._labels import UNLABELLED
-from semisift._provenance import versions
+from semisift.evaluation import runs
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.judges import JUDGES
-from semisift.evaluation.plan import carry_out
 from semisift.evaluation.protocol import Protocol
 from semisift.evaluation.records import Records
-from semisift.evaluation.runs import (
-    METHOD_STREAM,
-    Record,
-    RunKey,
-    check_splits,
-    measuring,
-    measuring_memory,
-    new_record,
-    recording,
-    split_of,
-    stream,
-)
+from semisift.evaluation.runs import Record, RunKey
 from semisift.evaluation.schema import COMMITTEES, MEASURES, MOMENTS
 from semisift.evaluation.scores import Scores
 from semisift.evaluation.specs import make, parse, set_seeds
-from semisift.papers.reproductions import Reproduction, choose_methods, with_sets
+from semisift.evaluation.work import RunPlan, carry_out
 from semisift.papers.targets import Target
 from semisift.registry import LEARNERS
 
@@ -111,111 +97,6 @@ def contender_of(spec: str, estimator: str) -> Contender:
     return Contender(spec, "members", N_MEMBERS, {"estimator": estimator, **SUBSPACES, **given})
 
 
-@dataclass(frozen=True, eq=False)
-class CommitteePlan:
-    """Which classifiers are run on which data sets.
-
-    Attributes
-    ----------
-    sets : dict of str to ComparisonData
-    contenders : dict of str to Contender
-    protocol : Protocol
-    """
-
-    sets: dict[str, ComparisonData]
-    contenders: dict[str, Contender]
-    protocol: Protocol
-
-    @property
-    def keys(self) -> list[RunKey]:
-        """All records that there will be, in the order in which they are made."""
-        return _keys(
-            self.sets,
-            self.protocol.n_runs,
-            {name: contender.levels for name, contender in self.contenders.items()},
-        )
-
-    @property
-    def runner(self) -> Callable[..., Record]:
-        """What makes a record."""
-        return run_committee
-
-    def arguments(self, key: RunKey) -> tuple[Any, ...]:
-        """Return what `run_committee` is given for a record, after the data set."""
-        assert key.level is not None
-        return self.contenders[key.method], self.protocol, key.run, int(key.level)
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """What a store keeps of it."""
-        return {
-            "kind": COMMITTEES,
-            "protocol": self.protocol.to_dict(),
-            "sweep": None,
-            "datasets": {name: data.about for name, data in self.sets.items()},
-            "methods": {name: contender.about for name, contender in self.contenders.items()},
-            "versions": versions(),
-        }
-
-    def check(self) -> None:
-        """Refuse data sets that cannot be split."""
-        for data in self.sets.values():
-            check_splits(data, self.protocol)
-
-    def grown(self, about: dict[str, Any]) -> Self:
-        """Return the plan with the runs that the store knows of besides."""
-        return replace(self, protocol=Protocol.from_dict(about["protocol"]))
-
-
-def _keys(sets: Iterable[str], n_runs: int, levels: Mapping[str, Iterable[int]]) -> list[RunKey]:
-    return [
-        RunKey(dataset, method, run, float(level))
-        for dataset in sets
-        for run in range(n_runs)
-        for method in levels
-        for level in levels[method]
-    ]
-
-
-def prepare_committees(
-    target: Target, folder: Path, methods: str | None = None, n_runs: int | None = None
-) -> Reproduction:
-    """Find the data and the classifiers of a target whose view is "committees".
-
-    Parameters
-    ----------
-    target : Target
-    folder : Path
-        With the data sets.
-    methods : str, optional
-        Of those of the target, with parameters if need be, separated by commas.
-    n_runs : int, optional
-        None is that of the paper.
-
-    Returns
-    -------
-    Reproduction
-        Whose methods are contenders.
-    """
-    wanted = choose_methods(target.specs, methods)
-    names = {spec: parse(spec, "method")[0] for spec in wanted}
-    if unknown := [name for name in names.values() if name not in target.specs]:
-        raise ValueError(
-            f"{target.name} has the methods {', '.join(target.specs)}: got {', '.join(unknown)}."
-        )
-    there = [spec for spec in wanted if names[spec] in LEARNERS]
-    if not there:
-        raise ValueError(f"none of the methods is there yet: {', '.join(wanted)}.")
-    protocol = replace(target.protocol, n_runs=n_runs or target.protocol.n_runs)
-    (estimator,) = protocol.judges
-    return with_sets(
-        replace(target, protocol=protocol),
-        folder,
-        methods=[(spec, contender_of(spec, estimator)) for spec in there],
-        missing_methods=[spec for spec in wanted if spec not in there],
-    )
-
-
 def run_committee(
     data: ComparisonData, contender: Contender, protocol: Protocol, run: int, level: int
 ) -> Record:
@@ -235,25 +116,42 @@ def run_committee(
     dict
         What a store keeps. All but ``measured`` is the same wherever it is made.
     """
-    split = split_of(data, protocol, run)
+    split = runs.split_of(data, protocol, run)
     # a partition follows from the seed, which is therefore the same in all runs
     drawn = run if contender.varied == "members" else level
-    seed = int(stream(protocol, drawn, METHOD_STREAM).integers(2**31))
+    seed = int(runs.stream(protocol, drawn, runs.METHOD_STREAM).integers(2**31))
     y = np.where(split.is_labelled, data.y[split.train], UNLABELLED)
     key = RunKey(data.name, contender.label, run, float(level))
-    record = new_record(key, data, split, y, seed, contender.parameters)
+    record = runs.new_record(key, data, split, y, seed, contender.parameters)
     measured = record["measured"]
-    with recording(record):
+    with runs.recording(record):
         classifier = contender.make(level, seed)
-        with measuring(measured, "seconds"), measuring_memory(measured):
+        with runs.measuring(measured, "seconds"), runs.measuring_memory(measured):
             classifier.fit(data.X[split.train], y)
-        with measuring(measured, "judge_seconds"):
+        with runs.measuring(measured, "judge_seconds"):
             found = classifier.diagnose(data.X[split.test], data.y[split.test])
         record["curves"] = {
             measure: [float(getattr(getattr(found, moment), measure)) for moment in MOMENTS]
             for measure in MEASURES
         }
     return record
+
+
+class CommitteePlan(RunPlan):
+    """Which classifiers, contenders, are run on which data sets."""
+
+    runner = staticmethod(run_committee)
+
+    def arguments(self, key: RunKey) -> tuple[Any, ...]:
+        """Return what `run_committee` is given for a record, after the data set."""
+        assert key.level is not None
+        return self.entrants[key.method], self.protocol, key.run, int(key.level)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What a store keeps of it."""
+        methods = {name: contender.about for name, contender in self.entrants.items()}
+        return {"kind": COMMITTEES, **super().about, "methods": methods}
 
 
 def run_committees(plan: CommitteePlan, **options: Any) -> "CommitteeRecords":
@@ -265,10 +163,6 @@ class CommitteeRecords(Records):
     """The records of committees, and the figures in them."""
 
     kind = COMMITTEES
-
-    def _keys(self) -> list[RunKey]:
-        levels = {method: self.levels_of(method) for method in self.methods}
-        return _keys(self.datasets, self.protocol.n_runs, levels)
 
     def levels_of(self, method: str) -> list[int]:
         """Return the levels of a classifier: numbers of members, or of partitions."""
@@ -298,14 +192,11 @@ class CommitteeRecords(Records):
         for run in range(self.protocol.n_runs):
             for j, level in enumerate(levels):
                 record = self._by_key.get(RunKey(dataset, method, run, float(level)))
-                slow = (dataset, method) in self.too_slow
-                if record is not None and record["status"] == "done" and not slow:
+                if record is not None and self.counts(record):
                     found[run, j] = record["curves"][measure]
         if self.varies_members(method):
             return found
-        counts = np.isfinite(found).sum(axis=1, keepdims=True)
-        sums = np.nansum(found, axis=1, keepdims=True)
-        return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+        return Scores([], [], found).means[:, None]
 
     def summary(
         self, dataset: str, method: str, measure: str
@@ -325,10 +216,9 @@ class CommitteeRecords(Records):
 def published_moments(target: Target) -> dict[str, dict[str, list[float | None]]]:
     """Return what a paper prints of co-training at its beginning and end, as a store keeps it."""
     (judge,) = target.protocol.judges
-    value = target.published.value
     return {
         "co-training": {
-            dataset: [value(judge, dataset, "CoTrain-B"), value(judge, dataset, "CoTrain-E")]
+            dataset: [target.value(judge, dataset, name) for name in ("CoTrain-B", "CoTrain-E")]
             for dataset in target.sets
         }
     }

@@ -1,7 +1,7 @@
 """The figure of committees: what they do before and after they learnt, as tables and a picture."""
 
 import os
-from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,80 +50,59 @@ def committee_tables(results: CommitteeRecords) -> list[ReportTable]:
         _by_members(results, dataset, measure)
         for measure in MEASURES
         for dataset in results.datasets
-        if _with_members(results)
+        if _levels(results)
     ]
-    return [*tables, *_in_two_views(results)]
-
-
-def _with_members(results: CommitteeRecords) -> list[str]:
-    return [method for method in results.methods if results.varies_members(method)]
+    in_views = [method for method in results.methods if not results.varies_members(method)]
+    return [*tables, *(_in_two_views(results, method) for method in in_views)]
 
 
 def _levels(results: CommitteeRecords) -> list[int]:
-    return sorted({k for method in _with_members(results) for k in results.levels_of(method)})
+    with_members = filter(results.varies_members, results.methods)
+    return sorted({k for method in with_members for k in results.levels_of(method)})
 
 
 def _by_members(results: CommitteeRecords, dataset: str, measure: str) -> ReportTable:
     """Return means and standard errors for each number of members."""
     levels = _levels(results)
     lines = []
-    for method in _with_members(results):
+    for method in filter(results.varies_members, results.methods):
         means, errors = results.summary(dataset, method, measure)
-        own = results.levels_of(method)
+        own = {k: place for place, k in enumerate(results.levels_of(method))}
         for moment, words in enumerate(MOMENTS.values()):
             cells = [
-                _with_error(means[own.index(k), moment], errors[own.index(k), moment])
+                _with_error(means[own[k], moment], errors[own[k], moment])
                 if k in own
                 else TableCell("")
                 for k in levels
             ]
             lines.append(TableLine(f"{visible(method)}, {words}", cells))
-    what = MEASURES[measure]
-    title = f"{visible(dataset)}: {what}"
+    title = f"{visible(dataset)}: {MEASURES[measure]}"
     columns = [f"K = {k}" for k in levels]
     return ReportTable(f"{SLUG}-{measure}", title, "classifier", columns, lines)
 
 
 def _with_error(mean: float, error: float) -> TableCell:
-    cell = number(mean)
-    aside = f"± {error:.3f}" if np.isfinite(error) else ""
-    return TableCell(cell.text, cell.value, aside=aside)
+    return replace(number(mean), aside=f"± {error:.3f}" if np.isfinite(error) else "")
 
 
-def _in_two_views(results: CommitteeRecords) -> Iterator[ReportTable]:
-    """Return the classifiers whose levels are partitions, beside what is published of them."""
-    for method in results.methods:
-        if results.varies_members(method):
-            continue
-        published = results.published.get(parse(method, "method")[0], {})
-        lines = [
-            TableLine(
-                f"{visible(dataset)}, {words}",
-                _cells(results, method, dataset, moment, published.get(dataset, [None, None])),
-            )
-            for dataset in results.datasets
-            for moment, words in enumerate(MOMENTS.values())
-        ]
-        n_partitions = count(len(results.levels_of(method)), "random partition")
-        title = f"{visible(method)}: two members, mean over {n_partitions} of the features"
-        columns = ["published", MEASURES["accuracy"], "ours is", *list(MEASURES.values())[1:]]
-        yield ReportTable(f"{SLUG}-views", title, "data set", columns, lines)
-
-
-def _cells(
-    results: CommitteeRecords,
-    method: str,
-    dataset: str,
-    moment: int,
-    published: Sequence[float | None],
-) -> list[TableCell]:
-    summaries = [results.summary(dataset, method, measure) for measure in MEASURES]
-    figures = [(means[0, moment], errors[0, moment]) for means, errors in summaries]
-    value = published[moment]
-    word = Beside(value, *figures[0]).word
-    shown = TableCell("") if value is None else number(value)
-    first, *others = (_with_error(*each) for each in figures)
-    return [shown, first, TableCell(WORDS.get(word, word)), *others]
+def _in_two_views(results: CommitteeRecords, method: str) -> ReportTable:
+    """Return a classifier whose levels are partitions, beside what is published of it."""
+    published = results.published.get(parse(method, "method")[0], {})
+    lines = []
+    for dataset in results.datasets:
+        summaries = [results.summary(dataset, method, measure) for measure in MEASURES]
+        for moment, words in enumerate(MOMENTS.values()):
+            ours = [(means[0, moment], errors[0, moment]) for means, errors in summaries]
+            value = published.get(dataset, [None, None])[moment]
+            word = Beside(value, *ours[0]).word
+            shown = TableCell("") if value is None else number(value)
+            first, *others = (_with_error(*each) for each in ours)
+            cells = [shown, first, TableCell(WORDS.get(word, word)), *others]
+            lines.append(TableLine(f"{visible(dataset)}, {words}", cells))
+    n_partitions = count(len(results.levels_of(method)), "random partition")
+    title = f"{visible(method)}: two members, mean over {n_partitions} of the features"
+    columns = ["published", MEASURES["accuracy"], "ours is", *list(MEASURES.values())[1:]]
+    return ReportTable(f"{SLUG}-views", title, "data set", columns, lines)
 
 
 # --- the picture ----------------------------------------------------------------------------------
@@ -175,8 +154,7 @@ def _draw_panel(
         means, errors = results.summary(dataset, method, measure)
         x = results.levels_of(method) if results.varies_members(method) else ends
         for moment, name in enumerate(MOMENTS):
-            mean = np.broadcast_to(means[:, moment], len(x))
-            error = np.broadcast_to(errors[:, moment], len(x))
+            mean, error = (np.broadcast_to(part[:, moment], len(x)) for part in (means, errors))
             colour = styles.colour(place, palette)
             ax.fill_between(x, mean - error, mean + error, color=colour, alpha=0.12, lw=0)
             ax.plot(x, mean, zorder=3, **_look(place, name, palette))
@@ -203,11 +181,8 @@ def _look(place: int, moment: str, palette: Palette) -> dict[str, Any]:
 
 def committees_to_markdown(results: CommitteeRecords) -> str:
     """Return all tables in Markdown."""
-    parts = [
-        f"### {escape_markdown(table.title)}\n\n{markdown_of(table)}"
-        for table in committee_tables(results)
-    ]
-    return "\n".join(parts)
+    tables = committee_tables(results)
+    return "\n".join(f"### {escape_markdown(each.title)}\n\n{markdown_of(each)}" for each in tables)
 
 
 def write_committee_figure(
@@ -244,13 +219,13 @@ def write_committee_summary(results: CommitteeRecords, folder: str | os.PathLike
 
 def _page(results: CommitteeRecords, picture: str) -> str:
     notes = results.about["notes"]
-    source = (notes.get("published") or {}).get("source", "Committees of classifiers")
+    published = notes.get("published") or {}
     shown = committee_figure(results)
-    parts = opening(results, source)
+    parts = opening(results, published.get("source", "Committees of classifiers"))
     parts += ["## Protocol", bullets(protocol_of_committees(results))]
     parts += [f"![{escape_markdown(shown.title)}]({picture})", escape_markdown(shown.words)]
     parts += ["## Figures", committees_to_markdown(results).rstrip()]
-    if sentences := (notes.get("published") or {}).get("sentences"):
+    if sentences := published.get("sentences"):
         parts += ["## What the paper says", bullets([printable(each) for each in sentences])]
     absent = (notes.get("missing") or {}).get("datasets")
     lacking = f"There were no data for {printable(listed(absent))}." if absent else ""
@@ -289,13 +264,15 @@ def protocol_of_committees(results: CommitteeRecords) -> list[str]:
 
 def show(console: "Console", results: CommitteeRecords) -> None:
     """Print all tables, and what went wrong."""
-    from rich.table import Table as Grid
+    from rich.table import Column, Table
     from rich.text import Text
 
     for each in committee_tables(results):
-        table = Grid(title=Text(each.title))
-        for heading, kind in zip((each.corner, *each.columns), ("word", *each.kinds), strict=True):
-            table.add_column(heading, justify="right" if kind == "number" else "left")
+        kinds = zip(each.columns, each.kinds, strict=True)
+        columns = [
+            Column(name, justify="right" if kind == "number" else "left") for name, kind in kinds
+        ]
+        table = Table(each.corner, *columns, title=Text(each.title))
         for line in each.lines:
             texts = [f"{cell.text} {cell.aside}".rstrip() for cell in line.cells]
             table.add_row(Text(line.name), *texts)

@@ -1,18 +1,26 @@
 """reproduce: a table or figure of a paper, made again and shown beside the published numbers."""
 
 import warnings
+from collections.abc import Callable, Container
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from rich.console import Console
 
 from semisift._compare import compare
+from semisift.evaluation.baselines import BASELINES
+from semisift.evaluation.datasets import ComparisonData
+from semisift.evaluation.entrants import find_entrants
+from semisift.evaluation.judges import JUDGES
+from semisift.evaluation.specs import make, parse
 from semisift.exceptions import FewTestRowsWarning
-from semisift.papers import cotraining, cotraining_report, views
-from semisift.papers.reproductions import Reproduction, prepare
-from semisift.papers.targets import Target
-from semisift.report.comparison import write_comparison, write_summary
+from semisift.io import find_format, read_table
+from semisift.papers import cotraining, cotraining_report, figures
+from semisift.papers.targets import KEEP_LABELS, LABEL_COLUMN, READABLE, PaperSet, Target
+from semisift.registry import LEARNERS, METHODS
 
 REPORT, SUMMARY = "report.html", "summary"
 
@@ -54,45 +62,226 @@ def reproduce(
     """
     is_of_committees = target.view == "committees"
     with steps.step("Reading the data sets"):
-        find = cotraining.prepare_committees if is_of_committees else prepare
-        plan = find(target, data, methods, runs)
+        plan = prepare(target, data, methods, runs)
+    protocol, summary = plan.target.protocol, out / SUMMARY
+    notes = {**plan.notes, "command": command}
     console.print(plan.target.title)
     for line in plan.missing_in_words():
         console.print(line)
-    options = {**options, "out": out, "notes": {**plan.notes, "command": command}}
-    if is_of_committees:
-        _run_committees(plan, console, steps, options)
-    else:
-        _run_comparison(plan, console, steps, options)
-
-
-def _run_comparison(
-    plan: Reproduction, console: Console, steps: ProgressSteps, options: dict[str, Any]
-) -> None:
-    out = options["out"]
-    with steps.step(f"Comparing on {len(plan.sets)} data sets") as step, warnings.catch_warnings():
+    verb = "Running classifiers" if is_of_committees else "Comparing"
+    with steps.step(f"{verb} on {len(plan.sets)} data sets") as step, warnings.catch_warnings():
         # the protocol is the paper's, and the report says it
         warnings.simplefilter("ignore", FewTestRowsWarning)
-        results = compare(
-            plan.methods, plan.sets, plan.target.protocol, on_record=step.hear, **options
+        options |= {"out": out, "notes": notes, "on_record": step.hear}
+        if is_of_committees:
+            notes["moments"] = cotraining.published_moments(plan.target)
+            sets = {each.name: each for each in plan.sets}
+            committees = cotraining.CommitteePlan(sets, dict(plan.methods), protocol)
+            members = cotraining.run_committees(committees, **options)
+        else:
+            results = compare(plan.methods, plan.sets, protocol, **options)
+    if is_of_committees:
+        with steps.step("Writing the summary"):
+            cotraining_report.write_committee_summary(members, summary)
+        cotraining_report.show(console, members)
+        console.print(f"Written: {summary}.")
+    else:
+        with steps.step("Writing the report"):
+            results.report(out / REPORT, title=plan.target.title)
+            results.write_summary(summary)
+        figures.show(console, plan.target, results)
+        console.print(f"Written: {out / REPORT}, with {SUMMARY}/ beside it.")
+
+
+# --- what can be made again with the data and methods that there are -----------------------------
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What of a target can be made again here.
+
+    Attributes
+    ----------
+    target : Target
+        With the judges that there are.
+    sets : list of ComparisonData
+    files : dict of str to Path
+    methods : list of (str, object)
+        Labels and what `compare` takes, or contenders where the target is about classifiers.
+    missing_sets : dict of str to PaperSet
+    missing_methods, missing_judges : list of str
+    differences : dict of str to str
+        Where data sets differ from the paper's description.
+    """
+
+    target: Target
+    sets: list[ComparisonData]
+    files: dict[str, Path]
+    methods: list[tuple[str, Any]]
+    missing_sets: dict[str, PaperSet]
+    missing_methods: list[str]
+    missing_judges: list[str]
+    differences: dict[str, str]
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What a store keeps of it: the published numbers beside which ours stand."""
+        judges = self.target.protocol.judges
+        spreads = self.target.deviations if self.target.has_spreads else {}
+        tables = {judge: self.target.by_spec(self.target.values, judge) for judge in judges}
+        return {
+            "target": self.target.name,
+            "published": {
+                "source": self.target.title,
+                "table": tables[judges[0]],
+                "tables": tables,
+                "spreads": {judge: self.target.by_spec(spreads, judge) for judge in judges},
+                "sentences": [f"The paper says: {said}" for said in self.target.sentences],
+            },
+            "files": {name: path.name for name, path in self.files.items()},
+            "missing": {
+                "datasets": list(self.missing_sets),
+                "methods": self.missing_methods,
+                "judges": self.missing_judges,
+            },
+        }
+
+    def missing_in_words(self) -> list[str]:
+        """Say what there is no data or no method for, and which data differ from the paper's."""
+        silent = [each.name for each in self.target.columns if not (each.printed or each.default)]
+        facts = {
+            "No data": [f"{name} ({kind.stems[0]})" for name, kind in self.missing_sets.items()],
+            "Other data": [f"{name} has {text}" for name, text in self.differences.items()],
+            "No method yet": self.missing_methods,
+            "No classifier yet": self.missing_judges,
+            "Nothing of its own to run": silent,
+        }
+        return [f"{heading}: {', '.join(names)}." for heading, names in facts.items() if names]
+
+
+def prepare(
+    target: Target, folder: Path, methods: str | None = None, n_runs: int | None = None
+) -> Reproduction:
+    """Find data and methods of a target.
+
+    Parameters
+    ----------
+    target : Target
+    folder : Path
+        With the data sets.
+    methods : str, optional
+        Names separated by commas: these alone, or, each with a plus sign, these too.
+    n_runs : int, optional
+        None is that of the paper.
+
+    Returns
+    -------
+    Reproduction
+    """
+    judges = tuple(judge for judge in target.protocol.judges if _is_known(judge, JUDGES))
+    protocol = replace(target.protocol, judges=judges, n_runs=n_runs or target.protocol.n_runs)
+    here = replace(target, protocol=protocol)
+    wanted = choose_methods(here.specs, methods)
+    if target.view == "committees":
+        names = [parse(spec, "method")[0] for spec in wanted]
+        if unknown := [name for name in names if name not in here.specs]:
+            raise ValueError(
+                f"{target.name} has the methods {', '.join(here.specs)}: got {', '.join(unknown)}."
+            )
+    # a name that is not the target's own is the user's, and has to be right
+    there = [spec for spec in wanted if spec not in here.specs or is_registered(spec, here.view)]
+    if not there:
+        raise ValueError(f"none of the methods is there yet: {', '.join(wanted)}.")
+    find: Callable[[str], Any] = make_method
+    if here.view == "committees":
+        find = partial(cotraining.contender_of, estimator=judges[0])
+    made = [(spec, find(spec)) for spec in there]
+    found = {name: kind.find(folder) for name, kind in target.sets.items()}
+    files = {name: path for name, path in found.items() if path is not None}
+    if not files:
+        stems = ", ".join(kind.stems[0] for kind in target.sets.values())
+        raise ValueError(
+            f"{folder} has none of the data sets of {target.name}. Their files are called {stems}, "
+            f"as {', '.join(READABLE)}; docs/data.md says where they are published."
         )
-    with steps.step("Writing the report"):
-        write_comparison(results, out / REPORT, title=plan.target.title)
-        write_summary(results, out / SUMMARY)
-    views.show(console, plan.target, results)
-    console.print(f"Written: {out / REPORT}, with {SUMMARY}/ beside it.")
+    sets = [load(name, path, target.sets[name].overrides) for name, path in files.items()]
+    differences = {data.name: target.sets[data.name].differences(data) for data in sets}
+    return Reproduction(
+        here,
+        sets,
+        files,
+        made,
+        missing_sets={name: kind for name, kind in target.sets.items() if name not in files},
+        missing_methods=[spec for spec in wanted if spec not in there],
+        missing_judges=[judge for judge in target.protocol.judges if judge not in judges],
+        differences={name: text for name, text in differences.items() if text},
+    )
 
 
-def _run_committees(
-    plan: Reproduction, console: Console, steps: ProgressSteps, options: dict[str, Any]
-) -> None:
-    sets = {data.name: data for data in plan.sets}
-    committees = cotraining.CommitteePlan(sets, dict(plan.methods), plan.target.protocol)
-    options["notes"]["moments"] = cotraining.published_moments(plan.target)
-    with steps.step(f"Running classifiers on {len(plan.sets)} data sets") as step:
-        results = cotraining.run_committees(committees, on_record=step.hear, **options)
-    summary = options["out"] / SUMMARY
-    with steps.step("Writing the summary"):
-        cotraining_report.write_committee_summary(results, summary)
-    cotraining_report.show(console, results)
-    console.print(f"Written: {summary}.")
+def load(name: str, path: Path, overrides: dict[str, Any]) -> ComparisonData:
+    """Read a data set of which all labels are known.
+
+    Categories become numbers in their order, and missing values the median of their column (or the
+    most frequent category): two of the papers' data sets have them.
+
+    Parameters
+    ----------
+    name : str
+    path : Path
+    overrides : dict
+        Fields of the protocol that are different for this data set.
+
+    Returns
+    -------
+    ComparisonData
+    """
+    table = read_table(
+        path,
+        label=None if find_format(path) in KEEP_LABELS else LABEL_COLUMN,
+        unlabelled=("NA",),  # so that -1 is a class, as in files of the ASU repository
+        categorical="ordinal",
+        missing="median",
+    )
+    y = [None if label is None else str(label) for label in table.y]
+    return ComparisonData.build(name, table.X, y, overrides=overrides)
+
+
+def choose_methods(own: list[str], text: str | None) -> list[str]:
+    """Return the methods that are wanted.
+
+    Examples
+    --------
+    >>> choose_methods(["ssfi", "random"], "+lsdf"), choose_methods(["ssfi", "random"], "ssfi")
+    (['ssfi', 'random', 'lsdf'], ['ssfi'])
+    """
+    names = [name.strip() for name in (text or "").split(",") if name.strip()]
+    only = [name for name in names if not name.startswith("+")]
+    added = [name[1:].strip() for name in names if name.startswith("+")]
+    return list(dict.fromkeys([*(only or own), *added]))
+
+
+def is_registered(spec: str, view: str = "table") -> bool:
+    """Tell whether there is such a method yet, or such a classifier where they are viewed."""
+    return _is_known(spec, LEARNERS if view == "committees" else {**METHODS, **BASELINES})
+
+
+def _is_known(spec: str, known: Container[str]) -> bool:
+    name, _ = parse(spec, "method")
+    return name in known or "." in name
+
+
+def make_method(spec: str) -> Any:
+    """Return what `compare` takes; ``estimator=tree`` is the judge of that name.
+
+    Examples
+    --------
+    >>> make_method("ssfi:estimator=nb")
+    SSFI(estimator=GaussianNB())
+    """
+    name, parameters = parse(spec, "method")
+    learner = parameters.pop("estimator", None)
+    plain = ":".join([name, *(f"{key}={value}" for key, value in parameters.items())])
+    method = find_entrants([plain])[0].estimator
+    return (
+        method if learner is None else method.set_params(estimator=make(learner, JUDGES, "learner"))
+    )

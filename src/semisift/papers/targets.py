@@ -1,24 +1,42 @@
-"""Targets: the tables and figures of results that ``semisift reproduce`` makes again."""
+"""Targets: the tables and figures of results that ``semisift reproduce`` makes again.
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import product
-from typing import Literal
+What the papers print is in ``published.toml``, which explains itself.
+"""
 
+import tomllib
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from semisift._words import count, listed
 from semisift.evaluation.protocol import PROTOCOLS, Protocol
-from semisift.papers import paper_sets, published
-from semisift.papers.paper_sets import PaperSet
-from semisift.papers.published import Published
+
+if TYPE_CHECKING:
+    from semisift.evaluation.datasets import ComparisonData
+
+PAPERS: dict[str, dict[str, Any]] = tomllib.loads(
+    files("semisift.papers").joinpath("published.toml").read_text(encoding="utf-8")
+)
 
 # What any method must beat, what the labelled rows alone give, and what all labels would.
 YARDSTICKS = ("random", "fisher", "all-labels")
-
 
 Form = Literal["printed", "default"]
 
 # form -> what tables call it
 FORMS: dict[Form, str] = {"printed": "as printed", "default": "our default"}
+
+# Formats that have a place for labels, and the column that holds them in the others.
+KEEP_LABELS = ("npz", "mat", "arff", "svmlight")
+LABEL_COLUMN = "class"
+
+# In this order, where a folder has a data set in several of them.
+READABLE = (*KEEP_LABELS, "parquet", "csv", "tsv")
+
+# learner -> data set -> the paper's name of a method -> figure, None where none is printed
+Figures = dict[str, dict[str, dict[str, float | None]]]
 
 
 @dataclass(frozen=True)
@@ -40,19 +58,59 @@ class Column:
     printed: str | None = None
     default: str | None = None
 
-    def spec(self, form: Form, judge: str) -> str | None:
-        """Return one form under a judge, or None where there is none."""
-        spec: str | None = getattr(self, form)
-        return None if spec is None else spec.format(judge=judge)
-
-    def specs(self, judge: str) -> list[str]:
-        """Return all forms under a judge."""
-        found = (self.spec(form, judge) for form in FORMS)
-        return [spec for spec in found if spec is not None]
+    def forms(self, judge: str) -> dict[Form, str]:
+        """Return the forms that there are under a judge."""
+        specs = {form: getattr(self, form) for form in FORMS}
+        return {form: spec.format(judge=judge) for form, spec in specs.items() if spec is not None}
 
     def nearest(self, form: Form, judge: str) -> str | None:
         """Return the wanted form, or the other one where it is the only one."""
-        return self.spec(form, judge) or next(iter(self.specs(judge)), None)
+        forms = self.forms(judge)
+        return forms.get(form) or next(iter(forms.values()), None)
+
+
+@dataclass(frozen=True)
+class PaperSet:
+    """A data set as a paper describes it.
+
+    It is looked for in a folder under the stem of its file name, in any format that keeps labels
+    beside the values.
+
+    Attributes
+    ----------
+    stems : list of str
+        Names of its file without the ending, in lower case; the first one found serves.
+    n_rows, n_features, n_classes : int
+        As the paper prints them.
+    overrides : dict
+        Fields of the protocol that are different for this data set.
+    """
+
+    stems: list[str]
+    n_rows: int
+    n_features: int
+    n_classes: int
+    overrides: dict[str, Any] = field(default_factory=dict)
+
+    def find(self, folder: Path) -> Path | None:
+        """Return the file of the data set in a folder, or None."""
+        from semisift.io import FORMATS
+
+        files = {path.name.lower(): path for path in sorted(folder.iterdir()) if path.is_file()}
+        endings = [ending for form in READABLE for ending in FORMATS[form].endings]
+        names = [f"{stem}{ending}" for stem in self.stems for ending in endings]
+        return next((files[name] for name in names if name in files), None)
+
+    def differences(self, data: "ComparisonData") -> str:
+        """Say how a data set differs from the paper's description; nothing where it does not."""
+        n_rows, n_features = data.X.shape
+        facts = [
+            (count(n_rows, "row"), n_rows, self.n_rows),
+            (count(n_features, "feature"), n_features, self.n_features),
+            (count(len(data.classes), "class", "classes"), len(data.classes), self.n_classes),
+        ]
+        differ = [(text, printed) for text, found, printed in facts if found != printed]
+        return listed([f"{text} (the paper: {printed:,})" for text, printed in differ])
 
 
 @dataclass(frozen=True)
@@ -62,41 +120,56 @@ class Target:
     Attributes
     ----------
     name : str
-    published : Published
-        What the paper prints.
+    source : str
+        The paper.
     protocol : Protocol
         That of the paper, with all its judges.
     columns : tuple of Column
         The paper's methods.
     sets : dict of str to PaperSet
         The paper's data sets.
+    place : str
+        Table or figure.
+    what : str
+        What is measured.
+    sentences : list of str
+        What the paper concludes, in our words.
+    values : dict of str to dict
+        learner -> data set -> method -> accuracy; empty for a figure without numbers.
+    deviations : dict of str to dict
+        The same for what is printed as standard deviation.
     view : {"table", "curves", "wins", "ranks", "committees"}
         What is printed at the end; "committees" are classifiers, which are run and not ranked by.
     test : {None, "signed-ranks", "mean-ranks"}
         The test that the paper makes of the table.
-    others : tuple of str
+    others : sequence of str
         Further methods to compare with.
-    claim : (str, tuple of str), optional
+    claim : list of str, optional
         A method that the paper finds ahead, and those that it is ahead of.
     has_spreads : bool
         Whether the paper prints standard deviations over the numbers of features.
     """
 
     name: str
-    published: Published
+    source: str
     protocol: Protocol
     columns: tuple[Column, ...]
     sets: dict[str, PaperSet]
+    place: str
+    what: str
+    sentences: list[str]
+    values: Figures = field(default_factory=dict)
+    deviations: Figures = field(default_factory=dict)
     view: Literal["table", "curves", "wins", "ranks", "committees"] = "table"
     test: Literal["signed-ranks", "mean-ranks"] | None = None
     others: tuple[str, ...] = YARDSTICKS
-    claim: tuple[str, tuple[str, ...]] | None = None
+    claim: list[str] | None = None
     has_spreads: bool = False
 
     @property
     def title(self) -> str:
         """What it is, in one line."""
-        return f"{self.published.place} of {self.published.source}"
+        return f"{self.place} of {self.source}"
 
     @property
     def specs(self) -> list[str]:
@@ -105,100 +178,57 @@ class Target:
             spec
             for column in self.columns
             for judge in self.protocol.judges
-            for spec in column.specs(judge)
+            for spec in column.forms(judge).values()
         )
         return list(dict.fromkeys([*found, *self.others]))
 
-    def values(self, judge: str) -> dict[str, dict[str, float]]:
-        """Return the published values of a judge: data set -> our method -> value."""
-        return self._table(judge, self.published.value)
+    def value(self, judge: str, dataset: str, method: str) -> float | None:
+        """Return one accuracy, or None where the paper prints none."""
+        return self.values.get(judge, {}).get(dataset, {}).get(method)
 
-    def spreads(self, judge: str) -> dict[str, dict[str, float]]:
-        """Return the published deviations over the numbers of features, in the same form."""
-        return self._table(judge, self.published.deviation) if self.has_spreads else {}
-
-    def _table(
-        self, judge: str, entry: Callable[[str, str, str], float | None]
-    ) -> dict[str, dict[str, float]]:
-        table: dict[str, dict[str, float]] = {}
-        for dataset, column in product(self.sets, self.columns):
-            value = entry(judge, dataset, column.name)
-            if value is not None:
-                for spec in column.specs(judge):
-                    table.setdefault(dataset, {})[spec] = value
-        return table
+    def by_spec(self, figures: Figures, judge: str) -> dict[str, dict[str, float]]:
+        """Return published figures of a judge: data set -> our method -> figure."""
+        return {
+            dataset: {
+                spec: value
+                for column in self.columns
+                if (value := row[column.name]) is not None
+                for spec in column.forms(judge).values()
+            }
+            for dataset, row in figures.get(judge, {}).items()
+        }
 
 
-_SSFI_COLUMNS = (
-    Column("SSFI", "ssfi:variant=paper", "ssfi"),
-    Column("FwFS", "fw-semifs:estimator={judge}"),
-    Column("RF", "forest"),
-    Column("sSelect", "sselect:variant=paper", "sselect"),
-)
+def _target(paper: str, name: str) -> Target:
+    content = PAPERS[paper]
+    entry = content["targets"][name]
+    methods = entry.get("methods", list(content["columns"]))
+    numbers = content["targets"][entry.get("numbers_of", name)]
+    names = ("place", "what", "sentences", "view", "test", "others", "claim", "has_spreads")
+    return Target(
+        f"{paper}-{name}",
+        content["source"],
+        replace(PROTOCOLS[paper], **entry.get("protocol", {})),
+        tuple(Column(method, **content["columns"][method]) for method in methods),
+        {dataset: PaperSet(**facts) for dataset, facts in content["sets"].items()},
+        values=_figures(numbers.get("values", {}), methods, "per_cent" in content),
+        deviations=_figures(numbers.get("deviations", {}), methods, "per_cent" in content),
+        **{part: entry[part] for part in names if part in entry},
+    )
 
-# The papers of CSFS and BS were not to be had, so that there is no printed form.
-_ENSCLS_COLUMNS = (
-    Column("EnsCLS", "enscls:variant=paper", "enscls"),
-    Column("CLS", "cls:variant=paper", "cls"),
-    Column("CSFS", default="csfs"),
-    Column("BS", default="bs"),
-    Column("SSFI", "ssfi:variant=paper", "ssfi"),
-)
 
-_FW_SEMIFS_COLUMNS = (
-    Column("Full", "all-features"),
-    Column("SFFS", "sffs:estimator={judge}:feature_scaling=minmax"),
-    Column("SLS", "sls:variant=paper", "sls"),
-    Column("SemiFS", "fw-semifs:estimator={judge}:feature_scaling=minmax"),
-)
+def _figures(tables: dict[str, Any], methods: list[str], per_cent: bool) -> Figures:
+    def shares(row: list[float]) -> list[float]:
+        return [round(number / 100, 6) for number in row] if per_cent else row
 
-# CoTrain-B is what co-training starts from.
-_REL_RASCO_COLUMNS = (
-    Column("CoTrain-B"),
-    Column("CoTrain-E", "co-training"),
-    Column("RASCO", "rasco"),
-    Column("Rel-RASCO", "rel-rasco"),
-    Column("Prob-MRMR", "prob-mrmr"),
-)
+    return {
+        learner: {dataset: dict(zip_longest(methods, shares(row))) for dataset, row in rows.items()}
+        for learner, rows in tables.items()
+    }
 
-_ssfi = partial(
-    Target, protocol=PROTOCOLS["ssfi"], columns=_SSFI_COLUMNS, sets=paper_sets.SSFI_SETS
-)
-_enscls = partial(
-    Target, protocol=PROTOCOLS["enscls"], columns=_ENSCLS_COLUMNS, sets=paper_sets.ENSCLS_SETS
-)
-_fw_semifs = partial(Target, sets=paper_sets.FW_SEMIFS_SETS, claim=("SemiFS", ("SFFS", "SLS")))
 
 TARGETS: dict[str, Target] = {
-    target.name: target
-    for target in [
-        _ssfi("ssfi-table2", published.SSFI_TABLE_2, test="signed-ranks"),
-        _ssfi("ssfi-fig1", published.SSFI_FIGURE_1, view="curves"),
-        _enscls("enscls-table2", published.ENSCLS_TABLE_2, test="mean-ranks"),
-        _enscls("enscls-table3", published.ENSCLS_TABLE_3, view="wins"),
-        _enscls("enscls-fig1", published.ENSCLS_FIGURE_1, view="curves"),
-        _enscls("enscls-fig2", published.ENSCLS_FIGURE_2, view="ranks"),
-        _fw_semifs(
-            "fw-semifs-table2",
-            published.FW_SEMIFS_TABLE_2,
-            replace(PROTOCOLS["fw-semifs"], sizes=(10,)),
-            _FW_SEMIFS_COLUMNS,
-        ),
-        _fw_semifs(
-            "fw-semifs-table3",
-            published.FW_SEMIFS_TABLE_3,
-            PROTOCOLS["fw-semifs"],
-            _FW_SEMIFS_COLUMNS[1:],
-            has_spreads=True,
-        ),
-        Target(
-            "rel-rasco-fig1",
-            published.REL_RASCO_FIGURE_1,
-            PROTOCOLS["rel-rasco"],
-            _REL_RASCO_COLUMNS,
-            paper_sets.REL_RASCO_SETS,
-            view="committees",
-            others=(),
-        ),
-    ]
+    f"{paper}-{name}": _target(paper, name)
+    for paper, content in PAPERS.items()
+    for name in content["targets"]
 }
