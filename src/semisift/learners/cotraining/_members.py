@@ -1,7 +1,7 @@
 """Classifiers in subspaces that learn from one growing list of labelled rows.
 
-A `Trainer` shows the list to the classifiers and says what they make of the rows that are left; a
-`Panel` is what remains of it: the classifiers before the first row was added and after the last.
+A `Trainer` shows the list to the classifiers and says what they make of the rows that are left; its
+panel is what remains of it: the classifiers before the first row was added and after the last.
 There are two kinds, for any scikit-learn classifier (here) and for the k nearest neighbours
 (_neighbours.py).
 """
@@ -20,7 +20,7 @@ from semisift._committee.estimators import gets_dense, with_random_states
 from semisift._committee.permutation import Member
 from semisift._problem import Problem
 from semisift._threads import one_openmp_thread
-from semisift.learners.cotraining._diagnosis import When
+from semisift.learners.cotraining._base import When
 from semisift.math.blocks import row_blocks
 
 Subspaces = Sequence[NDArray[np.integer]] | NDArray[np.integer]
@@ -30,43 +30,48 @@ Subspaces = Sequence[NDArray[np.integer]] | NDArray[np.integer]
 SHARE = 2.0**-40
 
 
-class Panel(ABC):
-    """Fitted classifiers, one for each subspace."""
-
-    @abstractmethod
-    def __len__(self) -> int: ...
-
-    @abstractmethod
-    def shares(self, X: Any, when: When = "end") -> NDArray[np.float64]:
-        """Return the shares of the classes, of shape (n_subspaces, n_rows, n_classes)."""
-
-
 class Trainer(ABC):
     """Shows labelled rows to the classifiers of all subspaces.
+
+    Parameters
+    ----------
+    problem : Problem
 
     Attributes
     ----------
     rows : int array
         The unlabelled rows that are left.
+    known, codes : int arrays of one length
+        The others, in the order in which they were labelled, and their classes.
     """
 
-    rows: NDArray[np.integer]
+    def __init__(self, problem: Problem) -> None:
+        labels = problem.labels
+        self.rows: NDArray[np.integer] = labels.unlabelled
+        self.known: NDArray[np.integer] = labels.labelled
+        self.codes: NDArray[np.integer] = labels.codes[self.known]
 
     @abstractmethod
     def judge(self) -> NDArray[np.float64]:
         """Return the mean shares of the classes for `rows`, rounded to whole units."""
 
-    @abstractmethod
     def add(self, places: NDArray[np.integer], codes: NDArray[np.integer]) -> None:
         """Label the rows at some places of `rows`, which leave it."""
+        self.known = np.concatenate([self.known, self.rows[places]])
+        self.codes = np.concatenate([self.codes, codes])
+        self.rows = np.delete(self.rows, places)
 
     @abstractmethod
-    def panel(self) -> Panel:
-        """Return the classifiers, which have seen all that was labelled."""
+    def panel(self) -> Any:
+        """Return the classifiers, which have seen all that was labelled.
+
+        They have a length and ``shares(X, when="end")``, the shares of the classes, of shape
+        (n_subspaces, n_rows, n_classes).
+        """
 
 
 @dataclass(frozen=True, eq=False)
-class EstimatorPanel(Panel):
+class EstimatorPanel:
     """Fitted scikit-learn classifiers.
 
     Attributes
@@ -103,8 +108,6 @@ class EstimatorPanel(Panel):
 class EstimatorTrainer(Trainer):
     """Fits any classifier again after rows were added.
 
-    Rows stand in the order in which they were labelled.
-
     Parameters
     ----------
     problem : Problem
@@ -118,23 +121,14 @@ class EstimatorTrainer(Trainer):
     def __init__(
         self, problem: Problem, subspaces: Subspaces, estimator: Any, committee: Committee
     ) -> None:
-        labels = problem.labels
+        super().__init__(problem)
         widest = max(len(columns) for columns in subspaces)
-        self.is_dense = gets_dense(estimator, problem.n_rows, widest)
-        self.setting = (
-            problem.X.tocsr() if problem.is_sparse else problem.X,
-            subspaces,
-            estimator,
-            problem.seed,
-            labels.n_classes,
-            self.is_dense,
-        )
-        self.committee, self.n_classes = committee, labels.n_classes
-        self.rows: NDArray[np.integer] = labels.unlabelled
-        self.known: NDArray[np.integer] = labels.labelled
-        self.codes: NDArray[np.integer] = labels.codes[self.known]
-        self.begin: list[Member] | None = None
-        self.end: list[Member] | None = None
+        self.made_for = problem.labels.n_classes, gets_dense(estimator, problem.n_rows, widest)
+        X = problem.X.tocsr() if problem.is_sparse else problem.X
+        self.setting = X, subspaces, estimator, problem.seed, *self.made_for
+        self.committee = committee
+        self.begin: list[Member] = []
+        self.end: list[Member] = []
 
     def judge(self) -> NDArray[np.float64]:
         """Return the mean shares of the classes for `rows`, rounded to whole units."""
@@ -152,18 +146,14 @@ class EstimatorTrainer(Trainer):
 
     def add(self, places: NDArray[np.integer], codes: NDArray[np.integer]) -> None:
         """Label the rows at some places of `rows`, which leave it."""
-        self.known = np.concatenate([self.known, self.rows[places]])
-        self.codes = np.concatenate([self.codes, codes])
-        self.rows = np.delete(self.rows, places)
-        self.end = None
+        super().add(places, codes)
+        self.end = []
 
     def panel(self) -> EstimatorPanel:
         """Return the classifiers, which have seen all that was labelled."""
-        if self.end is None:
+        if not self.end:
             self.judge_each(self.rows[:0])
-        assert self.begin is not None
-        assert self.end is not None
-        return EstimatorPanel(self.begin, self.end, self.n_classes, self.is_dense)
+        return EstimatorPanel(self.begin, self.end, *self.made_for)
 
 
 @one_openmp_thread()

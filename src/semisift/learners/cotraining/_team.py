@@ -5,28 +5,26 @@ is a subtraction; a member that is trained again changes the sum by the differen
 numbers, so the sums are exact, in whatever order they were made.
 """
 
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import field
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Tags, get_tags
 
-from semisift._committee.engine import Committee
+from semisift._committee.engine import Committee, features_to_draw
 from semisift._committee.estimators import EstimatorSetting
 from semisift._committee.members import Setting, build_setting
 from semisift._problem import Problem
-from semisift._sklearn import HasMethods, Interval, RealNotInt, StrOptions, at_least
-from semisift.learners.cotraining._base import CoTrainedClassifier, Labelling, Stop
-from semisift.learners.cotraining._diagnosis import When
+from semisift._sklearn import Interval, RealNotInt, StrOptions, at_least
+from semisift.learners.cotraining._base import CoTrainedClassifier, Labelling, Stop, When
 from semisift.learners.cotraining._trained import Bags, fit_and_vote
 from semisift.math.masks import unmask
 
-MAX_FEATURES: list[Any] = [
-    StrOptions({"sqrt"}),
-    at_least(1),
-    Interval(RealNotInt, 0, 1, closed="right"),
-]
+# How many features are drawn.
+NUMBER_OR_SHARE: list[Any] = [at_least(1), Interval(RealNotInt, 0, 1, closed="right")]
+MAX_FEATURES: list[Any] = [StrOptions({"sqrt"}), *NUMBER_OR_SHARE]
 
 
 class Opinion(NamedTuple):
@@ -51,8 +49,8 @@ class Team:
 
     Attributes
     ----------
-    bags : Bags
-        What each member was last trained on.
+    bags, first_bags : Bags
+        What each member was last trained on, and at first.
     out_of_bag : boolean array of shape (n_members, n_labelled)
         Which labelled rows were not in a member's bootstrap.
     members, first_members : TreeMembers or EstimatorMembers
@@ -84,7 +82,7 @@ class Team:
             counts = np.ones_like(counts)
             self.out_of_bag = np.zeros_like(self.out_of_bag)
         none = np.empty((n_members, 0), dtype=np.int32)
-        self.bags = Bags(counts, none, none)
+        self.first_bags = self.bags = Bags(counts, none, none)
         self.members, self.own = self._fit(self.bags)
         self.first_members = self.members
         self.total = self.own.sum(axis=0, dtype=np.int64)
@@ -133,37 +131,68 @@ class Team:
 
 
 class CommitteeClassifier(CoTrainedClassifier):
-    """Base class of the classifiers that are a committee."""
+    """Base class of the classifiers that are a committee; they implement `_rounds`."""
 
-    estimator: Any
-    max_depth: int | None
-    max_iter: int
-    voting: Literal["hard", "soft"]
-    _first_members: Any = field(init=False)  # as they began
-    _members: Any = field(init=False)
+    is_forest: ClassVar[bool] = False  # draws features at every node, instead of for each member
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CoTrainedClassifier._parameter_constraints,
-        "estimator": [None, HasMethods(["fit", "predict"])],
         "max_depth": [None, at_least(1)],
         "voting": [StrOptions({"hard", "soft"})],
         "max_iter": [at_least(1)],
     }
 
+    max_depth: int | None = None
+    max_iter: int
+    voting: Literal["hard", "soft"] = "soft"
+    n_members: int
+    max_features: int | float | Literal["sqrt"]
+    _first_members: Any = field(init=False)  # as they began
+    _members: Any = field(init=False)
+
+    @abstractmethod
+    def _rounds(self, team: Team) -> Iterator[Stop]:
+        """Train members round by round; yield "max_iter", or after the last round why it was that.
+
+        Where nothing changes any more, end.
+        """
+
     def _n_tasks(self, problem: Problem) -> int:
         return self.max_iter
 
-    def _setting(self, problem: Problem, n_drawn: int, *, draws_at_nodes: bool) -> Setting:
-        """Return what the members are trained by, with so many features drawn."""
-        return build_setting(
+    def _co_train(self, problem: Problem) -> Labelling:
+        n_iter = 0
+        stop: Stop = "max_iter"
+        with Committee(self.n_members, self.n_jobs) as committee:
+            team = self._team(committee, problem)
+            rounds = self._rounds(team)
+            for _ in self._progress(range(self.max_iter), "round"):
+                if stop == "max_iter":  # else to the end of the bar
+                    n_iter, stop = n_iter + 1, next(rounds, "no_change")
+        self._keep(team)
+        return team.labelling(n_iter, stop)
+
+    def _team(self, committee: Committee, problem: Problem) -> Team:
+        n_drawn = features_to_draw(self.max_features, problem.n_features)
+        # an estimator that gets all features gets them in their own order
+        gets_all = self.estimator is not None and n_drawn == problem.n_features
+        setting = build_setting(
             problem,
             n_drawn,
             estimator=self.estimator,
             widest_gap=True,
             max_depth=self.max_depth,
             large_bags=True,
-            draws_at_nodes=draws_at_nodes,
+            draws_at_nodes=self.is_forest or gets_all,
         )
+        return Team(committee, setting, problem, **self._ways())
+
+    def _ways(self) -> dict[str, bool]:
+        """Return the options of the team: how its members vote and what they start on."""
+        return {"probability": self.voting == "soft"}
+
+    def _keep(self, team: Team) -> None:
+        self._first_members, self._members = team.first_members, team.members
 
     def member_predictions(self, X: Any) -> NDArray[Any]:
         """Predict the class of each row by each member, for accuracies and diversity.
@@ -186,12 +215,6 @@ class CommitteeClassifier(CoTrainedClassifier):
         members = self._members if when == "end" else self._first_members
         choices = members.vote_each(X, False).argmax(axis=2)
         return members.vote(X, self.voting == "soft"), choices
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        if self.estimator is not None:
-            tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
-        return tags
 
 
 def decide(votes: NDArray[np.integer]) -> Opinion:

@@ -4,6 +4,8 @@ M. F. A. Hady, F. Schwenker (2008). Co-training by committee: a new semi-supervi
 framework. IEEE International Conference on Data Mining Workshops.
 """
 
+from collections.abc import Iterator
+from itertools import count
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -11,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._committee.blocks import count_quotas
-from semisift._committee.engine import Committee, features_to_draw
-from semisift._problem import Problem
 from semisift._sklearn import MOST_MEMBERS, Interval, StrOptions, at_least
-from semisift.learners.cotraining._base import Labelling, Stop
+from semisift.learners.cotraining._base import Stop
 from semisift.learners.cotraining._team import MAX_FEATURES, CommitteeClassifier, Team, pad_rows
 from semisift.math.blocks import blocks
 from semisift.math.streams import Purpose, stream_words
@@ -112,57 +112,30 @@ class CoBC(CommitteeClassifier):
     max_features: int | float | Literal["sqrt"] = 0.5
     growth: float = 1
     pool_size: int | None = 100
-    max_depth: int | None = None
-    estimator: Any = None
-    voting: Literal["hard", "soft"] = "soft"
     max_iter: int = 10
-    n_jobs: int | None = None
-    random_state: int | np.random.RandomState | None = None
 
-    def _co_train(self, problem: Problem) -> Labelling:
-        labels = problem.labels
-        n_drawn = features_to_draw(self.max_features, problem.n_features)
-        # an estimator that gets all features gets them in their own order
-        setting = self._setting(
-            problem,
-            n_drawn,
-            draws_at_nodes=self.estimator is not None and n_drawn == problem.n_features,
-        )
+    def _ways(self) -> dict[str, bool]:
+        return {**super()._ways(), "bootstrap": self.bootstrap is not None}
+
+    def _rounds(self, team: Team) -> Iterator[Stop]:
+        labels = team.labels
         n_unlabelled = len(labels.unlabelled)
         quotas = count_quotas(self.growth, labels.counts / labels.counts.sum(), n_unlabelled)
         pool_size = n_unlabelled if self.pool_size is None else self.pool_size
         left = np.ones((self.n_members, n_unlabelled), dtype=bool)
-        stop: Stop = "max_iter"
-        n_iter = 0
-        with Committee(self.n_members, self.n_jobs) as committee:
-            team = Team(
-                committee,
-                setting,
-                problem,
-                probability=self.voting == "soft",
-                bootstrap=self.bootstrap is not None,
+        for n_round in count(1):
+            pools = draw_pools(team.problem.seed, n_round, left, labels.unlabelled, pool_size)
+            picked, given = pick_surest(team, pools, quotas)
+            if not picked.any():
+                return
+            left &= ~picked
+            rows, codes = pad_rows(picked, labels.unlabelled, given)
+            bags = team.bags._replace(
+                rows=np.concatenate([team.bags.rows, rows], axis=1),
+                labels=np.concatenate([team.bags.labels, codes], axis=1),
             )
-            for _ in self._progress(range(self.max_iter), "round"):
-                if stop != "max_iter":
-                    continue  # to the end of the bar
-                n_iter += 1
-                pools = draw_pools(problem.seed, n_iter, left, labels.unlabelled, pool_size)
-                picked, given = pick_surest(team, pools, quotas)
-                chosen = np.asarray(picked.any(axis=1))
-                if not chosen.any():
-                    stop = "no_change"
-                    continue
-                left &= ~picked
-                rows, codes = pad_rows(picked, labels.unlabelled, given)
-                bags = team.bags._replace(
-                    rows=np.concatenate([team.bags.rows, rows], axis=1),
-                    labels=np.concatenate([team.bags.labels, codes], axis=1),
-                )
-                team.train(bags, chosen, n_iter)
-                if not left.any():
-                    stop = "all_labeled"
-        self._first_members, self._members = team.first_members, team.members
-        return team.labelling(n_iter, stop)
+            team.train(bags, np.asarray(picked.any(axis=1)), n_round)
+            yield "max_iter" if left.any() else "all_labeled"
 
 
 def draw_pools(

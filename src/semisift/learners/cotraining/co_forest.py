@@ -4,16 +4,16 @@ M. Li, Z.-H. Zhou (2007). Improve computer-aided diagnosis with machine learning
 undiagnosed samples. IEEE Transactions on Systems, Man, and Cybernetics A 37(6).
 """
 
+from collections.abc import Iterator
+from itertools import count
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._committee.engine import Committee, features_to_draw
-from semisift._problem import Problem
 from semisift._sklearn import MOST_MEMBERS, Interval, at_least
-from semisift.learners.cotraining._base import Labelling
+from semisift.learners.cotraining._base import Stop
 from semisift.learners.cotraining._team import (
     MAX_FEATURES,
     CommitteeClassifier,
@@ -114,6 +114,8 @@ class CoForest(CommitteeClassifier):
     0.94
     """
 
+    is_forest = True
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CommitteeClassifier._parameter_constraints,
         "n_members": [at_least(2, MOST_MEMBERS)],
@@ -124,44 +126,27 @@ class CoForest(CommitteeClassifier):
     n_members: int = 100
     min_confidence: float = 0.75
     max_features: int | float | Literal["sqrt"] = "sqrt"
-    max_depth: int | None = None
-    estimator: Any = None
-    voting: Literal["hard", "soft"] = "soft"
     max_iter: int = 100
-    n_jobs: int | None = None
-    random_state: int | np.random.RandomState | None = None
 
-    def _co_train(self, problem: Problem) -> Labelling:
-        setting = self._setting(
-            problem, features_to_draw(self.max_features, problem.n_features), draws_at_nodes=True
-        )
-        n_unlabelled = len(problem.labels.unlabelled)
-        previous = np.full(self.n_members, CHANCE)
+    def _rounds(self, team: Team) -> Iterator[Stop]:
+        n_unlabelled = len(team.labels.unlabelled)
+        self.errors_ = np.full(self.n_members, CHANCE)
         size = np.full(self.n_members, min(FIRST_SHARE * n_unlabelled, FIRST_MOST))
-        changed = True
-        n_iter = 0
-        with Committee(self.n_members, self.n_jobs) as committee:
-            team = Team(committee, setting, problem, probability=self.voting == "soft")
-            for _ in self._progress(range(self.max_iter), "round"):
-                if not changed:
-                    continue  # to the end of the bar
-                n_iter += 1
-                error = measure_errors(team, self.min_confidence)
-                most = count_draws(error, previous, size, n_unlabelled)
-                kept, labels, weights = keep_sure(
-                    team, np.where(error < previous, most, 0), self.min_confidence, n_iter
-                )
-                weight = np.where(kept >= 0, weights, 0).sum(axis=1)
-                is_more = (kept >= 0).sum(axis=1) > size
-                chosen = is_more & (error * weight < previous * size)
-                changed = bool(chosen.any())
-                if changed:
-                    team.train(new_bags(team, chosen, kept, labels, weights), chosen, n_iter)
-                    previous = np.where(chosen, error, previous)
-                    size = np.where(chosen, weight, size)
-        self._first_members, self._members = team.first_members, team.members
-        self.errors_ = previous
-        return team.labelling(n_iter, "max_iter" if changed else "no_change")
+        for n_round in count(1):
+            error, previous = measure_errors(team, self.min_confidence), self.errors_
+            most = count_draws(error, previous, size, n_unlabelled)
+            kept, labels, weights = keep_sure(
+                team, np.where(error < previous, most, 0), self.min_confidence, n_round
+            )
+            weight = np.where(kept >= 0, weights, 0).sum(axis=1)
+            is_more = (kept >= 0).sum(axis=1) > size
+            chosen = is_more & (error * weight < previous * size)
+            if not chosen.any():
+                return
+            team.train(new_bags(team, chosen, kept, labels, weights), chosen, n_round)
+            self.errors_ = np.where(chosen, error, previous)
+            size = np.where(chosen, weight, size)
+            yield "max_iter"
 
 
 def measure_errors(team: Team, min_confidence: float) -> NDArray[np.float64]:

@@ -93,28 +93,9 @@ class SelfTraining(SubspaceClassifier):
         "min_confidence": [Interval(Real, 0, 1, closed="left")],
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        label_by: Literal["k_best", "min_confidence"] = "k_best",
-        k_best: int = 1,
-        min_confidence: float = 0.75,
-        max_iter: int | None = 10,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.label_by = label_by
-        self.k_best = k_best
-        self.min_confidence = min_confidence
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    @property
-    def _n_per_class(self) -> int:
-        return int(self.k_best)
+    label_by: Literal["k_best", "min_confidence"] = "k_best"
+    k_best: int = 1
+    min_confidence: float = 0.75
 
     def _n_tasks(self, problem: Problem) -> int | None:
         return 0 if self._uses_threshold(problem) else super()._n_tasks(problem)

@@ -5,14 +5,15 @@ Transactions on Knowledge and Data Engineering 17(11).
 """
 
 import math
-from typing import Any, ClassVar, Literal, NamedTuple
+from collections.abc import Iterator
+from dataclasses import field
+from itertools import count
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._committee.engine import Committee
-from semisift._problem import Problem
-from semisift.learners.cotraining._base import Labelling
+from semisift.learners.cotraining._base import Stop
 from semisift.learners.cotraining._team import CommitteeClassifier, Team, pad_rows
 from semisift.learners.cotraining._trained import Bags
 from semisift.math.streams import Purpose, stream_words
@@ -97,38 +98,22 @@ class TriTraining(CommitteeClassifier):
     0.92
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **CommitteeClassifier._parameter_constraints
-    }
-
-    estimator: Any = None
-    max_depth: int | None = None
     voting: Literal["hard", "soft"] = "hard"
     max_iter: int = 100
-    n_jobs: int | None = None
-    random_state: int | np.random.RandomState | None = None
+    n_members: int = field(default=N_LEARNERS, init=False)
+    max_features: float = field(default=1.0, init=False)
 
-    def _co_train(self, problem: Problem) -> Labelling:
-        # an estimator gets the features in their own order, trees in the order of ties
-        setting = self._setting(
-            problem, problem.n_features, draws_at_nodes=self.estimator is not None
-        )
-        error, size = np.full(N_LEARNERS, CHANCE), np.zeros(N_LEARNERS, dtype=np.int64)
-        changed = True
-        n_iter = 0
-        with Committee(N_LEARNERS, self.n_jobs) as committee:
-            team = Team(committee, setting, problem, probability=False)
-            for _ in self._progress(range(self.max_iter), "round"):
-                if not changed:
-                    continue  # to the end of the bar
-                n_iter += 1
-                chosen, bags = teach(team, error, size, n_iter)
-                changed = bool(chosen.any())
-                if changed:
-                    team.train(bags, chosen, n_iter)
-        self._first_members, self._members = team.first_members, team.members
-        self.errors_ = error
-        return team.labelling(n_iter, "max_iter" if changed else "no_change")
+    def _ways(self) -> dict[str, bool]:
+        return {"probability": False}
+
+    def _rounds(self, team: Team) -> Iterator[Stop]:
+        self.errors_, size = np.full(N_LEARNERS, CHANCE), np.zeros(N_LEARNERS, dtype=np.int64)
+        for n_round in count(1):
+            chosen, bags = teach(team, self.errors_, size, n_round)
+            if not chosen.any():
+                return
+            team.train(bags, chosen, n_round)
+            yield "max_iter"
 
 
 def teach(
