@@ -1,6 +1,5 @@
 """Which judge serves an estimator."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,7 @@ from semisift.wrappers._judges import EstimatorJudge, Judge
 from semisift.wrappers._learner import WrappedLearner
 from semisift.wrappers._linear import LinearJudge, Logistic, Ridge
 from semisift.wrappers._naive_bayes import NaiveBayesJudge
-from semisift.wrappers._neighbours import NeighboursJudge
-from semisift.wrappers._nnge import NNgeJudge
+from semisift.wrappers._neighbours import NeighboursJudge, NNgeJudge
 from semisift.wrappers._trees import TreeJudge
 from semisift.wrappers._trials import Trials
 
@@ -52,11 +50,10 @@ def choose_judge(learner: WrappedLearner, trials: Trials) -> Judge:
         return TreeJudge(trials, estimator.max_depth)
     one_by_one = EstimatorJudge(trials, learner)
     if type(estimator) is RidgeClassifier and _is_exact(estimator):
-        ridge = partial(Ridge, alpha=estimator.alpha, fit_intercept=estimator.fit_intercept)
-        return LinearJudge(trials, ridge)
+        return LinearJudge(trials, Ridge, estimator.alpha, estimator.fit_intercept)
     if type(estimator) is LogisticRegression and _converges(estimator):
-        logistic = partial(Logistic, C=estimator.C, fit_intercept=estimator.fit_intercept)
-        return LinearJudge(trials, logistic, for_large=one_by_one)
+        penalty = 1.0 / estimator.C
+        return LinearJudge(trials, Logistic, penalty, estimator.fit_intercept, one_by_one)
     return one_by_one
 
 

@@ -1,12 +1,12 @@
 """Judges: what a learner makes of every column beside those picked before.
 
 `EstimatorJudge` fits the estimator for each column and split. For learners whose model of the
-picked columns can be extended by one more column at once, other judges give the same verdicts for
-all columns side by side: _naive_bayes.py, _neighbours.py, _nnge.py, _trees.py, _linear.py.
+picked columns can be extended by one more column at once, batch judges give the same verdicts for
+all columns side by side: _naive_bayes.py, _neighbours.py, _trees.py, _linear.py.
 """
 
 from abc import ABC, abstractmethod
-from contextlib import ExitStack
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from sklearn import config_context
 from semisift._threads import one_blas_thread, one_openmp_thread
 from semisift.math.blocks import blocks
 from semisift.wrappers._learner import WrappedLearner
-from semisift.wrappers._trials import Trials, Verdict, log_probability
+from semisift.wrappers._trials import Fold, Trials, Verdict, log_probability
 
 Columns = NDArray[np.int64]
 
@@ -53,6 +53,75 @@ class Judge(ABC):
         """
 
 
+class BatchJudge(Judge):
+    """Judges blocks of columns at once, each beside what is known of the picks."""
+
+    def judge(self, picks: Columns, columns: Columns, sure: bool) -> Verdict:
+        """Judge each of `columns` as the next one after the picks."""
+        verdict = Verdict(*np.zeros((2, len(self.trials.samples), len(columns))))
+        if self.trials.splits:
+            with np.errstate(all="ignore"), one_blas_thread():
+                known = self._begin(picks)
+                for block in self._blocks(known, len(columns)):
+                    found = self.trials.tally(*self._extend(known, columns[block], sure))
+                    for whole, part in zip(verdict, found, strict=True):
+                        if part is not None:
+                            whole[:, block] = part
+        return verdict if sure or self.sure_at_once else verdict._replace(confidence=None)
+
+    @abstractmethod
+    def _begin(self, picks: Columns) -> Any:
+        """Return what is known of the picks."""
+
+    @abstractmethod
+    def _blocks(self, known: Any, n_columns: int) -> Iterator[slice]:
+        """Yield slices of columns to be judged at once."""
+
+    @abstractmethod
+    def _extend(
+        self, known: Any, columns: Columns, sure: bool
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None]:
+        """Return which held-out rows are right with each column, and how sure of their class.
+
+        Both are of shape (n_held_out, n_columns); see `Trials.tally`.
+        """
+
+
+class SplitJudge(BatchJudge):
+    """Judges blocks of columns by a model of the picks in each split."""
+
+    def _begin(self, picks: Columns) -> list[Any]:
+        return [
+            self._model(split, own)
+            for splits, own in zip(self.trials.splits_of, picks, strict=True)
+            for split in splits
+        ]
+
+    def _extend(
+        self, known: list[Any], columns: Columns, sure: bool
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        trials = self.trials
+        values = np.ascontiguousarray(trials.take(columns).T)
+        right = np.empty((len(trials.held_out), len(columns)), dtype=bool)
+        sureness = np.empty(right.shape)
+        for split, own, model in zip(trials.splits, trials.parts, known, strict=True):
+            right[own], sureness[own] = self._predict(split, model, values)
+        return right, sureness
+
+    @abstractmethod
+    def _model(self, split: Fold, picks: Columns) -> Any:
+        """Return the model of the picks in a split."""
+
+    @abstractmethod
+    def _predict(
+        self, split: Fold, model: Any, values: NDArray[np.float64]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """Return which rows are right and how sure of their class, of shape (n_test, n_columns).
+
+        Each row of `values` is one further column.
+        """
+
+
 class EstimatorJudge(Judge):
     """Fits the estimator for every column and split.
 
@@ -74,22 +143,20 @@ class EstimatorJudge(Judge):
         trials = self.trials
         right = np.zeros((len(trials.held_out), len(columns)), dtype=bool)
         sureness = np.zeros(right.shape)
-        with ExitStack() as quick:
-            quick.enter_context(config_context(assume_finite=True, skip_parameter_validation=True))
-            quick.enter_context(np.errstate(all="ignore"))
-            quick.enter_context(one_blas_thread())
-            quick.enter_context(one_openmp_thread())
-            start = 0
-            for splits, own_picks in zip(trials.splits_of, picks, strict=True):
-                stop = start + sum(len(split.test) for split in splits)
-                own = slice(start, stop)
+        with (
+            config_context(assume_finite=True, skip_parameter_validation=True),
+            np.errstate(all="ignore"),
+            one_blas_thread(),
+            one_openmp_thread(),
+        ):
+            samples = zip(trials.splits_of, picks, trials.parts_of_samples, strict=True)
+            for splits, own_picks, own in samples:
                 self._judge_sample(splits, own_picks, columns, sure, right[own], sureness[own])
-                start = stop
         return trials.tally(right, sureness if sure else None)
 
     def _judge_sample(
         self,
-        splits: list[Any],
+        splits: list[Fold],
         picks: Columns,
         columns: Columns,
         sure: bool,
@@ -97,16 +164,13 @@ class EstimatorJudge(Judge):
         sureness: NDArray[np.float64],
     ) -> None:
         trials, n_picks = self.trials, len(picks)
-        parts = np.empty((len(trials.codes), n_picks + 1))
-        parts[:, :n_picks] = trials.take(picks)
-        parts[:, n_picks] = 0.0
+        parts = np.column_stack([trials.take(picks), np.zeros(len(trials.codes))])
         buffers = [(parts[split.train], parts[split.test]) for split in splits]
-        taken = set(picks.tolist())
         best = -1.0
         for block in blocks(len(columns), len(trials.codes)):
             values = trials.take(columns[block])
             for place, column in enumerate(columns[block].tolist(), start=block.start):
-                if column in taken:
+                if column in picks:
                     continue
                 own = np.append(picks, column)
                 lost, start = 0.0, 0
@@ -146,16 +210,34 @@ def sure_of(fitted: Any, X: NDArray[np.float64], truth: NDArray[np.int64]) -> An
     """
     place = np.searchsorted(fitted.classes_, truth)
     known = fitted.classes_[np.minimum(place, len(fitted.classes_) - 1)] == truth
-    place = np.where(known, place, 0)
-    rows = np.arange(len(truth))
+    place = np.where(known, place, -1)
     if hasattr(fitted, "predict_proba"):
-        probability = fitted.predict_proba(X)[rows, place]
+        probability = fitted.predict_proba(X)[np.arange(len(truth)), place]
         return log_probability(np.where(known, probability, 0.0))
     if not hasattr(fitted, "decision_function"):
         return 0.0
-    decision = fitted.decision_function(X)
-    if decision.ndim == 1:
-        return np.where(place == 1, decision, -decision) * np.where(known, 1.0, 0.0)
-    own = np.where(known, decision[rows, place], decision.min(axis=1))
-    decision[rows[known], place[known]] = -np.inf
-    return own - decision.max(axis=1)
+    return margins(np.atleast_2d(fitted.decision_function(X).T), place)
+
+
+def margins(decisions: NDArray[np.float64], place: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return by how much the true class of each row leads.
+
+    Parameters
+    ----------
+    decisions : array of shape (..., n_targets, n)
+        Decision values; of two classes there is one target.
+    place : int array of shape (n,)
+        Of the true class; -1 for one that the model does not know.
+
+    Returns
+    -------
+    array of shape (..., n)
+    """
+    if decisions.shape[-2] == 1:
+        return decisions[..., 0, :] * np.select([place == 1, place == 0], [1.0, -1.0], 0.0)
+    known = place >= 0
+    rows = np.arange(len(place))
+    own = np.where(known, decisions[..., place, rows], decisions.min(axis=-2))
+    others = decisions.copy()
+    others[..., place[known], rows[known]] = -np.inf
+    return own - others.max(axis=-2)

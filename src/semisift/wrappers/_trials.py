@@ -1,8 +1,9 @@
 """Trials: the rows that a learner is tried on, and how they are split to judge columns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,6 +132,16 @@ class Trials:
         return np.concatenate([np.empty(0, dtype=np.int64), *(s.test for s in self.splits)])
 
     @cached_property
+    def parts(self) -> list[slice]:
+        """Where the rows of each split stand in `held_out`."""
+        return _slices(len(split.test) for split in self.splits)
+
+    @cached_property
+    def parts_of_samples(self) -> list[slice]:
+        """Where the rows of each sample stand in `held_out`."""
+        return _slices(sum(len(split.test) for split in splits) for splits in self.splits_of)
+
+    @cached_property
     def split_of_held_out(self) -> NDArray[np.int64]:
         """The split that each of `held_out` belongs to."""
         return np.repeat(np.arange(len(self.splits)), [len(s.test) for s in self.splits])
@@ -167,18 +178,17 @@ class Trials:
         Verdict
         """
         accuracy, confidence = np.zeros((2, len(self.samples), right.shape[1]))
-        start = 0
-        for sample, splits in enumerate(self.splits_of):
+        for sample, (splits, own) in enumerate(
+            zip(self.splits_of, self.parts_of_samples, strict=True)
+        ):
             if not splits:
                 continue
             sizes = np.array([len(split.test) for split in splits])
-            own = slice(start, start + sizes.sum())
             hits = np.add.reduceat(right[own], np.cumsum(sizes) - sizes, axis=0, dtype=np.int64)
             # one contiguous row a column, so that the mean has the bits of cross_val_score's
             accuracy[sample] = np.ascontiguousarray((hits / sizes[:, None]).T).mean(axis=1)
             if sureness is not None:
                 confidence[sample] = sureness[own].mean(axis=0)
-            start = own.stop
         return Verdict(accuracy, None if sureness is None else confidence)
 
 
@@ -238,6 +248,19 @@ def given_splits(codes: NDArray[np.int64], rows: NDArray[np.int64], cv: Any) -> 
         for train, test in splitter.split(rows[:, None], codes[rows])
         if len(test)
     ]
+
+
+def divide_columns(X: Any, by: NDArray[np.float64]) -> Any:
+    """Return X, Fortran-ordered or a csc_array, with each column divided; zeros stay zeros."""
+    if not issparse(X):
+        return np.asfortranarray(X / by)
+    X = X.astype(np.float64)
+    X.data /= np.repeat(by, np.diff(X.indptr))
+    return X
+
+
+def _slices(sizes: Iterable[int]) -> list[slice]:
+    return [slice(*ends) for ends in pairwise(np.cumsum([0, *sizes]).tolist())]
 
 
 def _take_rows(X: Any, rows: NDArray[np.int64]) -> Any:

@@ -22,7 +22,6 @@ from semisift.learners.cotraining._team import (
     decide,
     pad_rows,
 )
-from semisift.learners.cotraining._trained import Bags
 from semisift.math.blocks import blocks
 from semisift.math.streams import Purpose, stream_words
 
@@ -143,7 +142,7 @@ class CoForest(CommitteeClassifier):
             chosen = is_more & (error * weight < previous * size)
             if not chosen.any():
                 return
-            team.train(new_bags(team, chosen, kept, labels, weights), chosen, n_round)
+            team.train(team.bags.handed(chosen, kept, labels, weights), chosen, n_round)
             self.errors_ = np.where(chosen, error, previous)
             size = np.where(chosen, weight, size)
             yield "max_iter"
@@ -235,32 +234,3 @@ def keep_sure(
         opinion.label[members], opinion.confidence[members] = label, confidence
         kept[members] = (place < most[members, None]) & (confidence > min_confidence)
     return pad_rows(kept, unlabelled, *opinion)
-
-
-def new_bags(
-    team: Team,
-    chosen: NDArray[np.bool_],
-    rows: NDArray[np.int32],
-    labels: NDArray[np.int32],
-    weights: NDArray[np.float64],
-) -> Bags:
-    """Return the bags after some members were handed new rows beside all labelled ones."""
-    old = team.bags
-    old_weights = np.ones(old.rows.shape) if old.weights is None else old.weights
-    return Bags(
-        np.where(chosen[:, None], np.int32(1), old.counts),
-        _mix(chosen, rows, old.rows, -1),
-        _mix(chosen, labels, old.labels, -1),
-        _mix(chosen, weights, old_weights, 1),
-    )
-
-
-def _mix(
-    chosen: NDArray[np.bool_], new: NDArray[Any], old: NDArray[Any], fill: int
-) -> NDArray[Any]:
-    """Return the rows of `new` where chosen, else of `old`, filled up to one width."""
-    width = max(new.shape[1], old.shape[1])
-    mixed = np.full((len(old), width), fill, dtype=new.dtype)
-    mixed[chosen, : new.shape[1]] = new[chosen]
-    mixed[~chosen, : old.shape[1]] = old[~chosen]
-    return mixed

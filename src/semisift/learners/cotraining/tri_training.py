@@ -121,8 +121,8 @@ def teach(
 ) -> tuple[NDArray[np.bool_], Bags]:
     """Choose who learns in this round, and from what; `error` and `size` (e', l') are updated."""
     labels = team.labels
-    predicted = team.own.argmax(axis=2)
-    taken, given = spread_bags(team)
+    predicted = team.own.argmax(axis=2).astype(np.int32)
+    taken, given = np.zeros(predicted.shape, dtype=bool), np.zeros_like(predicted)
     chosen = np.zeros(N_LEARNERS, dtype=bool)
     for i in range(N_LEARNERS):
         first, second = (j for j in range(N_LEARNERS) if j != i)
@@ -139,24 +139,10 @@ def teach(
         words = stream_words(team.problem.seed, number, Purpose.TIES, rows)
         rows = rows[np.argsort(words)[: share.n_rows]]
         chosen[i], error[i], size[i] = True, e, len(rows)
-        taken[i] = False
         taken[i, rows] = True
-        given[i, rows] = predicted[first, rows]
+        given[i] = predicted[first]
     everyone = np.arange(team.problem.n_rows, dtype=np.int32)
-    rows, codes = pad_rows(taken, everyone, given)
-    counts = np.where(chosen[:, None], np.int32(1), team.bags.counts)
-    return chosen, Bags(counts, rows, codes)
-
-
-def spread_bags(team: Team) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
-    """Return which rows each learner was handed when it was last trained, and their labels."""
-    taken = np.zeros((len(team), team.problem.n_rows), dtype=bool)
-    given = np.zeros(taken.shape, dtype=np.int32)
-    learner, slot = np.nonzero(team.bags.rows >= 0)
-    rows = team.bags.rows[learner, slot]
-    taken[learner, rows] = True
-    given[learner, rows] = team.bags.labels[learner, slot]
-    return taken, given
+    return chosen, team.bags.handed(chosen, *pad_rows(taken, everyone, given))
 
 
 def count_rows(e: float, previous: float, size: int, n_agreed: int) -> Share:
