@@ -1,7 +1,7 @@
-"""ForwardRanker: what the wrappers share around their search."""
+"""Forward search: add the best column, again and again; and what the wrappers share around it."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
@@ -19,10 +19,85 @@ from semisift.exceptions import FallbackWarning
 from semisift.math.blocks import dense_columns
 from semisift.math.columns import column_factors
 from semisift.wrappers._choose import choose_judge
-from semisift.wrappers._judges import Judge
-from semisift.wrappers._learner import WrappedLearner
-from semisift.wrappers._search import Search, first_step_order
-from semisift.wrappers._trials import Trials
+from semisift.wrappers._judges import Columns, Judge, WrappedLearner
+from semisift.wrappers._trials import Trials, Verdict, divide_columns
+
+# Accuracies and confidences that differ by less are equal: rounding is no reason to prefer one.
+SAME_ACCURACY = 1e-9
+SAME_CONFIDENCE = 1e-8
+
+# Separates the draw that orders ties among the picks from the one that orders ties of scores.
+PICK_STREAM = 0x7069
+
+
+class Search:
+    """Forward searches side by side, one for each sample of the judge's trials.
+
+    Parameters
+    ----------
+    judge : Judge
+    problem : Problem
+        Its constant columns are not picked; its seed decides between columns that are equal in all
+        else.
+    tie_break : {"default", "index"}
+        Between columns of equal accuracy: the confidence, the mutual information with the classes
+        and chance; or the first column.
+    picks : sequence of int
+        What every sample starts from.
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        problem: Problem,
+        tie_break: Literal["default", "index"] = "default",
+        picks: Sequence[int] = (),
+    ) -> None:
+        self.judge = judge
+        self.columns = np.flatnonzero(~problem.constant)
+        self.tie_break = tie_break
+        n_samples = len(judge.trials.samples)
+        self.picks: Columns = np.tile(np.array(picks, dtype=np.int64), (n_samples, 1))
+        rng = np.random.default_rng([problem.seed, PICK_STREAM])
+        self.chance = rng.permutation(problem.n_features)
+
+    def step(self) -> Verdict:
+        """Pick one more column for each sample; return how all columns were judged."""
+        sure = self.picks.shape[1] == 0 or (self.tie_break == "default" and self.judge.sure_at_once)
+        verdict = self.judge.judge(self.picks, self.columns, sure)
+        accuracy = verdict.accuracy.copy()
+        for own, picks in zip(accuracy, self.picks, strict=True):
+            own[np.searchsorted(self.columns, picks)] = -np.inf
+        if self.tie_break == "index":
+            chosen = accuracy.argmax(axis=1)
+        else:
+            chosen = self._break_ties(accuracy, verdict.confidence)
+        self.picks = np.column_stack([self.picks, self.columns[chosen]])
+        return verdict
+
+    def _break_ties(
+        self, accuracy: NDArray[np.float64], confidence: NDArray[np.float64] | None
+    ) -> Columns:
+        tied = accuracy >= accuracy.max(axis=1, keepdims=True) - SAME_ACCURACY
+        if confidence is None:
+            confidence = np.zeros(accuracy.shape)
+            places = np.flatnonzero(tied[tied.sum(axis=1) > 1].any(axis=0))
+            if len(places):
+                again = self.judge.judge(self.picks, self.columns[places], sure=True)
+                confidence[:, places] = again.confidence
+        chosen = []
+        for sample, own in enumerate(tied):
+            places = np.flatnonzero(own)
+            places = _best(places, confidence[sample, places], SAME_CONFIDENCE)
+            if len(places) > 1:
+                relevance = self.judge.trials.relevance(sample)[self.columns[places]]
+                places = _best(places, relevance, 0.0)
+            chosen.append(places[self.chance[self.columns[places]].argmin()])
+        return np.array(chosen)
+
+
+def _best(places: Columns, values: NDArray[np.float64], same: float) -> Columns:
+    return places[values >= values.max() - same]
 
 
 @dataclass
@@ -38,7 +113,8 @@ class Found:
     accuracies : list of float
         With each pick of a search on the labelled rows.
     first : float array of shape (p,)
-        Orders all columns as the first step judged them, the best highest.
+        Orders all columns as the first step judged them, the best highest; -1 for those that were
+        no candidates.
     """
 
     fingerprint: str
@@ -110,13 +186,7 @@ class ForwardRanker(FeatureRanker):
         if self.feature_scaling is None:
             return problem
         span = np.where(problem.constant, 1.0, problem.spans)
-        X = problem.X
-        if problem.is_sparse:
-            X = X.astype(np.float64)
-            X.data /= np.repeat(span, np.diff(X.indptr))
-        else:
-            X = np.asfortranarray(X / span)
-        return replace(problem, X=X)
+        return replace(problem, X=divide_columns(problem.X, span))
 
     def _set_found(self, found: Found) -> None:
         """Set the attributes that tell what was found."""
@@ -161,7 +231,7 @@ class ForwardRanker(FeatureRanker):
                 "by themselves.",
                 FallbackWarning,
             )
-        return Search(choose_judge(learner, trials), ~problem.constant, problem.seed, **options)
+        return Search(choose_judge(learner, trials), problem, **options)
 
 
 def advance(search: Search, found: Found) -> int:
@@ -169,7 +239,12 @@ def advance(search: Search, found: Found) -> int:
     verdict = search.step()
     pick = int(search.picks[0, -1])
     if found.first is None:
-        found.first = first_step_order(search, verdict)
+        assert verdict.confidence is not None
+        relevance = search.judge.trials.relevance(0)[search.columns]
+        confidence = np.round(verdict.confidence[0], 8)
+        keys = np.column_stack([np.round(verdict.accuracy[0], 9), confidence, relevance])
+        found.first = np.full(len(search.chance), -1.0)
+        found.first[search.columns] = np.unique(keys, axis=0, return_inverse=True)[1]
     found.accuracies.append(float(verdict.accuracy[0, np.searchsorted(search.columns, pick)]))
     return pick
 
@@ -204,6 +279,6 @@ def predict(
 
 def one_step(problem: Problem, judge: Judge, picks: list[int]) -> int:
     """Return the column that a forward search from the picks would add."""
-    search = Search(judge, ~problem.constant, problem.seed, picks=picks)
+    search = Search(judge, problem, picks=picks)
     search.step()
     return int(search.picks[0, -1])

@@ -10,14 +10,14 @@ values that differ by rounding only are equal here, and the first class is predi
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semisift.math.blocks import blocks
 from semisift.wrappers._judges import Columns, Judge, SplitJudge, margins
-from semisift.wrappers._newton import log_odds, newton
+from semisift.wrappers._newton import Scaled, log_odds, newton
 from semisift.wrappers._trials import Fold, Trials, Verdict, log_probability
 
 # Decision values closer than this share of how large they may be are equal.
@@ -94,42 +94,6 @@ class LinearJudge(SplitJudge):
         is_class = classes == truth[:, None]
         place = np.where(is_class.any(axis=1), is_class.argmax(axis=1), -1)
         return (winner == place).T, model.sure_of(decisions, place).T
-
-
-class Scaled(NamedTuple):
-    """Columns in units in which those of any size are alike to a penalised model.
-
-    Attributes
-    ----------
-    train, test : arrays of shape (n_columns, n_train) and (n_columns, n_test)
-        Centred if there is an intercept, and so that squares of the training rows and the penalty
-        add up to 1.
-    penalty : array of shape (n_columns,)
-        Of the square of a weight.
-    """
-
-    train: Rows
-    test: Rows
-    penalty: NDArray[np.float64]
-
-    @classmethod
-    def build(cls, values: Rows, split: Fold, penalty: float, fit_intercept: bool) -> "Scaled":
-        """Scale the columns of a split, given as rows of `values`."""
-        train, test = values[:, split.train], values[:, split.test]
-        if fit_intercept:
-            first = train[:, :1]
-            # the mean of equal values need not be exactly that value
-            constant = (train == first).all(axis=1, keepdims=True)
-            centre = np.where(constant, first, train.mean(axis=1, keepdims=True))
-            train, test = train - centre, test - centre
-        squares = np.einsum("ij,ij->i", train, train) + penalty
-        unit = np.sqrt(squares)[:, None]
-        return cls(train / unit, test / unit, penalty / squares)
-
-    @property
-    def squares(self) -> NDArray[np.float64]:
-        """Sum of squares of the training rows, 1 at most."""
-        return np.einsum("ij,ij->i", self.train, self.train)
 
 
 class LinearModel(ABC):
@@ -258,10 +222,7 @@ class Logistic(LinearModel):
         self.start = self._newton(nothing)[0][0, :, :-1]
 
     def _newton(self, further: Scaled) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return newton(
-            *(self.known.train, self.known.penalty, further.train, further.penalty),
-            *(self.targets, self.start, self.fit_intercept),
-        )
+        return newton(self.known, further, self.targets, self.start, self.fit_intercept)
 
     def _extend(self, further: Scaled) -> tuple[NDArray[np.float64], Any]:
         weights, size = self._newton(further)

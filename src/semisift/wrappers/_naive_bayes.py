@@ -48,40 +48,29 @@ class Moments(NamedTuple):
         return Moments(*(part[..., columns] for part in self))
 
 
-class Pick(NamedTuple):
-    """What one pick of each sample contributes.
+class Known(NamedTuple):
+    """What the picks of each sample contribute.
 
     Attributes
     ----------
-    is_numeric : bool array of shape (n_splits, 1)
-    squares : array of shape (n_held_out, n_classes)
+    is_numeric : bool array of shape (n_splits, n_picks)
+    squares : array of shape (n_held_out, n_picks, n_classes)
         ``(x - mean)^2`` of the held-out rows; 0 where the pick is categorical.
-    variance : array of shape (n_splits, n_classes)
+    variance : array of shape (n_splits, n_picks, n_classes)
         1 where the pick is categorical.
-    categories : array of shape (n_held_out, n_classes)
+    categories : array of shape (n_held_out, n_picks, n_classes)
         Log-probabilities of the held-out rows; 0 where the pick is numeric.
+    largest : array of shape (n_splits, 1)
+        The largest variance of a numeric pick.
+    row_by_row : bool
+        Whether moments are formed row by row, as numpy does for GaussianNB, but not of a single
+        column.
     """
 
     is_numeric: NDArray[np.bool_]
     squares: NDArray[np.float64]
     variance: NDArray[np.float64]
     categories: NDArray[np.float64]
-
-
-class Known(NamedTuple):
-    """What all picks contribute.
-
-    Attributes
-    ----------
-    picks : list of Pick
-    largest : array of shape (n_splits, 1)
-        The largest variance of a numeric pick in each split.
-    row_by_row : bool
-        Whether moments are formed row by row, as numpy does for GaussianNB, but not of a single
-        column.
-    """
-
-    picks: list[Pick]
     largest: NDArray[np.float64]
     row_by_row: bool
 
@@ -181,11 +170,11 @@ class NaiveBayesJudge(BatchJudge):
         """Add the terms of the picks and of one further column, in scikit-learn's order."""
         split = self.trials.split_of_held_out
         normalisers, distances, terms = [], [], []
-        for pick in known.picks:
-            variance = pick.variance[:, code, None] + epsilon
-            normalisers.append(np.where(pick.is_numeric, log_of_normaliser(variance), 0.0))
-            distances.append(pick.squares[:, code, None] / variance[split])
-            terms.append(pick.categories[:, code, None])
+        for i, is_numeric in enumerate(known.is_numeric.T):
+            variance = known.variance[:, i, code, None] + epsilon
+            normalisers.append(np.where(is_numeric[:, None], log_of_normaliser(variance), 0.0))
+            distances.append(known.squares[:, i, code, None] / variance[split])
+            terms.append(known.categories[:, i, code, None])
         normaliser = -0.5 * add_in_order([*normalisers, normaliser])
         joint = normaliser[split] - 0.5 * add_in_order([*distances, squares])
         joint = self.log_prior[split, code, None] + joint
@@ -194,9 +183,8 @@ class NaiveBayesJudge(BatchJudge):
         return joint
 
     def _begin(self, picks: Columns) -> Known:
-        trials = self.trials
-        split, sample = trials.split_of_held_out, trials.sample_of_split
-        every = np.arange(len(trials.splits))
+        trials, split = self.trials, self.trials.split_of_held_out
+        every, rows = np.arange(len(trials.splits))[:, None], np.arange(len(split))[:, None]
         row_by_row = self.model.categorical is None and picks.shape[1] > 0
         columns = np.unique(picks)
         values = trials.take(columns)
@@ -204,25 +192,20 @@ class NaiveBayesJudge(BatchJudge):
         is_category = self.is_category[columns]
         terms = np.zeros((len(split), trials.n_classes, len(columns)))
         terms[..., is_category] = self._category_terms(values[:, is_category])
-        picked, largest = [], np.zeros((len(every), 1))
-        for position in range(picks.shape[1]):
-            own = np.searchsorted(columns, picks[sample, position])  # the pick of each split
-            at_rows = own[split]
-            is_numeric = ~is_category[own, None]
-            squares = np.square(
-                values[trials.held_out, at_rows, None] - moments.mean[split, :, at_rows]
-            )
-            picked.append(
-                Pick(
-                    is_numeric,
-                    np.where(is_numeric[split], squares, 0.0),
-                    np.where(is_numeric, moments.variance[every, :, own], 1.0),
-                    terms[np.arange(len(split)), :, at_rows],
-                )
-            )
-            total = moments.total[every, own, None]
-            largest = np.where(is_numeric, np.maximum(largest, total), largest)
-        return Known(picked, largest, row_by_row)
+        own = np.searchsorted(columns, picks[trials.sample_of_split])  # the picks of each split
+        at_rows = own[split]
+        is_numeric = ~is_category[own]
+        x = values[trials.held_out[:, None], at_rows, None]
+        squares = np.square(x - moments.mean[split[:, None], :, at_rows])
+        total = np.where(is_numeric, moments.total[every, own], 0.0)
+        return Known(
+            is_numeric,
+            np.where(is_numeric[split][..., None], squares, 0.0),
+            np.where(is_numeric[..., None], moments.variance[every, :, own], 1.0),
+            terms[rows, :, at_rows],
+            total.max(axis=1, keepdims=True, initial=0.0),
+            row_by_row,
+        )
 
     def _moments_of(self, columns: Columns, row_by_row: bool) -> Moments:
         trials = self.trials

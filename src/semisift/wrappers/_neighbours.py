@@ -72,13 +72,14 @@ class NNgeJudge(Judge):
     Parameters
     ----------
     trials : Trials
-    *options
-        The parameters of NNge: n_attempts, n_intervals and half_open.
+    n_attempts, n_intervals : int
+    half_open : bool
+        The parameters of NNge.
     """
 
-    def __init__(self, trials: Trials, *options: int) -> None:
+    def __init__(self, trials: Trials, n_attempts: int, n_intervals: int, half_open: bool) -> None:
         super().__init__(trials)
-        self.options = trials.n_classes, *options
+        self.options = trials.n_classes, n_attempts, n_intervals, half_open
 
     def judge(self, picks: Columns, columns: Columns, sure: bool) -> Verdict:
         """Judge each of `columns` as the next one after the picks."""
@@ -93,7 +94,7 @@ class NNgeJudge(Judge):
                 np.concatenate(rows).astype(np.int32) for rows in zip(*splits, strict=True)
             )
             sizes = [[len(split.train), len(split.test)] for split in splits]
-            rows = train, test, np.cumsum(sizes, axis=0, dtype=np.int32)
+            ends = np.cumsum(sizes, axis=0, dtype=np.int32)
             others = np.flatnonzero(~np.isin(columns, own_picks))
             picked = trials.take(own_picks)
             for block in blocks(len(others), len(labels)):
@@ -101,7 +102,7 @@ class NNgeJudge(Judge):
                 values = np.ascontiguousarray(trials.take(columns[places]).T)
                 part = np.zeros((len(test), len(places)), dtype=bool)
                 kernels.nnge.judge_columns(
-                    *(picked, values, labels, *rows, *self.options),
+                    *(picked, values, labels, train, test, ends, *self.options),
                     give_up=picks.shape[1] > 0,
                     right=part,
                 )

@@ -5,10 +5,13 @@ without them. The second derivatives in the known columns are one matrix product
 the weights of the rows times the products of pairs of known columns.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from semisift.math.blocks import blocks
+from semisift.wrappers._trials import Fold
 
 Array = NDArray[np.float64]
 
@@ -24,6 +27,42 @@ ROUNDING = 1e-12
 
 # What is added to the diagonal, relative to it, so that columns that are alike can be told apart.
 JITTER = 1e-12
+
+
+class Scaled(NamedTuple):
+    """Columns in units in which those of any size are alike to a penalised model.
+
+    Attributes
+    ----------
+    train, test : arrays of shape (n_columns, n_train) and (n_columns, n_test)
+        Centred if there is an intercept, and so that squares of the training rows and the penalty
+        add up to 1.
+    penalty : array of shape (n_columns,)
+        Of the square of a weight.
+    """
+
+    train: Array
+    test: Array
+    penalty: Array
+
+    @classmethod
+    def build(cls, values: Array, split: Fold, penalty: float, fit_intercept: bool) -> "Scaled":
+        """Scale the columns of a split, given as rows of `values`."""
+        train, test = values[:, split.train], values[:, split.test]
+        if fit_intercept:
+            first = train[:, :1]
+            # the mean of equal values need not be exactly that value
+            constant = (train == first).all(axis=1, keepdims=True)
+            centre = np.where(constant, first, train.mean(axis=1, keepdims=True))
+            train, test = train - centre, test - centre
+        squares = np.einsum("ij,ij->i", train, train) + penalty
+        unit = np.sqrt(squares)[:, None]
+        return cls(train / unit, test / unit, penalty / squares)
+
+    @property
+    def squares(self) -> Array:
+        """Sum of squares of the training rows, 1 at most."""
+        return np.einsum("ij,ij->i", self.train, self.train)
 
 
 def log_odds(weights: Array, known: Array, further: Array) -> Array:
@@ -44,10 +83,8 @@ def log_odds(weights: Array, known: Array, further: Array) -> Array:
 
 
 def newton(
-    known: Array,
-    known_penalty: Array,
-    further: Array,
-    further_penalty: Array,
+    picked: Scaled,
+    added: Scaled,
     targets: NDArray[np.bool_],
     start: Array,
     fit_intercept: bool,
@@ -56,11 +93,10 @@ def newton(
 
     Parameters
     ----------
-    known : array of shape (n_known, n)
-        With ones last if there is an intercept.
-    known_penalty : array of shape (n_known,)
-    further : array of shape (n_columns, n)
-    further_penalty : array of shape (n_columns,)
+    picked : Scaled
+        The known columns, with ones last if there is an intercept.
+    added : Scaled
+        The further columns.
     targets : bool array of shape (n_targets, n)
         One for two classes, else one for each class.
     start : array of shape (n_targets, n_known)
@@ -72,12 +108,13 @@ def newton(
     size : array of shape (n_columns,)
         The largest absolute decision value of a row.
     """
+    known, further = picked.train, added.train
     n_columns, n_known = len(further), len(known)
     found = np.zeros((n_columns, len(targets), n_known + 1))
     found[:, :, :-1] = start
     size = np.zeros(n_columns)
     penalty = np.empty((n_columns, 1, n_known + 1))
-    penalty[:, 0, :-1], penalty[:, 0, -1] = known_penalty, further_penalty
+    penalty[:, 0, :-1], penalty[:, 0, -1] = picked.penalty, added.penalty
     left = np.arange(n_columns)
     weights, odds = found.copy(), log_odds(found, known, further)
     for _ in range(MOST_STEPS):

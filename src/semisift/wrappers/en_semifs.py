@@ -31,7 +31,7 @@ from semisift._sklearn import MOST_MEMBERS, Interval, at_least
 from semisift.math.streams import Purpose, draw_below
 from semisift.wrappers._choose import choose_judge
 from semisift.wrappers._forward import ForwardRanker, Found, advance, one_step, predict
-from semisift.wrappers._learner import WrappedLearner
+from semisift.wrappers._judges import WrappedLearner
 from semisift.wrappers._trials import Trials
 
 # Separates the order of rows with as many votes from the other draws of the same seed.

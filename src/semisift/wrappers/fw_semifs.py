@@ -33,9 +33,8 @@ from numpy.typing import NDArray
 from semisift._problem import Problem
 from semisift._sklearn import MOST_MEMBERS, Interval, StrOptions, at_least
 from semisift.wrappers._choose import choose_judge
-from semisift.wrappers._forward import ForwardRanker, Found, advance, one_step, predict
-from semisift.wrappers._learner import WrappedLearner
-from semisift.wrappers._search import Search
+from semisift.wrappers._forward import ForwardRanker, Found, Search, advance, one_step, predict
+from semisift.wrappers._judges import WrappedLearner
 from semisift.wrappers._trials import Trials
 
 # Separates the draws of unlabelled rows from the others of the same seed.
@@ -143,25 +142,15 @@ class FWSemiFS(ForwardRanker):
             codes = labels.codes.copy()
             codes[labels.unlabelled] = predicted
             samples = self._draw(problem, probability, len(found.picks))
-            search = self._search(problem, learner, codes, samples)
+            search = Search(choose_judge(learner, Trials.build(problem, codes, samples)), problem)
             for _ in range(min(self.n_step, len(search.columns))):
                 search.step()
             relevance = labelled.judge.trials.relevance(0)
             pick = most_frequent(search.picks, found.picks, relevance, labelled.chance)
             if pick is None:
-                every = self._search(problem, learner, codes, [np.arange(problem.n_rows)])
-                pick = one_step(problem, every.judge, found.picks)
+                trials = Trials.build(problem, codes, [np.arange(problem.n_rows)])
+                pick = one_step(problem, choose_judge(learner, trials), found.picks)
             yield pick
-
-    def _search(
-        self,
-        problem: Problem,
-        learner: WrappedLearner,
-        codes: NDArray[np.integer],
-        samples: list[NDArray[np.integer]],
-    ) -> Search:
-        judge = choose_judge(learner, Trials.build(problem, codes, samples))
-        return Search(judge, ~problem.constant, problem.seed)
 
     def _draw(
         self, problem: Problem, probability: NDArray[np.float64], number: int

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from semisift._problem import Problem
 from semisift._sklearn import StrOptions
-from semisift.wrappers._forward import ForwardRanker, Found, advance
-from semisift.wrappers._search import SAME_ACCURACY
+from semisift.wrappers._forward import SAME_ACCURACY, ForwardRanker, Found, advance
 
 
 class SequentialForward(ForwardRanker):
@@ -117,13 +116,8 @@ class SequentialForward(ForwardRanker):
     early_stop: bool = False
 
     def _picks(self, problem: Problem, found: Found) -> Iterator[int]:
-        search = self._labelled_search(
-            problem,
-            self._learner(problem),
-            self.cv,
-            tie_break=self.tie_break,
-            picks=found.picks,
-        )
+        options = {"tie_break": self.tie_break, "picks": found.picks}
+        search = self._labelled_search(problem, self._learner(problem), self.cv, **options)
         while True:
             pick = advance(search, found)
             before, now = [-np.inf, *found.accuracies][-2:]

@@ -48,7 +48,9 @@ class Bags(NamedTuple):
 
     def part(self, start: int, stop: int) -> "Bags":
         """Return the bags of some members."""
-        return Bags(*(None if value is None else value[start:stop] for value in self))
+        own = slice(start, stop)
+        weights = None if self.weights is None else self.weights[own]
+        return Bags(self.counts[own], self.rows[own], self.labels[own], weights)
 
     def handed(
         self,
