@@ -20,7 +20,7 @@ from semisift.math.blocks import dense_columns
 from semisift.math.columns import column_factors
 from semisift.wrappers._choose import choose_judge
 from semisift.wrappers._judges import Columns, Judge, WrappedLearner
-from semisift.wrappers._trials import Trials, Verdict, divide_columns
+from semisift.wrappers._trials import Array, Trials, Verdict, divide_columns
 
 # Accuracies and confidences that differ by less are equal: rounding is no reason to prefer one.
 SAME_ACCURACY = 1e-9
@@ -75,9 +75,7 @@ class Search:
         self.picks = np.column_stack([self.picks, self.columns[chosen]])
         return verdict
 
-    def _break_ties(
-        self, accuracy: NDArray[np.float64], confidence: NDArray[np.float64] | None
-    ) -> Columns:
+    def _break_ties(self, accuracy: Array, confidence: Array | None) -> Columns:
         tied = accuracy >= accuracy.max(axis=1, keepdims=True) - SAME_ACCURACY
         if confidence is None:
             confidence = np.zeros(accuracy.shape)
@@ -96,7 +94,7 @@ class Search:
         return np.array(chosen)
 
 
-def _best(places: Columns, values: NDArray[np.float64], same: float) -> Columns:
+def _best(places: Columns, values: Array, same: float) -> Columns:
     return places[values >= values.max() - same]
 
 
@@ -120,9 +118,9 @@ class Found:
     fingerprint: str
     picks: list[int] = field(default_factory=list)
     accuracies: list[float] = field(default_factory=list)
-    first: NDArray[np.float64] | None = None
+    first: Array | None = None
 
-    def scores(self, n_features: int) -> NDArray[np.float64]:
+    def scores(self, n_features: int) -> Array:
         """Return p, p - 1, ... for the picks, and ranks by the first step for the others."""
         rest = np.ones(n_features, dtype=bool)
         rest[self.picks] = False
@@ -159,7 +157,7 @@ class ForwardRanker(FeatureRanker):
     def _picks(self, problem: Problem, found: Found) -> Iterator[int]:
         """Yield the next column again and again; each is in ``found.picks`` before the next."""
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Array:
         found = self._begin(problem)
         n_picks = self._n_picks(problem)
         del found.picks[n_picks:], found.accuracies[n_picks:]
@@ -251,7 +249,7 @@ def advance(search: Search, found: Found) -> int:
 
 def predict(
     problem: Problem, learner: WrappedLearner, picks: list[int], train: NDArray[np.integer]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.int64], Array]:
     """Fit on labelled rows in the columns picked, and predict the unlabelled rows.
 
     Parameters

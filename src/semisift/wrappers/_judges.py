@@ -21,9 +21,12 @@ from semisift._sklearn import check_params
 from semisift._threads import one_blas_thread, one_openmp_thread
 from semisift.math.blocks import blocks
 from semisift.math.streams import Purpose, draw_below
-from semisift.wrappers._trials import Fold, Trials, Verdict, log_probability
+from semisift.wrappers._trials import Array, Fold, Trials, Verdict, log_probability
 
 Columns = NDArray[np.int64]
+# which held-out rows are right with each of some columns, and how sure the model is of their class,
+# both of shape (n_held_out, n_columns): see `Trials.tally`
+Tried = tuple[NDArray[np.bool_], Array | None]
 
 
 class Judge(ABC):
@@ -83,13 +86,8 @@ class BatchJudge(Judge):
         """Yield slices of columns to be judged at once."""
 
     @abstractmethod
-    def _extend(
-        self, known: Any, columns: Columns, sure: bool
-    ) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None]:
-        """Return which held-out rows are right with each column, and how sure of their class.
-
-        Both are of shape (n_held_out, n_columns); see `Trials.tally`.
-        """
+    def _extend(self, known: Any, columns: Columns, sure: bool) -> Tried:
+        """Return how the held-out rows are predicted with each column."""
 
 
 class SplitJudge(BatchJudge):
@@ -102,9 +100,7 @@ class SplitJudge(BatchJudge):
             for split in splits
         ]
 
-    def _extend(
-        self, known: list[Any], columns: Columns, sure: bool
-    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    def _extend(self, known: list[Any], columns: Columns, sure: bool) -> Tried:
         trials = self.trials
         values = np.ascontiguousarray(trials.take(columns).T)
         right = np.empty((len(trials.held_out), len(columns)), dtype=bool)
@@ -118,13 +114,8 @@ class SplitJudge(BatchJudge):
         """Return the model of the picks in a split."""
 
     @abstractmethod
-    def _predict(
-        self, split: Fold, model: Any, values: NDArray[np.float64]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-        """Return which rows are right and how sure of their class, of shape (n_test, n_columns).
-
-        Each row of `values` is one further column.
-        """
+    def _predict(self, split: Fold, model: Any, values: Array) -> Tried:
+        """Return how the rows of a split are predicted; a row of `values` is a further column."""
 
 
 class WrappedLearner:
@@ -161,7 +152,7 @@ class WrappedLearner:
         self._categorical = _mask(self.estimator, n_features)
         self._fitted = clone(self.estimator)
 
-    def fit(self, X: NDArray[np.float64], codes: NDArray[np.int64], columns: Any) -> Any:
+    def fit(self, X: Array, codes: NDArray[np.int64], columns: Any) -> Any:
         """Fit on rows of some columns; the next fit may overwrite what is returned.
 
         Parameters
@@ -251,7 +242,7 @@ class EstimatorJudge(Judge):
         columns: Columns,
         sure: bool,
         right: NDArray[np.bool_],
-        sureness: NDArray[np.float64],
+        sureness: Array,
     ) -> None:
         trials, n_picks = self.trials, len(picks)
         parts = np.column_stack([trials.take(picks), np.zeros(len(trials.codes))])
@@ -282,7 +273,7 @@ class EstimatorJudge(Judge):
                     best = max(best, 1.0 - lost / max(1, len(splits)))
 
 
-def sure_of(fitted: Any, X: NDArray[np.float64], truth: NDArray[np.int64]) -> Any:
+def sure_of(fitted: Any, X: Array, truth: NDArray[np.int64]) -> Any:
     """Return how sure a classifier is of the true class of each row.
 
     Parameters
@@ -309,7 +300,7 @@ def sure_of(fitted: Any, X: NDArray[np.float64], truth: NDArray[np.int64]) -> An
     return margins(np.atleast_2d(fitted.decision_function(X).T), place)
 
 
-def margins(decisions: NDArray[np.float64], place: NDArray[np.int64]) -> NDArray[np.float64]:
+def margins(decisions: Array, place: NDArray[np.int64]) -> Array:
     """Return by how much the true class of each row leads.
 
     Parameters

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift.math.blocks import blocks
-from semisift.wrappers._judges import Columns, Judge, SplitJudge, margins
+from semisift.wrappers._judges import Columns, Judge, SplitJudge, Tried, margins
 from semisift.wrappers._newton import Scaled, log_odds, newton
-from semisift.wrappers._trials import Fold, Trials, Verdict, log_probability
+from semisift.wrappers._trials import Array, Fold, Trials, Verdict, log_probability
 
 # Decision values closer than this share of how large they may be are equal.
 SAME_DECISION = 1e-9
@@ -29,8 +29,6 @@ MOST_WEIGHTS = 250
 
 # Directions of the picks that are shorter than this, the longest being 1, are rounding.
 SHORTEST = 1e-13
-
-Rows = NDArray[np.float64]
 
 
 class LinearJudge(SplitJudge):
@@ -78,7 +76,7 @@ class LinearJudge(SplitJudge):
         widths = [model.width for _, model in known if model]
         return blocks(n_columns, max(len(self.trials.held_out), *widths, 1))
 
-    def _predict(self, split: Fold, model: Any, values: Rows) -> tuple[Any, Any]:
+    def _predict(self, split: Fold, model: Any, values: Array) -> Tried:
         classes, model = model
         truth = self.trials.codes[split.test]
         if model is None:
@@ -118,7 +116,7 @@ class LinearModel(ABC):
 
     def __init__(
         self,
-        picked: Rows,
+        picked: Array,
         split: Fold,
         targets: NDArray[np.bool_],
         penalty: float,
@@ -133,7 +131,7 @@ class LinearModel(ABC):
     def _fit(self) -> None:
         """Fit the picks alone."""
 
-    def extend(self, values: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def extend(self, values: Array) -> tuple[Array, Array]:
         """Add each of some columns.
 
         Parameters
@@ -155,13 +153,11 @@ class LinearModel(ABC):
         return decisions, size + np.sqrt(further.train.shape[1]) * possible
 
     @abstractmethod
-    def _extend(self, further: "Scaled") -> tuple[NDArray[np.float64], Any]:
+    def _extend(self, further: "Scaled") -> tuple[Array, Any]:
         """Return the decision values with each column, and the largest of the training rows."""
 
     @abstractmethod
-    def sure_of(
-        self, decisions: NDArray[np.float64], place: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def sure_of(self, decisions: Array, place: NDArray[np.int64]) -> Array:
         """Return how sure the model is of each true class, of shape (n_columns, n_test).
 
         Parameters
@@ -187,7 +183,7 @@ class Ridge(LinearModel):
         self.decisions = mean + weights @ self.picked.test
         self.size = np.abs(mean).max()
 
-    def _extend(self, further: Scaled) -> tuple[NDArray[np.float64], Any]:
+    def _extend(self, further: Scaled) -> tuple[Array, Any]:
         shadow = further.train @ self.inverse  # weights of the picks that come nearest to a column
         train = further.train - shadow @ self.picked.train
         test = further.test - shadow @ self.picked.test
@@ -196,9 +192,7 @@ class Ridge(LinearModel):
         weights = train @ self.signs.T / (squares + further.penalty)[:, None]
         return self.decisions + weights[:, :, None] * test[:, None, :], self.size
 
-    def sure_of(
-        self, decisions: NDArray[np.float64], place: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def sure_of(self, decisions: Array, place: NDArray[np.int64]) -> Array:
         """Return the margins."""
         return margins(decisions, place)
 
@@ -221,16 +215,14 @@ class Logistic(LinearModel):
         self.start = np.zeros((n_targets, n_weights - 1))
         self.start = self._newton(nothing)[0][0, :, :-1]
 
-    def _newton(self, further: Scaled) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _newton(self, further: Scaled) -> tuple[Array, Array]:
         return newton(self.known, further, self.targets, self.start, self.fit_intercept)
 
-    def _extend(self, further: Scaled) -> tuple[NDArray[np.float64], Any]:
+    def _extend(self, further: Scaled) -> tuple[Array, Any]:
         weights, size = self._newton(further)
         return log_odds(weights, self.known.test, further.test), size
 
-    def sure_of(
-        self, decisions: NDArray[np.float64], place: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def sure_of(self, decisions: Array, place: NDArray[np.int64]) -> Array:
         """Return the log-probabilities."""
         if decisions.shape[1] == 1:
             others = np.exp(decisions[:, 0] * np.where(place == 1, -1.0, 1.0))

@@ -21,8 +21,8 @@ from semisift.math.naive_bayes import (
     log_of_normaliser,
     mean_and_variance,
 )
-from semisift.wrappers._judges import BatchJudge, Columns
-from semisift.wrappers._trials import Trials, log_probability
+from semisift.wrappers._judges import BatchJudge, Columns, Tried
+from semisift.wrappers._trials import Array, Trials, log_probability
 
 # Moments of all columns are kept from pick to pick up to so many numbers, 128 MB.
 MOST_KEPT = 1 << 24
@@ -39,9 +39,9 @@ class Moments(NamedTuple):
         Variance of all training rows.
     """
 
-    mean: NDArray[np.float64]
-    variance: NDArray[np.float64]
-    total: NDArray[np.float64]
+    mean: Array
+    variance: Array
+    total: Array
 
     def take(self, columns: Any) -> "Moments":
         """Return the moments of some columns."""
@@ -68,10 +68,10 @@ class Known(NamedTuple):
     """
 
     is_numeric: NDArray[np.bool_]
-    squares: NDArray[np.float64]
-    variance: NDArray[np.float64]
-    categories: NDArray[np.float64]
-    largest: NDArray[np.float64]
+    squares: Array
+    variance: Array
+    categories: Array
+    largest: Array
     row_by_row: bool
 
 
@@ -107,9 +107,7 @@ class NaiveBayesJudge(BatchJudge):
     def _blocks(self, known: Known, n_columns: int) -> Iterator[slice]:
         return blocks(n_columns, (self.trials.n_classes + 4) * len(self.trials.held_out))
 
-    def _extend(
-        self, known: Known, columns: Columns, sure: bool
-    ) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None]:
+    def _extend(self, known: Known, columns: Columns, sure: bool) -> Tried:
         truth = self.trials.truth
         right = np.empty((len(truth), len(columns)), dtype=bool)
         shares = np.empty(right.shape) if sure else None
@@ -130,9 +128,7 @@ class NaiveBayesJudge(BatchJudge):
             shares[:, alike] = sum(np.exp(values - own) for values in likelihood)
         return right, None if shares is None else log_probability(1.0 / shares)
 
-    def _likelihood(
-        self, columns: Columns, moments: Moments, known: Known
-    ) -> list[NDArray[np.float64]]:
+    def _likelihood(self, columns: Columns, moments: Moments, known: Known) -> list[Array]:
         """Return for each class log P(c) + log P(x | c), of shape (n_held_out, n_columns).
 
         All columns are categorical, or all are numeric and raise epsilon, or none of these does.
@@ -162,11 +158,11 @@ class NaiveBayesJudge(BatchJudge):
         self,
         code: int,
         known: Known,
-        epsilon: NDArray[np.float64],
-        normaliser: NDArray[np.float64],
+        epsilon: Array,
+        normaliser: Array,
         squares: Any,
         categories: Any,
-    ) -> NDArray[np.float64]:
+    ) -> Array:
         """Add the terms of the picks and of one further column, in scikit-learn's order."""
         split = self.trials.split_of_held_out
         normalisers, distances, terms = [], [], []
@@ -223,7 +219,7 @@ class NaiveBayesJudge(BatchJudge):
             )
         return self._kept.take(columns)
 
-    def _moments(self, values: NDArray[np.float64], row_by_row: bool) -> Moments:
+    def _moments(self, values: Array, row_by_row: bool) -> Moments:
         shape = len(self.groups), self.trials.n_classes, values.shape[1]
         moments = Moments(np.zeros(shape), np.ones(shape), np.empty((shape[0], shape[2])))
         for number, (*classes, every) in enumerate(self.groups):
@@ -234,7 +230,7 @@ class NaiveBayesJudge(BatchJudge):
                     moments.mean[number, code], moments.variance[number, code] = own
         return moments
 
-    def _category_terms(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _category_terms(self, values: Array) -> Array:
         """Return log-probabilities of shape (n_held_out, n_classes, n_columns)."""
         trials = self.trials
         split, n_classes = trials.split_of_held_out, trials.n_classes
@@ -251,7 +247,7 @@ class NaiveBayesJudge(BatchJudge):
         return log_probability[split[:, None, None], np.arange(n_classes)[:, None], at_rows, column]
 
 
-def most_likely(likelihood: list[NDArray[np.float64]]) -> NDArray[np.int64]:
+def most_likely(likelihood: list[Array]) -> NDArray[np.int64]:
     """Return the class with the largest value, as argmax does: NaN is larger, the first one wins.
 
     Parameters

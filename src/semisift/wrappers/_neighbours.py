@@ -10,12 +10,11 @@ otherwise: among equally distant rows its choice may then be another.)
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift import kernels
 from semisift.math.blocks import blocks
-from semisift.wrappers._judges import Columns, Judge, SplitJudge
-from semisift.wrappers._trials import Fold, Trials, Verdict, log_probability
+from semisift.wrappers._judges import Columns, Judge, SplitJudge, Tried
+from semisift.wrappers._trials import Array, Fold, Trials, Verdict, log_probability
 
 # Distances worked on at once, 1 MB: they stay in the cache from one pass to the next.
 BLOCK_DISTANCES = 1 << 17
@@ -35,19 +34,17 @@ class NeighboursJudge(SplitJudge):
         super().__init__(trials)
         self.n_neighbours = n_neighbours
 
-    def _model(self, split: Fold, picks: Columns) -> NDArray[np.float64]:
+    def _model(self, split: Fold, picks: Columns) -> Array:
         """Return squared distances, of shape (n_test, n_train), adding column after column."""
         distances = np.zeros((len(split.test), len(split.train)))
         for x in self.trials.take(picks).T:
             distances += np.square(x[split.test, None] - x[split.train])
         return distances
 
-    def _blocks(self, known: list[NDArray[np.float64]], n_columns: int) -> Iterator[slice]:
+    def _blocks(self, known: list[Array], n_columns: int) -> Iterator[slice]:
         return blocks(n_columns, max(model.size for model in known), BLOCK_DISTANCES)
 
-    def _predict(
-        self, split: Fold, model: NDArray[np.float64], values: NDArray[np.float64]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    def _predict(self, split: Fold, model: Array, values: Array) -> Tried:
         codes = self.trials.codes
         x, y = np.take(values, split.test, axis=1), np.take(values, split.train, axis=1)
         distances = x[:, :, None] - y[:, None, :]

@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift.math.blocks import blocks
-from semisift.wrappers._trials import Fold
-
-Array = NDArray[np.float64]
+from semisift.wrappers._trials import Array, Fold
 
 # Steps converge quadratically: one that promises to lower the loss by so small a share of it is the
 # last one.
@@ -83,11 +81,7 @@ def log_odds(weights: Array, known: Array, further: Array) -> Array:
 
 
 def newton(
-    picked: Scaled,
-    added: Scaled,
-    targets: NDArray[np.bool_],
-    start: Array,
-    fit_intercept: bool,
+    picked: Scaled, added: Scaled, targets: NDArray[np.bool_], start: Array, fit_intercept: bool
 ) -> tuple[Array, Array]:
     """Fit the known columns and one further column, for each of these.
 

@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from semisift import kernels
 from semisift.math.blocks import blocks
 from semisift.math.columns import extremes, power_of_two
-from semisift.wrappers._judges import BatchJudge, Columns
+from semisift.wrappers._judges import BatchJudge, Columns, Tried
 from semisift.wrappers._trials import Trials, divide_columns, log_probability
 
 # Up to so many rows, the rank of a value within its column fits into a byte.
@@ -51,9 +51,7 @@ class TreeJudge(BatchJudge):
     def _blocks(self, known: Columns, n_columns: int) -> Iterator[slice]:
         return blocks(n_columns, 2 * self.weights.size + 20 * len(self.trials.held_out))
 
-    def _extend(
-        self, known: Columns, columns: Columns, sure: bool
-    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    def _extend(self, known: Columns, columns: Columns, sure: bool) -> Tried:
         trees = self._grow(known, columns)
         leaves = self._find_leaves(trees, known, columns)
         truth = np.broadcast_to(self.trials.truth[:, None], leaves.shape)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -15,6 +15,8 @@ from semisift._problem import Problem
 from semisift.math.blocks import dense_columns
 from semisift.math.columns import column_factors
 from semisift.math.information import bin_columns, mutual_information
+
+Array = NDArray[np.float64]
 
 # Fewer rows than this are held out one by one.
 FEWEST_FOR_FOLDS = 20
@@ -84,29 +86,21 @@ class Trials:
         -------
         Trials
         """
-        used = np.zeros(problem.n_rows, dtype=bool)
-        for sample in samples:
-            used[sample] = True
-        rows = np.flatnonzero(used)
-        place = np.cumsum(used) - 1
+        rows = np.unique(np.concatenate(samples))
         own_codes = codes[rows].astype(np.int64)
-        own_samples = [place[np.sort(sample)] for sample in samples]
+        own_samples = [np.searchsorted(rows, np.sort(sample)) for sample in samples]
+        split = default_splits if cv is None else partial(given_splits, cv=cv)
         _, unit = column_factors(problem.X, None, problem.spans)
         return cls(
             X=_take_rows(problem.X, rows),
             codes=own_codes,
             n_classes=problem.labels.n_classes,
             samples=own_samples,
-            splits_of=[
-                default_splits(own_codes, sample)
-                if cv is None
-                else given_splits(own_codes, sample, cv)
-                for sample in own_samples
-            ],
+            splits_of=[split(own_codes, sample) for sample in own_samples],
             unit=unit,
         )
 
-    def take(self, columns: slice | NDArray[np.integer]) -> NDArray[np.float64]:
+    def take(self, columns: slice | NDArray[np.integer]) -> Array:
         """Return some columns of all rows as a C-ordered array, in the trials' unit."""
         values = dense_columns(self.X, columns)
         return values if self.unit == 1.0 else values / self.unit
@@ -152,10 +146,10 @@ class Trials:
         return self.codes[self.held_out]
 
     @cached_property
-    def _relevance(self) -> dict[int, NDArray[np.float64]]:
+    def _relevance(self) -> dict[int, Array]:
         return {}
 
-    def relevance(self, sample: int) -> NDArray[np.float64]:
+    def relevance(self, sample: int) -> Array:
         """Return the mutual information of all columns with the classes of one sample's rows."""
         if sample not in self._relevance:
             rows = self.samples[sample]
@@ -178,12 +172,10 @@ class Trials:
         Verdict
         """
         accuracy, confidence = np.zeros((2, len(self.samples), right.shape[1]))
-        for sample, (splits, own) in enumerate(
-            zip(self.splits_of, self.parts_of_samples, strict=True)
-        ):
-            if not splits:
+        for sample, own in enumerate(self.parts_of_samples):
+            if not self.splits_of[sample]:
                 continue
-            sizes = np.array([len(split.test) for split in splits])
+            sizes = np.array([len(split.test) for split in self.splits_of[sample]])
             hits = np.add.reduceat(right[own], np.cumsum(sizes) - sizes, axis=0, dtype=np.int64)
             # one contiguous row a column, so that the mean has the bits of cross_val_score's
             accuracy[sample] = np.ascontiguousarray((hits / sizes[:, None]).T).mean(axis=1)
@@ -203,11 +195,11 @@ class Verdict(NamedTuple):
         Mean log-probability, or margin, of the true class over the held-out rows.
     """
 
-    accuracy: NDArray[np.float64]
-    confidence: NDArray[np.float64] | None
+    accuracy: Array
+    confidence: Array | None
 
 
-def log_probability(probability: NDArray[np.floating]) -> NDArray[np.float64]:
+def log_probability(probability: NDArray[np.floating]) -> Array:
     """Return the logarithm; for less than `SMALLEST`, and for NaN, that of `SMALLEST`."""
     return np.log(np.fmax(probability, SMALLEST))
 
@@ -250,7 +242,7 @@ def given_splits(codes: NDArray[np.int64], rows: NDArray[np.int64], cv: Any) -> 
     ]
 
 
-def divide_columns(X: Any, by: NDArray[np.float64]) -> Any:
+def divide_columns(X: Any, by: Array) -> Any:
     """Return X, Fortran-ordered or a csc_array, with each column divided; zeros stay zeros."""
     if not issparse(X):
         return np.asfortranarray(X / by)

@@ -35,7 +35,7 @@ from semisift._sklearn import MOST_MEMBERS, Interval, StrOptions, at_least
 from semisift.wrappers._choose import choose_judge
 from semisift.wrappers._forward import ForwardRanker, Found, Search, advance, one_step, predict
 from semisift.wrappers._judges import WrappedLearner
-from semisift.wrappers._trials import Trials
+from semisift.wrappers._trials import Array, Trials
 
 # Separates the draws of unlabelled rows from the others of the same seed.
 DRAW_STREAM = 0x6477
@@ -152,9 +152,7 @@ class FWSemiFS(ForwardRanker):
                 pick = one_step(problem, choose_judge(learner, trials), found.picks)
             yield pick
 
-    def _draw(
-        self, problem: Problem, probability: NDArray[np.float64], number: int
-    ) -> list[NDArray[np.integer]]:
+    def _draw(self, problem: Problem, probability: Array, number: int) -> list[NDArray[np.integer]]:
         """Draw samples of the unlabelled rows, and join them to the labelled ones."""
         labels = problem.labels
         n_rows = len(labels.unlabelled)
@@ -182,9 +180,7 @@ class FWSemiFS(ForwardRanker):
         return bool((before == before[0]).all())
 
 
-def draw_weighted(
-    rng: np.random.Generator, weights: NDArray[np.float64], size: int
-) -> NDArray[np.int64]:
+def draw_weighted(rng: np.random.Generator, weights: Array, size: int) -> NDArray[np.int64]:
     """Draw rows without replacement, one after the other, with chances in proportion to weights.
 
     Parameters
@@ -205,10 +201,7 @@ def draw_weighted(
 
 
 def most_frequent(
-    groups: NDArray[np.integer],
-    picks: Sequence[int],
-    relevance: NDArray[np.float64],
-    chance: NDArray[np.integer],
+    groups: NDArray[np.integer], picks: Sequence[int], relevance: Array, chance: NDArray[np.integer]
 ) -> int | None:
     """Return the column that is in most groups and not among the picks.
 

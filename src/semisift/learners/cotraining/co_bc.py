@@ -139,11 +139,7 @@ class CoBC(CommitteeClassifier):
 
 
 def draw_pools(
-    seed: int,
-    n_round: int,
-    left: NDArray[np.bool_],
-    unlabelled: NDArray[np.int32],
-    pool_size: int,
+    seed: int, n_round: int, left: NDArray[np.bool_], unlabelled: NDArray[np.int32], pool_size: int
 ) -> NDArray[np.bool_]:
     """Draw the pool of each member from the rows that it has left.
 

@@ -128,8 +128,5 @@ class SelfTraining(SubspaceClassifier):
             is_dense,
         )
         return Labelling(
-            model.transduction_,
-            model.labeled_iter_,
-            model.n_iter_,
-            model.termination_condition_,
+            model.transduction_, model.labeled_iter_, model.n_iter_, model.termination_condition_
         )

@@ -178,11 +178,7 @@ def label_shares(
 
 
 def draw_labels(
-    shares: NDArray[np.float64],
-    rows: NDArray[np.int32],
-    seed: int,
-    n_round: int,
-    n_members: int,
+    shares: NDArray[np.float64], rows: NDArray[np.int32], seed: int, n_round: int, n_members: int
 ) -> NDArray[np.int32]:
     """Draw a label of each row for each member from its own stream: (n_members, n_rows)."""
     numbers = n_round * n_members + np.arange(n_members)[:, None]
