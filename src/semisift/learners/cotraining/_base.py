@@ -22,6 +22,11 @@ from semisift._sklearn import JOBS, HasMethods, fit_context, safe_indexing
 from semisift.learners.labelled_only import labelled_part
 from semisift.math.diversity import entropy_diversity
 
+Array = NDArray[np.float64]
+Ints = NDArray[np.integer]
+Int32s = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+
 Stop = Literal["max_iter", "no_change", "all_labeled"]
 When = Literal["begin", "end"]
 
@@ -41,8 +46,8 @@ class Labelling(NamedTuple):
         Why the loop ended.
     """
 
-    codes: NDArray[np.integer]
-    iterations: NDArray[np.integer]
+    codes: Ints
+    iterations: Ints
     n_iter: int
     stop: Stop
 
@@ -149,7 +154,7 @@ class CoTrainedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimator):
         votes = self._vote(self._clean(X))
         return np.asarray(self.classes_[votes.argmax(axis=1)])
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Array:
         """Return the share of each class in the votes.
 
         Parameters
@@ -216,7 +221,7 @@ class CoTrainedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimator):
         )
 
     @abstractmethod
-    def _judgements(self, X: Any, when: When) -> tuple[NDArray[np.floating], NDArray[np.integer]]:
+    def _judgements(self, X: Any, when: When) -> tuple[NDArray[np.floating], Ints]:
         """Return the votes, (n_rows, n_classes), and the members' choices, (n_members, n_rows)."""
 
     @abstractmethod
@@ -254,7 +259,7 @@ class CoTrainedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimator):
         return tags
 
 
-def decode(codes: NDArray[np.integer], classes: NDArray[Any]) -> NDArray[Any]:
+def decode(codes: Ints, classes: NDArray[Any]) -> NDArray[Any]:
     """Return the labels of codes, and -1 (None among labels that are no numbers) where they are -1.
 
     Parameters

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from semisift._committee.engine import Committee
@@ -20,10 +19,10 @@ from semisift._committee.estimators import gets_dense, with_random_states
 from semisift._committee.permutation import Member
 from semisift._problem import Problem
 from semisift._threads import one_openmp_thread
-from semisift.learners.cotraining._base import When
+from semisift.learners.cotraining._base import Array, Ints, When
 from semisift.math.blocks import row_blocks
 
-Subspaces = Sequence[NDArray[np.integer]] | NDArray[np.integer]
+Subspaces = Sequence[Ints] | Ints
 
 # Mean shares are rounded to this unit, so that equal ones are equal in whatever order they were
 # added: no share of k neighbours in K subspaces lies near the middle between two units.
@@ -47,15 +46,15 @@ class Trainer(ABC):
 
     def __init__(self, problem: Problem) -> None:
         labels = problem.labels
-        self.rows: NDArray[np.integer] = labels.unlabelled
-        self.known: NDArray[np.integer] = labels.labelled
-        self.codes: NDArray[np.integer] = labels.codes[self.known]
+        self.rows: Ints = labels.unlabelled
+        self.known: Ints = labels.labelled
+        self.codes: Ints = labels.codes[self.known]
 
     @abstractmethod
-    def judge(self) -> NDArray[np.float64]:
+    def judge(self) -> Array:
         """Return the mean shares of the classes for `rows`, rounded to whole units."""
 
-    def add(self, places: NDArray[np.integer], codes: NDArray[np.integer]) -> None:
+    def add(self, places: Ints, codes: Ints) -> None:
         """Label the rows at some places of `rows`, which leave it."""
         self.known = np.concatenate([self.known, self.rows[places]])
         self.codes = np.concatenate([self.codes, codes])
@@ -91,13 +90,13 @@ class EstimatorPanel:
     def __len__(self) -> int:
         return len(self.end)
 
-    def shares(self, X: Any, when: When = "end") -> NDArray[np.float64]:
+    def shares(self, X: Any, when: When = "end") -> Array:
         """Return the shares of the classes, of shape (n_subspaces, n_rows, n_classes)."""
         rows = X.tocsr() if issparse(X) else X
         members = self.begin if when == "begin" else self.end
         return np.array([self._shares_of(member, rows) for member in members])
 
-    def _shares_of(self, member: Member, X: Any) -> NDArray[np.float64]:
+    def _shares_of(self, member: Member, X: Any) -> Array:
         parts = [
             member.class_shares(take(X, part, member.columns, self.is_dense), self.n_classes)
             for part in row_blocks(X, len(member.columns), self.is_dense)
@@ -130,21 +129,21 @@ class EstimatorTrainer(Trainer):
         self.begin: list[Member] = []
         self.end: list[Member] = []
 
-    def judge(self) -> NDArray[np.float64]:
+    def judge(self) -> Array:
         """Return the mean shares of the classes for `rows`, rounded to whole units."""
         return rounded(self.judge_each(self.rows).mean(axis=0))
 
-    def judge_each(self, rows: NDArray[np.integer]) -> NDArray[np.float64]:
+    def judge_each(self, rows: Ints) -> Array:
         """Return the shares of the classes for some rows, (n_subspaces, n_rows, n_classes)."""
         answers = self.committee.map(
-            fit_and_judge, self.committee.ranges(), *self.setting, self.known, self.codes, rows
+            fit_and_judge, self.committee.ranges(), self.setting, self.known, self.codes, rows
         )
         fitted, shares = zip(*answers, strict=True)
         self.end = [member for members in fitted for member in members]
         self.begin = self.begin or self.end
         return np.concatenate(shares)
 
-    def add(self, places: NDArray[np.integer], codes: NDArray[np.integer]) -> None:
+    def add(self, places: Ints, codes: Ints) -> None:
         """Label the rows at some places of `rows`, which leave it."""
         super().add(places, codes)
         self.end = []
@@ -158,18 +157,10 @@ class EstimatorTrainer(Trainer):
 
 @one_openmp_thread()
 def fit_and_judge(
-    block: tuple[int, int],
-    X: Any,
-    subspaces: Subspaces,
-    estimator: Any,
-    seed: int,
-    n_classes: int,
-    is_dense: bool,
-    known: NDArray[np.integer],
-    codes: NDArray[np.integer],
-    rows: NDArray[np.integer],
-) -> tuple[list[Member], NDArray[np.float64]]:
+    block: tuple[int, int], setting: tuple[Any, ...], known: Ints, codes: Ints, rows: Ints
+) -> tuple[list[Member], Array]:
     """Fit some members on the known rows, and return them and their shares for other rows."""
+    X, subspaces, estimator, seed, n_classes, is_dense = setting
     members, shares = [], np.zeros((block[1] - block[0], len(rows), n_classes))
     for i, number in enumerate(range(*block)):
         columns = np.asarray(subspaces[number], dtype=np.int32)
@@ -181,9 +172,7 @@ def fit_and_judge(
     return members, shares
 
 
-def take(
-    X: Any, rows: NDArray[np.integer] | slice, columns: NDArray[np.integer], is_dense: bool
-) -> Any:
+def take(X: Any, rows: Ints | slice, columns: Ints, is_dense: bool) -> Any:
     """Return a copy of some rows and columns: a C-ordered array, or else a CSR array."""
     part = X[rows][:, columns]
     if issparse(part):
@@ -191,6 +180,6 @@ def take(
     return np.ascontiguousarray(part)
 
 
-def rounded(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+def rounded(shares: Array) -> Array:
     """Return shares in whole units of `SHARE`."""
     return np.rint(shares / SHARE)

@@ -24,7 +24,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from semisift import kernels
 from semisift._problem import Problem
-from semisift.learners.cotraining._base import When
+from semisift.learners.cotraining._base import Array, Int32s, Ints, Mask, When
 from semisift.learners.cotraining._members import Subspaces, Trainer, rounded
 from semisift.math.columns import is_small
 
@@ -89,7 +89,7 @@ class Vicinity:
     def __init__(
         self,
         X: NDArray[np.floating],
-        subspaces: NDArray[np.int32],
+        subspaces: Int32s,
         n_neighbours: int,
         n_classes: int,
         n_jobs: int,
@@ -99,7 +99,7 @@ class Vicinity:
         self.kept = np.full(self.heaps.shape, -1, dtype=np.int32)
         self.votes = np.zeros((len(X), n_classes), dtype=np.int32)
 
-    def see(self, rows: NDArray[np.floating], codes: NDArray[np.integer]) -> None:
+    def see(self, rows: NDArray[np.floating], codes: Ints) -> None:
         """Look at further labelled rows, one after the other."""
         given = rows, codes.astype(np.int32), self.heaps, self.kept, self.votes
 
@@ -113,14 +113,14 @@ class Vicinity:
         with ThreadPoolExecutor(self.n_jobs, thread_name_prefix="semisift") as pool:
             list(pool.map(push, ends[:-1], ends[1:]))
 
-    def keep(self, rows: NDArray[np.bool_]) -> None:
+    def keep(self, rows: Mask) -> None:
         """Forget all but some of the rows."""
         self.X = np.asfortranarray(self.X[rows])
         self.heaps = np.ascontiguousarray(self.heaps[:, rows])
         self.kept = np.ascontiguousarray(self.kept[:, rows])
         self.votes = self.votes[rows]
 
-    def shares(self) -> NDArray[np.float64]:
+    def shares(self) -> Array:
         """Return the shares of the classes, of shape (n_subspaces, n, n_classes)."""
         is_class = [np.count_nonzero(self.kept == c, axis=2) for c in range(self.votes.shape[1])]
         return np.stack(is_class, axis=2) / self.kept.shape[2]
@@ -142,16 +142,16 @@ class NeighbourPanel:
         What a `Vicinity` is given besides X.
     """
 
-    used: NDArray[np.integer]
+    used: Ints
     rows: NDArray[np.floating]
-    codes: NDArray[np.integer]
+    codes: Ints
     n_begin: int
     setting: tuple[Any, ...]
 
     def __len__(self) -> int:
         return len(self.setting[0])
 
-    def shares(self, X: Any, when: When = "end") -> NDArray[np.float64]:
+    def shares(self, X: Any, when: When = "end") -> Array:
         """Return the shares of the classes, of shape (n_subspaces, n_rows, n_classes)."""
         n = self.n_begin if when == "begin" else len(self.rows)
         near = Vicinity(dense(X, self.used, self.rows.dtype), *self.setting)
@@ -171,11 +171,7 @@ class NeighbourTrainer(Trainer):
     """
 
     def __init__(
-        self,
-        problem: Problem,
-        subspaces: NDArray[np.integer],
-        n_neighbours: int,
-        n_jobs: int | None,
+        self, problem: Problem, subspaces: Ints, n_neighbours: int, n_jobs: int | None
     ) -> None:
         super().__init__(problem)
         self.used, places = np.unique(subspaces, return_inverse=True)
@@ -192,12 +188,12 @@ class NeighbourTrainer(Trainer):
         self.near = Vicinity(np.asfortranarray(self.values[self.rows]), *self.setting)
         self._show(0)
 
-    def judge(self) -> NDArray[np.float64]:
+    def judge(self) -> Array:
         """Return the mean shares of the classes for `rows`, rounded to whole units."""
         n_votes = self.near.kept.shape[0] * self.near.kept.shape[2]
         return rounded(self.near.votes[self.is_left] / n_votes)
 
-    def add(self, places: NDArray[np.integer], codes: NDArray[np.integer]) -> None:
+    def add(self, places: Ints, codes: Ints) -> None:
         """Label the rows at some places of `rows`, which leave it."""
         n_shown = len(self.known)
         super().add(places, codes)
@@ -217,7 +213,7 @@ class NeighbourTrainer(Trainer):
         return NeighbourPanel(self.used, rows, self.codes, self.n_begin, self.setting)
 
 
-def dense(X: Any, columns: NDArray[np.integer], dtype: Any) -> NDArray[np.floating]:
+def dense(X: Any, columns: Ints, dtype: Any) -> NDArray[np.floating]:
     """Return some columns as a Fortran-ordered array."""
     part = X[:, columns]
     return np.asfortranarray(part.toarray() if issparse(part) else part, dtype=dtype)

@@ -13,7 +13,14 @@ from sklearn.neighbors import KNeighborsClassifier
 from semisift._committee.engine import Committee
 from semisift._problem import Problem
 from semisift._sklearn import at_least
-from semisift.learners.cotraining._base import CoTrainedClassifier, Labelling, Stop, When
+from semisift.learners.cotraining._base import (
+    Array,
+    CoTrainedClassifier,
+    Ints,
+    Labelling,
+    Stop,
+    When,
+)
 from semisift.learners.cotraining._members import EstimatorTrainer, Subspaces, Trainer
 from semisift.learners.cotraining._neighbours import NeighbourTrainer, can_serve
 from semisift.math.blocks import blocks
@@ -97,7 +104,7 @@ class SubspaceClassifier(CoTrainedClassifier):
     def _vote(self, X: Any) -> NDArray[np.floating]:
         return self._judgements(X, "end")[0]
 
-    def _judgements(self, X: Any, when: When) -> tuple[NDArray[np.floating], NDArray[np.integer]]:
+    def _judgements(self, X: Any, when: When) -> tuple[NDArray[np.floating], Ints]:
         rows = X.tocsr() if issparse(X) else X
         n_classes = len(self.classes_)
         votes, choices = [], []
@@ -130,13 +137,7 @@ def check_estimator(estimator: Any, n_labelled: int) -> Any:
     return estimator
 
 
-def pick(
-    shares: NDArray[np.float64],
-    rows: NDArray[np.integer],
-    seed: int,
-    iteration: int,
-    quotas: int | NDArray[np.integer],
-) -> Picks:
+def pick(shares: Array, rows: Ints, seed: int, iteration: int, quotas: int | Ints) -> Picks:
     """Pick the surest rows of each class; equally sure ones in the random order of the iteration.
 
     Parameters

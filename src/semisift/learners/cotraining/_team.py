@@ -18,8 +18,18 @@ from semisift._committee.estimators import EstimatorSetting
 from semisift._committee.members import Setting, build_setting
 from semisift._problem import Problem
 from semisift._sklearn import Interval, RealNotInt, StrOptions, at_least
-from semisift.learners.cotraining._base import CoTrainedClassifier, Labelling, Stop, When
+from semisift.learners.cotraining._base import (
+    Array,
+    CoTrainedClassifier,
+    Int32s,
+    Ints,
+    Labelling,
+    Mask,
+    Stop,
+    When,
+)
 from semisift.learners.cotraining._trained import Bags, fit_and_vote
+from semisift.math.blocks import blocks
 from semisift.math.masks import unmask
 
 # How many features are drawn.
@@ -30,8 +40,8 @@ MAX_FEATURES: list[Any] = [StrOptions({"sqrt"}), *NUMBER_OR_SHARE]
 class Opinion(NamedTuple):
     """The class that some voters prefer, and its share of their votes (0: nobody voted)."""
 
-    label: NDArray[np.int32]
-    confidence: NDArray[np.float64]
+    label: Int32s
+    confidence: Array
 
 
 class Team:
@@ -76,13 +86,13 @@ class Team:
         if isinstance(setting, EstimatorSetting):
             committee.limit_threads()
         n_members = committee.n_members
-        self._subspaces, counts, out_of_bag = setting.new_block(0, n_members).plan(setting)
+        subspaces, counts, out_of_bag = setting.new_block(0, n_members).plan(setting)
         self.out_of_bag = unmask(out_of_bag, problem.n_rows)[:, self.labels.labelled]
         if not bootstrap:
             counts = np.ones_like(counts)
             self.out_of_bag = np.zeros_like(self.out_of_bag)
         none = np.empty((n_members, 0), dtype=np.int32)
-        self.first_bags = self.bags = Bags(counts, none, none)
+        self.first_bags = self.bags = Bags(counts, none, none, subspaces=subspaces)
         self.members, self.own = self._fit(self.bags)
         self.first_members = self.members
         self.total = self.own.sum(axis=0, dtype=np.int64)
@@ -91,7 +101,7 @@ class Team:
     def __len__(self) -> int:
         return self._committee.n_members
 
-    def train(self, bags: Bags, chosen: NDArray[np.bool_], n_round: int) -> None:
+    def train(self, bags: Bags, chosen: Mask, n_round: int) -> None:
         """Train some members on new bags; the others keep theirs."""
         fresh, votes = self._fit(bags.emptied(~chosen))
         self.members = self.members.replaced(fresh, chosen)
@@ -102,9 +112,11 @@ class Team:
         handed = np.unique(handed[handed >= 0])
         self.first_round[handed[self.first_round[handed] < 0]] = n_round
 
-    def judge_without(self, members: NDArray[np.intp], rows: NDArray[np.int32]) -> Opinion:
-        """Return what the committee without a member thinks of rows, for each of some members."""
-        return decide(self.total[rows] - self.own[members][:, rows])
+    def companions(self, members: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Opinion]]:
+        """Yield some members at a time, with what all but each think of the unlabelled rows."""
+        rows = self.labels.unlabelled
+        for part in blocks(len(members), max(1, len(rows)) * self.labels.n_classes):
+            yield members[part], decide(self.total[rows] - self.own[members[part]][:, rows])
 
     def labelling(self, n_iter: int, stop: Stop) -> Labelling:
         """Return what the members were handed: the label that most of them have for a row."""
@@ -115,19 +127,11 @@ class Team:
         iterations = np.where(codes < 0, -1, self.first_round)
         return Labelling(codes, iterations, n_iter, stop)
 
-    def _fit(self, bags: Bags) -> tuple[Any, NDArray[np.int32]]:
-        jobs = [
-            (
-                start,
-                bags.part(start, stop),
-                None if self._subspaces is None else self._subspaces[start:stop],
-            )
-            for start, stop in self._committee.ranges()
-        ]
-        arguments = self._setting, self.problem.X, self._probability
-        answers = list(self._committee.map(fit_and_vote, jobs, *arguments))
-        parts = [members for members, _ in answers]
-        return type(parts[0]).join(parts), np.concatenate([votes for _, votes in answers])
+    def _fit(self, bags: Bags) -> tuple[Any, Int32s]:
+        jobs = [(start, bags.part(start, stop)) for start, stop in self._committee.ranges()]
+        shared = self._setting, self.problem.X, self._probability
+        parts, votes = zip(*self._committee.map(fit_and_vote, jobs, *shared), strict=True)
+        return type(parts[0]).join(parts), np.concatenate(votes)
 
 
 class CommitteeClassifier(CoTrainedClassifier):
@@ -208,16 +212,16 @@ class CommitteeClassifier(CoTrainedClassifier):
         votes = self._members.vote_each(self._clean(X), False)
         return np.asarray(self.classes_[votes.argmax(axis=2)])
 
-    def _vote(self, X: Any) -> NDArray[np.float64]:
+    def _vote(self, X: Any) -> Array:
         return np.asarray(self._members.vote(X, self.voting == "soft"), dtype=np.float64)
 
-    def _judgements(self, X: Any, when: When) -> tuple[NDArray[np.floating], NDArray[np.integer]]:
+    def _judgements(self, X: Any, when: When) -> tuple[NDArray[np.floating], Ints]:
         members = self._members if when == "end" else self._first_members
         choices = members.vote_each(X, False).argmax(axis=2)
         return members.vote(X, self.voting == "soft"), choices
 
 
-def decide(votes: NDArray[np.integer]) -> Opinion:
+def decide(votes: Ints) -> Opinion:
     """Return the class with most votes, the first of equal ones, and its share.
 
     Parameters
@@ -239,9 +243,7 @@ def decide(votes: NDArray[np.integer]) -> Opinion:
     return Opinion(votes.argmax(axis=-1).astype(np.int32), confidence)
 
 
-def pad_rows(
-    chosen: NDArray[np.bool_], rows: NDArray[np.int32], *values: NDArray[Any]
-) -> tuple[NDArray[Any], ...]:
+def pad_rows(chosen: Mask, rows: Int32s, *values: NDArray[Any]) -> tuple[NDArray[Any], ...]:
     """List the chosen rows of each member, -1 behind them, and the values that belong to them.
 
     Parameters

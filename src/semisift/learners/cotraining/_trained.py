@@ -17,6 +17,7 @@ from semisift._committee.estimators import VOTE, EstimatorSetting, fit_member
 from semisift._committee.members import Setting, TreeSetting
 from semisift._committee.permutation import Member
 from semisift._threads import one_openmp_thread
+from semisift.learners.cotraining._base import Array, Int32s, Mask
 from semisift.math.blocks import row_blocks
 from semisift.math.masks import row_mask
 
@@ -39,36 +40,36 @@ class Bags(NamedTuple):
         Further rows (-1: none) and the classes that they were given.
     weights : array of that shape or None
         What the further rows count for, in (0, 1]; None is 1.
+    subspaces : int32 array of shape (n_members, n_drawn) or None
+        The columns of each member; None is all.
     """
 
-    counts: NDArray[np.int32]
-    rows: NDArray[np.int32]
-    labels: NDArray[np.int32]
-    weights: NDArray[np.float64] | None = None
+    counts: Int32s
+    rows: Int32s
+    labels: Int32s
+    weights: Array | None = None
+    subspaces: Int32s | None = None
 
     def part(self, start: int, stop: int) -> "Bags":
         """Return the bags of some members."""
         own = slice(start, stop)
         weights = None if self.weights is None else self.weights[own]
-        return Bags(self.counts[own], self.rows[own], self.labels[own], weights)
+        subspaces = None if self.subspaces is None else self.subspaces[own]
+        return Bags(self.counts[own], self.rows[own], self.labels[own], weights, subspaces)
 
     def handed(
-        self,
-        chosen: NDArray[np.bool_],
-        rows: NDArray[np.int32],
-        labels: NDArray[np.int32],
-        weights: NDArray[np.float64] | None = None,
+        self, chosen: Mask, rows: Int32s, labels: Int32s, weights: Array | None = None
     ) -> "Bags":
         """Return the bags after some members got all labelled rows and new ones, but no others."""
         old_weights = np.ones(self.rows.shape) if self.weights is None else self.weights
-        return Bags(
-            np.where(chosen[:, None], np.int32(1), self.counts),
-            _mix(chosen, rows, self.rows, -1),
-            _mix(chosen, labels, self.labels, -1),
-            None if weights is None else _mix(chosen, weights, old_weights, 1),
+        return self._replace(
+            counts=np.where(chosen[:, None], np.int32(1), self.counts),
+            rows=_mix(chosen, rows, self.rows, -1),
+            labels=_mix(chosen, labels, self.labels, -1),
+            weights=None if weights is None else _mix(chosen, weights, old_weights, 1),
         )
 
-    def emptied(self, where: NDArray[np.bool_]) -> "Bags":
+    def emptied(self, where: Mask) -> "Bags":
         """Return the bags with nothing in those of some members."""
         emptied = where[:, None]
         return self._replace(
@@ -77,9 +78,7 @@ class Bags(NamedTuple):
         )
 
 
-def _mix(
-    chosen: NDArray[np.bool_], new: NDArray[Any], old: NDArray[Any], fill: int
-) -> NDArray[Any]:
+def _mix(chosen: Mask, new: NDArray[Any], old: NDArray[Any], fill: int) -> NDArray[Any]:
     """Return the rows of `new` where chosen, else of `old`, filled up to one width."""
     mixed = np.full((len(old), max(new.shape[1], old.shape[1])), fill, dtype=new.dtype)
     mixed[chosen, : new.shape[1]] = new[chosen]
@@ -95,9 +94,7 @@ class TreeMembers:
     n_classes: int
 
     @classmethod
-    def fit(
-        cls, setting: TreeSetting, start: int, bags: Bags, subspaces: NDArray[np.int32] | None
-    ) -> "TreeMembers":
+    def fit(cls, setting: TreeSetting, start: int, bags: Bags) -> "TreeMembers":
         """Grow a tree for each bag; an empty one gets a single leaf."""
         counts, weights = bags.counts, None
         if bags.weights is not None:
@@ -111,7 +108,7 @@ class TreeMembers:
             np.ascontiguousarray(counts),
             np.ascontiguousarray(bags.rows),
             np.ascontiguousarray(bags.labels),
-            subspaces,
+            bags.subspaces,
             codes=setting.ranks,
             order=setting.order,
             spread=setting.spread,
@@ -142,7 +139,7 @@ class TreeMembers:
         )
         return cls(whole, parts[0].n_classes)
 
-    def replaced(self, by: "TreeMembers", where: NDArray[np.bool_]) -> "TreeMembers":
+    def replaced(self, by: "TreeMembers", where: Mask) -> "TreeMembers":
         """Return these members with some of them replaced."""
         both = TreeMembers.join([self, by]).trees
         chosen = np.arange(len(where)) + len(where) * where
@@ -159,7 +156,7 @@ class TreeMembers:
         )
         return TreeMembers(trees, self.n_classes)
 
-    def vote_each(self, X: Any, probability: bool) -> NDArray[np.int32]:
+    def vote_each(self, X: Any, probability: bool) -> Int32s:
         """Return the votes of each member: (n_members, n_rows, n_classes)."""
         columns = kernels.columns.Columns(X)
         return kernels.votes.vote_each(columns, self.trees, self.n_classes, probability)
@@ -181,15 +178,13 @@ class EstimatorMembers:
 
     @classmethod
     @one_openmp_thread()
-    def fit(
-        cls, setting: EstimatorSetting, start: int, bags: Bags, subspaces: NDArray[np.int32] | None
-    ) -> "EstimatorMembers":
+    def fit(cls, setting: EstimatorSetting, start: int, bags: Bags) -> "EstimatorMembers":
         """Fit a classifier on each bag that is not empty."""
         members: list[Member | None] = []
         for i in range(len(bags.counts)):
             columns = np.arange(setting.n_features, dtype=np.int32)
-            if subspaces is not None:
-                columns = subspaces[i]
+            if bags.subspaces is not None:
+                columns = bags.subspaces[i]
             own, further = np.repeat(setting.labelled, bags.counts[i]), bags.rows[i] >= 0
             rows = np.concatenate([own, bags.rows[i, further]])
             codes = np.concatenate([setting.labels.codes[own], bags.labels[i, further]])
@@ -206,12 +201,12 @@ class EstimatorMembers:
         """Put the members of several ranges behind one another."""
         return cls(parts[0].setting, [member for part in parts for member in part.members])
 
-    def replaced(self, by: "EstimatorMembers", where: NDArray[np.bool_]) -> "EstimatorMembers":
+    def replaced(self, by: "EstimatorMembers", where: Mask) -> "EstimatorMembers":
         """Return these members with some of them replaced."""
         pairs = zip(self.members, by.members, where.tolist(), strict=True)
         return replace(self, members=[new if chosen else old for old, new, chosen in pairs])
 
-    def vote_each(self, X: Any, probability: bool) -> NDArray[np.int32]:
+    def vote_each(self, X: Any, probability: bool) -> Int32s:
         """Return the votes of each member: (n_members, n_rows, n_classes)."""
         n_classes = self.setting.labels.n_classes
         votes = np.zeros((len(self.members), X.shape[0], n_classes), dtype=np.int32)
@@ -242,10 +237,9 @@ class EstimatorMembers:
 
 
 def fit_and_vote(
-    job: tuple[int, Bags, NDArray[np.int32] | None], setting: Setting, X: Any, probability: bool
-) -> tuple[TreeMembers | EstimatorMembers, NDArray[np.int32]]:
+    job: tuple[int, Bags], setting: Setting, X: Any, probability: bool
+) -> tuple[TreeMembers | EstimatorMembers, Int32s]:
     """Train a range of members and let each vote on all rows."""
-    start, bags, subspaces = job
     kind: Any = EstimatorMembers if isinstance(setting, EstimatorSetting) else TreeMembers
-    members = kind.fit(setting, start, bags, subspaces)
+    members = kind.fit(setting, *job)
     return members, members.vote_each(X, probability)

@@ -10,13 +10,11 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._committee.blocks import count_quotas
 from semisift._sklearn import MOST_MEMBERS, Interval, StrOptions, at_least
-from semisift.learners.cotraining._base import Stop
+from semisift.learners.cotraining._base import Int32s, Mask, Stop
 from semisift.learners.cotraining._team import MAX_FEATURES, CommitteeClassifier, Team, pad_rows
-from semisift.math.blocks import blocks
 from semisift.math.streams import Purpose, stream_words
 
 
@@ -138,9 +136,7 @@ class CoBC(CommitteeClassifier):
             yield "max_iter" if left.any() else "all_labeled"
 
 
-def draw_pools(
-    seed: int, n_round: int, left: NDArray[np.bool_], unlabelled: NDArray[np.int32], pool_size: int
-) -> NDArray[np.bool_]:
+def draw_pools(seed: int, n_round: int, left: Mask, unlabelled: Int32s, pool_size: int) -> Mask:
     """Draw the pool of each member from the rows that it has left.
 
     Parameters
@@ -164,9 +160,7 @@ def draw_pools(
     return left & (place < pool_size)
 
 
-def pick_surest(
-    team: Team, pools: NDArray[np.bool_], quotas: NDArray[np.int32]
-) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+def pick_surest(team: Team, pools: Mask, quotas: Int32s) -> tuple[Mask, Int32s]:
     """Pick from each member's pool, class by class, the rows that its companions are surest about.
 
     Parameters
@@ -184,15 +178,13 @@ def pick_surest(
     unlabelled = team.labels.unlabelled
     picked = np.zeros(pools.shape, dtype=bool)
     labels = np.zeros(pools.shape, dtype=np.int32)
-    for part in blocks(len(team), max(1, len(unlabelled)) * team.labels.n_classes):
-        members = np.arange(len(team))[part]
-        label, confidence = team.judge_without(members, unlabelled)
+    for members, (label, confidence) in team.companions(np.arange(len(team))):
         words = stream_words(team.problem.seed, members[:, None], Purpose.TIES, unlabelled)
-        labels[part] = label
+        labels[members] = label
         for k, quota in enumerate(quotas.tolist()):
-            of_class = pools[part] & (label == k) & (confidence > 0)
+            of_class = pools[members] & (label == k) & (confidence > 0)
             order = np.lexsort((words, -confidence, ~of_class), axis=1)[:, :quota]
             best = np.zeros_like(of_class)
             np.put_along_axis(best, order, True, axis=1)
-            picked[part] |= best & of_class
+            picked[members] |= best & of_class
     return picked, labels

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._sklearn import MOST_MEMBERS, Interval, at_least
-from semisift.learners.cotraining._base import Stop
+from semisift.learners.cotraining._base import Array, Stop
 from semisift.learners.cotraining._team import (
     MAX_FEATURES,
     CommitteeClassifier,
@@ -22,7 +22,6 @@ from semisift.learners.cotraining._team import (
     decide,
     pad_rows,
 )
-from semisift.math.blocks import blocks
 from semisift.math.streams import Purpose, stream_words
 
 # e' at the start, and what counts as the error where no labelled row tells: no better than chance
@@ -148,7 +147,7 @@ class CoForest(CommitteeClassifier):
             yield "max_iter"
 
 
-def measure_errors(team: Team, min_confidence: float) -> NDArray[np.float64]:
+def measure_errors(team: Team, min_confidence: float) -> Array:
     """Return e_i, the error on sure labelled rows of the committee without each member.
 
     Parameters
@@ -169,12 +168,7 @@ def measure_errors(team: Team, min_confidence: float) -> NDArray[np.float64]:
     return np.where(n_sure > 0, wrong.sum(axis=1) / np.maximum(n_sure, 1), CHANCE)
 
 
-def count_draws(
-    error: NDArray[np.float64],
-    previous: NDArray[np.float64],
-    size: NDArray[np.float64],
-    n_unlabelled: int,
-) -> NDArray[np.int64]:
+def count_draws(error: Array, previous: Array, size: Array, n_unlabelled: int) -> NDArray[np.int64]:
     """Return how many unlabelled rows each member may draw: ``ceil(e' s' / e - 1)``.
 
     Parameters
@@ -224,13 +218,10 @@ def keep_sure(
     shape = len(team), len(unlabelled)
     opinion = Opinion(np.zeros(shape, dtype=np.int32), np.zeros(shape))
     kept = np.zeros(shape, dtype=bool)
-    drawing = np.flatnonzero(most)
-    for part in blocks(len(drawing), max(1, len(unlabelled)) * team.labels.n_classes):
-        members = drawing[part]
+    for members, (label, confidence) in team.companions(np.flatnonzero(most)):
         numbers = (n_round * len(team) + members)[:, None]
         words = stream_words(team.problem.seed, numbers, Purpose.TIES, unlabelled)
         place = np.argsort(np.argsort(words, axis=1), axis=1)
-        label, confidence = team.judge_without(members, unlabelled)
         opinion.label[members], opinion.confidence[members] = label, confidence
         kept[members] = (place < most[members, None]) & (confidence > min_confidence)
     return pad_rows(kept, unlabelled, *opinion)

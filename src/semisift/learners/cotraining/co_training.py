@@ -17,12 +17,12 @@ and the two are put together by the mean of their probabilities.
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._committee.engine import Committee
 from semisift._problem import Problem
 from semisift._sklearn import at_least
 from semisift._words import setting
+from semisift.learners.cotraining._base import Array, Ints
 from semisift.learners.cotraining._members import EstimatorTrainer, Trainer, rounded
 from semisift.learners.cotraining._subspace_loop import Picks, SubspaceClassifier, pick
 from semisift.math.streams import Purpose, stream_words
@@ -105,7 +105,7 @@ class CoTraining(SubspaceClassifier):
     pool_size: int | None = 75
     max_iter: int | None = 30
 
-    def _draw(self, problem: Problem) -> list[NDArray[np.integer]]:
+    def _draw(self, problem: Problem) -> list[Ints]:
         counts, p = problem.labels.counts, problem.n_features
         self.n_per_class_ = np.maximum(1, np.rint(counts / counts.min())).astype(np.int64)
         if self.views is not None:
@@ -131,7 +131,7 @@ class CoTraining(SubspaceClassifier):
         return settle(one, other, shares.max(axis=2))
 
 
-def settle(one: Picks, other: Picks, sureness: NDArray[np.float64]) -> Picks:
+def settle(one: Picks, other: Picks, sureness: Array) -> Picks:
     """Put two picks together; where they disagree about a row the surer one is right.
 
     Parameters
@@ -160,12 +160,12 @@ def settle(one: Picks, other: Picks, sureness: NDArray[np.float64]) -> Picks:
     return chosen, settled[chosen]
 
 
-def shuffled(rows: NDArray[np.integer], seed: int) -> NDArray[np.integer]:
+def shuffled(rows: Ints, seed: int) -> Ints:
     """Return rows in the random order in which they enter the pool."""
     return rows[np.argsort(stream_words(seed, POOL_MEMBER, Purpose.UNLABELLED_BAG, rows))]
 
 
-def check_views(views: Any, n_features: int) -> list[NDArray[np.integer]]:
+def check_views(views: Any, n_features: int) -> list[Ints]:
     """Return two views as arrays, or say what is wrong with them."""
     columns = [np.asarray(view) for view in views]
     if len(columns) != 2:

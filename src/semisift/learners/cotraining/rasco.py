@@ -23,12 +23,10 @@ equal width; Prob-MRMR's negative scores count as 0.
 
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from semisift._committee.engine import features_to_draw
 from semisift._problem import Problem
 from semisift._sklearn import MOST_MEMBERS, StrOptions, at_least
+from semisift.learners.cotraining._base import Int32s
 from semisift.learners.cotraining._subspace_loop import SubspaceClassifier
 from semisift.learners.cotraining._team import NUMBER_OR_SHARE
 from semisift.math.subspaces import Kind, draw_subspaces
@@ -124,7 +122,7 @@ class RASCO(SubspaceClassifier):
     max_features: int | float | Literal["auto"] = "auto"
     voting: Literal["soft", "hard"] = "soft"
 
-    def _draw(self, problem: Problem) -> NDArray[np.int32]:
+    def _draw(self, problem: Problem) -> Int32s:
         p = problem.n_features
         is_auto = self.max_features == "auto"
         size = (

@@ -11,14 +11,13 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from semisift._committee.estimators import gets_dense, with_random_states
 from semisift._committee.permutation import Member
 from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions, at_least
-from semisift.learners.cotraining._base import Labelling
+from semisift.learners.cotraining._base import Ints, Labelling
 from semisift.learners.cotraining._members import EstimatorPanel, take
 from semisift.learners.cotraining._subspace_loop import SubspaceClassifier, check_estimator
 
@@ -103,7 +102,7 @@ class SelfTraining(SubspaceClassifier):
     def _uses_threshold(self, problem: Problem) -> bool:
         return self.label_by == "min_confidence" and len(problem.labels.unlabelled) > 0
 
-    def _draw(self, problem: Problem) -> NDArray[np.integer]:
+    def _draw(self, problem: Problem) -> Ints:
         return np.arange(problem.n_features)[None, :]
 
     def _co_train(self, problem: Problem) -> Labelling:
@@ -121,12 +120,8 @@ class SelfTraining(SubspaceClassifier):
         ).fit(rows, labels.codes)
         first = with_random_states(estimator, problem.seed, 0)
         first.fit(rows[labels.labelled], labels.codes[labels.labelled])
-        self._panel = EstimatorPanel(
-            [Member(0, columns, first)],
-            [Member(0, columns, model.estimator_)],
-            labels.n_classes,
-            is_dense,
-        )
+        begin, end = ([Member(0, columns, fitted)] for fitted in (first, model.estimator_))
+        self._panel = EstimatorPanel(begin, end, labels.n_classes, is_dense)
         return Labelling(
             model.transduction_, model.labeled_iter_, model.n_iter_, model.termination_condition_
         )

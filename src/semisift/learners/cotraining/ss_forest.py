@@ -10,10 +10,9 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._sklearn import MOST_MEMBERS, Interval, at_least
-from semisift.learners.cotraining._base import Stop
+from semisift.learners.cotraining._base import Array, Int32s, Ints, Stop
 from semisift.learners.cotraining._team import MAX_FEATURES, CommitteeClassifier, Team, decide
 from semisift.math.streams import Purpose, stream_words
 
@@ -147,9 +146,7 @@ class SemiSupervisedForest(CommitteeClassifier):
         super()._keep(team)
 
 
-def label_shares(
-    votes: NDArray[np.integer], alpha: float, temperature: float
-) -> NDArray[np.float64]:
+def label_shares(votes: Ints, alpha: float, temperature: float) -> Array:
     """Return the probability of each label for each row.
 
     Parameters
@@ -177,9 +174,7 @@ def label_shares(
     return weight / weight.sum(axis=1, keepdims=True)
 
 
-def draw_labels(
-    shares: NDArray[np.float64], rows: NDArray[np.int32], seed: int, n_round: int, n_members: int
-) -> NDArray[np.int32]:
+def draw_labels(shares: Array, rows: Int32s, seed: int, n_round: int, n_members: int) -> Int32s:
     """Draw a label of each row for each member from its own stream: (n_members, n_rows)."""
     numbers = n_round * n_members + np.arange(n_members)[:, None]
     words = stream_words(seed, numbers, Purpose.PERMUTATION, rows)

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift.learners.cotraining._base import Stop
+from semisift.learners.cotraining._base import Array, Mask, Stop
 from semisift.learners.cotraining._team import CommitteeClassifier, Team, pad_rows
 from semisift.learners.cotraining._trained import Bags
 from semisift.math.streams import Purpose, stream_words
@@ -116,9 +116,7 @@ class TriTraining(CommitteeClassifier):
             yield "max_iter"
 
 
-def teach(
-    team: Team, error: NDArray[np.float64], size: NDArray[np.int64], n_round: int
-) -> tuple[NDArray[np.bool_], Bags]:
+def teach(team: Team, error: Array, size: NDArray[np.int64], n_round: int) -> tuple[Mask, Bags]:
     """Choose who learns in this round, and from what; `error` and `size` (e', l') are updated."""
     labels = team.labels
     predicted = team.own.argmax(axis=2).astype(np.int32)
