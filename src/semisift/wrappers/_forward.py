@@ -20,7 +20,7 @@ from semisift.math.blocks import dense_columns
 from semisift.math.columns import column_factors
 from semisift.wrappers._choose import choose_judge
 from semisift.wrappers._judges import Columns, Judge, WrappedLearner
-from semisift.wrappers._trials import Array, Trials, Verdict, divide_columns
+from semisift.wrappers._trials import Array, Ints, Trials, Verdict, divide_columns
 
 # Accuracies and confidences that differ by less are equal: rounding is no reason to prefer one.
 SAME_ACCURACY = 1e-9
@@ -162,7 +162,12 @@ class ForwardRanker(FeatureRanker):
         n_picks = self._n_picks(problem)
         del found.picks[n_picks:], found.accuracies[n_picks:]
         self._found = found
-        picks = self._picks(self._scaled(problem), found)
+        seen = problem  # by the classifier
+        if self.feature_scaling == "minmax":
+            # columns are not shifted, which would fill sparse ones
+            span = np.where(problem.constant, 1.0, problem.spans)
+            seen = replace(problem, X=divide_columns(problem.X, span))
+        picks = self._picks(seen, found)
         try:
             for _ in self._progress(range(n_picks - len(found.picks)), "pick"):
                 pick = next(picks, None)
@@ -175,16 +180,6 @@ class ForwardRanker(FeatureRanker):
             raise
         self._set_found(found)
         return found.scores(problem.n_features)
-
-    def _scaled(self, problem: Problem) -> Problem:
-        """Return the problem as the classifier is to see it.
-
-        Columns are divided by their range and not shifted, which would fill sparse ones.
-        """
-        if self.feature_scaling is None:
-            return problem
-        span = np.where(problem.constant, 1.0, problem.spans)
-        return replace(problem, X=divide_columns(problem.X, span))
 
     def _set_found(self, found: Found) -> None:
         """Set the attributes that tell what was found."""
@@ -248,7 +243,7 @@ def advance(search: Search, found: Found) -> int:
 
 
 def predict(
-    problem: Problem, learner: WrappedLearner, picks: list[int], train: NDArray[np.integer]
+    problem: Problem, learner: WrappedLearner, picks: list[int], train: Ints
 ) -> tuple[NDArray[np.int64], Array]:
     """Fit on labelled rows in the columns picked, and predict the unlabelled rows.
 

@@ -10,6 +10,7 @@ values that differ by rounding only are equal here, and the first class is predi
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import InitVar, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -94,12 +95,14 @@ class LinearJudge(SplitJudge):
         return (winner == place).T, model.sure_of(decisions, place).T
 
 
+@dataclass(eq=False)
 class LinearModel(ABC):
     """A linear model of the picks in one split, to be extended by further columns.
 
     Parameters
     ----------
-    picked : array of shape (n_picks, n)
+    values : array of shape (n_picks, n)
+        The picks.
     split : Fold
     targets : bool array of shape (n_targets, n_train)
     penalty : float
@@ -112,19 +115,15 @@ class LinearModel(ABC):
         Numbers that are worked on for each further column.
     """
 
-    width: int
+    values: InitVar[Array]
+    split: Fold
+    targets: NDArray[np.bool_]
+    penalty: float
+    fit_intercept: bool
+    width: int = field(init=False)
 
-    def __init__(
-        self,
-        picked: Array,
-        split: Fold,
-        targets: NDArray[np.bool_],
-        penalty: float,
-        fit_intercept: bool,
-    ) -> None:
-        self.split, self.targets = split, targets
-        self.penalty, self.fit_intercept = penalty, fit_intercept
-        self.picked = Scaled.build(picked, split, penalty, fit_intercept)
+    def __post_init__(self, values: Array) -> None:
+        self.picked = Scaled.build(values, self.split, self.penalty, self.fit_intercept)
         self._fit()
 
     @abstractmethod

@@ -154,16 +154,12 @@ class NaiveBayesJudge(BatchJudge):
             likelihood.append(self._join(code, known, epsilon, normaliser, squares, 0.0))
         return likelihood
 
-    def _join(
-        self,
-        code: int,
-        known: Known,
-        epsilon: Array,
-        normaliser: Array,
-        squares: Any,
-        categories: Any,
-    ) -> Array:
-        """Add the terms of the picks and of one further column, in scikit-learn's order."""
+    def _join(self, code: int, known: Known, epsilon: Array, *further: Any) -> Array:
+        """Add the terms of the picks and of one further column, in scikit-learn's order.
+
+        Of the further column, these are its normaliser, squares and categories (see `Known`).
+        """
+        normaliser, squares, categories = further
         split = self.trials.split_of_held_out
         normalisers, distances, terms = [], [], []
         for i, is_numeric in enumerate(known.is_numeric.T):

@@ -17,6 +17,7 @@ from semisift.math.columns import column_factors
 from semisift.math.information import bin_columns, mutual_information
 
 Array = NDArray[np.float64]
+Ints = NDArray[np.integer]
 
 # Fewer rows than this are held out one by one.
 FEWEST_FOR_FOLDS = 20
@@ -64,11 +65,7 @@ class Trials:
 
     @classmethod
     def build(
-        cls,
-        problem: Problem,
-        codes: NDArray[np.integer],
-        samples: Sequence[NDArray[np.integer]],
-        cv: Any = None,
+        cls, problem: Problem, codes: Ints, samples: Sequence[Ints], cv: Any = None
     ) -> "Trials":
         """Prepare to try a learner on samples of a problem's rows.
 
@@ -100,7 +97,7 @@ class Trials:
             unit=unit,
         )
 
-    def take(self, columns: slice | NDArray[np.integer]) -> Array:
+    def take(self, columns: slice | Ints) -> Array:
         """Return some columns of all rows as a C-ordered array, in the trials' unit."""
         values = dense_columns(self.X, columns)
         return values if self.unit == 1.0 else values / self.unit

@@ -34,8 +34,7 @@ from semisift._problem import Problem
 from semisift._sklearn import MOST_MEMBERS, Interval, StrOptions, at_least
 from semisift.wrappers._choose import choose_judge
 from semisift.wrappers._forward import ForwardRanker, Found, Search, advance, one_step, predict
-from semisift.wrappers._judges import WrappedLearner
-from semisift.wrappers._trials import Array, Trials
+from semisift.wrappers._trials import Array, Ints, Trials
 
 # Separates the draws of unlabelled rows from the others of the same seed.
 DRAW_STREAM = 0x6477
@@ -136,9 +135,11 @@ class FWSemiFS(ForwardRanker):
             yield advance(labelled, found)
         while True:
             predicted, probability = predict(problem, learner, found.picks, labels.labelled)
-            if self._collapsed_twice(problem, learner, found.picks, predicted):
-                yield one_step(problem, labelled.judge, found.picks)
-                continue
+            if len(found.picks) > self.n_start and (predicted == predicted[0]).all():
+                before, _ = predict(problem, learner, found.picks[:-1], labels.labelled)
+                if (before == before[0]).all():  # a single class, twice in a row
+                    yield one_step(problem, labelled.judge, found.picks)
+                    continue
             codes = labels.codes.copy()
             codes[labels.unlabelled] = predicted
             samples = self._draw(problem, probability, len(found.picks))
@@ -152,7 +153,7 @@ class FWSemiFS(ForwardRanker):
                 pick = one_step(problem, choose_judge(learner, trials), found.picks)
             yield pick
 
-    def _draw(self, problem: Problem, probability: Array, number: int) -> list[NDArray[np.integer]]:
+    def _draw(self, problem: Problem, probability: Array, number: int) -> list[Ints]:
         """Draw samples of the unlabelled rows, and join them to the labelled ones."""
         labels = problem.labels
         n_rows = len(labels.unlabelled)
@@ -165,19 +166,6 @@ class FWSemiFS(ForwardRanker):
         rng = np.random.default_rng([problem.seed, DRAW_STREAM, number])
         drawn = [draw_weighted(rng, weights, n_drawn) for _ in range(n_samples)]
         return [np.concatenate([labels.labelled, labels.unlabelled[rows]]) for rows in drawn]
-
-    def _collapsed_twice(
-        self,
-        problem: Problem,
-        learner: WrappedLearner,
-        picks: list[int],
-        predicted: NDArray[np.int64],
-    ) -> bool:
-        """Whether a single class is predicted, now and before the last pick."""
-        if len(picks) <= self.n_start or (predicted != predicted[0]).any():
-            return False
-        before, _ = predict(problem, learner, picks[:-1], problem.labels.labelled)
-        return bool((before == before[0]).all())
 
 
 def draw_weighted(rng: np.random.Generator, weights: Array, size: int) -> NDArray[np.int64]:
@@ -200,9 +188,7 @@ def draw_weighted(rng: np.random.Generator, weights: Array, size: int) -> NDArra
     return np.sort(np.lexsort((last, time))[:size])
 
 
-def most_frequent(
-    groups: NDArray[np.integer], picks: Sequence[int], relevance: Array, chance: NDArray[np.integer]
-) -> int | None:
+def most_frequent(groups: Ints, picks: Sequence[int], relevance: Array, chance: Ints) -> int | None:
     """Return the column that is in most groups and not among the picks.
 
     Parameters

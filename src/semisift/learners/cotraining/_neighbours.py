@@ -49,21 +49,15 @@ def can_serve(estimator: Any, problem: Problem, subspaces: Subspaces) -> bool:
     """
     if type(estimator) is not KNeighborsClassifier:
         return False
+    k, is_sparse = estimator.n_neighbors, problem.is_sparse
     is_euclidean = estimator.metric == "euclidean" or (
         estimator.metric == "minkowski" and estimator.p == 2
     )
-    k = estimator.n_neighbors
-    return (
-        is_euclidean
-        and estimator.metric_params is None
-        and estimator.weights == "uniform"
-        and isinstance(k, Integral)
-        and 1 <= int(k) <= len(problem.labels.labelled)
-        and (
-            not problem.is_sparse
-            or is_small(problem.n_rows, len(np.unique(subspaces)), MOST_DENSE_COLUMNS)
-        )
-    )
+    is_plain = estimator.metric_params is None and estimator.weights == "uniform"
+    is_possible = isinstance(k, Integral) and 1 <= int(k) <= len(problem.labels.labelled)
+    n_used = len(np.unique(subspaces))
+    fits = not is_sparse or is_small(problem.n_rows, n_used, MOST_DENSE_COLUMNS)
+    return is_euclidean and is_plain and is_possible and fits
 
 
 class Vicinity:

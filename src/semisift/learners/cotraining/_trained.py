@@ -181,10 +181,9 @@ class EstimatorMembers:
     def fit(cls, setting: EstimatorSetting, start: int, bags: Bags) -> "EstimatorMembers":
         """Fit a classifier on each bag that is not empty."""
         members: list[Member | None] = []
+        every = np.arange(setting.n_features, dtype=np.int32)
         for i in range(len(bags.counts)):
-            columns = np.arange(setting.n_features, dtype=np.int32)
-            if bags.subspaces is not None:
-                columns = bags.subspaces[i]
+            columns = every if bags.subspaces is None else bags.subspaces[i]
             own, further = np.repeat(setting.labelled, bags.counts[i]), bags.rows[i] >= 0
             rows = np.concatenate([own, bags.rows[i, further]])
             codes = np.concatenate([setting.labels.codes[own], bags.labels[i, further]])
