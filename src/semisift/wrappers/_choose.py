@@ -65,9 +65,9 @@ def _known_model(estimator: Any, for_large: Judge) -> tuple[str, tuple[Any, ...]
     if kind is DecisionTreeClassifier and _is_plain(estimator, {"max_depth"}):
         return "tree", (estimator.max_depth,)
     if kind is RidgeClassifier and _is_exact(estimator):
-        return "linear", (Ridge, estimator.alpha, estimator.fit_intercept)
+        return "linear", (Ridge, None, estimator.alpha, estimator.fit_intercept)
     if kind is LogisticRegression and _converges(estimator):
-        return "linear", (Logistic, 1.0 / estimator.C, estimator.fit_intercept, for_large)
+        return "linear", (Logistic, for_large, 1.0 / estimator.C, estimator.fit_intercept)
     return None
 
 

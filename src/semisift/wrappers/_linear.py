@@ -39,23 +39,17 @@ class LinearJudge(SplitJudge):
     ----------
     trials : Trials
     kind : {Ridge, Logistic}
-    penalty : float
-    fit_intercept : bool
-    for_large : Judge, optional
+    for_large : Judge or None
         Of models with more than `MOST_WEIGHTS` weights.
+    *options
+        penalty and fit_intercept of the model.
     """
 
     def __init__(
-        self,
-        trials: Trials,
-        kind: "type[LinearModel]",
-        penalty: float,
-        fit_intercept: bool,
-        for_large: Judge | None = None,
+        self, trials: Trials, kind: "type[LinearModel]", for_large: Judge | None, *options: Any
     ) -> None:
         super().__init__(trials)
-        self.kind, self.options = kind, (penalty, fit_intercept)
-        self.for_large = for_large
+        self.kind, self.for_large, self.options = kind, for_large, options
 
     def judge(self, picks: Columns, columns: Columns, sure: bool) -> Verdict:
         """Judge each of `columns` as the next one after the picks."""

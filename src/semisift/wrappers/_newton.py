@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from semisift.math.blocks import blocks
 from semisift.wrappers._trials import Array, Fold
 
+Pair = tuple[Array, Array]
+
 # Steps converge quadratically: one that promises to lower the loss by so small a share of it is the
 # last one.
 LAST_STEP = 1e-14
@@ -121,7 +123,7 @@ def newton(
         step = _solve(hessian, gradient)
         promise = np.einsum("ijk,ijk->i", step, gradient)
         way = log_odds(step, known, further)
-        length = _lengths(loss, promise, weights, step, odds, way, penalty, targets)
+        length = _lengths(loss, promise, (weights, odds), (step, way), penalty, targets)
         weights = weights - length * step
         odds = odds - length * way
         found[left], size[left] = weights, np.abs(odds).max(axis=(1, 2))
@@ -217,16 +219,13 @@ def _solve(hessian: Array, gradient: Array) -> Array:
 
 
 def _lengths(
-    loss: Array,
-    promise: Array,
-    weights: Array,
-    step: Array,
-    odds: Array,
-    way: Array,
-    penalty: Array,
-    targets: NDArray[np.bool_],
+    loss: Array, promise: Array, at: Pair, by: Pair, penalty: Array, targets: NDArray[np.bool_]
 ) -> Array:
-    """Return how far to go along each step, of shape (n_columns, 1, 1): 1, or halved."""
+    """Return how far to go along each step, of shape (n_columns, 1, 1): 1, or halved.
+
+    A step leads from `at`, the weights and decision values, by its own.
+    """
+    (weights, odds), (step, way) = at, by
     length = np.ones((len(loss), 1, 1))
     long = np.arange(len(loss))
     while len(long):

@@ -117,13 +117,9 @@ class ENSemiFS(ForwardRanker):
             yield advance(labelled, found)
         while True:
             votes = self._vote(problem, learner, found.picks)
-            sure = choose_sure(
-                votes,
-                labels.counts,
-                self.min_confidence * self.n_members,
-                self.min_per_class,
-                np.random.default_rng([problem.seed, ROW_STREAM, len(found.picks)]),
-            )
+            enough = self.min_confidence * self.n_members
+            rng = np.random.default_rng([problem.seed, ROW_STREAM, len(found.picks)])
+            sure = choose_sure(votes, labels.counts, enough, self.min_per_class, rng)
             codes = labels.codes.copy()
             codes[labels.unlabelled] = votes.argmax(axis=1)
             rows = np.concatenate([labels.labelled, labels.unlabelled[sure]])

@@ -1,8 +1,8 @@
 """CoTrainedClassifier: what every co-training classifier does around its loop.
 
 A classifier implements two methods: ``_co_train(problem)`` labels rows and keeps what it learnt,
-``_vote(X)`` returns the votes for each class. The base validates, reads the labels, and tells what
-was labelled when.
+``_judgements(X, when)`` returns the votes for each class. The base validates, reads the labels, and
+tells what was labelled when.
 """
 
 from abc import abstractmethod
@@ -222,22 +222,22 @@ class CoTrainedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimator):
 
     @abstractmethod
     def _judgements(self, X: Any, when: When) -> tuple[NDArray[np.floating], Ints]:
-        """Return the votes, (n_rows, n_classes), and the members' choices, (n_members, n_rows)."""
+        """Return the votes, (n_rows, n_classes), and the members' choices, (n_members, n_rows).
+
+        X is as in ``problem.X``.
+        """
 
     @abstractmethod
     def _co_train(self, problem: Problem) -> Labelling:
-        """Label rows and keep what `_vote` needs; all randomness from ``problem.seed``.
+        """Label rows and keep what `_judgements` needs; all randomness from ``problem.seed``.
 
         ``problem.X`` is a Fortran-ordered float array or a csc_array, ``problem.labels`` has at
         least two classes. ``self.classes_`` is set.
         """
 
-    @abstractmethod
     def _vote(self, X: Any) -> NDArray[np.floating]:
-        """Return the votes for each class, (n_rows, n_classes), on X as in ``problem.X``.
-
-        They are not negative.
-        """
+        """Return the votes for each class, (n_rows, n_classes), none of them negative."""
+        return self._judgements(X, "end")[0]
 
     def _n_tasks(self, problem: Problem) -> int | None:
         """Return how many items `_co_train` will pass through `_progress`; None if unknown."""

@@ -101,9 +101,6 @@ class SubspaceClassifier(CoTrainedClassifier):
         """Return the places of the rows that are added in an iteration, and their classes."""
         return pick(trainer.judge(), trainer.rows, seed, n_iter, int(self.k_best))
 
-    def _vote(self, X: Any) -> NDArray[np.floating]:
-        return self._judgements(X, "end")[0]
-
     def _judgements(self, X: Any, when: When) -> tuple[NDArray[np.floating], Ints]:
         rows = X.tocsr() if issparse(X) else X
         n_classes = len(self.classes_)
@@ -160,8 +157,7 @@ def pick(shares: Array, rows: Ints, seed: int, iteration: int, quotas: int | Int
     picked = []
     for code, quota in enumerate(np.broadcast_to(quotas, shares.shape[1]).tolist()):
         own = np.flatnonzero(codes == code)
-        picked.append(
-            own[surest(seed, iteration, rows[own].astype(np.int32), sureness[own], quota)]
-        )
+        best = surest(seed, iteration, rows[own].astype(np.int32), sureness[own], quota)
+        picked.append(own[best])
     places = np.concatenate(picked)
     return places, codes[places]

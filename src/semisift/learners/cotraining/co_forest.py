@@ -132,10 +132,8 @@ class CoForest(CommitteeClassifier):
         size = np.full(self.n_members, min(FIRST_SHARE * n_unlabelled, FIRST_MOST))
         for n_round in count(1):
             error, previous = measure_errors(team, self.min_confidence), self.errors_
-            most = count_draws(error, previous, size, n_unlabelled)
-            kept, labels, weights = keep_sure(
-                team, np.where(error < previous, most, 0), self.min_confidence, n_round
-            )
+            most = count_draws(error, previous, size, n_unlabelled) * (error < previous)
+            kept, labels, weights = keep_sure(team, most, self.min_confidence, n_round)
             weight = np.where(kept >= 0, weights, 0).sum(axis=1)
             is_more = (kept >= 0).sum(axis=1) > size
             chosen = is_more & (error * weight < previous * size)

@@ -153,9 +153,8 @@ def settle(one: Picks, other: Picks, sureness: Array) -> Picks:
         mine[places] = codes
     clash = (given >= 0).all(axis=0) & (given[0] != given[1])
     settled = given.max(axis=0)
-    settled[clash] = np.where(
-        sureness[0] == sureness[1], -1, given[sureness.argmax(axis=0), np.arange(n_pool)]
-    )[clash]
+    surer = given[sureness.argmax(axis=0), np.arange(n_pool)]
+    settled[clash] = np.where(sureness[0] == sureness[1], -1, surer)[clash]
     chosen = np.flatnonzero(settled >= 0)
     return chosen, settled[chosen]
 
