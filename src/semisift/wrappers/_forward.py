@@ -136,6 +136,30 @@ class ForwardRanker(FeatureRanker):
 
     Subclasses implement ``_picks(problem, found)``. If a fit is interrupted, what it has found so
     far is ranked as if no more had been asked for.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The classifier.
+    feature_scaling : {None, "minmax"}, default=None
+        "minmax" divides each column by its range over all rows before the classifier sees it, which
+        matters to nearest neighbours.
+    warm_start : bool, default=False
+        Go on from the picks of the last fit, interrupted or not, with the same X, y and
+        random_state; other parameters should not have changed either.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        p, p - 1, ... for the picks in their order; the others are ranked as the first step judged
+        them, from 1 for the worst. NaN for constant columns.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+    picked_ : ndarray of shape (n_picks,)
+        The columns picked, in order. If `fit` is interrupted, those picked until then; the scores
+        and the ranking are then theirs.
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows.
     """
 
     labels_needed = "two_classes"

@@ -52,7 +52,7 @@ class ENSemiFS(ForwardRanker):
     estimator : classifier, default=None
         Any scikit-learn classifier; None is naive Bayes, `GaussianNB()`. See `SequentialForward`
         for those that are fast.
-    {feature_scaling (classifier)}
+    {feature_scaling}
     n_start : int, default=5
         Columns that are picked on the labelled rows alone.
     n_members : int, default=10
@@ -61,7 +61,7 @@ class ENSemiFS(ForwardRanker):
         Share of the members that have to agree on a row for it to be used. Above 1, none do.
     min_per_class : int, default=1
         Rows of each predicted class that are used in any case: those with the most votes.
-    {warm_start (picks)}
+    {warm_start}
     {redundancy_threshold}
     random_state : int or RandomState instance, default=None
         Seed of the bootstraps, of the order of ties, and of random states that the estimator leaves
@@ -69,16 +69,10 @@ class ENSemiFS(ForwardRanker):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        p, p - 1, ... for the picks in their order; the others are ranked as the first step judged
-        them, from 1 for the worst. NaN for constant columns.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of each column, 1 is best.
-    picked_ : ndarray of shape (n_picks,)
-        The columns picked, in order. If `fit` is interrupted, those picked until then; the scores
-        and the ranking are then theirs.
-    classes_ : ndarray of shape (n_classes,)
-        The classes of the labelled rows.
+    {scores_}
+    {ranking_}
+    {picked_}
+    {classes_}
 
     References
     ----------

@@ -57,7 +57,7 @@ class FWSemiFS(ForwardRanker):
     estimator : classifier, default=None
         Any scikit-learn classifier; None is naive Bayes, `GaussianNB()`, the first of the paper's.
         See `SequentialForward` for those that are fast.
-    {feature_scaling (classifier)}
+    {feature_scaling}
     n_start : int, default=5
         Columns that are picked on the labelled rows alone.
     n_step : int, default=6
@@ -70,7 +70,7 @@ class FWSemiFS(ForwardRanker):
         Draw unlabelled rows with equal chances, or, as the authors planned, prefer those that the
         classifier is sure about: with chances in proportion to how far the probability of the
         predicted class lies above that of a guess.
-    {warm_start (picks)}
+    {warm_start}
     {redundancy_threshold}
     random_state : int or RandomState instance, default=None
         Seed of the samples, of the order of ties, and of random states that the estimator leaves
@@ -78,16 +78,10 @@ class FWSemiFS(ForwardRanker):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        p, p - 1, ... for the picks in their order; the others are ranked as the first step judged
-        them, from 1 for the worst. NaN for constant columns.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of each column, 1 is best.
-    picked_ : ndarray of shape (n_picks,)
-        The columns picked, in order. If `fit` is interrupted, those picked until then; the scores
-        and the ranking are then theirs.
-    classes_ : ndarray of shape (n_classes,)
-        The classes of the labelled rows.
+    {scores_}
+    {ranking_}
+    {picked_}
+    {classes_}
 
     References
     ----------

@@ -64,8 +64,7 @@ class CoBC(CommitteeClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes of the labelled rows.
+    {classes_}
     transduction_ : ndarray of shape (n_samples,)
         Label of every row: its own, or the one under which most members have it in their training
         rows; -1 (None where the classes are no numbers) where no member has it.
@@ -75,10 +74,8 @@ class CoBC(CommitteeClassifier):
         Rounds, the last of which may have found nothing to hand out.
     termination_condition_ : {"max_iter", "no_change", "all_labeled"}
         Why the rounds ended; "all_labeled": each member has been handed all rows.
-    n_features_in_ : int
-        Number of columns seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X has string column names.
+    {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------

@@ -52,21 +52,13 @@ class SelfTraining(SubspaceClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes of the labelled rows.
-    transduction_ : ndarray of shape (n_samples,)
-        Label of every row: its own, or the one that it was given; -1 where it was given none (None
-        where the classes are no numbers).
-    labeled_iter_ : ndarray of shape (n_samples,)
-        The iteration in which a row was given its label: 0 for labelled rows, -1 for never.
-    n_iter_ : int
-        Iterations, the last of which may have found nothing to label.
-    termination_condition_ : {"max_iter", "no_change", "all_labeled"}
-        Why the loop ended.
-    n_features_in_ : int
-        Number of columns seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X has string column names.
+    {classes_}
+    {transduction_}
+    {labeled_iter_}
+    {n_iter_}
+    {termination_condition_}
+    {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------

@@ -66,8 +66,7 @@ class SemiSupervisedForest(CommitteeClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes of the labelled rows.
+    {classes_}
     transduction_ : ndarray of shape (n_samples,)
         Label of every row: its own, or the one that most trees drew for it in the last round; -1
         (None where the classes are no numbers) where the airbag has brought back the first forest.
@@ -82,10 +81,8 @@ class SemiSupervisedForest(CommitteeClassifier):
         Rounds.
     termination_condition_ : {"max_iter", "all_labeled"}
         Why the rounds ended; "all_labeled": there was no unlabelled row.
-    n_features_in_ : int
-        Number of columns seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X has string column names.
+    {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------

@@ -64,8 +64,7 @@ class TriTraining(CommitteeClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes of the labelled rows.
+    {classes_}
     transduction_ : ndarray of shape (n_samples,)
         Label of every row: its own, or the one under which most learners have it in their training
         rows; -1 (None where the classes are no numbers) where no learner has it.
@@ -77,10 +76,8 @@ class TriTraining(CommitteeClassifier):
         Rounds, the last of which may have changed nothing.
     termination_condition_ : {"max_iter", "no_change"}
         Why the rounds ended.
-    n_features_in_ : int
-        Number of columns seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X has string column names.
+    {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------
