@@ -21,7 +21,7 @@ from semisift._sklearn import check_params
 from semisift._threads import one_blas_thread, one_openmp_thread
 from semisift.math.blocks import blocks
 from semisift.math.streams import Purpose, draw_below
-from semisift.wrappers._trials import Array, Fold, Trials, Verdict, log_probability
+from semisift.wrappers._trials import Array, Fold, Trials, Verdict, log_probability, slices_of
 
 Columns = NDArray[np.int64]
 # which held-out rows are right with each of some columns, and how sure the model is of their class,
@@ -247,6 +247,7 @@ class EstimatorJudge(Judge):
         trials, n_picks = self.trials, len(picks)
         parts = np.column_stack([trials.take(picks), np.zeros(len(trials.codes))])
         buffers = [(parts[split.train], parts[split.test]) for split in splits]
+        rows = slices_of(len(split.test) for split in splits)
         best = -1.0
         for block in blocks(len(columns), len(trials.codes)):
             values = trials.take(columns[block])
@@ -254,18 +255,16 @@ class EstimatorJudge(Judge):
                 if column in picks:
                     continue
                 own = np.append(picks, column)
-                lost, start = 0.0, 0
-                for split, (train, test) in zip(splits, buffers, strict=True):
+                lost = 0.0
+                for split, tested, (train, test) in zip(splits, rows, buffers, strict=True):
                     train[:, n_picks] = values[split.train, place - block.start]
                     test[:, n_picks] = values[split.test, place - block.start]
-                    stop = start + len(split.test)
                     fitted = self.learner.fit(train, trials.codes[split.train], own)
                     truth = trials.codes[split.test]
                     hits = fitted.predict(test) == truth
-                    right[start:stop, place] = hits
+                    right[tested, place] = hits
                     if sure:
-                        sureness[start:stop, place] = sure_of(fitted, test, truth)
-                    start = stop
+                        sureness[tested, place] = sure_of(fitted, test, truth)
                     lost += 1.0 - hits.mean()
                     if n_picks and 1.0 - lost / len(splits) < best - 1e-9:
                         break

@@ -125,12 +125,12 @@ class Trials:
     @cached_property
     def parts(self) -> list[slice]:
         """Where the rows of each split stand in `held_out`."""
-        return _slices(len(split.test) for split in self.splits)
+        return slices_of(len(split.test) for split in self.splits)
 
     @cached_property
     def parts_of_samples(self) -> list[slice]:
         """Where the rows of each sample stand in `held_out`."""
-        return _slices(sum(len(split.test) for split in splits) for splits in self.splits_of)
+        return slices_of(sum(len(split.test) for split in splits) for splits in self.splits_of)
 
     @cached_property
     def split_of_held_out(self) -> NDArray[np.int64]:
@@ -248,7 +248,8 @@ def divide_columns(X: Any, by: Array) -> Any:
     return X
 
 
-def _slices(sizes: Iterable[int]) -> list[slice]:
+def slices_of(sizes: Iterable[int]) -> list[slice]:
+    """Return where runs of these sizes stand, one behind the other."""
     return [slice(*ends) for ends in pairwise(np.cumsum([0, *sizes]).tolist())]
 
 

@@ -123,8 +123,8 @@ class EstimatorTrainer(Trainer):
         super().__init__(problem)
         widest = max(len(columns) for columns in subspaces)
         self.made_for = problem.labels.n_classes, gets_dense(estimator, problem.n_rows, widest)
-        X = problem.X.tocsr() if problem.is_sparse else problem.X
-        self.setting = X, subspaces, estimator, problem.seed, *self.made_for
+        self.X = problem.X.tocsr() if problem.is_sparse else problem.X
+        self.setting = subspaces, estimator, problem.seed, *self.made_for
         self.committee = committee
         self.begin: list[Member] = []
         self.end: list[Member] = []
@@ -135,9 +135,8 @@ class EstimatorTrainer(Trainer):
 
     def judge_each(self, rows: Ints) -> Array:
         """Return the shares of the classes for some rows, (n_subspaces, n_rows, n_classes)."""
-        answers = self.committee.map(
-            fit_and_judge, self.committee.ranges(), self.setting, self.known, self.codes, rows
-        )
+        shared = self.X, self.setting, self.known, self.codes, rows
+        answers = self.committee.map(fit_and_judge, self.committee.ranges(), *shared)
         fitted, shares = zip(*answers, strict=True)
         self.end = [member for members in fitted for member in members]
         self.begin = self.begin or self.end
@@ -157,16 +156,15 @@ class EstimatorTrainer(Trainer):
 
 @one_openmp_thread()
 def fit_and_judge(
-    block: tuple[int, int], setting: tuple[Any, ...], known: Ints, codes: Ints, rows: Ints
+    block: tuple[int, int], X: Any, setting: tuple[Any, ...], known: Ints, codes: Ints, rows: Ints
 ) -> tuple[list[Member], Array]:
     """Fit some members on the known rows, and return them and their shares for other rows."""
-    X, subspaces, estimator, seed, n_classes, is_dense = setting
+    subspaces, estimator, seed, n_classes, is_dense = setting
     members, shares = [], np.zeros((block[1] - block[0], len(rows), n_classes))
     for i, number in enumerate(range(*block)):
         columns = np.asarray(subspaces[number], dtype=np.int32)
-        fitted = with_random_states(estimator, seed, number).fit(
-            take(X, known, columns, is_dense), codes
-        )
+        fresh = with_random_states(estimator, seed, number)
+        fitted = fresh.fit(take(X, known, columns, is_dense), codes)
         members.append(Member(number, columns, fitted))
         shares[i] = members[-1].class_shares(take(X, rows, columns, is_dense), n_classes)
     return members, shares

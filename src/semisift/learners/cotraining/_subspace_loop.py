@@ -89,11 +89,8 @@ class SubspaceClassifier(CoTrainedClassifier):
                 codes[trainer.rows[places]] = given
                 iterations[trainer.rows[places]] = n_iter
                 trainer.add(places, given)
-            if not len(trainer.rows):
-                stop = "all_labeled"
-                break
-            if not len(places):
-                stop = "no_change"
+            if not len(trainer.rows) or not len(places):
+                stop = "no_change" if len(trainer.rows) else "all_labeled"
                 break
         return Labelling(codes, iterations, n_iter, stop)
 
@@ -107,11 +104,12 @@ class SubspaceClassifier(CoTrainedClassifier):
         votes, choices = [], []
         for block in blocks(X.shape[0], len(self._panel) * n_classes, BLOCK_SHARES):
             shares = self._panel.shares(rows[block], when)  # (n_subspaces, n_rows, n_classes)
-            choice = shares.argmax(axis=2)
-            is_chosen = choice[:, :, None] == np.arange(n_classes)
-            soft = self.voting == "soft"
-            votes.append(shares.mean(axis=0) if soft else is_chosen.sum(axis=0) * 1.0)
-            choices.append(choice)
+            choices.append(shares.argmax(axis=2))
+            if self.voting == "soft":
+                votes.append(shares.mean(axis=0))
+            else:
+                is_chosen = choices[-1][:, :, None] == np.arange(n_classes)
+                votes.append(is_chosen.sum(axis=0) * 1.0)
         return np.concatenate(votes), np.concatenate(choices, axis=1)
 
 
