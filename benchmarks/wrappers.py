@@ -31,7 +31,7 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from semisift import FWSemiFS, NothingUnlabelledWarning, SequentialForward
-from semisift.wrappers._search import PICK_STREAM
+from semisift.wrappers._forward import PICK_STREAM
 from semisift.wrappers.fw_semifs import DRAW_STREAM, draw_weighted
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from semisift import MixedNB, NNge, SequentialForward
 from semisift._problem import Problem
-from semisift.wrappers._search import PICK_STREAM
+from semisift.wrappers._forward import PICK_STREAM
 from semisift.wrappers._trials import Trials
 
 from .reference.wrappers import PlainTree
@@ -26,19 +26,19 @@ class SlowNeighbours(KNeighborsClassifier):
 
 
 class SlowMixedNB(MixedNB):
-    _naive_bayes = None
+    _batch_model = None
 
     def __getattribute__(self, name):
-        if name == "_naive_bayes":
+        if name == "_batch_model":
             raise AttributeError(name)
         return super().__getattribute__(name)
 
 
 class SlowNNge(NNge):
-    _numeric_options = None
+    _batch_model = None
 
     def __getattribute__(self, name):
-        if name == "_numeric_options":
+        if name == "_batch_model":
             raise AttributeError(name)
         return super().__getattribute__(name)
 

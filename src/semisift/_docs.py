@@ -1,9 +1,11 @@
 """What the docstrings of several classes say about a parameter they share, each said once.
 
 A docstring says ``{n_features_to_select}`` where the entry is to stand. Words in parentheses tell
-entries apart that are about the same parameter: ``{random_state (ties)}``.
+entries apart that are about the same parameter: ``{random_state (ties)}``. What is not here is
+taken from the docstring of a base class: ``{classes_}``.
 """
 
+import re
 from textwrap import indent
 from typing import Any
 
@@ -54,14 +56,6 @@ estimator : classifier, default=None
     "voting": """\
 voting : {"soft", "hard"}, default="soft"
     Trees vote with the class shares of their leaf, or with one vote for its class.""",
-    "warm_start (picks)": """\
-warm_start : bool, default=False
-    Go on from the picks of the last fit, interrupted or not, with the same X, y and
-    random_state; other parameters should not have changed either.""",
-    "feature_scaling (classifier)": """\
-feature_scaling : {None, "minmax"}, default=None
-    "minmax" divides each column by its range over all rows before the classifier sees it, which
-    matters to nearest neighbours.""",
     "class_prior": """\
 class_prior : float or array-like of shape (n_classes,), default=None
     The share of each class among all rows, in sorted order; one number is that of the last of
@@ -126,13 +120,19 @@ def fill_slots(cls: type[Any]) -> None:
 
     ``<default>`` in an entry is the default of the class.
     """
-    if not cls.__doc__:  # python -OO
-        return
-    text = cls.__doc__
-    for slot, entry in ENTRIES.items():
-        if f"{{{slot}}}" in text:
-            if "<default>" in entry:
-                default = cls.__init__.__kwdefaults__[entry.partition(" :")[0]]
-                entry = entry.replace("<default>", f'"{default}"')
-            text = text.replace(f"    {{{slot}}}", indent(entry, "    "))
-    cls.__doc__ = text
+    if cls.__doc__:  # not under python -OO
+        slots = re.compile(r"^( *)\{([^{}]+)\}$", re.MULTILINE)
+        cls.__doc__ = slots.sub(lambda slot: _find_entry(cls, slot), cls.__doc__)
+
+
+def _find_entry(cls: type[Any], slot: re.Match[str]) -> str:
+    margin, name = slot.groups()
+    if name in ENTRIES:
+        entry = ENTRIES[name]
+        if "<default>" in entry:
+            default = cls.__init__.__kwdefaults__[entry.partition(" :")[0]]
+            entry = entry.replace("<default>", f'"{default}"')
+        return indent(entry, margin)
+    said = re.compile(rf"^{margin}{re.escape(name)} : .*(\n{margin}    .*)*", re.MULTILINE)
+    found = (said.search(base.__doc__ or "") for base in cls.__mro__[1:])
+    return next((entry[0] for entry in found if entry), slot[0])

@@ -4,14 +4,14 @@ An ordinary splitter takes -1 for a class of its own and puts unlabelled rows in
 nothing can be judged by them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
-from semisift._labels import Labels, parse_labels
+from semisift._labels import parse_labels
 from semisift._sklearn import num_samples
 
 __all__ = ["SemiSupervisedKFold", "SemiSupervisedStratifiedShuffleSplit"]
@@ -19,7 +19,48 @@ __all__ = ["SemiSupervisedKFold", "SemiSupervisedStratifiedShuffleSplit"]
 Indices = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
-class SemiSupervisedKFold(StratifiedKFold):
+class LabelledSplits:
+    """Mixin of stratified splitters, which makes them split the labelled rows."""
+
+    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[Indices]:
+        """Yield the rows of training and test sets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Its length alone matters.
+        y : array-like of shape (n_samples,)
+            Labels; -1, None and NaN mark unlabelled rows.
+        groups : object
+            Ignored, with a warning; it exists for compatibility.
+
+        Yields
+        ------
+        train : ndarray
+            Rows of the training set, all unlabelled ones among them.
+        test : ndarray
+            Rows of the test set, all labelled.
+        """
+        labels = parse_labels(y, num_samples(X))
+        rows, n_labelled = labels.labelled.astype(np.intp), len(labels.labelled)
+        if not n_labelled:
+            raise ValueError(
+                f"{type(self).__name__} needs labelled rows to test on: all {len(labels.codes)} "
+                "values of y are unlabelled (-1, None or NaN)."
+            )
+        if isinstance(self, StratifiedKFold) and n_labelled < self.n_splits:
+            raise ValueError(
+                f"n_splits={self.n_splits} cannot be greater than the number of labelled rows, "
+                f"which is {n_labelled}."
+            )
+        splits = super().split(rows, labels.classes[labels.codes[rows]], groups)  # type: ignore[misc]
+        return (
+            (np.sort(np.concatenate([rows[train], labels.unlabelled])), rows[test])
+            for train, test in splits
+        )
+
+
+class SemiSupervisedKFold(LabelledSplits, StratifiedKFold):
     """Stratified folds of the labelled rows; unlabelled rows are in every training set.
 
     The folds are those of scikit-learn's `StratifiedKFold` on the labelled rows alone: each
@@ -55,36 +96,8 @@ class SemiSupervisedKFold(StratifiedKFold):
     [0 1 2 4 6 7] [ 0 -1  1 -1 -1 -1] [3 5] [0 1]
     """
 
-    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[Indices]:
-        """Yield the rows of training and test sets.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Its length alone matters.
-        y : array-like of shape (n_samples,)
-            Labels; -1, None and NaN mark unlabelled rows.
-        groups : object
-            Ignored, with a warning; it exists for compatibility.
-
-        Yields
-        ------
-        train : ndarray
-            Rows of the training set, all unlabelled ones among them.
-        test : ndarray
-            Rows of the test set, all labelled.
-        """
-        labels = _labels(self, X, y)
-        n_labelled = len(labels.labelled)
-        if n_labelled < self.n_splits:
-            raise ValueError(
-                f"n_splits={self.n_splits} cannot be greater than the number of labelled rows, "
-                f"which is {n_labelled}."
-            )
-        return _with_unlabelled(super().split(*_labelled_part(labels), groups), labels)
-
-
-class SemiSupervisedStratifiedShuffleSplit(StratifiedShuffleSplit):
+class SemiSupervisedStratifiedShuffleSplit(LabelledSplits, StratifiedShuffleSplit):
     """Random stratified splits of the labelled rows; unlabelled rows are in every training set.
 
     The splits are those of scikit-learn's `StratifiedShuffleSplit` on the labelled rows alone.
@@ -122,47 +135,3 @@ class SemiSupervisedStratifiedShuffleSplit(StratifiedShuffleSplit):
     [0 5] ['a' 'b'] [1 2 3 4 6 7]
     [3 5] ['a' 'b'] [0 1 2 4 6 7]
     """
-
-    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[Indices]:
-        """Yield the rows of training and test sets.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Its length alone matters.
-        y : array-like of shape (n_samples,)
-            Labels; -1, None and NaN mark unlabelled rows.
-        groups : object
-            Ignored, with a warning; it exists for compatibility.
-
-        Yields
-        ------
-        train : ndarray
-            Rows of the training set, all unlabelled ones among them.
-        test : ndarray
-            Rows of the test set, all labelled.
-        """
-        labels = _labels(self, X, y)
-        return _with_unlabelled(super().split(*_labelled_part(labels), groups), labels)
-
-
-def _labels(splitter: Any, X: Any, y: Any) -> Labels:
-    labels = parse_labels(y, num_samples(X))
-    if not len(labels.labelled):
-        raise ValueError(
-            f"{type(splitter).__name__} needs labelled rows to test on: all {len(labels.codes)} "
-            "values of y are unlabelled (-1, None or NaN)."
-        )
-    return labels
-
-
-def _labelled_part(labels: Labels) -> tuple[NDArray[np.int32], NDArray[Any]]:
-    """Return what stands for X, and y, of the labelled rows."""
-    return labels.labelled, labels.classes[labels.codes[labels.labelled]]
-
-
-def _with_unlabelled(splits: Iterable[Indices], labels: Labels) -> Iterator[Indices]:
-    """Turn splits of the labelled rows into splits of all rows."""
-    rows = labels.labelled.astype(np.intp)
-    for train, test in splits:
-        yield np.sort(np.concatenate([rows[train], labels.unlabelled])), rows[test]

@@ -14,8 +14,7 @@ from semisift import NNge, kernels
 from semisift.math.naive_bayes import add_in_order
 from semisift.wrappers import _naive_bayes, _neighbours
 from semisift.wrappers._choose import choose_judge
-from semisift.wrappers._judges import EstimatorJudge
-from semisift.wrappers._learner import WrappedLearner
+from semisift.wrappers._judges import EstimatorJudge, WrappedLearner
 from semisift.wrappers._naive_bayes import most_likely
 from tests.searches import (
     CATEGORICAL,

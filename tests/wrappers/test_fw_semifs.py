@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from semisift import FWSemiFS, MixedNB, SequentialForward
 from semisift.wrappers import fw_semifs
-from semisift.wrappers._learner import WrappedLearner
+from semisift.wrappers._judges import WrappedLearner
 from semisift.wrappers.fw_semifs import DRAW_STREAM, draw_weighted, most_frequent
 from tests.conftest import make_data
 from tests.reference.wrappers import PlainTree, sffs

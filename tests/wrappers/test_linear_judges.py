@@ -8,8 +8,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from semisift import FWSemiFS
 from semisift.wrappers import _linear
 from semisift.wrappers._choose import choose_judge
-from semisift.wrappers._judges import EstimatorJudge
-from semisift.wrappers._learner import WrappedLearner
+from semisift.wrappers._judges import EstimatorJudge, WrappedLearner
 from semisift.wrappers._linear import LinearJudge
 from tests.searches import TIGHT, SlowLogistic, SlowRidge, fit, make_trials
 

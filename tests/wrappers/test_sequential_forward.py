@@ -20,8 +20,7 @@ from threadpoolctl import threadpool_limits
 from semisift import METHODS, FallbackWarning, MixedNB, SequentialForward
 from semisift.cli import main
 from semisift.wrappers._choose import choose_judge
-from semisift.wrappers._judges import EstimatorJudge, sure_of
-from semisift.wrappers._learner import WrappedLearner
+from semisift.wrappers._judges import EstimatorJudge, WrappedLearner, sure_of
 from semisift.wrappers._trials import default_splits
 from tests.conftest import make_data
 from tests.reference.wrappers import sffs, splits_of, trial

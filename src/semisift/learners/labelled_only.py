@@ -6,11 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import Tags, get_tags, indexable
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    process_routing,
-)
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -102,11 +98,8 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 f"This {type(self).__name__} estimator requires y to be passed, "
                 "but the target y is None."
             )
-        X, rows, y = _labelled_part(X, y, purpose="fit")
-        if routing_enabled():
-            params = process_routing(self, "fit", **params).estimator.fit
-        params = check_method_params(X, params, indices=rows)
-        self.estimator_ = clone(self.estimator).fit(safe_indexing(X, rows), y, **params)
+        X, y, params = self._labelled("fit", X, y, params)
+        self.estimator_ = clone(self.estimator).fit(X, y, **params)
         self.classes_ = self.estimator_.classes_
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
@@ -125,9 +118,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         y : ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
-        check_structure(X)
-        return self.estimator_.predict(X)
+        return self._ask("predict", X)
 
     @available_if(estimator_has("predict_proba"))
     def predict_proba(self, X: Any) -> NDArray[np.floating]:
@@ -141,9 +132,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
         """
-        check_is_fitted(self)
-        check_structure(X)
-        return self.estimator_.predict_proba(X)
+        return self._ask("predict_proba", X)
 
     @available_if(estimator_has("decision_function"))
     def decision_function(self, X: Any) -> NDArray[np.floating]:
@@ -157,9 +146,12 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
+        return self._ask("decision_function", X)
+
+    def _ask(self, method: str, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
         check_structure(X)
-        return self.estimator_.decision_function(X)
+        return getattr(self.estimator_, method)(X)
 
     @available_if(estimator_has("score"))
     def score(self, X: Any, y: Any, **params: Any) -> float:
@@ -178,11 +170,17 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         score : float
         """
         check_is_fitted(self)
-        X, rows, y = _labelled_part(X, y, purpose="score")
+        X, y, params = self._labelled("score", X, y, params)
+        return float(self.estimator_.score(X, y, **params))
+
+    def _labelled(
+        self, method: str, X: Any, y: Any, params: dict[str, Any]
+    ) -> tuple[Any, NDArray[Any], dict[str, Any]]:
+        """Return the labelled rows, their labels and what else a method of `estimator` gets."""
+        X, rows, y = labelled_part(X, y, f"LabelledOnly needs a labelled row to {method}")
         if routing_enabled():
-            params = process_routing(self, "score", **params).estimator.score
-        params = check_method_params(X, params, indices=rows)
-        return float(self.estimator_.score(safe_indexing(X, rows), y, **params))
+            params = process_routing(self, method, **params).estimator[method]
+        return safe_indexing(X, rows), y, check_method_params(X, params, indices=rows)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata is routed to `estimator`.
@@ -205,14 +203,30 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _labelled_part(X: Any, y: Any, purpose: str) -> tuple[Any, NDArray[np.int32], NDArray[Any]]:
-    """Return X in a form that can be sliced, the labelled rows and their labels."""
+def labelled_part(
+    X: Any, y: Any, needed: str | None = None
+) -> tuple[Any, NDArray[np.int32], NDArray[Any]]:
+    """Return X in a form that can be sliced, the labelled rows and their labels.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    needed : str, optional
+        Begins the error message where no row is labelled.
+
+    Returns
+    -------
+    X : array-like or CSR matrix
+    rows : int32 array
+    labels : array
+    """
     check_structure(X)
     (X,) = indexable(X)
     labels = parse_labels(y, num_samples(X))
-    if not len(labels.labelled):
+    rows = labels.labelled
+    if needed and not len(rows):
         raise ValueError(
-            f"LabelledOnly needs a labelled row to {purpose}: all {len(labels.codes)} values of y "
-            "are unlabelled (-1, None or NaN)."
+            f"{needed}: all {len(labels.codes)} values of y are unlabelled (-1, None or NaN)."
         )
-    return X, labels.labelled, labels.classes[labels.codes[labels.labelled]]
+    return X, rows, labels.classes[labels.codes[rows]]

@@ -1,5 +1,6 @@
 """MixedNB: naive Bayes for numeric and categorical columns together."""
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -21,6 +22,7 @@ from semisift.math.naive_bayes import (
 )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MixedNB(ClassifierMixin, BaseEstimator):
     """Naive Bayes with a Gaussian for each numeric and shares for each categorical column.
 
@@ -74,16 +76,14 @@ class MixedNB(ClassifierMixin, BaseEstimator):
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
     }
 
-    def __init__(
-        self, *, categorical: Any = None, alpha: float = 1.0, var_smoothing: float = 1e-9
-    ) -> None:
-        self.categorical = categorical
-        self.alpha = alpha
-        self.var_smoothing = var_smoothing
+    categorical: Any = None
+    alpha: float = 1.0
+    var_smoothing: float = 1e-9
 
-    def _naive_bayes(self, n_features: int) -> NaiveBayes:
-        """Return the parameters; the wrappers read them to judge many columns at once."""
-        return NaiveBayes(self.var_smoothing, self.alpha, self._mask(n_features))
+    def _batch_model(self, n_features: int) -> tuple[str, tuple[Any, ...]]:
+        """Return what the wrappers judge many columns at once by (see wrappers/_choose.py)."""
+        mask = self._mask(n_features)
+        return "naive Bayes", (NaiveBayes(self.var_smoothing, self.alpha, mask),)
 
     def _mask(self, n_features: int) -> NDArray[np.bool_]:
         if self.categorical is None:
@@ -131,9 +131,8 @@ class MixedNB(ClassifierMixin, BaseEstimator):
             self.category_values_[j] = np.unique(X[:, j])
             cells = np.zeros((len(counts), len(self.category_values_[j]) + 1))
             np.add.at(cells, (codes, code_categories(X[:, [j]])[:, 0]), 1.0)
-            self.category_log_prob_[j] = category_log_probability(cells[..., None], self.alpha)[
-                ..., 0
-            ]
+            log_probability = category_log_probability(cells[..., None], self.alpha)
+            self.category_log_prob_[j] = log_probability[..., 0]
         return self
 
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:

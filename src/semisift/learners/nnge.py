@@ -22,6 +22,7 @@ Cost: O(n e p) for n rows, p columns and e exemplars, and O(n^2 p) where values 
 falling from row to row: each new extreme moves the intervals.
 """
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -65,6 +66,7 @@ class Exemplars(NamedTuple):
     n_values: NDArray[np.int32]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NNge(ClassifierMixin, BaseEstimator):
     """Nearest neighbour with non-nested generalised exemplars.
 
@@ -153,18 +155,10 @@ class NNge(ClassifierMixin, BaseEstimator):
         "categorical": [None, "array-like"],
     }
 
-    def __init__(
-        self,
-        *,
-        n_attempts: int = 5,
-        n_intervals: int = 5,
-        half_open: bool = True,
-        categorical: Any = None,
-    ) -> None:
-        self.n_attempts = n_attempts
-        self.n_intervals = n_intervals
-        self.half_open = half_open
-        self.categorical = categorical
+    n_attempts: int = 5
+    n_intervals: int = 5
+    half_open: bool = True
+    categorical: Any = None
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
@@ -231,16 +225,15 @@ class NNge(ClassifierMixin, BaseEstimator):
     def _clean(self, X: NDArray[Any]) -> NDArray[np.floating]:
         """Refuse what is missing or infinite, naming the columns."""
         names = getattr(self, "feature_names_in_", None)
-        clean: NDArray[np.floating] = Problem.build(X, feature_names=names).X
-        return clean
+        return np.asarray(Problem.build(X, feature_names=names).X)
 
-    # What a wrapper that fits thousands of times may call. Private: nothing is validated, nothing
-    # but `_exemplars` is set, and `_fit_arrays` does not look at the parameter `categorical`.
-
-    def _numeric_options(self) -> tuple[int, int, bool] | None:
-        """Return the parameters, or None where there are nominal columns."""
+    def _batch_model(self, n_features: int) -> tuple[str, tuple[Any, ...]] | None:
+        """Return what the wrappers judge many columns at once by (see wrappers/_choose.py)."""
         options = self.n_attempts, self.n_intervals, self.half_open
-        return options if self.categorical is None else None
+        return ("NNge", options) if self.categorical is None else None
+
+    # In the two that follow nothing is validated and nothing but `_exemplars` is set; `_fit_arrays`
+    # does not look at the parameter `categorical`.
 
     def _fit_arrays(
         self,
@@ -251,8 +244,28 @@ class NNge(ClassifierMixin, BaseEstimator):
     ) -> Self:
         """Learn from finite X and class codes in 0, ..., n_classes - 1; `nominal` is a mask."""
         kernels.warn_if_missing()
+        rows = np.ascontiguousarray(X, dtype=np.float64)
+        n_rows, n_columns = rows.shape
+        columns = [] if nominal is None else np.flatnonzero(nominal).tolist()
+        values = {j: np.unique(rows[:, j]) for j in columns}
+        n_values = np.zeros(n_columns, dtype=np.int32)
+        n_values[columns] = [len(known) for known in values.values()]
+        # room for as many exemplars as rows
+        lower, upper = np.empty((2, n_columns, n_rows))
+        held = np.empty((((n_values + 63) // 64).sum(), n_rows), dtype=np.uint64)
+        members = np.empty((2, n_rows), dtype=np.int32)
+        scales = np.empty((2, n_columns))
         options = n_classes, self.n_attempts, self.n_intervals, self.half_open
-        self._exemplars = _learn(X, codes, nominal, options)
+        n = kernels.nnge.learn(
+            *(_encode(rows, values), codes, n_values, *options),
+            *(lower, upper, held, members, scales),
+        )
+        lower, upper = lower[:, :n].copy(), upper[:, :n].copy()
+        lower[columns] = upper[columns] = np.nan
+        of_class, counts = members[:, :n].copy()
+        held = held[:, :n].copy()
+        learnt = lower, upper, held, of_class, counts, scales, values, n_values
+        self._exemplars = Exemplars(*learnt)
         return self
 
     def _predict_codes(self, X: NDArray[np.floating]) -> NDArray[np.int32]:
@@ -264,37 +277,6 @@ class NNge(ClassifierMixin, BaseEstimator):
             encoded, known.n_values, known.lower, known.upper, known.held, known.scales, nearest
         )
         return known.codes[nearest]
-
-
-def _learn(
-    rows: NDArray[np.floating],
-    codes: NDArray[np.int32],
-    nominal: NDArray[np.bool_] | None,
-    options: tuple[int, int, int, bool],
-) -> Exemplars:
-    X = np.ascontiguousarray(rows, dtype=np.float64)
-    n_rows, n_columns = X.shape
-    columns = [] if nominal is None else np.flatnonzero(nominal).tolist()
-    values = {j: np.unique(X[:, j]) for j in columns}
-    n_values = np.zeros(n_columns, dtype=np.int32)
-    n_words = 0
-    for j, known in values.items():
-        n_values[j] = len(known)
-        n_words += (len(known) + 63) // 64
-    # room for as many exemplars as rows
-    lower, upper = np.empty((2, n_columns, n_rows))
-    held = np.empty((n_words, n_rows), dtype=np.uint64)
-    members = np.empty((2, n_rows), dtype=np.int32)
-    scales = np.empty((2, n_columns))
-    n = kernels.nnge.learn(
-        *(_encode(X, values), codes, n_values, *options),
-        *(lower, upper, held, members, scales),
-    )
-    lower, upper = lower[:, :n].copy(), upper[:, :n].copy()
-    if columns:
-        lower[columns] = upper[columns] = np.nan
-    of_class, counts = members[:, :n].copy()
-    return Exemplars(lower, upper, held[:, :n].copy(), of_class, counts, scales, values, n_values)
 
 
 def _parse_categorical(categorical: Any, n_columns: int) -> NDArray[np.bool_] | None:

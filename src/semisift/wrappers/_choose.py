@@ -1,6 +1,10 @@
-"""Which judge serves an estimator."""
+"""Which judge serves an estimator.
 
-from functools import partial
+An estimator may offer a method ``_batch_model(n_features)`` to be judged for all columns at once,
+without this room knowing it: it returns a key of `JUDGES` and a tuple of what that judge takes
+besides the trials, or None to be fitted for each column. MixedNB and NNge have it.
+"""
+
 from typing import Any
 
 import numpy as np
@@ -11,14 +15,22 @@ from sklearn.tree import DecisionTreeClassifier
 
 from semisift import kernels
 from semisift.math.naive_bayes import NaiveBayes
-from semisift.wrappers._judges import EstimatorJudge, Judge
-from semisift.wrappers._learner import WrappedLearner
+from semisift.wrappers._judges import EstimatorJudge, Judge, WrappedLearner
 from semisift.wrappers._linear import LinearJudge, Logistic, Ridge
 from semisift.wrappers._naive_bayes import NaiveBayesJudge
-from semisift.wrappers._neighbours import NeighboursJudge
-from semisift.wrappers._nnge import NNgeJudge
+from semisift.wrappers._neighbours import NeighboursJudge, NNgeJudge
 from semisift.wrappers._trees import TreeJudge
 from semisift.wrappers._trials import Trials
+
+JUDGES: dict[str, Any] = {
+    "naive Bayes": NaiveBayesJudge,
+    "neighbours": NeighboursJudge,
+    "linear": LinearJudge,
+    "NNge": NNgeJudge,
+    "tree": TreeJudge,
+}
+# Those that need the compiled kernels.
+COMPILED = {"NNge", "tree"}
 
 
 def choose_judge(learner: WrappedLearner, trials: Trials) -> Judge:
@@ -33,31 +45,30 @@ def choose_judge(learner: WrappedLearner, trials: Trials) -> Judge:
     -------
     Judge
     """
-    estimator = learner.estimator
-    if type(estimator) is GaussianNB and estimator.priors is None:
-        return NaiveBayesJudge(trials, NaiveBayes(estimator.var_smoothing))
-    if hasattr(estimator, "_naive_bayes"):  # MixedNB, which this room may not import
-        return NaiveBayesJudge(trials, estimator._naive_bayes(trials.n_features))
-    if kernels.are_compiled() and hasattr(estimator, "_numeric_options"):  # NNge, likewise
-        options = estimator._numeric_options()
-        if options is not None:
-            return NNgeJudge(trials, *options)
-    if type(estimator) is KNeighborsClassifier and _counts_euclidean(estimator):
-        return NeighboursJudge(trials, estimator.n_neighbors)
-    if (
-        type(estimator) is DecisionTreeClassifier
-        and kernels.are_compiled()
-        and _is_plain(estimator, {"max_depth"})
-    ):
-        return TreeJudge(trials, estimator.max_depth)
-    one_by_one = EstimatorJudge(trials, learner)
-    if type(estimator) is RidgeClassifier and _is_exact(estimator):
-        ridge = partial(Ridge, alpha=estimator.alpha, fit_intercept=estimator.fit_intercept)
-        return LinearJudge(trials, ridge)
-    if type(estimator) is LogisticRegression and _converges(estimator):
-        logistic = partial(Logistic, C=estimator.C, fit_intercept=estimator.fit_intercept)
-        return LinearJudge(trials, logistic, for_large=one_by_one)
-    return one_by_one
+    estimator, one_by_one = learner.estimator, EstimatorJudge(trials, learner)
+    if hasattr(estimator, "_batch_model"):
+        model = estimator._batch_model(trials.n_features)
+    else:
+        model = _known_model(estimator, one_by_one)
+    if model is None or (model[0] in COMPILED and not kernels.are_compiled()):
+        return one_by_one
+    return JUDGES[model[0]](trials, *model[1])
+
+
+def _known_model(estimator: Any, for_large: Judge) -> tuple[str, tuple[Any, ...]] | None:
+    """Return what ``_batch_model`` would, for estimators of scikit-learn."""
+    kind = type(estimator)
+    if kind is GaussianNB and estimator.priors is None:
+        return "naive Bayes", (NaiveBayes(estimator.var_smoothing),)
+    if kind is KNeighborsClassifier and _counts_euclidean(estimator):
+        return "neighbours", (estimator.n_neighbors,)
+    if kind is DecisionTreeClassifier and _is_plain(estimator, {"max_depth"}):
+        return "tree", (estimator.max_depth,)
+    if kind is RidgeClassifier and _is_exact(estimator):
+        return "linear", (Ridge, None, estimator.alpha, estimator.fit_intercept)
+    if kind is LogisticRegression and _converges(estimator):
+        return "linear", (Logistic, for_large, 1.0 / estimator.C, estimator.fit_intercept)
+    return None
 
 
 def _counts_euclidean(estimator: KNeighborsClassifier) -> bool:

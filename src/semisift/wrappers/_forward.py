@@ -1,7 +1,7 @@
-"""ForwardRanker: what the wrappers share around their search."""
+"""Forward search: add the best column, again and again; and what the wrappers share around it."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
@@ -19,10 +19,83 @@ from semisift.exceptions import FallbackWarning
 from semisift.math.blocks import dense_columns
 from semisift.math.columns import column_factors
 from semisift.wrappers._choose import choose_judge
-from semisift.wrappers._judges import Judge
-from semisift.wrappers._learner import WrappedLearner
-from semisift.wrappers._search import Search, first_step_order
-from semisift.wrappers._trials import Trials
+from semisift.wrappers._judges import Columns, Judge, WrappedLearner
+from semisift.wrappers._trials import Array, Ints, Trials, Verdict, divide_columns
+
+# Accuracies and confidences that differ by less are equal: rounding is no reason to prefer one.
+SAME_ACCURACY = 1e-9
+SAME_CONFIDENCE = 1e-8
+
+# Separates the draw that orders ties among the picks from the one that orders ties of scores.
+PICK_STREAM = 0x7069
+
+
+class Search:
+    """Forward searches side by side, one for each sample of the judge's trials.
+
+    Parameters
+    ----------
+    judge : Judge
+    problem : Problem
+        Its constant columns are not picked; its seed decides between columns that are equal in all
+        else.
+    tie_break : {"default", "index"}
+        Between columns of equal accuracy: the confidence, the mutual information with the classes
+        and chance; or the first column.
+    picks : sequence of int
+        What every sample starts from.
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        problem: Problem,
+        tie_break: Literal["default", "index"] = "default",
+        picks: Sequence[int] = (),
+    ) -> None:
+        self.judge = judge
+        self.columns = np.flatnonzero(~problem.constant)
+        self.tie_break = tie_break
+        n_samples = len(judge.trials.samples)
+        self.picks: Columns = np.tile(np.array(picks, dtype=np.int64), (n_samples, 1))
+        rng = np.random.default_rng([problem.seed, PICK_STREAM])
+        self.chance = rng.permutation(problem.n_features)
+
+    def step(self) -> Verdict:
+        """Pick one more column for each sample; return how all columns were judged."""
+        sure = self.picks.shape[1] == 0 or (self.tie_break == "default" and self.judge.sure_at_once)
+        verdict = self.judge.judge(self.picks, self.columns, sure)
+        accuracy = verdict.accuracy.copy()
+        for own, picks in zip(accuracy, self.picks, strict=True):
+            own[np.searchsorted(self.columns, picks)] = -np.inf
+        if self.tie_break == "index":
+            chosen = accuracy.argmax(axis=1)
+        else:
+            chosen = self._break_ties(accuracy, verdict.confidence)
+        self.picks = np.column_stack([self.picks, self.columns[chosen]])
+        return verdict
+
+    def _break_ties(self, accuracy: Array, confidence: Array | None) -> Columns:
+        tied = accuracy >= accuracy.max(axis=1, keepdims=True) - SAME_ACCURACY
+        if confidence is None:
+            confidence = np.zeros(accuracy.shape)
+            places = np.flatnonzero(tied[tied.sum(axis=1) > 1].any(axis=0))
+            if len(places):
+                again = self.judge.judge(self.picks, self.columns[places], sure=True)
+                confidence[:, places] = again.confidence
+        chosen = []
+        for sample, own in enumerate(tied):
+            places = np.flatnonzero(own)
+            places = _best(places, confidence[sample, places], SAME_CONFIDENCE)
+            if len(places) > 1:
+                relevance = self.judge.trials.relevance(sample)[self.columns[places]]
+                places = _best(places, relevance, 0.0)
+            chosen.append(places[self.chance[self.columns[places]].argmin()])
+        return np.array(chosen)
+
+
+def _best(places: Columns, values: Array, same: float) -> Columns:
+    return places[values >= values.max() - same]
 
 
 @dataclass
@@ -38,15 +111,16 @@ class Found:
     accuracies : list of float
         With each pick of a search on the labelled rows.
     first : float array of shape (p,)
-        Orders all columns as the first step judged them, the best highest.
+        Orders all columns as the first step judged them, the best highest; -1 for those that were
+        no candidates.
     """
 
     fingerprint: str
     picks: list[int] = field(default_factory=list)
     accuracies: list[float] = field(default_factory=list)
-    first: NDArray[np.float64] | None = None
+    first: Array | None = None
 
-    def scores(self, n_features: int) -> NDArray[np.float64]:
+    def scores(self, n_features: int) -> Array:
         """Return p, p - 1, ... for the picks, and ranks by the first step for the others."""
         rest = np.ones(n_features, dtype=bool)
         rest[self.picks] = False
@@ -62,6 +136,30 @@ class ForwardRanker(FeatureRanker):
 
     Subclasses implement ``_picks(problem, found)``. If a fit is interrupted, what it has found so
     far is ranked as if no more had been asked for.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The classifier.
+    feature_scaling : {None, "minmax"}, default=None
+        "minmax" divides each column by its range over all rows before the classifier sees it, which
+        matters to nearest neighbours.
+    warm_start : bool, default=False
+        Go on from the picks of the last fit, interrupted or not, with the same X, y and
+        random_state; other parameters should not have changed either.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        p, p - 1, ... for the picks in their order; the others are ranked as the first step judged
+        them, from 1 for the worst. NaN for constant columns.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+    picked_ : ndarray of shape (n_picks,)
+        The columns picked, in order. If `fit` is interrupted, those picked until then; the scores
+        and the ranking are then theirs.
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows.
     """
 
     labels_needed = "two_classes"
@@ -83,12 +181,17 @@ class ForwardRanker(FeatureRanker):
     def _picks(self, problem: Problem, found: Found) -> Iterator[int]:
         """Yield the next column again and again; each is in ``found.picks`` before the next."""
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Array:
         found = self._begin(problem)
         n_picks = self._n_picks(problem)
         del found.picks[n_picks:], found.accuracies[n_picks:]
         self._found = found
-        picks = self._picks(self._scaled(problem), found)
+        seen = problem  # by the classifier
+        if self.feature_scaling == "minmax":
+            # columns are not shifted, which would fill sparse ones
+            span = np.where(problem.constant, 1.0, problem.spans)
+            seen = replace(problem, X=divide_columns(problem.X, span))
+        picks = self._picks(seen, found)
         try:
             for _ in self._progress(range(n_picks - len(found.picks)), "pick"):
                 pick = next(picks, None)
@@ -101,22 +204,6 @@ class ForwardRanker(FeatureRanker):
             raise
         self._set_found(found)
         return found.scores(problem.n_features)
-
-    def _scaled(self, problem: Problem) -> Problem:
-        """Return the problem as the classifier is to see it.
-
-        Columns are divided by their range and not shifted, which would fill sparse ones.
-        """
-        if self.feature_scaling is None:
-            return problem
-        span = np.where(problem.constant, 1.0, problem.spans)
-        X = problem.X
-        if problem.is_sparse:
-            X = X.astype(np.float64)
-            X.data /= np.repeat(span, np.diff(X.indptr))
-        else:
-            X = np.asfortranarray(X / span)
-        return replace(problem, X=X)
 
     def _set_found(self, found: Found) -> None:
         """Set the attributes that tell what was found."""
@@ -161,7 +248,7 @@ class ForwardRanker(FeatureRanker):
                 "by themselves.",
                 FallbackWarning,
             )
-        return Search(choose_judge(learner, trials), ~problem.constant, problem.seed, **options)
+        return Search(choose_judge(learner, trials), problem, **options)
 
 
 def advance(search: Search, found: Found) -> int:
@@ -169,14 +256,19 @@ def advance(search: Search, found: Found) -> int:
     verdict = search.step()
     pick = int(search.picks[0, -1])
     if found.first is None:
-        found.first = first_step_order(search, verdict)
+        assert verdict.confidence is not None
+        relevance = search.judge.trials.relevance(0)[search.columns]
+        confidence = np.round(verdict.confidence[0], 8)
+        keys = np.column_stack([np.round(verdict.accuracy[0], 9), confidence, relevance])
+        found.first = np.full(len(search.chance), -1.0)
+        found.first[search.columns] = np.unique(keys, axis=0, return_inverse=True)[1]
     found.accuracies.append(float(verdict.accuracy[0, np.searchsorted(search.columns, pick)]))
     return pick
 
 
 def predict(
-    problem: Problem, learner: WrappedLearner, picks: list[int], train: NDArray[np.integer]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    problem: Problem, learner: WrappedLearner, picks: list[int], train: Ints
+) -> tuple[NDArray[np.int64], Array]:
     """Fit on labelled rows in the columns picked, and predict the unlabelled rows.
 
     Parameters
@@ -204,6 +296,6 @@ def predict(
 
 def one_step(problem: Problem, judge: Judge, picks: list[int]) -> int:
     """Return the column that a forward search from the picks would add."""
-    search = Search(judge, ~problem.constant, problem.seed, picks=picks)
+    search = Search(judge, problem, picks=picks)
     search.step()
     return int(search.picks[0, -1])

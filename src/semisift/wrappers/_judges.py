@@ -1,24 +1,32 @@
 """Judges: what a learner makes of every column beside those picked before.
 
 `EstimatorJudge` fits the estimator for each column and split. For learners whose model of the
-picked columns can be extended by one more column at once, other judges give the same verdicts for
-all columns side by side: _naive_bayes.py, _neighbours.py, _nnge.py, _trees.py, _linear.py.
+picked columns can be extended by one more column at once, batch judges give the same verdicts for
+all columns side by side: _naive_bayes.py, _neighbours.py, _trees.py, _linear.py.
 """
 
 from abc import ABC, abstractmethod
-from contextlib import ExitStack
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
+from sklearn.base import clone, is_classifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 
+from semisift._committee.permutation import Constant
+from semisift._sklearn import check_params
 from semisift._threads import one_blas_thread, one_openmp_thread
 from semisift.math.blocks import blocks
-from semisift.wrappers._learner import WrappedLearner
-from semisift.wrappers._trials import Trials, Verdict, log_probability
+from semisift.math.streams import Purpose, draw_below
+from semisift.wrappers._trials import Array, Fold, Trials, Verdict, log_probability, slices_of
 
 Columns = NDArray[np.int64]
+# which held-out rows are right with each of some columns, and how sure the model is of their class,
+# both of shape (n_held_out, n_columns): see `Trials.tally`
+Tried = tuple[NDArray[np.bool_], Array | None]
 
 
 class Judge(ABC):
@@ -53,6 +61,148 @@ class Judge(ABC):
         """
 
 
+class BatchJudge(Judge):
+    """Judges blocks of columns at once, each beside what is known of the picks."""
+
+    def judge(self, picks: Columns, columns: Columns, sure: bool) -> Verdict:
+        """Judge each of `columns` as the next one after the picks."""
+        accuracy, confidence = np.zeros((2, len(self.trials.samples), len(columns)))
+        if self.trials.splits:
+            with np.errstate(all="ignore"), one_blas_thread():
+                known = self._begin(picks)
+                for block in self._blocks(known, len(columns)):
+                    found = self.trials.tally(*self._extend(known, columns[block], sure))
+                    accuracy[:, block] = found.accuracy
+                    if found.confidence is not None:
+                        confidence[:, block] = found.confidence
+        return Verdict(accuracy, confidence if sure or self.sure_at_once else None)
+
+    @abstractmethod
+    def _begin(self, picks: Columns) -> Any:
+        """Return what is known of the picks."""
+
+    @abstractmethod
+    def _blocks(self, known: Any, n_columns: int) -> Iterator[slice]:
+        """Yield slices of columns to be judged at once."""
+
+    @abstractmethod
+    def _extend(self, known: Any, columns: Columns, sure: bool) -> Tried:
+        """Return how the held-out rows are predicted with each column."""
+
+
+class SplitJudge(BatchJudge):
+    """Judges blocks of columns by a model of the picks in each split."""
+
+    def _begin(self, picks: Columns) -> list[Any]:
+        return [
+            self._model(split, own)
+            for splits, own in zip(self.trials.splits_of, picks, strict=True)
+            for split in splits
+        ]
+
+    def _extend(self, known: list[Any], columns: Columns, sure: bool) -> Tried:
+        trials = self.trials
+        values = np.ascontiguousarray(trials.take(columns).T)
+        right = np.empty((len(trials.held_out), len(columns)), dtype=bool)
+        sureness = np.empty(right.shape)
+        for split, own, model in zip(trials.splits, trials.parts, known, strict=True):
+            right[own], sureness[own] = self._predict(split, model, values)
+        return right, sureness
+
+    @abstractmethod
+    def _model(self, split: Fold, picks: Columns) -> Any:
+        """Return the model of the picks in a split."""
+
+    @abstractmethod
+    def _predict(self, split: Fold, model: Any, values: Array) -> Tried:
+        """Return how the rows of a split are predicted; a row of `values` is a further column."""
+
+
+class WrappedLearner:
+    """An estimator that is cloned once and fitted many times, on class codes.
+
+    Random states that are not fixed are fixed by the seed. A parameter ``categorical`` that is a
+    mask of all columns is cut down to the columns at hand, and the number of neighbours to the
+    rows.
+
+    Parameters
+    ----------
+    estimator : classifier or None
+        None is a GaussianNB.
+    n_features : int
+        Number of columns of X.
+    seed : int
+
+    Attributes
+    ----------
+    estimator : classifier
+        Not fitted.
+    """
+
+    def __init__(self, estimator: Any, n_features: int, seed: int) -> None:
+        if estimator is None:
+            estimator = GaussianNB()
+        if not is_classifier(estimator):
+            raise ValueError(f"estimator must be a classifier: got {estimator!r}.")
+        self.estimator = clone(estimator)
+        # also of nested estimators, which later fits need not do again
+        for part in [self.estimator, *self.estimator.get_params().values()]:
+            check_params(part)
+        _fix_random_states(self.estimator, seed)
+        self._categorical = _mask(self.estimator, n_features)
+        self._fitted = clone(self.estimator)
+
+    def fit(self, X: Array, codes: NDArray[np.int64], columns: Any) -> Any:
+        """Fit on rows of some columns; the next fit may overwrite what is returned.
+
+        Parameters
+        ----------
+        X : array of shape (n, number of columns)
+        codes : int array of shape (n,)
+        columns : int array
+            Which columns of the whole X these are.
+
+        Returns
+        -------
+        A fitted classifier, whose classes are codes; a constant where there is one class.
+        """
+        if (codes == codes[0]).all():
+            return Constant(int(codes[0]))
+        if getattr(self.estimator, "warm_start", False):
+            self._fitted = clone(self.estimator)
+        if self._categorical is not None:
+            self._fitted.categorical = self._categorical[columns]
+        if isinstance(self.estimator, KNeighborsClassifier):
+            self._fitted.n_neighbors = min(self.estimator.n_neighbors, len(X))
+        return self._fitted.fit(X, codes)
+
+
+def _fix_random_states(estimator: Any, seed: int) -> None:
+    """Set random states that are None or generators to numbers, so that every fit is the same."""
+    free = [
+        name
+        for name, value in sorted(estimator.get_params().items())
+        if (name == "random_state" or name.endswith("__random_state"))
+        and not isinstance(value, (int, np.integer))
+    ]
+    states = draw_below(seed, 0, Purpose.NODE_SUBSPACE, np.arange(len(free)), 2**31 - 1)
+    estimator.set_params(**dict(zip(free, states.tolist(), strict=True)))
+
+
+def _mask(estimator: Any, n_features: int) -> NDArray[np.bool_] | None:
+    """Return the mask of categorical columns where the estimator has one."""
+    mask = getattr(estimator, "categorical", None)
+    if mask is None or isinstance(mask, str):
+        return None
+    mask = np.asarray(mask)
+    if mask.dtype != bool or mask.shape != (n_features,):
+        raise ValueError(
+            "categorical of the estimator must be a mask with one bool for each of the "
+            f"{n_features} columns of X: got an array of dtype {mask.dtype} and shape {mask.shape}."
+        )
+    return mask
+
+
 class EstimatorJudge(Judge):
     """Fits the estimator for every column and split.
 
@@ -74,53 +224,47 @@ class EstimatorJudge(Judge):
         trials = self.trials
         right = np.zeros((len(trials.held_out), len(columns)), dtype=bool)
         sureness = np.zeros(right.shape)
-        with ExitStack() as quick:
-            quick.enter_context(config_context(assume_finite=True, skip_parameter_validation=True))
-            quick.enter_context(np.errstate(all="ignore"))
-            quick.enter_context(one_blas_thread())
-            quick.enter_context(one_openmp_thread())
-            start = 0
-            for splits, own_picks in zip(trials.splits_of, picks, strict=True):
-                stop = start + sum(len(split.test) for split in splits)
-                own = slice(start, stop)
+        with (
+            config_context(assume_finite=True, skip_parameter_validation=True),
+            np.errstate(all="ignore"),
+            one_blas_thread(),
+            one_openmp_thread(),
+        ):
+            samples = zip(trials.splits_of, picks, trials.parts_of_samples, strict=True)
+            for splits, own_picks, own in samples:
                 self._judge_sample(splits, own_picks, columns, sure, right[own], sureness[own])
-                start = stop
         return trials.tally(right, sureness if sure else None)
 
     def _judge_sample(
         self,
-        splits: list[Any],
+        splits: list[Fold],
         picks: Columns,
         columns: Columns,
         sure: bool,
         right: NDArray[np.bool_],
-        sureness: NDArray[np.float64],
+        sureness: Array,
     ) -> None:
         trials, n_picks = self.trials, len(picks)
-        parts = np.empty((len(trials.codes), n_picks + 1))
-        parts[:, :n_picks] = trials.take(picks)
-        parts[:, n_picks] = 0.0
+        parts = np.column_stack([trials.take(picks), np.zeros(len(trials.codes))])
         buffers = [(parts[split.train], parts[split.test]) for split in splits]
-        taken = set(picks.tolist())
+        rows = slices_of(len(split.test) for split in splits)
         best = -1.0
         for block in blocks(len(columns), len(trials.codes)):
             values = trials.take(columns[block])
             for place, column in enumerate(columns[block].tolist(), start=block.start):
-                if column in taken:
+                if column in picks:
                     continue
                 own = np.append(picks, column)
-                lost, start = 0.0, 0
-                for split, (train, test) in zip(splits, buffers, strict=True):
+                lost = 0.0
+                for split, tested, (train, test) in zip(splits, rows, buffers, strict=True):
                     train[:, n_picks] = values[split.train, place - block.start]
                     test[:, n_picks] = values[split.test, place - block.start]
-                    stop = start + len(split.test)
                     fitted = self.learner.fit(train, trials.codes[split.train], own)
                     truth = trials.codes[split.test]
                     hits = fitted.predict(test) == truth
-                    right[start:stop, place] = hits
+                    right[tested, place] = hits
                     if sure:
-                        sureness[start:stop, place] = sure_of(fitted, test, truth)
-                    start = stop
+                        sureness[tested, place] = sure_of(fitted, test, truth)
                     lost += 1.0 - hits.mean()
                     if n_picks and 1.0 - lost / len(splits) < best - 1e-9:
                         break
@@ -128,7 +272,7 @@ class EstimatorJudge(Judge):
                     best = max(best, 1.0 - lost / max(1, len(splits)))
 
 
-def sure_of(fitted: Any, X: NDArray[np.float64], truth: NDArray[np.int64]) -> Any:
+def sure_of(fitted: Any, X: Array, truth: NDArray[np.int64]) -> Any:
     """Return how sure a classifier is of the true class of each row.
 
     Parameters
@@ -146,16 +290,34 @@ def sure_of(fitted: Any, X: NDArray[np.float64], truth: NDArray[np.int64]) -> An
     """
     place = np.searchsorted(fitted.classes_, truth)
     known = fitted.classes_[np.minimum(place, len(fitted.classes_) - 1)] == truth
-    place = np.where(known, place, 0)
-    rows = np.arange(len(truth))
+    place = np.where(known, place, -1)
     if hasattr(fitted, "predict_proba"):
-        probability = fitted.predict_proba(X)[rows, place]
+        probability = fitted.predict_proba(X)[np.arange(len(truth)), place]
         return log_probability(np.where(known, probability, 0.0))
     if not hasattr(fitted, "decision_function"):
         return 0.0
-    decision = fitted.decision_function(X)
-    if decision.ndim == 1:
-        return np.where(place == 1, decision, -decision) * np.where(known, 1.0, 0.0)
-    own = np.where(known, decision[rows, place], decision.min(axis=1))
-    decision[rows[known], place[known]] = -np.inf
-    return own - decision.max(axis=1)
+    return margins(np.atleast_2d(fitted.decision_function(X).T), place)
+
+
+def margins(decisions: Array, place: NDArray[np.int64]) -> Array:
+    """Return by how much the true class of each row leads.
+
+    Parameters
+    ----------
+    decisions : array of shape (..., n_targets, n)
+        Decision values; of two classes there is one target.
+    place : int array of shape (n,)
+        Of the true class; -1 for one that the model does not know.
+
+    Returns
+    -------
+    array of shape (..., n)
+    """
+    if decisions.shape[-2] == 1:
+        return decisions[..., 0, :] * np.select([place == 1, place == 0], [1.0, -1.0], 0.0)
+    known = place >= 0
+    rows = np.arange(len(place))
+    own = np.where(known, decisions[..., place, rows], decisions.min(axis=-2))
+    others = decisions.copy()
+    others[..., place[known], rows[known]] = -np.inf
+    return own - others.max(axis=-2)

@@ -8,17 +8,18 @@ Both are solved to the last digits, where scikit-learn's L-BFGS stops at its tol
 values that differ by rounding only are equal here, and the first class is predicted.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import InitVar, dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._threads import one_blas_thread
 from semisift.math.blocks import blocks
-from semisift.wrappers._judges import Columns, Judge
-from semisift.wrappers._newton import log_odds, newton
-from semisift.wrappers._trials import Fold, Trials, Verdict, log_probability
+from semisift.wrappers._judges import Columns, Judge, SplitJudge, Tried, margins
+from semisift.wrappers._newton import Scaled, log_odds, newton
+from semisift.wrappers._trials import Array, Fold, Trials, Verdict, log_probability
 
 # Decision values closer than this share of how large they may be are equal.
 SAME_DECISION = 1e-9
@@ -30,108 +31,48 @@ MOST_WEIGHTS = 250
 # Directions of the picks that are shorter than this, the longest being 1, are rounding.
 SHORTEST = 1e-13
 
-Rows = NDArray[np.float64]
 
-
-class LinearModel(Protocol):
-    """A linear model of the picks in one split, to be extended by further columns.
-
-    Attributes
-    ----------
-    width : int
-        Numbers that are worked on for each further column.
-    """
-
-    width: int
-
-    def extend(self, values: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Add each of some columns.
-
-        Parameters
-        ----------
-        values : array of shape (n_columns, n)
-            Of all rows of the trials.
-
-        Returns
-        -------
-        decisions : array of shape (n_columns, n_targets, n_test)
-        size : array of shape (n_columns,)
-            How large the decision values may be.
-        """
-
-    def sure_of(
-        self, decisions: NDArray[np.float64], place: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Return how sure the model is of each true class, of shape (n_columns, n_test).
-
-        Parameters
-        ----------
-        decisions : array of shape (n_columns, n_targets, n_test)
-        place : int array of shape (n_test,)
-            Of the true class among those of the split; -1 for another one.
-        """
-
-
-class LinearJudge(Judge):
+class LinearJudge(SplitJudge):
     """Judges all columns at once by a linear model.
 
     Parameters
     ----------
     trials : Trials
-    build : callable
-        Returns the model of some picks: of their values, a split and the targets of its training
-        rows, True and False of shape (n_targets, n_train): two classes have one target.
-    for_large : Judge, optional
+    kind : {Ridge, Logistic}
+    for_large : Judge or None
         Of models with more than `MOST_WEIGHTS` weights.
+    *options
+        penalty and fit_intercept of the model.
     """
 
     def __init__(
-        self, trials: Trials, build: Callable[..., LinearModel], for_large: Judge | None = None
+        self, trials: Trials, kind: "type[LinearModel]", for_large: Judge | None, *options: Any
     ) -> None:
         super().__init__(trials)
-        self.build = build
-        self.for_large = for_large
+        self.kind, self.for_large, self.options = kind, for_large, options
 
     def judge(self, picks: Columns, columns: Columns, sure: bool) -> Verdict:
         """Judge each of `columns` as the next one after the picks."""
-        trials = self.trials
-        n_targets = trials.n_classes if trials.n_classes > 2 else 1
+        n_targets = self.trials.n_classes if self.trials.n_classes > 2 else 1
         if self.for_large is not None and n_targets * (picks.shape[1] + 2) > MOST_WEIGHTS:
             return self.for_large.judge(picks, columns, sure)
-        accuracy, confidence = np.zeros((2, len(trials.samples), len(columns)))
-        with np.errstate(under="ignore", over="ignore"), one_blas_thread():
-            models = [
-                self._begin(split, own)
-                for splits, own in zip(trials.splits_of, picks, strict=True)
-                for split in splits
-            ]
-            width = max((model.width for _, model in models if model), default=1)
-            for block in blocks(len(columns), max(width, len(trials.held_out))):
-                values = np.ascontiguousarray(trials.take(columns[block]).T)
-                right = np.empty((len(trials.held_out), len(values)), dtype=bool)
-                sureness = np.empty(right.shape)
-                start = 0
-                for split, (classes, model) in zip(trials.splits, models, strict=True):
-                    own = slice(start, start + len(split.test))
-                    right[own], sureness[own] = self._predict(split, classes, model, values)
-                    start = own.stop
-                verdict = trials.tally(right, sureness)
-                accuracy[:, block], confidence[:, block] = verdict
-        return Verdict(accuracy, confidence)
+        return super().judge(picks, columns, sure)
 
-    def _begin(self, split: Fold, picks: Columns) -> tuple[NDArray[np.int64], LinearModel | None]:
+    def _model(self, split: Fold, picks: Columns) -> tuple[NDArray[np.int64], "LinearModel | None"]:
         """Return the classes of a split and its model, None for a single class."""
         codes = self.trials.codes[split.train]
         classes = np.unique(codes)
         if len(classes) == 1:
             return classes, None
         targets = codes == (classes if len(classes) > 2 else classes[1:])[:, None]
-        return classes, self.build(self.trials.take(picks).T, split, targets)
+        return classes, self.kind(self.trials.take(picks).T, split, targets, *self.options)
 
-    def _predict(
-        self, split: Fold, classes: NDArray[np.int64], model: LinearModel | None, values: Rows
-    ) -> tuple[Any, Any]:
-        """Return which rows are right and how sure the model is, of shape (n_test, n_columns)."""
+    def _blocks(self, known: list[Any], n_columns: int) -> Iterator[slice]:
+        widths = [model.width for _, model in known if model]
+        return blocks(n_columns, max(len(self.trials.held_out), *widths, 1))
+
+    def _predict(self, split: Fold, model: Any, values: Array) -> Tried:
+        classes, model = model
         truth = self.trials.codes[split.test]
         if model is None:
             right = (truth == classes[0])[:, None]
@@ -148,78 +89,86 @@ class LinearJudge(Judge):
         return (winner == place).T, model.sure_of(decisions, place).T
 
 
-class Scaled(NamedTuple):
-    """Columns in units in which those of any size are alike to a penalised model.
-
-    Attributes
-    ----------
-    train, test : arrays of shape (n_columns, n_train) and (n_columns, n_test)
-        Centred if there is an intercept, and so that squares of the training rows and the penalty
-        add up to 1.
-    penalty : array of shape (n_columns,)
-        Of the square of a weight.
-    """
-
-    train: Rows
-    test: Rows
-    penalty: NDArray[np.float64]
-
-    @classmethod
-    def build(cls, values: Rows, split: Fold, penalty: float, fit_intercept: bool) -> "Scaled":
-        """Scale the columns of a split, given as rows of `values`."""
-        train, test = values[:, split.train], values[:, split.test]
-        if fit_intercept:
-            first = train[:, :1]
-            # the mean of equal values need not be exactly that value
-            constant = (train == first).all(axis=1, keepdims=True)
-            centre = np.where(constant, first, train.mean(axis=1, keepdims=True))
-            train, test = train - centre, test - centre
-        squares = np.einsum("ij,ij->i", train, train) + penalty
-        unit = np.sqrt(squares)[:, None]
-        return cls(train / unit, test / unit, penalty / squares)
-
-    @property
-    def squares(self) -> NDArray[np.float64]:
-        """Sum of squares of the training rows, 1 at most."""
-        return np.einsum("ij,ij->i", self.train, self.train)
-
-
-def possible_size(known: Scaled, further: Scaled) -> NDArray[np.float64]:
-    """Return how large decision values of weakly fitted models get, of shape (n_columns,).
-
-    Where the classes cancel each other exactly, the decision values are rounding, and small beside
-    this, but not beside each other.
-    """
-    n_train = further.train.shape[1]
-    return np.sqrt(n_train) * np.minimum(1.0, known.squares.sum() + further.squares)
-
-
-class Ridge:
-    """Ridge regression of -1 and 1 on the picks of a split, to be extended by further columns.
+@dataclass(eq=False)
+class LinearModel(ABC):
+    """A linear model of the picks in one split, to be extended by further columns.
 
     Parameters
     ----------
-    picked : array of shape (n_picks, n)
+    values : array of shape (n_picks, n)
+        The picks.
     split : Fold
     targets : bool array of shape (n_targets, n_train)
-    alpha : float
+    penalty : float
+        Of the square of a weight.
     fit_intercept : bool
+
+    Attributes
+    ----------
+    width : int
+        Numbers that are worked on for each further column.
     """
 
-    def __init__(
-        self,
-        picked: Rows,
-        split: Fold,
-        targets: NDArray[np.bool_],
-        alpha: float,
-        fit_intercept: bool,
-    ) -> None:
-        self.split, self.alpha, self.fit_intercept = split, alpha, fit_intercept
-        self.picked = Scaled.build(picked, split, alpha, fit_intercept)
-        n_train = len(split.train)
-        self.width = 2 * n_train + (len(targets) + 2) * len(split.test)
-        self.signs = np.where(targets, 1.0, -1.0)
-        mean = self.signs.mean(axis=1, keepdims=True) * fit_intercept
+    values: InitVar[Array]
+    split: Fold
+    targets: NDArray[np.bool_]
+    penalty: float
+    fit_intercept: bool
+    width: int = field(init=False)
+
+    def __post_init__(self, values: Array) -> None:
+        self.picked = Scaled.build(values, self.split, self.penalty, self.fit_intercept)
+        self._fit()
+
+    @abstractmethod
+    def _fit(self) -> None:
+        """Fit the picks alone."""
+
+    def extend(self, values: Array) -> tuple[Array, Array]:
+        """Add each of some columns.
+
+        Parameters
+        ----------
+        values : array of shape (n_columns, n)
+            Of all rows of the trials.
+
+        Returns
+        -------
+        decisions : array of shape (n_columns, n_targets, n_test)
+        size : array of shape (n_columns,)
+            How large the decision values may be. Where the classes cancel each other exactly, they
+            are rounding, and small beside this, but not beside each other.
+        """
+        further = Scaled.build(values, self.split, self.penalty, self.fit_intercept)
+        decisions, size = self._extend(further)
+        # of weakly fitted models
+        possible = np.minimum(1.0, self.picked.squares.sum() + further.squares)
+        return decisions, size + np.sqrt(further.train.shape[1]) * possible
+
+    @abstractmethod
+    def _extend(self, further: "Scaled") -> tuple[Array, Any]:
+        """Return the decision values with each column, and the largest of the training rows."""
+
+    @abstractmethod
+    def sure_of(self, decisions: Array, place: NDArray[np.int64]) -> Array:
+        """Return how sure the model is of each true class, of shape (n_columns, n_test).
+
+        Parameters
+        ----------
+        decisions : array of shape (n_columns, n_targets, n_test)
+        place : int array of shape (n_test,)
+            Of the true class among those of the split; -1 for another one.
+        """
+
+
+class Ridge(LinearModel):
+    """Ridge regression of -1 and 1."""
+
+    def _fit(self) -> None:
+        n_train = len(self.split.train)
+        self.width = 2 * n_train + (len(self.targets) + 2) * len(self.split.test)
+        self.signs = np.where(self.targets, 1.0, -1.0)
+        mean = self.signs.mean(axis=1, keepdims=True) * self.fit_intercept
         # the weights of the picks are a product with this, also where picks are alike
         padded = np.hstack([self.picked.train, np.diag(np.sqrt(self.picked.penalty))])
         self.inverse = np.linalg.pinv(padded, rcond=SHORTEST)[:n_train]
@@ -227,87 +176,46 @@ class Ridge:
         self.decisions = mean + weights @ self.picked.test
         self.size = np.abs(mean).max()
 
-    def extend(self, values: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Add each of some columns; see `LinearModel`."""
-        further = Scaled.build(values, self.split, self.alpha, self.fit_intercept)
+    def _extend(self, further: Scaled) -> tuple[Array, Any]:
         shadow = further.train @ self.inverse  # weights of the picks that come nearest to a column
         train = further.train - shadow @ self.picked.train
         test = further.test - shadow @ self.picked.test
         # no difference of large numbers, as this is positive for columns that are like picks too
         squares = np.einsum("ij,ij->i", train, train) + shadow**2 @ self.picked.penalty
         weights = train @ self.signs.T / (squares + further.penalty)[:, None]
-        decisions = self.decisions + weights[:, :, None] * test[:, None, :]
-        return decisions, self.size + possible_size(self.picked, further)
+        return self.decisions + weights[:, :, None] * test[:, None, :], self.size
 
-    def sure_of(
-        self, decisions: NDArray[np.float64], place: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Return the margins, as _judges.py's `sure_of` does for one model."""
-        if decisions.shape[1] == 1:
-            return decisions[:, 0] * np.select([place == 1, place == 0], [1.0, -1.0], 0.0)
-        known = place >= 0
-        rows = np.arange(len(place))
-        own = np.where(known, decisions[:, place, rows], decisions.min(axis=1))
-        others = decisions.copy()
-        others[:, place[known], rows[known]] = -np.inf
-        return own - others.max(axis=1)
+    def sure_of(self, decisions: Array, place: NDArray[np.int64]) -> Array:
+        """Return the margins."""
+        return margins(decisions, place)
 
 
-class Logistic:
-    """Logistic regression on the picks of a split, to be extended by further columns.
+class Logistic(LinearModel):
+    """Logistic regression."""
 
-    Parameters
-    ----------
-    picked : array of shape (n_picks, n)
-    split : Fold
-    targets : bool array of shape (n_targets, n_train)
-    C : float
-    fit_intercept : bool
-    """
-
-    def __init__(
-        self,
-        picked: Rows,
-        split: Fold,
-        targets: NDArray[np.bool_],
-        C: float,
-        fit_intercept: bool,
-    ) -> None:
-        self.split, self.penalty, self.fit_intercept = split, 1.0 / C, fit_intercept
-        self.targets = targets
-        self.picked = known = Scaled.build(picked, split, self.penalty, fit_intercept)
-        if fit_intercept:
+    def _fit(self) -> None:
+        known, n_train = self.picked, len(self.split.train)
+        if self.fit_intercept:
             known = Scaled(
-                np.vstack([known.train, np.ones(len(split.train))]),
-                np.vstack([known.test, np.ones(len(split.test))]),
+                np.vstack([known.train, np.ones(n_train)]),
+                np.vstack([known.test, np.ones(len(self.split.test))]),
                 np.append(known.penalty, 0.0),
             )
         self.known = known
-        n_weights = len(known.train) + 1
-        self.width = len(targets) ** 2 * (4 * len(split.train) + 2 * n_weights**2)
-        nothing = Scaled(np.zeros((1, len(split.train))), np.empty((1, 0)), np.ones(1))
-        start = np.zeros((len(targets), n_weights - 1))
-        self.start = self._newton(nothing, start)[0][0, :, :-1]
+        n_targets, n_weights = len(self.targets), len(known.train) + 1
+        self.width = n_targets**2 * (4 * n_train + 2 * n_weights**2)
+        nothing = Scaled(np.zeros((1, n_train)), np.empty((1, 0)), np.ones(1))
+        self.start = np.zeros((n_targets, n_weights - 1))
+        self.start = self._newton(nothing)[0][0, :, :-1]
 
-    def _newton(
-        self, further: Scaled, start: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        known = self.known
-        return newton(
-            *(known.train, known.penalty, further.train, further.penalty),
-            *(self.targets, start, self.fit_intercept),
-        )
+    def _newton(self, further: Scaled) -> tuple[Array, Array]:
+        return newton(self.known, further, self.targets, self.start, self.fit_intercept)
 
-    def extend(self, values: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Add each of some columns; see `LinearModel`."""
-        further = Scaled.build(values, self.split, self.penalty, self.fit_intercept)
-        weights, size = self._newton(further, self.start)
-        decisions = log_odds(weights, self.known.test, further.test)
-        return decisions, size + possible_size(self.picked, further)
+    def _extend(self, further: Scaled) -> tuple[Array, Any]:
+        weights, size = self._newton(further)
+        return log_odds(weights, self.known.test, further.test), size
 
-    def sure_of(
-        self, decisions: NDArray[np.float64], place: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def sure_of(self, decisions: Array, place: NDArray[np.int64]) -> Array:
         """Return the log-probabilities."""
         if decisions.shape[1] == 1:
             others = np.exp(decisions[:, 0] * np.where(place == 1, -1.0, 1.0))

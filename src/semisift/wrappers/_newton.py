@@ -5,12 +5,15 @@ without them. The second derivatives in the known columns are one matrix product
 the weights of the rows times the products of pairs of known columns.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from semisift.math.blocks import blocks
+from semisift.wrappers._trials import Array, Fold
 
-Array = NDArray[np.float64]
+Pair = tuple[Array, Array]
 
 # Steps converge quadratically: one that promises to lower the loss by so small a share of it is the
 # last one.
@@ -24,6 +27,42 @@ ROUNDING = 1e-12
 
 # What is added to the diagonal, relative to it, so that columns that are alike can be told apart.
 JITTER = 1e-12
+
+
+class Scaled(NamedTuple):
+    """Columns in units in which those of any size are alike to a penalised model.
+
+    Attributes
+    ----------
+    train, test : arrays of shape (n_columns, n_train) and (n_columns, n_test)
+        Centred if there is an intercept, and so that squares of the training rows and the penalty
+        add up to 1.
+    penalty : array of shape (n_columns,)
+        Of the square of a weight.
+    """
+
+    train: Array
+    test: Array
+    penalty: Array
+
+    @classmethod
+    def build(cls, values: Array, split: Fold, penalty: float, fit_intercept: bool) -> "Scaled":
+        """Scale the columns of a split, given as rows of `values`."""
+        train, test = values[:, split.train], values[:, split.test]
+        if fit_intercept:
+            first = train[:, :1]
+            # the mean of equal values need not be exactly that value
+            constant = (train == first).all(axis=1, keepdims=True)
+            centre = np.where(constant, first, train.mean(axis=1, keepdims=True))
+            train, test = train - centre, test - centre
+        squares = np.einsum("ij,ij->i", train, train) + penalty
+        unit = np.sqrt(squares)[:, None]
+        return cls(train / unit, test / unit, penalty / squares)
+
+    @property
+    def squares(self) -> Array:
+        """Sum of squares of the training rows, 1 at most."""
+        return np.einsum("ij,ij->i", self.train, self.train)
 
 
 def log_odds(weights: Array, known: Array, further: Array) -> Array:
@@ -44,23 +83,16 @@ def log_odds(weights: Array, known: Array, further: Array) -> Array:
 
 
 def newton(
-    known: Array,
-    known_penalty: Array,
-    further: Array,
-    further_penalty: Array,
-    targets: NDArray[np.bool_],
-    start: Array,
-    fit_intercept: bool,
+    picked: Scaled, added: Scaled, targets: NDArray[np.bool_], start: Array, fit_intercept: bool
 ) -> tuple[Array, Array]:
     """Fit the known columns and one further column, for each of these.
 
     Parameters
     ----------
-    known : array of shape (n_known, n)
-        With ones last if there is an intercept.
-    known_penalty : array of shape (n_known,)
-    further : array of shape (n_columns, n)
-    further_penalty : array of shape (n_columns,)
+    picked : Scaled
+        The known columns, with ones last if there is an intercept.
+    added : Scaled
+        The further columns.
     targets : bool array of shape (n_targets, n)
         One for two classes, else one for each class.
     start : array of shape (n_targets, n_known)
@@ -72,12 +104,13 @@ def newton(
     size : array of shape (n_columns,)
         The largest absolute decision value of a row.
     """
+    known, further = picked.train, added.train
     n_columns, n_known = len(further), len(known)
     found = np.zeros((n_columns, len(targets), n_known + 1))
     found[:, :, :-1] = start
     size = np.zeros(n_columns)
     penalty = np.empty((n_columns, 1, n_known + 1))
-    penalty[:, 0, :-1], penalty[:, 0, -1] = known_penalty, further_penalty
+    penalty[:, 0, :-1], penalty[:, 0, -1] = picked.penalty, added.penalty
     left = np.arange(n_columns)
     weights, odds = found.copy(), log_odds(found, known, further)
     for _ in range(MOST_STEPS):
@@ -90,7 +123,7 @@ def newton(
         step = _solve(hessian, gradient)
         promise = np.einsum("ijk,ijk->i", step, gradient)
         way = log_odds(step, known, further)
-        length = _lengths(loss, promise, weights, step, odds, way, penalty, targets)
+        length = _lengths(loss, promise, (weights, odds), (step, way), penalty, targets)
         weights = weights - length * step
         odds = odds - length * way
         found[left], size[left] = weights, np.abs(odds).max(axis=(1, 2))
@@ -186,16 +219,13 @@ def _solve(hessian: Array, gradient: Array) -> Array:
 
 
 def _lengths(
-    loss: Array,
-    promise: Array,
-    weights: Array,
-    step: Array,
-    odds: Array,
-    way: Array,
-    penalty: Array,
-    targets: NDArray[np.bool_],
+    loss: Array, promise: Array, at: Pair, by: Pair, penalty: Array, targets: NDArray[np.bool_]
 ) -> Array:
-    """Return how far to go along each step, of shape (n_columns, 1, 1): 1, or halved."""
+    """Return how far to go along each step, of shape (n_columns, 1, 1): 1, or halved.
+
+    A step leads from `at`, the weights and decision values, by its own.
+    """
+    (weights, odds), (step, way) = at, by
     length = np.ones((len(loss), 1, 1))
     long = np.arange(len(loss))
     while len(long):

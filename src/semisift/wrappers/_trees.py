@@ -5,22 +5,23 @@ between equally good splits scikit-learn draws a column, where here the one that
 taken and a new column last.
 """
 
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from semisift import kernels
 from semisift.math.blocks import blocks
-from semisift.math.columns import power_of_two
-from semisift.wrappers._judges import Columns, Judge
-from semisift.wrappers._trials import Trials, Verdict, log_probability
+from semisift.math.columns import extremes, power_of_two
+from semisift.wrappers._judges import BatchJudge, Columns, Tried
+from semisift.wrappers._trials import Trials, divide_columns, log_probability
 
 # Up to so many rows, the rank of a value within its column fits into a byte.
 MOST_BYTE_RANKS = 256
 
 
-class TreeJudge(Judge):
+class TreeJudge(BatchJudge):
     """Judges columns by decision trees, many at once.
 
     Parameters
@@ -32,34 +33,36 @@ class TreeJudge(Judge):
     def __init__(self, trials: Trials, max_depth: int | None) -> None:
         super().__init__(trials)
         self.max_depth = max_depth
-        low, high = trials.X.min(axis=0), trials.X.max(axis=0)
-        if not isinstance(low, np.ndarray):
-            low, high = low.toarray().ravel(), high.toarray().ravel()
+        low, high = extremes(trials.X)
         # a power of two for each column, which changes no split, keeps single precision in range
-        self.scale = 1.0 / power_of_two(np.maximum(-low, high))
-        X = _scaled(trials.X, self.scale)
+        self.unit = power_of_two(np.maximum(-low, high))
+        X = divide_columns(trials.X, self.unit).astype(np.float32)
         self.columns = kernels.columns.Columns(X)
         self.ranks = None
-        if isinstance(X, np.ndarray) and len(X) <= MOST_BYTE_RANKS:
+        if not issparse(X) and len(X) <= MOST_BYTE_RANKS:
             self.ranks = kernels.grow.rank_columns(X)
         self.weights = np.zeros((len(trials.splits), len(trials.codes)), dtype=np.int32)
         for weights, split in zip(self.weights, trials.splits, strict=True):
             weights[split.train] = 1
 
-    def judge(self, picks: Columns, columns: Columns, sure: bool) -> Verdict:
-        """Judge each of `columns` as the next one after the picks."""
-        trials = self.trials
-        accuracy, confidence = np.zeros((2, len(trials.samples), len(columns)))
-        if not trials.splits:
-            return Verdict(accuracy, confidence)
-        for block in blocks(len(columns), 2 * self.weights.size + 20 * len(trials.held_out)):
-            trees = self._grow(picks, columns[block])
-            leaves = self._find_leaves(trees, picks, columns[block])
-            truth = trials.truth[:, None]
-            right = trees.leaf[leaves] == truth
-            verdict = trials.tally(right, log_probability(_share(trees, leaves, truth, right)))
-            accuracy[:, block], confidence[:, block] = verdict
-        return Verdict(accuracy, confidence)
+    def _begin(self, picks: Columns) -> Columns:
+        return picks
+
+    def _blocks(self, known: Columns, n_columns: int) -> Iterator[slice]:
+        return blocks(n_columns, 2 * self.weights.size + 20 * len(self.trials.held_out))
+
+    def _extend(self, known: Columns, columns: Columns, sure: bool) -> Tried:
+        trees = self._grow(known, columns)
+        leaves = self._find_leaves(trees, known, columns)
+        truth = np.broadcast_to(self.trials.truth[:, None], leaves.shape)
+        right = trees.leaf[leaves] == truth
+        # the share of the true class among the training rows of a leaf
+        share = right.astype(np.float64)
+        impure = trees.impure[leaves]
+        mixed = impure >= 0
+        counts = trees.counts[impure[mixed]]
+        share[mixed] = counts[np.arange(len(counts)), truth[mixed]] / counts.sum(axis=1)
+        return right, log_probability(share)
 
     def _grow(self, picks: Columns, columns: Columns) -> "kernels.grow.Trees":
         """Grow a tree for each split and, within it, each column."""
@@ -88,7 +91,7 @@ class TreeJudge(Judge):
         """Return the leaf that each held-out row falls into, of shape (n_held_out, n_columns)."""
         trials = self.trials
         own = np.concatenate([columns, np.setdiff1d(picks, columns)])
-        values = (trials.take(own) * (trials.unit * self.scale[own])).astype(np.float32)
+        values = (trials.take(own) * (trials.unit / self.unit[own])).astype(np.float32)
         place = np.empty(trials.n_features, dtype=np.int64)
         place[own] = np.arange(len(own))
         tree = trials.split_of_held_out[:, None] * len(columns) + np.arange(len(columns))
@@ -102,29 +105,3 @@ class TreeJudge(Judge):
             node[inner] = root[inner] + trees.left[here] + (x > trees.threshold[here])
             inner = inner[trees.feature[node[inner]] >= 0]
         return node.reshape(tree.shape)
-
-
-def _share(
-    trees: "kernels.grow.Trees",
-    leaves: NDArray[np.int64],
-    truth: NDArray[np.int64],
-    right: NDArray[np.bool_],
-) -> NDArray[np.float64]:
-    """Return the share of the true class among the training rows of a leaf."""
-    share = right.astype(np.float64)
-    impure = trees.impure[leaves]
-    mixed = impure >= 0
-    if mixed.any():
-        counts = trees.counts[impure[mixed]]
-        own = counts[np.arange(len(counts)), np.broadcast_to(truth, leaves.shape)[mixed]]
-        share[mixed] = own / counts.sum(axis=1)
-    return share
-
-
-def _scaled(X: Any, scale: NDArray[np.float64]) -> Any:
-    """Return X in single precision, each column multiplied by its scale."""
-    if isinstance(X, np.ndarray):
-        return np.asfortranarray((X * scale).astype(np.float32))
-    scaled = X.copy()
-    scaled.data = (X.data * np.repeat(scale, np.diff(X.indptr))).astype(np.float32)
-    return scaled

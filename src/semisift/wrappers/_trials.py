@@ -1,8 +1,9 @@
 """Trials: the rows that a learner is tried on, and how they are split to judge columns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,9 @@ from semisift._problem import Problem
 from semisift.math.blocks import dense_columns
 from semisift.math.columns import column_factors
 from semisift.math.information import bin_columns, mutual_information
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.integer]
 
 # Fewer rows than this are held out one by one.
 FEWEST_FOR_FOLDS = 20
@@ -61,11 +65,7 @@ class Trials:
 
     @classmethod
     def build(
-        cls,
-        problem: Problem,
-        codes: NDArray[np.integer],
-        samples: Sequence[NDArray[np.integer]],
-        cv: Any = None,
+        cls, problem: Problem, codes: Ints, samples: Sequence[Ints], cv: Any = None
     ) -> "Trials":
         """Prepare to try a learner on samples of a problem's rows.
 
@@ -83,29 +83,21 @@ class Trials:
         -------
         Trials
         """
-        used = np.zeros(problem.n_rows, dtype=bool)
-        for sample in samples:
-            used[sample] = True
-        rows = np.flatnonzero(used)
-        place = np.cumsum(used) - 1
+        rows = np.unique(np.concatenate(samples))
         own_codes = codes[rows].astype(np.int64)
-        own_samples = [place[np.sort(sample)] for sample in samples]
+        own_samples = [np.searchsorted(rows, np.sort(sample)) for sample in samples]
+        split = default_splits if cv is None else partial(given_splits, cv=cv)
         _, unit = column_factors(problem.X, None, problem.spans)
         return cls(
             X=_take_rows(problem.X, rows),
             codes=own_codes,
             n_classes=problem.labels.n_classes,
             samples=own_samples,
-            splits_of=[
-                default_splits(own_codes, sample)
-                if cv is None
-                else given_splits(own_codes, sample, cv)
-                for sample in own_samples
-            ],
+            splits_of=[split(own_codes, sample) for sample in own_samples],
             unit=unit,
         )
 
-    def take(self, columns: slice | NDArray[np.integer]) -> NDArray[np.float64]:
+    def take(self, columns: slice | Ints) -> Array:
         """Return some columns of all rows as a C-ordered array, in the trials' unit."""
         values = dense_columns(self.X, columns)
         return values if self.unit == 1.0 else values / self.unit
@@ -131,6 +123,16 @@ class Trials:
         return np.concatenate([np.empty(0, dtype=np.int64), *(s.test for s in self.splits)])
 
     @cached_property
+    def parts(self) -> list[slice]:
+        """Where the rows of each split stand in `held_out`."""
+        return slices_of(len(split.test) for split in self.splits)
+
+    @cached_property
+    def parts_of_samples(self) -> list[slice]:
+        """Where the rows of each sample stand in `held_out`."""
+        return slices_of(sum(len(split.test) for split in splits) for splits in self.splits_of)
+
+    @cached_property
     def split_of_held_out(self) -> NDArray[np.int64]:
         """The split that each of `held_out` belongs to."""
         return np.repeat(np.arange(len(self.splits)), [len(s.test) for s in self.splits])
@@ -141,10 +143,10 @@ class Trials:
         return self.codes[self.held_out]
 
     @cached_property
-    def _relevance(self) -> dict[int, NDArray[np.float64]]:
+    def _relevance(self) -> dict[int, Array]:
         return {}
 
-    def relevance(self, sample: int) -> NDArray[np.float64]:
+    def relevance(self, sample: int) -> Array:
         """Return the mutual information of all columns with the classes of one sample's rows."""
         if sample not in self._relevance:
             rows = self.samples[sample]
@@ -167,18 +169,15 @@ class Trials:
         Verdict
         """
         accuracy, confidence = np.zeros((2, len(self.samples), right.shape[1]))
-        start = 0
-        for sample, splits in enumerate(self.splits_of):
-            if not splits:
+        for sample, own in enumerate(self.parts_of_samples):
+            if not self.splits_of[sample]:
                 continue
-            sizes = np.array([len(split.test) for split in splits])
-            own = slice(start, start + sizes.sum())
+            sizes = np.array([len(split.test) for split in self.splits_of[sample]])
             hits = np.add.reduceat(right[own], np.cumsum(sizes) - sizes, axis=0, dtype=np.int64)
             # one contiguous row a column, so that the mean has the bits of cross_val_score's
             accuracy[sample] = np.ascontiguousarray((hits / sizes[:, None]).T).mean(axis=1)
             if sureness is not None:
                 confidence[sample] = sureness[own].mean(axis=0)
-            start = own.stop
         return Verdict(accuracy, None if sureness is None else confidence)
 
 
@@ -193,11 +192,11 @@ class Verdict(NamedTuple):
         Mean log-probability, or margin, of the true class over the held-out rows.
     """
 
-    accuracy: NDArray[np.float64]
-    confidence: NDArray[np.float64] | None
+    accuracy: Array
+    confidence: Array | None
 
 
-def log_probability(probability: NDArray[np.floating]) -> NDArray[np.float64]:
+def log_probability(probability: NDArray[np.floating]) -> Array:
     """Return the logarithm; for less than `SMALLEST`, and for NaN, that of `SMALLEST`."""
     return np.log(np.fmax(probability, SMALLEST))
 
@@ -238,6 +237,20 @@ def given_splits(codes: NDArray[np.int64], rows: NDArray[np.int64], cv: Any) -> 
         for train, test in splitter.split(rows[:, None], codes[rows])
         if len(test)
     ]
+
+
+def divide_columns(X: Any, by: Array) -> Any:
+    """Return X, Fortran-ordered or a csc_array, with each column divided; zeros stay zeros."""
+    if not issparse(X):
+        return np.asfortranarray(X / by)
+    X = X.astype(np.float64)
+    X.data /= np.repeat(by, np.diff(X.indptr))
+    return X
+
+
+def slices_of(sizes: Iterable[int]) -> list[slice]:
+    """Return where runs of these sizes stand, one behind the other."""
+    return [slice(*ends) for ends in pairwise(np.cumsum([0, *sizes]).tolist())]
 
 
 def _take_rows(X: Any, rows: NDArray[np.int64]) -> Any:

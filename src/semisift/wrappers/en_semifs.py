@@ -31,7 +31,7 @@ from semisift._sklearn import MOST_MEMBERS, Interval, at_least
 from semisift.math.streams import Purpose, draw_below
 from semisift.wrappers._choose import choose_judge
 from semisift.wrappers._forward import ForwardRanker, Found, advance, one_step, predict
-from semisift.wrappers._learner import WrappedLearner
+from semisift.wrappers._judges import WrappedLearner
 from semisift.wrappers._trials import Trials
 
 # Separates the order of rows with as many votes from the other draws of the same seed.
@@ -52,7 +52,7 @@ class ENSemiFS(ForwardRanker):
     estimator : classifier, default=None
         Any scikit-learn classifier; None is naive Bayes, `GaussianNB()`. See `SequentialForward`
         for those that are fast.
-    {feature_scaling (classifier)}
+    {feature_scaling}
     n_start : int, default=5
         Columns that are picked on the labelled rows alone.
     n_members : int, default=10
@@ -61,7 +61,7 @@ class ENSemiFS(ForwardRanker):
         Share of the members that have to agree on a row for it to be used. Above 1, none do.
     min_per_class : int, default=1
         Rows of each predicted class that are used in any case: those with the most votes.
-    {warm_start (picks)}
+    {warm_start}
     {redundancy_threshold}
     random_state : int or RandomState instance, default=None
         Seed of the bootstraps, of the order of ties, and of random states that the estimator leaves
@@ -69,16 +69,10 @@ class ENSemiFS(ForwardRanker):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        p, p - 1, ... for the picks in their order; the others are ranked as the first step judged
-        them, from 1 for the worst. NaN for constant columns.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of each column, 1 is best.
-    picked_ : ndarray of shape (n_picks,)
-        The columns picked, in order. If `fit` is interrupted, those picked until then; the scores
-        and the ranking are then theirs.
-    classes_ : ndarray of shape (n_classes,)
-        The classes of the labelled rows.
+    {scores_}
+    {ranking_}
+    {picked_}
+    {classes_}
 
     References
     ----------
@@ -117,13 +111,9 @@ class ENSemiFS(ForwardRanker):
             yield advance(labelled, found)
         while True:
             votes = self._vote(problem, learner, found.picks)
-            sure = choose_sure(
-                votes,
-                labels.counts,
-                self.min_confidence * self.n_members,
-                self.min_per_class,
-                np.random.default_rng([problem.seed, ROW_STREAM, len(found.picks)]),
-            )
+            enough = self.min_confidence * self.n_members
+            rng = np.random.default_rng([problem.seed, ROW_STREAM, len(found.picks)])
+            sure = choose_sure(votes, labels.counts, enough, self.min_per_class, rng)
             codes = labels.codes.copy()
             codes[labels.unlabelled] = votes.argmax(axis=1)
             rows = np.concatenate([labels.labelled, labels.unlabelled[sure]])

@@ -33,10 +33,8 @@ from numpy.typing import NDArray
 from semisift._problem import Problem
 from semisift._sklearn import MOST_MEMBERS, Interval, StrOptions, at_least
 from semisift.wrappers._choose import choose_judge
-from semisift.wrappers._forward import ForwardRanker, Found, advance, one_step, predict
-from semisift.wrappers._learner import WrappedLearner
-from semisift.wrappers._search import Search
-from semisift.wrappers._trials import Trials
+from semisift.wrappers._forward import ForwardRanker, Found, Search, advance, one_step, predict
+from semisift.wrappers._trials import Array, Ints, Trials
 
 # Separates the draws of unlabelled rows from the others of the same seed.
 DRAW_STREAM = 0x6477
@@ -59,7 +57,7 @@ class FWSemiFS(ForwardRanker):
     estimator : classifier, default=None
         Any scikit-learn classifier; None is naive Bayes, `GaussianNB()`, the first of the paper's.
         See `SequentialForward` for those that are fast.
-    {feature_scaling (classifier)}
+    {feature_scaling}
     n_start : int, default=5
         Columns that are picked on the labelled rows alone.
     n_step : int, default=6
@@ -72,7 +70,7 @@ class FWSemiFS(ForwardRanker):
         Draw unlabelled rows with equal chances, or, as the authors planned, prefer those that the
         classifier is sure about: with chances in proportion to how far the probability of the
         predicted class lies above that of a guess.
-    {warm_start (picks)}
+    {warm_start}
     {redundancy_threshold}
     random_state : int or RandomState instance, default=None
         Seed of the samples, of the order of ties, and of random states that the estimator leaves
@@ -80,16 +78,10 @@ class FWSemiFS(ForwardRanker):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        p, p - 1, ... for the picks in their order; the others are ranked as the first step judged
-        them, from 1 for the worst. NaN for constant columns.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of each column, 1 is best.
-    picked_ : ndarray of shape (n_picks,)
-        The columns picked, in order. If `fit` is interrupted, those picked until then; the scores
-        and the ranking are then theirs.
-    classes_ : ndarray of shape (n_classes,)
-        The classes of the labelled rows.
+    {scores_}
+    {ranking_}
+    {picked_}
+    {classes_}
 
     References
     ----------
@@ -137,35 +129,25 @@ class FWSemiFS(ForwardRanker):
             yield advance(labelled, found)
         while True:
             predicted, probability = predict(problem, learner, found.picks, labels.labelled)
-            if self._collapsed_twice(problem, learner, found.picks, predicted):
-                yield one_step(problem, labelled.judge, found.picks)
-                continue
+            if len(found.picks) > self.n_start and (predicted == predicted[0]).all():
+                before, _ = predict(problem, learner, found.picks[:-1], labels.labelled)
+                if (before == before[0]).all():  # a single class, twice in a row
+                    yield one_step(problem, labelled.judge, found.picks)
+                    continue
             codes = labels.codes.copy()
             codes[labels.unlabelled] = predicted
             samples = self._draw(problem, probability, len(found.picks))
-            search = self._search(problem, learner, codes, samples)
+            search = Search(choose_judge(learner, Trials.build(problem, codes, samples)), problem)
             for _ in range(min(self.n_step, len(search.columns))):
                 search.step()
             relevance = labelled.judge.trials.relevance(0)
             pick = most_frequent(search.picks, found.picks, relevance, labelled.chance)
             if pick is None:
-                every = self._search(problem, learner, codes, [np.arange(problem.n_rows)])
-                pick = one_step(problem, every.judge, found.picks)
+                trials = Trials.build(problem, codes, [np.arange(problem.n_rows)])
+                pick = one_step(problem, choose_judge(learner, trials), found.picks)
             yield pick
 
-    def _search(
-        self,
-        problem: Problem,
-        learner: WrappedLearner,
-        codes: NDArray[np.integer],
-        samples: list[NDArray[np.integer]],
-    ) -> Search:
-        judge = choose_judge(learner, Trials.build(problem, codes, samples))
-        return Search(judge, ~problem.constant, problem.seed)
-
-    def _draw(
-        self, problem: Problem, probability: NDArray[np.float64], number: int
-    ) -> list[NDArray[np.integer]]:
+    def _draw(self, problem: Problem, probability: Array, number: int) -> list[Ints]:
         """Draw samples of the unlabelled rows, and join them to the labelled ones."""
         labels = problem.labels
         n_rows = len(labels.unlabelled)
@@ -179,23 +161,8 @@ class FWSemiFS(ForwardRanker):
         drawn = [draw_weighted(rng, weights, n_drawn) for _ in range(n_samples)]
         return [np.concatenate([labels.labelled, labels.unlabelled[rows]]) for rows in drawn]
 
-    def _collapsed_twice(
-        self,
-        problem: Problem,
-        learner: WrappedLearner,
-        picks: list[int],
-        predicted: NDArray[np.int64],
-    ) -> bool:
-        """Whether a single class is predicted, now and before the last pick."""
-        if len(picks) <= self.n_start or (predicted != predicted[0]).any():
-            return False
-        before, _ = predict(problem, learner, picks[:-1], problem.labels.labelled)
-        return bool((before == before[0]).all())
 
-
-def draw_weighted(
-    rng: np.random.Generator, weights: NDArray[np.float64], size: int
-) -> NDArray[np.int64]:
+def draw_weighted(rng: np.random.Generator, weights: Array, size: int) -> NDArray[np.int64]:
     """Draw rows without replacement, one after the other, with chances in proportion to weights.
 
     Parameters
@@ -215,12 +182,7 @@ def draw_weighted(
     return np.sort(np.lexsort((last, time))[:size])
 
 
-def most_frequent(
-    groups: NDArray[np.integer],
-    picks: Sequence[int],
-    relevance: NDArray[np.float64],
-    chance: NDArray[np.integer],
-) -> int | None:
+def most_frequent(groups: Ints, picks: Sequence[int], relevance: Array, chance: Ints) -> int | None:
     """Return the column that is in most groups and not among the picks.
 
     Parameters

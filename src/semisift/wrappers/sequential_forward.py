@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from semisift._problem import Problem
 from semisift._sklearn import StrOptions
-from semisift.wrappers._forward import ForwardRanker, Found, advance
-from semisift.wrappers._search import SAME_ACCURACY
+from semisift.wrappers._forward import SAME_ACCURACY, ForwardRanker, Found, advance
 
 
 class SequentialForward(ForwardRanker):
@@ -57,7 +56,7 @@ class SequentialForward(ForwardRanker):
     estimator : classifier, default=None
         Any scikit-learn classifier; None is naive Bayes, `GaussianNB()`. If it has a parameter
         `categorical`, a mask of the columns of X, it is given the part for the columns at hand.
-    {feature_scaling (classifier)}
+    {feature_scaling}
     cv : int, splitter or iterable, default=None
         How to hold out labelled rows, as in scikit-learn, instead of the rule above. The accuracy
         is the mean over the folds.
@@ -68,7 +67,7 @@ class SequentialForward(ForwardRanker):
         comparison with scikit-learn's `SequentialFeatureSelector`.
     early_stop : bool, default=False
         Stop where no column raises the accuracy, and select no more than what was picked.
-    {warm_start (picks)}
+    {warm_start}
     {redundancy_threshold}
     random_state : int or RandomState instance, default=None
         Seed of the order of ties, and of random states that the estimator leaves open. None is a
@@ -76,18 +75,12 @@ class SequentialForward(ForwardRanker):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        p, p - 1, ... for the picks in their order; the others are ranked as the first step judged
-        them, from 1 for the worst. NaN for constant columns.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of each column, 1 is best.
-    picked_ : ndarray of shape (n_picks,)
-        The columns picked, in order. If `fit` is interrupted, those picked until then; the scores
-        and the ranking are then theirs.
+    {scores_}
+    {ranking_}
+    {picked_}
     accuracies_ : ndarray of shape (n_picks,)
         Accuracy with each pick and those before it.
-    classes_ : ndarray of shape (n_classes,)
-        The classes of the labelled rows.
+    {classes_}
 
     References
     ----------
@@ -117,13 +110,8 @@ class SequentialForward(ForwardRanker):
     early_stop: bool = False
 
     def _picks(self, problem: Problem, found: Found) -> Iterator[int]:
-        search = self._labelled_search(
-            problem,
-            self._learner(problem),
-            self.cv,
-            tie_break=self.tie_break,
-            picks=found.picks,
-        )
+        options = {"tie_break": self.tie_break, "picks": found.picks}
+        search = self._labelled_search(problem, self._learner(problem), self.cv, **options)
         while True:
             pick = advance(search, found)
             before, now = [-np.inf, *found.accuracies][-2:]

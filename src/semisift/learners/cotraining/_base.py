@@ -1,8 +1,8 @@
 """CoTrainedClassifier: what every co-training classifier does around its loop.
 
 A classifier implements two methods: ``_co_train(problem)`` labels rows and keeps what it learnt,
-``_vote(X)`` returns the votes for each class. The base validates, reads the labels, and tells what
-was labelled when.
+``_judgements(X, when)`` returns the votes for each class. The base validates, reads the labels, and
+tells what was labelled when.
 """
 
 from abc import abstractmethod
@@ -11,18 +11,24 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import indexable
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from semisift._labels import UNLABELLED, parse_labels
+from semisift._labels import UNLABELLED
 from semisift._named import validate_again
 from semisift._problem import Problem, refuse_lost_on_conversion
 from semisift._semi_supervised import SemiSupervisedMixin
-from semisift._sklearn import JOBS, fit_context, num_samples, safe_indexing
-from semisift.learners.cotraining._diagnosis import Diagnosis, When, quality
-from semisift.math.structure import check_structure
+from semisift._sklearn import JOBS, HasMethods, fit_context, safe_indexing
+from semisift.learners.labelled_only import labelled_part
+from semisift.math.diversity import entropy_diversity
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.integer]
+Int32s = NDArray[np.int32]
+Mask = NDArray[np.bool_]
 
 Stop = Literal["max_iter", "no_change", "all_labeled"]
+When = Literal["begin", "end"]
 
 
 class Labelling(NamedTuple):
@@ -40,10 +46,36 @@ class Labelling(NamedTuple):
         Why the loop ended.
     """
 
-    codes: NDArray[np.integer]
-    iterations: NDArray[np.integer]
+    codes: Ints
+    iterations: Ints
     n_iter: int
     stop: Stop
+
+
+class Quality(NamedTuple):
+    """How good a committee is on a test set.
+
+    Attributes
+    ----------
+    accuracy : float
+        Of the vote.
+    member_accuracy : float
+        The mean of the members' own.
+    diversity : float
+        The entropy measure of `semisift.math.diversity.entropy_diversity`: 0 if on each row all
+        members are right or all are wrong.
+    """
+
+    accuracy: float
+    member_accuracy: float
+    diversity: float
+
+
+class Diagnosis(NamedTuple):
+    """How good a committee was before any row was added, and how good it is now."""
+
+    begin: Quality
+    end: Quality
 
 
 class CoTrainedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimator):
@@ -71,9 +103,14 @@ class CoTrainedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimator):
     labels_needed: ClassVar[Literal["two_classes"]] = "two_classes"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [None, HasMethods(["fit", "predict"])],
         "n_jobs": JOBS,
         "random_state": ["random_state"],
     }
+
+    estimator: Any = None
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
 
     # Parameters of a wrapped estimator are the user's and still have to be validated.
     @fit_context(prefer_skip_nested_validation=False)
@@ -117,7 +154,7 @@ class CoTrainedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimator):
         votes = self._vote(self._clean(X))
         return np.asarray(self.classes_[votes.argmax(axis=1)])
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Array:
         """Return the share of each class in the votes.
 
         Parameters
@@ -148,13 +185,9 @@ class CoTrainedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimator):
         -------
         accuracy : float
         """
-        check_structure(X)
-        (X,) = indexable(X)
-        labels = parse_labels(y, num_samples(X))
-        rows = labels.labelled
+        X, rows, truth = labelled_part(X, y)
         if sample_weight is not None:
             sample_weight = safe_indexing(sample_weight, rows)
-        truth = labels.classes[labels.codes[rows]]
         return float(super().score(safe_indexing(X, rows), truth, sample_weight))
 
     def diagnose(self, X: Any, y: Any) -> Diagnosis:
@@ -173,37 +206,38 @@ class CoTrainedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimator):
             (``end``): the ``accuracy`` of their vote, their mean ``member_accuracy`` and their
             entropy ``diversity``.
         """
-        check_structure(X)
-        (X,) = indexable(X)
-        labels = parse_labels(y, num_samples(X))
-        if not len(labels.labelled):
+        X, rows, truth = labelled_part(X, y)
+        if not len(rows):
             raise ValueError("y must have a labelled row to diagnose: all are -1, None or NaN.")
-        clean = self._clean(safe_indexing(X, labels.labelled))
-        truth = labels.classes[labels.codes[labels.labelled]]
-        begin, end = (
-            quality(*self._judgements(clean, when), self.classes_, truth)
-            for when in ("begin", "end")
+        clean = self._clean(safe_indexing(X, rows))
+        return Diagnosis(self._quality(clean, truth, "begin"), self._quality(clean, truth, "end"))
+
+    def _quality(self, X: Any, truth: NDArray[Any], when: When) -> Quality:
+        votes, choices = self._judgements(X, when)
+        is_right = self.classes_[choices] == truth
+        vote = self.classes_[votes.argmax(axis=1)]
+        return Quality(
+            float((vote == truth).mean()), float(is_right.mean()), entropy_diversity(is_right)
         )
-        return Diagnosis(begin, end)
 
     @abstractmethod
-    def _judgements(self, X: Any, when: When) -> tuple[NDArray[np.floating], NDArray[np.integer]]:
-        """Return the votes, (n_rows, n_classes), and the members' choices, (n_members, n_rows)."""
+    def _judgements(self, X: Any, when: When) -> tuple[NDArray[np.floating], Ints]:
+        """Return the votes, (n_rows, n_classes), and the members' choices, (n_members, n_rows).
+
+        X is as in ``problem.X``.
+        """
 
     @abstractmethod
     def _co_train(self, problem: Problem) -> Labelling:
-        """Label rows and keep what `_vote` needs; all randomness from ``problem.seed``.
+        """Label rows and keep what `_judgements` needs; all randomness from ``problem.seed``.
 
         ``problem.X`` is a Fortran-ordered float array or a csc_array, ``problem.labels`` has at
         least two classes. ``self.classes_`` is set.
         """
 
-    @abstractmethod
     def _vote(self, X: Any) -> NDArray[np.floating]:
-        """Return the votes for each class, (n_rows, n_classes), on X as in ``problem.X``.
-
-        They are not negative.
-        """
+        """Return the votes for each class, (n_rows, n_classes), none of them negative."""
+        return self._judgements(X, "end")[0]
 
     def _n_tasks(self, problem: Problem) -> int | None:
         """Return how many items `_co_train` will pass through `_progress`; None if unknown."""
@@ -218,8 +252,14 @@ class CoTrainedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimator):
         )
         return Problem.build(X, feature_names=getattr(self, "feature_names_in_", None)).X
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None:
+            tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
+        return tags
 
-def decode(codes: NDArray[np.integer], classes: NDArray[Any]) -> NDArray[Any]:
+
+def decode(codes: Ints, classes: NDArray[Any]) -> NDArray[Any]:
     """Return the labels of codes, and -1 (None among labels that are no numbers) where they are -1.
 
     Parameters

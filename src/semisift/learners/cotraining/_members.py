@@ -1,7 +1,7 @@
 """Classifiers in subspaces that learn from one growing list of labelled rows.
 
-A `Trainer` shows the list to the classifiers and says what they make of the rows that are left; a
-`Panel` is what remains of it: the classifiers before the first row was added and after the last.
+A `Trainer` shows the list to the classifiers and says what they make of the rows that are left; its
+panel is what remains of it: the classifiers before the first row was added and after the last.
 There are two kinds, for any scikit-learn classifier (here) and for the k nearest neighbours
 (_neighbours.py).
 """
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from semisift._committee.engine import Committee
@@ -20,53 +19,58 @@ from semisift._committee.estimators import gets_dense, with_random_states
 from semisift._committee.permutation import Member
 from semisift._problem import Problem
 from semisift._threads import one_openmp_thread
-from semisift.learners.cotraining._diagnosis import When
+from semisift.learners.cotraining._base import Array, Ints, When
 from semisift.math.blocks import row_blocks
 
-Subspaces = Sequence[NDArray[np.integer]] | NDArray[np.integer]
+Subspaces = Sequence[Ints] | Ints
 
 # Mean shares are rounded to this unit, so that equal ones are equal in whatever order they were
 # added: no share of k neighbours in K subspaces lies near the middle between two units.
 SHARE = 2.0**-40
 
 
-class Panel(ABC):
-    """Fitted classifiers, one for each subspace."""
-
-    @abstractmethod
-    def __len__(self) -> int: ...
-
-    @abstractmethod
-    def shares(self, X: Any, when: When = "end") -> NDArray[np.float64]:
-        """Return the shares of the classes, of shape (n_subspaces, n_rows, n_classes)."""
-
-
 class Trainer(ABC):
     """Shows labelled rows to the classifiers of all subspaces.
+
+    Parameters
+    ----------
+    problem : Problem
 
     Attributes
     ----------
     rows : int array
         The unlabelled rows that are left.
+    known, codes : int arrays of one length
+        The others, in the order in which they were labelled, and their classes.
     """
 
-    rows: NDArray[np.integer]
+    def __init__(self, problem: Problem) -> None:
+        labels = problem.labels
+        self.rows: Ints = labels.unlabelled
+        self.known: Ints = labels.labelled
+        self.codes: Ints = labels.codes[self.known]
 
     @abstractmethod
-    def judge(self) -> NDArray[np.float64]:
+    def judge(self) -> Array:
         """Return the mean shares of the classes for `rows`, rounded to whole units."""
 
-    @abstractmethod
-    def add(self, places: NDArray[np.integer], codes: NDArray[np.integer]) -> None:
+    def add(self, places: Ints, codes: Ints) -> None:
         """Label the rows at some places of `rows`, which leave it."""
+        self.known = np.concatenate([self.known, self.rows[places]])
+        self.codes = np.concatenate([self.codes, codes])
+        self.rows = np.delete(self.rows, places)
 
     @abstractmethod
-    def panel(self) -> Panel:
-        """Return the classifiers, which have seen all that was labelled."""
+    def panel(self) -> Any:
+        """Return the classifiers, which have seen all that was labelled.
+
+        They have a length and ``shares(X, when="end")``, the shares of the classes, of shape
+        (n_subspaces, n_rows, n_classes).
+        """
 
 
 @dataclass(frozen=True, eq=False)
-class EstimatorPanel(Panel):
+class EstimatorPanel:
     """Fitted scikit-learn classifiers.
 
     Attributes
@@ -86,13 +90,13 @@ class EstimatorPanel(Panel):
     def __len__(self) -> int:
         return len(self.end)
 
-    def shares(self, X: Any, when: When = "end") -> NDArray[np.float64]:
+    def shares(self, X: Any, when: When = "end") -> Array:
         """Return the shares of the classes, of shape (n_subspaces, n_rows, n_classes)."""
         rows = X.tocsr() if issparse(X) else X
         members = self.begin if when == "begin" else self.end
         return np.array([self._shares_of(member, rows) for member in members])
 
-    def _shares_of(self, member: Member, X: Any) -> NDArray[np.float64]:
+    def _shares_of(self, member: Member, X: Any) -> Array:
         parts = [
             member.class_shares(take(X, part, member.columns, self.is_dense), self.n_classes)
             for part in row_blocks(X, len(member.columns), self.is_dense)
@@ -102,8 +106,6 @@ class EstimatorPanel(Panel):
 
 class EstimatorTrainer(Trainer):
     """Fits any classifier again after rows were added.
-
-    Rows stand in the order in which they were labelled.
 
     Parameters
     ----------
@@ -118,82 +120,57 @@ class EstimatorTrainer(Trainer):
     def __init__(
         self, problem: Problem, subspaces: Subspaces, estimator: Any, committee: Committee
     ) -> None:
-        labels = problem.labels
+        super().__init__(problem)
         widest = max(len(columns) for columns in subspaces)
-        self.is_dense = gets_dense(estimator, problem.n_rows, widest)
-        self.setting = (
-            problem.X.tocsr() if problem.is_sparse else problem.X,
-            subspaces,
-            estimator,
-            problem.seed,
-            labels.n_classes,
-            self.is_dense,
-        )
-        self.committee, self.n_classes = committee, labels.n_classes
-        self.rows: NDArray[np.integer] = labels.unlabelled
-        self.known: NDArray[np.integer] = labels.labelled
-        self.codes: NDArray[np.integer] = labels.codes[self.known]
-        self.begin: list[Member] | None = None
-        self.end: list[Member] | None = None
+        self.made_for = problem.labels.n_classes, gets_dense(estimator, problem.n_rows, widest)
+        self.X = problem.X.tocsr() if problem.is_sparse else problem.X
+        self.setting = subspaces, estimator, problem.seed, *self.made_for
+        self.committee = committee
+        self.begin: list[Member] = []
+        self.end: list[Member] = []
 
-    def judge(self) -> NDArray[np.float64]:
+    def judge(self) -> Array:
         """Return the mean shares of the classes for `rows`, rounded to whole units."""
         return rounded(self.judge_each(self.rows).mean(axis=0))
 
-    def judge_each(self, rows: NDArray[np.integer]) -> NDArray[np.float64]:
+    def judge_each(self, rows: Ints) -> Array:
         """Return the shares of the classes for some rows, (n_subspaces, n_rows, n_classes)."""
-        answers = self.committee.map(
-            fit_and_judge, self.committee.ranges(), *self.setting, self.known, self.codes, rows
-        )
+        shared = self.X, self.setting, self.known, self.codes, rows
+        answers = self.committee.map(fit_and_judge, self.committee.ranges(), *shared)
         fitted, shares = zip(*answers, strict=True)
         self.end = [member for members in fitted for member in members]
         self.begin = self.begin or self.end
         return np.concatenate(shares)
 
-    def add(self, places: NDArray[np.integer], codes: NDArray[np.integer]) -> None:
+    def add(self, places: Ints, codes: Ints) -> None:
         """Label the rows at some places of `rows`, which leave it."""
-        self.known = np.concatenate([self.known, self.rows[places]])
-        self.codes = np.concatenate([self.codes, codes])
-        self.rows = np.delete(self.rows, places)
-        self.end = None
+        super().add(places, codes)
+        self.end = []
 
     def panel(self) -> EstimatorPanel:
         """Return the classifiers, which have seen all that was labelled."""
-        if self.end is None:
+        if not self.end:
             self.judge_each(self.rows[:0])
-        assert self.begin is not None
-        assert self.end is not None
-        return EstimatorPanel(self.begin, self.end, self.n_classes, self.is_dense)
+        return EstimatorPanel(self.begin, self.end, *self.made_for)
 
 
 @one_openmp_thread()
 def fit_and_judge(
-    block: tuple[int, int],
-    X: Any,
-    subspaces: Subspaces,
-    estimator: Any,
-    seed: int,
-    n_classes: int,
-    is_dense: bool,
-    known: NDArray[np.integer],
-    codes: NDArray[np.integer],
-    rows: NDArray[np.integer],
-) -> tuple[list[Member], NDArray[np.float64]]:
+    block: tuple[int, int], X: Any, setting: tuple[Any, ...], known: Ints, codes: Ints, rows: Ints
+) -> tuple[list[Member], Array]:
     """Fit some members on the known rows, and return them and their shares for other rows."""
+    subspaces, estimator, seed, n_classes, is_dense = setting
     members, shares = [], np.zeros((block[1] - block[0], len(rows), n_classes))
     for i, number in enumerate(range(*block)):
         columns = np.asarray(subspaces[number], dtype=np.int32)
-        fitted = with_random_states(estimator, seed, number).fit(
-            take(X, known, columns, is_dense), codes
-        )
+        fresh = with_random_states(estimator, seed, number)
+        fitted = fresh.fit(take(X, known, columns, is_dense), codes)
         members.append(Member(number, columns, fitted))
         shares[i] = members[-1].class_shares(take(X, rows, columns, is_dense), n_classes)
     return members, shares
 
 
-def take(
-    X: Any, rows: NDArray[np.integer] | slice, columns: NDArray[np.integer], is_dense: bool
-) -> Any:
+def take(X: Any, rows: Ints | slice, columns: Ints, is_dense: bool) -> Any:
     """Return a copy of some rows and columns: a C-ordered array, or else a CSR array."""
     part = X[rows][:, columns]
     if issparse(part):
@@ -201,6 +178,6 @@ def take(
     return np.ascontiguousarray(part)
 
 
-def rounded(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+def rounded(shares: Array) -> Array:
     """Return shares in whole units of `SHARE`."""
     return np.rint(shares / SHARE)

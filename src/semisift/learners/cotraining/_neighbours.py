@@ -24,8 +24,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from semisift import kernels
 from semisift._problem import Problem
-from semisift.learners.cotraining._diagnosis import When
-from semisift.learners.cotraining._members import Panel, Subspaces, Trainer, rounded
+from semisift.learners.cotraining._base import Array, Int32s, Ints, Mask, When
+from semisift.learners.cotraining._members import Subspaces, Trainer, rounded
 from semisift.math.columns import is_small
 
 # A sparse matrix is made dense in the columns that are used, if they are no more than these or
@@ -49,122 +49,107 @@ def can_serve(estimator: Any, problem: Problem, subspaces: Subspaces) -> bool:
     """
     if type(estimator) is not KNeighborsClassifier:
         return False
+    k, is_sparse = estimator.n_neighbors, problem.is_sparse
     is_euclidean = estimator.metric == "euclidean" or (
         estimator.metric == "minkowski" and estimator.p == 2
     )
-    k = estimator.n_neighbors
-    return (
-        is_euclidean
-        and estimator.metric_params is None
-        and estimator.weights == "uniform"
-        and isinstance(k, Integral)
-        and 1 <= int(k) <= len(problem.labels.labelled)
-        and (
-            not problem.is_sparse
-            or is_small(problem.n_rows, len(np.unique(subspaces)), MOST_DENSE_COLUMNS)
-        )
-    )
+    is_plain = estimator.metric_params is None and estimator.weights == "uniform"
+    is_possible = isinstance(k, Integral) and 1 <= int(k) <= len(problem.labels.labelled)
+    n_used = len(np.unique(subspaces))
+    fits = not is_sparse or is_small(problem.n_rows, n_used, MOST_DENSE_COLUMNS)
+    return is_euclidean and is_plain and is_possible and fits
 
 
-@dataclass(eq=False)
 class Vicinity:
     """Rows with the classes of their nearest neighbours so far.
 
-    Attributes
+    Parameters
     ----------
     X : Fortran-ordered array of shape (n, n_used)
-    heaps : array of shape (n_subspaces, n, k)
+    subspaces : int32 array of shape (n_subspaces, m)
+        Columns of X.
+    n_neighbours, n_classes, n_jobs : int
+
+    Attributes
+    ----------
+    heaps : array of shape (n_subspaces, n, n_neighbours)
         Squared distances, the largest first.
-    kept : int32 array of shape (n_subspaces, n, k)
+    kept : int32 array of shape (n_subspaces, n, n_neighbours)
         The classes of the neighbours.
     votes : int32 array of shape (n, n_classes)
         How often each class is among them.
     """
 
-    X: NDArray[np.floating]
-    heaps: NDArray[np.float64]
-    kept: NDArray[np.int32]
-    votes: NDArray[np.int32]
-
-    @classmethod
-    def new(cls, X: NDArray[np.floating], n_subspaces: int, k: int, n_classes: int) -> "Vicinity":
-        """Return rows that have not seen any other."""
-        shape = n_subspaces, len(X), k
-        return cls(
-            X,
-            np.full(shape, np.inf),
-            np.full(shape, -1, dtype=np.int32),
-            np.zeros((len(X), n_classes), dtype=np.int32),
-        )
-
-    def see(
+    def __init__(
         self,
-        subspaces: NDArray[np.int32],
-        rows: NDArray[np.floating],
-        codes: NDArray[np.int32],
-        n_jobs: int = 1,
+        X: NDArray[np.floating],
+        subspaces: Int32s,
+        n_neighbours: int,
+        n_classes: int,
+        n_jobs: int,
     ) -> None:
+        self.X, self.subspaces, self.n_jobs = X, subspaces, n_jobs
+        self.heaps = np.full((len(subspaces), len(X), n_neighbours), np.inf)
+        self.kept = np.full(self.heaps.shape, -1, dtype=np.int32)
+        self.votes = np.zeros((len(X), n_classes), dtype=np.int32)
+
+    def see(self, rows: NDArray[np.floating], codes: Ints) -> None:
         """Look at further labelled rows, one after the other."""
-        push = kernels.heaps.push_rows
-        given = self.X, subspaces, rows, codes, self.heaps, self.kept, self.votes
-        if n_jobs == 1:
-            push(*given, 0, len(self.X))
+        given = rows, codes.astype(np.int32), self.heaps, self.kept, self.votes
+
+        def push(start: int, stop: int) -> None:
+            kernels.heaps.push_rows(self.X, self.subspaces, *given, start, stop)
+
+        if self.n_jobs == 1:
+            push(0, len(self.X))
             return
-        ends = np.linspace(0, len(self.X), n_jobs + 1).astype(int).tolist()
-        with ThreadPoolExecutor(n_jobs, thread_name_prefix="semisift") as pool:
-            list(pool.map(lambda start, stop: push(*given, start, stop), ends[:-1], ends[1:]))
+        ends = np.linspace(0, len(self.X), self.n_jobs + 1).astype(int).tolist()
+        with ThreadPoolExecutor(self.n_jobs, thread_name_prefix="semisift") as pool:
+            list(pool.map(push, ends[:-1], ends[1:]))
 
-    def part(self, rows: NDArray[np.bool_]) -> "Vicinity":
-        """Return some of the rows."""
-        heaps, kept = self.heaps[:, rows], self.kept[:, rows]
-        return Vicinity(
-            np.asfortranarray(self.X[rows]),
-            np.ascontiguousarray(heaps),
-            np.ascontiguousarray(kept),
-            self.votes[rows],
-        )
+    def keep(self, rows: Mask) -> None:
+        """Forget all but some of the rows."""
+        self.X = np.asfortranarray(self.X[rows])
+        self.heaps = np.ascontiguousarray(self.heaps[:, rows])
+        self.kept = np.ascontiguousarray(self.kept[:, rows])
+        self.votes = self.votes[rows]
 
-    def shares(self) -> NDArray[np.float64]:
+    def shares(self) -> Array:
         """Return the shares of the classes, of shape (n_subspaces, n, n_classes)."""
         is_class = [np.count_nonzero(self.kept == c, axis=2) for c in range(self.votes.shape[1])]
         return np.stack(is_class, axis=2) / self.kept.shape[2]
 
 
 @dataclass(frozen=True, eq=False)
-class NeighbourPanel(Panel):
+class NeighbourPanel:
     """The labelled rows, in the order in which they were labelled.
 
     Attributes
     ----------
     used : int array
         The columns that some subspace has.
-    subspaces : int32 array of shape (n_subspaces, m)
-        Places in `used`.
     rows : C-ordered array of shape (n, n_used)
-    codes : int32 array of shape (n,)
+    codes : int array of shape (n,)
     n_begin : int
         How many were labelled at the beginning.
-    n_neighbours, n_classes, n_jobs : int
+    setting : tuple
+        What a `Vicinity` is given besides X.
     """
 
-    used: NDArray[np.integer]
-    subspaces: NDArray[np.int32]
+    used: Ints
     rows: NDArray[np.floating]
-    codes: NDArray[np.int32]
+    codes: Ints
     n_begin: int
-    n_neighbours: int
-    n_classes: int
-    n_jobs: int
+    setting: tuple[Any, ...]
 
     def __len__(self) -> int:
-        return len(self.subspaces)
+        return len(self.setting[0])
 
-    def shares(self, X: Any, when: When = "end") -> NDArray[np.float64]:
+    def shares(self, X: Any, when: When = "end") -> Array:
         """Return the shares of the classes, of shape (n_subspaces, n_rows, n_classes)."""
         n = self.n_begin if when == "begin" else len(self.rows)
-        queries = dense(X, self.used, self.rows.dtype)
-        near = Vicinity.new(queries, len(self.subspaces), self.n_neighbours, self.n_classes)
-        near.see(self.subspaces, self.rows[:n], self.codes[:n], self.n_jobs)
+        near = Vicinity(dense(X, self.used, self.rows.dtype), *self.setting)
+        near.see(self.rows[:n], self.codes[:n])
         return near.shares()
 
 
@@ -180,66 +165,49 @@ class NeighbourTrainer(Trainer):
     """
 
     def __init__(
-        self,
-        problem: Problem,
-        subspaces: NDArray[np.integer],
-        n_neighbours: int,
-        n_jobs: int | None,
+        self, problem: Problem, subspaces: Ints, n_neighbours: int, n_jobs: int | None
     ) -> None:
-        labels = problem.labels
-        used, places = np.unique(subspaces, return_inverse=True)
-        self.subspaces = places.reshape(subspaces.shape).astype(np.int32)
-        self.used = used
-        self.values = dense(problem.X, used, problem.X.dtype)
-        self.known = [labels.labelled]
-        self.codes = [labels.codes[labels.labelled]]
-        self.n_jobs = joblib.effective_n_jobs(n_jobs)
-        self.rows: NDArray[np.integer] = labels.unlabelled
+        super().__init__(problem)
+        self.used, places = np.unique(subspaces, return_inverse=True)
+        self.values = dense(problem.X, self.used, problem.X.dtype)
+        self.n_begin = len(self.known)
+        self.setting = (
+            places.reshape(subspaces.shape).astype(np.int32),
+            n_neighbours,
+            problem.labels.n_classes,
+            joblib.effective_n_jobs(n_jobs),
+        )
         # rows that are labelled stay among the others for a while: leaving takes a copy
         self.is_left = np.ones(len(self.rows), dtype=bool)
-        self.near = Vicinity.new(
-            np.asfortranarray(self.values[self.rows]),
-            len(subspaces),
-            n_neighbours,
-            labels.n_classes,
-        )
-        self._show(self.known[0], self.codes[0])
+        self.near = Vicinity(np.asfortranarray(self.values[self.rows]), *self.setting)
+        self._show(0)
 
-    def judge(self) -> NDArray[np.float64]:
+    def judge(self) -> Array:
         """Return the mean shares of the classes for `rows`, rounded to whole units."""
         n_votes = self.near.kept.shape[0] * self.near.kept.shape[2]
         return rounded(self.near.votes[self.is_left] / n_votes)
 
-    def add(self, places: NDArray[np.integer], codes: NDArray[np.integer]) -> None:
+    def add(self, places: Ints, codes: Ints) -> None:
         """Label the rows at some places of `rows`, which leave it."""
-        self.known.append(self.rows[places])
-        self.codes.append(codes.astype(np.int32))
+        n_shown = len(self.known)
+        super().add(places, codes)
         self.is_left[np.flatnonzero(self.is_left)[places]] = False
-        self.rows = np.delete(self.rows, places)
         if 2 * len(self.rows) < len(self.is_left):
-            self.near = self.near.part(self.is_left)
+            self.near.keep(self.is_left)
             self.is_left = np.ones(len(self.rows), dtype=bool)
-        self._show(self.known[-1], self.codes[-1])
+        self._show(n_shown)
 
-    def _show(self, rows: NDArray[np.integer], codes: NDArray[np.int32]) -> None:
-        values = np.ascontiguousarray(self.values[rows])
-        self.near.see(self.subspaces, values, codes, self.n_jobs)
+    def _show(self, first: int) -> None:
+        values = np.ascontiguousarray(self.values[self.known[first:]])
+        self.near.see(values, self.codes[first:])
 
     def panel(self) -> NeighbourPanel:
         """Return the labelled rows."""
-        return NeighbourPanel(
-            self.used,
-            self.subspaces,
-            np.ascontiguousarray(self.values[np.concatenate(self.known)]),
-            np.concatenate(self.codes),
-            len(self.known[0]),
-            self.near.kept.shape[2],
-            self.near.votes.shape[1],
-            self.n_jobs,
-        )
+        rows = np.ascontiguousarray(self.values[self.known])
+        return NeighbourPanel(self.used, rows, self.codes, self.n_begin, self.setting)
 
 
-def dense(X: Any, columns: NDArray[np.integer], dtype: Any) -> NDArray[np.floating]:
+def dense(X: Any, columns: Ints, dtype: Any) -> NDArray[np.floating]:
     """Return some columns as a Fortran-ordered array."""
     part = X[:, columns]
     return np.asfortranarray(part.toarray() if issparse(part) else part, dtype=dtype)

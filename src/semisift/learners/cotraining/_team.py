@@ -5,35 +5,43 @@ is a subtraction; a member that is trained again changes the sum by the differen
 numbers, so the sums are exact, in whatever order they were made.
 """
 
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import field
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Tags, get_tags
 
-from semisift._committee.engine import Committee
+from semisift._committee.engine import Committee, features_to_draw
 from semisift._committee.estimators import EstimatorSetting
 from semisift._committee.members import Setting, build_setting
 from semisift._problem import Problem
-from semisift._sklearn import HasMethods, Interval, RealNotInt, StrOptions, at_least
-from semisift.learners.cotraining._base import CoTrainedClassifier, Labelling, Stop
-from semisift.learners.cotraining._diagnosis import When
+from semisift._sklearn import Interval, RealNotInt, StrOptions, at_least
+from semisift.learners.cotraining._base import (
+    Array,
+    CoTrainedClassifier,
+    Int32s,
+    Ints,
+    Labelling,
+    Mask,
+    Stop,
+    When,
+)
 from semisift.learners.cotraining._trained import Bags, fit_and_vote
+from semisift.math.blocks import blocks
 from semisift.math.masks import unmask
 
-MAX_FEATURES: list[Any] = [
-    StrOptions({"sqrt"}),
-    at_least(1),
-    Interval(RealNotInt, 0, 1, closed="right"),
-]
+# How many features are drawn.
+NUMBER_OR_SHARE: list[Any] = [at_least(1), Interval(RealNotInt, 0, 1, closed="right")]
+MAX_FEATURES: list[Any] = [StrOptions({"sqrt"}), *NUMBER_OR_SHARE]
 
 
 class Opinion(NamedTuple):
     """The class that some voters prefer, and its share of their votes (0: nobody voted)."""
 
-    label: NDArray[np.int32]
-    confidence: NDArray[np.float64]
+    label: Int32s
+    confidence: Array
 
 
 class Team:
@@ -51,8 +59,8 @@ class Team:
 
     Attributes
     ----------
-    bags : Bags
-        What each member was last trained on.
+    bags, first_bags : Bags
+        What each member was last trained on, and at first.
     out_of_bag : boolean array of shape (n_members, n_labelled)
         Which labelled rows were not in a member's bootstrap.
     members, first_members : TreeMembers or EstimatorMembers
@@ -78,13 +86,13 @@ class Team:
         if isinstance(setting, EstimatorSetting):
             committee.limit_threads()
         n_members = committee.n_members
-        self._subspaces, counts, out_of_bag = setting.new_block(0, n_members).plan(setting)
+        subspaces, counts, out_of_bag = setting.new_block(0, n_members).plan(setting)
         self.out_of_bag = unmask(out_of_bag, problem.n_rows)[:, self.labels.labelled]
         if not bootstrap:
             counts = np.ones_like(counts)
             self.out_of_bag = np.zeros_like(self.out_of_bag)
         none = np.empty((n_members, 0), dtype=np.int32)
-        self.bags = Bags(counts, none, none)
+        self.first_bags = self.bags = Bags(counts, none, none, subspaces=subspaces)
         self.members, self.own = self._fit(self.bags)
         self.first_members = self.members
         self.total = self.own.sum(axis=0, dtype=np.int64)
@@ -93,7 +101,7 @@ class Team:
     def __len__(self) -> int:
         return self._committee.n_members
 
-    def train(self, bags: Bags, chosen: NDArray[np.bool_], n_round: int) -> None:
+    def train(self, bags: Bags, chosen: Mask, n_round: int) -> None:
         """Train some members on new bags; the others keep theirs."""
         fresh, votes = self._fit(bags.emptied(~chosen))
         self.members = self.members.replaced(fresh, chosen)
@@ -104,9 +112,11 @@ class Team:
         handed = np.unique(handed[handed >= 0])
         self.first_round[handed[self.first_round[handed] < 0]] = n_round
 
-    def judge_without(self, members: NDArray[np.intp], rows: NDArray[np.int32]) -> Opinion:
-        """Return what the committee without a member thinks of rows, for each of some members."""
-        return decide(self.total[rows] - self.own[members][:, rows])
+    def companions(self, members: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Opinion]]:
+        """Yield some members at a time, with what all but each think of the unlabelled rows."""
+        rows = self.labels.unlabelled
+        for part in blocks(len(members), max(1, len(rows)) * self.labels.n_classes):
+            yield members[part], decide(self.total[rows] - self.own[members[part]][:, rows])
 
     def labelling(self, n_iter: int, stop: Stop) -> Labelling:
         """Return what the members were handed: the label that most of them have for a row."""
@@ -117,53 +127,76 @@ class Team:
         iterations = np.where(codes < 0, -1, self.first_round)
         return Labelling(codes, iterations, n_iter, stop)
 
-    def _fit(self, bags: Bags) -> tuple[Any, NDArray[np.int32]]:
-        jobs = [
-            (
-                start,
-                bags.part(start, stop),
-                None if self._subspaces is None else self._subspaces[start:stop],
-            )
-            for start, stop in self._committee.ranges()
-        ]
-        arguments = self._setting, self.problem.X, self._probability
-        answers = list(self._committee.map(fit_and_vote, jobs, *arguments))
-        parts = [members for members, _ in answers]
-        return type(parts[0]).join(parts), np.concatenate([votes for _, votes in answers])
+    def _fit(self, bags: Bags) -> tuple[Any, Int32s]:
+        jobs = [(start, bags.part(start, stop)) for start, stop in self._committee.ranges()]
+        shared = self._setting, self.problem.X, self._probability
+        parts, votes = zip(*self._committee.map(fit_and_vote, jobs, *shared), strict=True)
+        return type(parts[0]).join(parts), np.concatenate(votes)
 
 
 class CommitteeClassifier(CoTrainedClassifier):
-    """Base class of the classifiers that are a committee."""
+    """Base class of the classifiers that are a committee; they implement `_rounds`."""
 
-    estimator: Any
-    max_depth: int | None
-    max_iter: int
-    voting: Literal["hard", "soft"]
-    _first_members: Any = field(init=False)  # as they began
-    _members: Any = field(init=False)
+    is_forest: ClassVar[bool] = False  # draws features at every node, instead of for each member
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CoTrainedClassifier._parameter_constraints,
-        "estimator": [None, HasMethods(["fit", "predict"])],
         "max_depth": [None, at_least(1)],
         "voting": [StrOptions({"hard", "soft"})],
         "max_iter": [at_least(1)],
     }
 
+    max_depth: int | None = None
+    max_iter: int
+    voting: Literal["hard", "soft"] = "soft"
+    n_members: int
+    max_features: int | float | Literal["sqrt"]
+    _first_members: Any = field(init=False)  # as they began
+    _members: Any = field(init=False)
+
+    @abstractmethod
+    def _rounds(self, team: Team) -> Iterator[Stop]:
+        """Train members round by round; yield "max_iter", or after the last round why it was that.
+
+        Where nothing changes any more, end.
+        """
+
     def _n_tasks(self, problem: Problem) -> int:
         return self.max_iter
 
-    def _setting(self, problem: Problem, n_drawn: int, *, draws_at_nodes: bool) -> Setting:
-        """Return what the members are trained by, with so many features drawn."""
-        return build_setting(
+    def _co_train(self, problem: Problem) -> Labelling:
+        n_iter = 0
+        stop: Stop = "max_iter"
+        with Committee(self.n_members, self.n_jobs) as committee:
+            team = self._team(committee, problem)
+            rounds = self._rounds(team)
+            for _ in self._progress(range(self.max_iter), "round"):
+                if stop == "max_iter":  # else to the end of the bar
+                    n_iter, stop = n_iter + 1, next(rounds, "no_change")
+        self._keep(team)
+        return team.labelling(n_iter, stop)
+
+    def _team(self, committee: Committee, problem: Problem) -> Team:
+        n_drawn = features_to_draw(self.max_features, problem.n_features)
+        # an estimator that gets all features gets them in their own order
+        gets_all = self.estimator is not None and n_drawn == problem.n_features
+        setting = build_setting(
             problem,
             n_drawn,
             estimator=self.estimator,
             widest_gap=True,
             max_depth=self.max_depth,
             large_bags=True,
-            draws_at_nodes=draws_at_nodes,
+            draws_at_nodes=self.is_forest or gets_all,
         )
+        return Team(committee, setting, problem, **self._ways())
+
+    def _ways(self) -> dict[str, bool]:
+        """Return the options of the team: how its members vote and what they start on."""
+        return {"probability": self.voting == "soft"}
+
+    def _keep(self, team: Team) -> None:
+        self._first_members, self._members = team.first_members, team.members
 
     def member_predictions(self, X: Any) -> NDArray[Any]:
         """Predict the class of each row by each member, for accuracies and diversity.
@@ -179,22 +212,16 @@ class CommitteeClassifier(CoTrainedClassifier):
         votes = self._members.vote_each(self._clean(X), False)
         return np.asarray(self.classes_[votes.argmax(axis=2)])
 
-    def _vote(self, X: Any) -> NDArray[np.float64]:
+    def _vote(self, X: Any) -> Array:
         return np.asarray(self._members.vote(X, self.voting == "soft"), dtype=np.float64)
 
-    def _judgements(self, X: Any, when: When) -> tuple[NDArray[np.floating], NDArray[np.integer]]:
+    def _judgements(self, X: Any, when: When) -> tuple[NDArray[np.floating], Ints]:
         members = self._members if when == "end" else self._first_members
         choices = members.vote_each(X, False).argmax(axis=2)
         return members.vote(X, self.voting == "soft"), choices
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        if self.estimator is not None:
-            tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
-        return tags
 
-
-def decide(votes: NDArray[np.integer]) -> Opinion:
+def decide(votes: Ints) -> Opinion:
     """Return the class with most votes, the first of equal ones, and its share.
 
     Parameters
@@ -216,9 +243,7 @@ def decide(votes: NDArray[np.integer]) -> Opinion:
     return Opinion(votes.argmax(axis=-1).astype(np.int32), confidence)
 
 
-def pad_rows(
-    chosen: NDArray[np.bool_], rows: NDArray[np.int32], *values: NDArray[Any]
-) -> tuple[NDArray[Any], ...]:
+def pad_rows(chosen: Mask, rows: Int32s, *values: NDArray[Any]) -> tuple[NDArray[Any], ...]:
     """List the chosen rows of each member, -1 behind them, and the values that belong to them.
 
     Parameters

@@ -4,7 +4,7 @@ Both kinds are trained on a range of `Bags`, put together in member order, and a
 keep nothing of the rows that they were trained on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -17,12 +17,16 @@ from semisift._committee.estimators import VOTE, EstimatorSetting, fit_member
 from semisift._committee.members import Setting, TreeSetting
 from semisift._committee.permutation import Member
 from semisift._threads import one_openmp_thread
+from semisift.learners.cotraining._base import Array, Int32s, Mask
 from semisift.math.blocks import row_blocks
 from semisift.math.masks import row_mask
 
 # The weight of a labelled row where those of other rows are shares of it: the kernels count in
 # whole numbers.
 UNIT = 256
+
+# What trees hold for each node, besides the place of its counts.
+OF_NODES = "feature", "threshold", "left", "leaf"
 
 
 class Bags(NamedTuple):
@@ -36,26 +40,50 @@ class Bags(NamedTuple):
         Further rows (-1: none) and the classes that they were given.
     weights : array of that shape or None
         What the further rows count for, in (0, 1]; None is 1.
+    subspaces : int32 array of shape (n_members, n_drawn) or None
+        The columns of each member; None is all.
     """
 
-    counts: NDArray[np.int32]
-    rows: NDArray[np.int32]
-    labels: NDArray[np.int32]
-    weights: NDArray[np.float64] | None = None
+    counts: Int32s
+    rows: Int32s
+    labels: Int32s
+    weights: Array | None = None
+    subspaces: Int32s | None = None
 
     def part(self, start: int, stop: int) -> "Bags":
         """Return the bags of some members."""
         own = slice(start, stop)
         weights = None if self.weights is None else self.weights[own]
-        return Bags(self.counts[own], self.rows[own], self.labels[own], weights)
+        subspaces = None if self.subspaces is None else self.subspaces[own]
+        return Bags(self.counts[own], self.rows[own], self.labels[own], weights, subspaces)
 
-    def emptied(self, where: NDArray[np.bool_]) -> "Bags":
+    def handed(
+        self, chosen: Mask, rows: Int32s, labels: Int32s, weights: Array | None = None
+    ) -> "Bags":
+        """Return the bags after some members got all labelled rows and new ones, but no others."""
+        old_weights = np.ones(self.rows.shape) if self.weights is None else self.weights
+        return self._replace(
+            counts=np.where(chosen[:, None], np.int32(1), self.counts),
+            rows=_mix(chosen, rows, self.rows, -1),
+            labels=_mix(chosen, labels, self.labels, -1),
+            weights=None if weights is None else _mix(chosen, weights, old_weights, 1),
+        )
+
+    def emptied(self, where: Mask) -> "Bags":
         """Return the bags with nothing in those of some members."""
         emptied = where[:, None]
         return self._replace(
             counts=np.where(emptied, np.int32(0), self.counts),
             rows=np.where(emptied, np.int32(-1), self.rows),
         )
+
+
+def _mix(chosen: Mask, new: NDArray[Any], old: NDArray[Any], fill: int) -> NDArray[Any]:
+    """Return the rows of `new` where chosen, else of `old`, filled up to one width."""
+    mixed = np.full((len(old), max(new.shape[1], old.shape[1])), fill, dtype=new.dtype)
+    mixed[chosen, : new.shape[1]] = new[chosen]
+    mixed[~chosen, : old.shape[1]] = old[~chosen]
+    return mixed
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +94,7 @@ class TreeMembers:
     n_classes: int
 
     @classmethod
-    def fit(
-        cls, setting: TreeSetting, start: int, bags: Bags, subspaces: NDArray[np.int32] | None
-    ) -> "TreeMembers":
+    def fit(cls, setting: TreeSetting, start: int, bags: Bags) -> "TreeMembers":
         """Grow a tree for each bag; an empty one gets a single leaf."""
         counts, weights = bags.counts, None
         if bags.weights is not None:
@@ -82,7 +108,7 @@ class TreeMembers:
             np.ascontiguousarray(counts),
             np.ascontiguousarray(bags.rows),
             np.ascontiguousarray(bags.labels),
-            subspaces,
+            bags.subspaces,
             codes=setting.ranks,
             order=setting.order,
             spread=setting.spread,
@@ -105,18 +131,15 @@ class TreeMembers:
             np.where(part.impure < 0, -1, part.impure + n)
             for part, n in zip(trees, n_impure, strict=False)
         ]
-        fields = {
-            name: np.concatenate([getattr(part, name) for part in trees])
-            for name in ("feature", "threshold", "left", "leaf", "counts")
-        }
-        joined = trees[0]._replace(
+        joined = *OF_NODES, "counts"
+        whole = trees[0]._replace(
             offsets=np.concatenate([[0], *offsets]).astype(np.int32),
             impure=np.concatenate(impure).astype(np.int32),
-            **fields,
+            **{name: np.concatenate([getattr(part, name) for part in trees]) for name in joined},
         )
-        return cls(joined, parts[0].n_classes)
+        return cls(whole, parts[0].n_classes)
 
-    def replaced(self, by: "TreeMembers", where: NDArray[np.bool_]) -> "TreeMembers":
+    def replaced(self, by: "TreeMembers", where: Mask) -> "TreeMembers":
         """Return these members with some of them replaced."""
         both = TreeMembers.join([self, by]).trees
         chosen = np.arange(len(where)) + len(where) * where
@@ -127,14 +150,13 @@ class TreeMembers:
         held = impure >= 0
         counts = both.counts[impure[held]]
         impure[held] = np.arange(len(counts))
-        names = ("feature", "threshold", "left", "leaf")
-        fields = {name: getattr(both, name)[nodes] for name in names}
+        fields = {name: getattr(both, name)[nodes] for name in OF_NODES}
         trees = both._replace(
             offsets=offsets.astype(np.int32), impure=impure, counts=counts, **fields
         )
         return TreeMembers(trees, self.n_classes)
 
-    def vote_each(self, X: Any, probability: bool) -> NDArray[np.int32]:
+    def vote_each(self, X: Any, probability: bool) -> Int32s:
         """Return the votes of each member: (n_members, n_rows, n_classes)."""
         columns = kernels.columns.Columns(X)
         return kernels.votes.vote_each(columns, self.trees, self.n_classes, probability)
@@ -153,85 +175,70 @@ class EstimatorMembers:
 
     setting: EstimatorSetting
     members: list[Member | None]
-    n_classes: int
 
     @classmethod
     @one_openmp_thread()
-    def fit(
-        cls, setting: EstimatorSetting, start: int, bags: Bags, subspaces: NDArray[np.int32] | None
-    ) -> "EstimatorMembers":
+    def fit(cls, setting: EstimatorSetting, start: int, bags: Bags) -> "EstimatorMembers":
         """Fit a classifier on each bag that is not empty."""
         members: list[Member | None] = []
+        every = np.arange(setting.n_features, dtype=np.int32)
         for i in range(len(bags.counts)):
-            columns = np.arange(setting.n_features, dtype=np.int32)
-            if subspaces is not None:
-                columns = subspaces[i]
+            columns = every if bags.subspaces is None else bags.subspaces[i]
             own, further = np.repeat(setting.labelled, bags.counts[i]), bags.rows[i] >= 0
             rows = np.concatenate([own, bags.rows[i, further]])
             codes = np.concatenate([setting.labels.codes[own], bags.labels[i, further]])
             weights = None
             if bags.weights is not None:
                 weights = np.concatenate([np.ones(len(own)), bags.weights[i, further]])
-            member = None
-            if len(rows):
-                member = fit_member(setting, start + i, columns, rows, codes, weights)
-            members.append(member)
+            known = columns, rows, codes, weights
+            members.append(fit_member(setting, start + i, *known) if len(rows) else None)
         # what is kept must not hold the rows
-        bare = replace(setting, X=None, labelled=np.empty(0, dtype=np.int32))
-        return cls(bare, members, setting.labels.n_classes)
+        return cls(replace(setting, X=None, labelled=np.empty(0, dtype=np.int32)), members)
 
     @classmethod
     def join(cls, parts: Sequence["EstimatorMembers"]) -> "EstimatorMembers":
         """Put the members of several ranges behind one another."""
-        members = [member for part in parts for member in part.members]
-        return cls(parts[0].setting, members, parts[0].n_classes)
+        return cls(parts[0].setting, [member for part in parts for member in part.members])
 
-    def replaced(self, by: "EstimatorMembers", where: NDArray[np.bool_]) -> "EstimatorMembers":
+    def replaced(self, by: "EstimatorMembers", where: Mask) -> "EstimatorMembers":
         """Return these members with some of them replaced."""
         pairs = zip(self.members, by.members, where.tolist(), strict=True)
         return replace(self, members=[new if chosen else old for old, new, chosen in pairs])
 
-    @one_openmp_thread()
-    def vote_each(self, X: Any, probability: bool) -> NDArray[np.int32]:
+    def vote_each(self, X: Any, probability: bool) -> Int32s:
         """Return the votes of each member: (n_members, n_rows, n_classes)."""
-        votes = np.zeros((len(self.members), X.shape[0], self.n_classes), dtype=np.int32)
-        for member, own in zip(self.members, votes, strict=True):
-            if member is not None:
-                self._add_vote(member, X, probability, own)
+        n_classes = self.setting.labels.n_classes
+        votes = np.zeros((len(self.members), X.shape[0], n_classes), dtype=np.int32)
+        self._add_votes(X, probability, votes)
         return votes
 
-    @one_openmp_thread()
     def vote(self, X: Any, probability: bool) -> NDArray[np.int64]:
         """Return the sum of the votes: (n_rows, n_classes)."""
-        votes = np.zeros((X.shape[0], self.n_classes), dtype=np.int64)
-        for member in self.members:
-            if member is not None:
-                self._add_vote(member, X, probability, votes)
+        votes = np.zeros((X.shape[0], self.setting.labels.n_classes), dtype=np.int64)
+        self._add_votes(X, probability, [votes] * len(self.members))
         return votes
 
-    def _add_vote(
-        self,
-        member: Member,
-        X: Any,
-        probability: bool,
-        votes: NDArray[np.integer],
-    ) -> None:
+    @one_openmp_thread()
+    def _add_votes(self, X: Any, probability: bool, votes: Iterable[NDArray[Any]]) -> None:
+        """Add the votes of each member to an array of its own, or of all."""
         setting = replace(self.setting, X=X.tocsr() if issparse(X) else X)
         rows = np.arange(X.shape[0])
-        for block in row_blocks(X, len(member.columns), setting.is_dense):
-            part = setting.take(rows[block], member.columns)
-            if probability:
-                shares = member.class_shares(part, self.n_classes)
-                votes[block] += np.floor(VOTE * shares + 0.5).astype(votes.dtype)
-            else:
-                votes[rows[block], member.predict(part)] += 1
+        for member, own in zip(self.members, votes, strict=True):
+            if member is None:
+                continue
+            for block in row_blocks(X, len(member.columns), setting.is_dense):
+                part = setting.take(rows[block], member.columns)
+                if probability:
+                    shares = member.class_shares(part, setting.labels.n_classes)
+                    own[block] += np.floor(VOTE * shares + 0.5).astype(own.dtype)
+                else:
+                    own[rows[block], member.predict(part)] += 1
 
 
 def fit_and_vote(
-    job: tuple[int, Bags, NDArray[np.int32] | None], setting: Setting, X: Any, probability: bool
-) -> tuple[TreeMembers | EstimatorMembers, NDArray[np.int32]]:
+    job: tuple[int, Bags], setting: Setting, X: Any, probability: bool
+) -> tuple[TreeMembers | EstimatorMembers, Int32s]:
     """Train a range of members and let each vote on all rows."""
-    start, bags, subspaces = job
     kind: Any = EstimatorMembers if isinstance(setting, EstimatorSetting) else TreeMembers
-    members = kind.fit(setting, start, bags, subspaces)
+    members = kind.fit(setting, *job)
     return members, members.vote_each(X, probability)

@@ -4,19 +4,17 @@ M. F. A. Hady, F. Schwenker (2008). Co-training by committee: a new semi-supervi
 framework. IEEE International Conference on Data Mining Workshops.
 """
 
+from collections.abc import Iterator
+from itertools import count
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._committee.blocks import count_quotas
-from semisift._committee.engine import Committee, features_to_draw
-from semisift._problem import Problem
 from semisift._sklearn import MOST_MEMBERS, Interval, StrOptions, at_least
-from semisift.learners.cotraining._base import Labelling, Stop
+from semisift.learners.cotraining._base import Int32s, Mask, Stop
 from semisift.learners.cotraining._team import MAX_FEATURES, CommitteeClassifier, Team, pad_rows
-from semisift.math.blocks import blocks
 from semisift.math.streams import Purpose, stream_words
 
 
@@ -66,8 +64,7 @@ class CoBC(CommitteeClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes of the labelled rows.
+    {classes_}
     transduction_ : ndarray of shape (n_samples,)
         Label of every row: its own, or the one under which most members have it in their training
         rows; -1 (None where the classes are no numbers) where no member has it.
@@ -77,10 +74,8 @@ class CoBC(CommitteeClassifier):
         Rounds, the last of which may have found nothing to hand out.
     termination_condition_ : {"max_iter", "no_change", "all_labeled"}
         Why the rounds ended; "all_labeled": each member has been handed all rows.
-    n_features_in_ : int
-        Number of columns seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X has string column names.
+    {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------
@@ -112,66 +107,33 @@ class CoBC(CommitteeClassifier):
     max_features: int | float | Literal["sqrt"] = 0.5
     growth: float = 1
     pool_size: int | None = 100
-    max_depth: int | None = None
-    estimator: Any = None
-    voting: Literal["hard", "soft"] = "soft"
     max_iter: int = 10
-    n_jobs: int | None = None
-    random_state: int | np.random.RandomState | None = None
 
-    def _co_train(self, problem: Problem) -> Labelling:
-        labels = problem.labels
-        n_drawn = features_to_draw(self.max_features, problem.n_features)
-        # an estimator that gets all features gets them in their own order
-        setting = self._setting(
-            problem,
-            n_drawn,
-            draws_at_nodes=self.estimator is not None and n_drawn == problem.n_features,
-        )
+    def _ways(self) -> dict[str, bool]:
+        return {**super()._ways(), "bootstrap": self.bootstrap is not None}
+
+    def _rounds(self, team: Team) -> Iterator[Stop]:
+        labels = team.labels
         n_unlabelled = len(labels.unlabelled)
         quotas = count_quotas(self.growth, labels.counts / labels.counts.sum(), n_unlabelled)
         pool_size = n_unlabelled if self.pool_size is None else self.pool_size
         left = np.ones((self.n_members, n_unlabelled), dtype=bool)
-        stop: Stop = "max_iter"
-        n_iter = 0
-        with Committee(self.n_members, self.n_jobs) as committee:
-            team = Team(
-                committee,
-                setting,
-                problem,
-                probability=self.voting == "soft",
-                bootstrap=self.bootstrap is not None,
+        for n_round in count(1):
+            pools = draw_pools(team.problem.seed, n_round, left, labels.unlabelled, pool_size)
+            picked, given = pick_surest(team, pools, quotas)
+            if not picked.any():
+                return
+            left &= ~picked
+            rows, codes = pad_rows(picked, labels.unlabelled, given)
+            bags = team.bags._replace(
+                rows=np.concatenate([team.bags.rows, rows], axis=1),
+                labels=np.concatenate([team.bags.labels, codes], axis=1),
             )
-            for _ in self._progress(range(self.max_iter), "round"):
-                if stop != "max_iter":
-                    continue  # to the end of the bar
-                n_iter += 1
-                pools = draw_pools(problem.seed, n_iter, left, labels.unlabelled, pool_size)
-                picked, given = pick_surest(team, pools, quotas)
-                chosen = np.asarray(picked.any(axis=1))
-                if not chosen.any():
-                    stop = "no_change"
-                    continue
-                left &= ~picked
-                rows, codes = pad_rows(picked, labels.unlabelled, given)
-                bags = team.bags._replace(
-                    rows=np.concatenate([team.bags.rows, rows], axis=1),
-                    labels=np.concatenate([team.bags.labels, codes], axis=1),
-                )
-                team.train(bags, chosen, n_iter)
-                if not left.any():
-                    stop = "all_labeled"
-        self._first_members, self._members = team.first_members, team.members
-        return team.labelling(n_iter, stop)
+            team.train(bags, np.asarray(picked.any(axis=1)), n_round)
+            yield "max_iter" if left.any() else "all_labeled"
 
 
-def draw_pools(
-    seed: int,
-    n_round: int,
-    left: NDArray[np.bool_],
-    unlabelled: NDArray[np.int32],
-    pool_size: int,
-) -> NDArray[np.bool_]:
+def draw_pools(seed: int, n_round: int, left: Mask, unlabelled: Int32s, pool_size: int) -> Mask:
     """Draw the pool of each member from the rows that it has left.
 
     Parameters
@@ -195,9 +157,7 @@ def draw_pools(
     return left & (place < pool_size)
 
 
-def pick_surest(
-    team: Team, pools: NDArray[np.bool_], quotas: NDArray[np.int32]
-) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+def pick_surest(team: Team, pools: Mask, quotas: Int32s) -> tuple[Mask, Int32s]:
     """Pick from each member's pool, class by class, the rows that its companions are surest about.
 
     Parameters
@@ -215,15 +175,13 @@ def pick_surest(
     unlabelled = team.labels.unlabelled
     picked = np.zeros(pools.shape, dtype=bool)
     labels = np.zeros(pools.shape, dtype=np.int32)
-    for part in blocks(len(team), max(1, len(unlabelled)) * team.labels.n_classes):
-        members = np.arange(len(team))[part]
-        label, confidence = team.judge_without(members, unlabelled)
+    for members, (label, confidence) in team.companions(np.arange(len(team))):
         words = stream_words(team.problem.seed, members[:, None], Purpose.TIES, unlabelled)
-        labels[part] = label
+        labels[members] = label
         for k, quota in enumerate(quotas.tolist()):
-            of_class = pools[part] & (label == k) & (confidence > 0)
+            of_class = pools[members] & (label == k) & (confidence > 0)
             order = np.lexsort((words, -confidence, ~of_class), axis=1)[:, :quota]
             best = np.zeros_like(of_class)
             np.put_along_axis(best, order, True, axis=1)
-            picked[part] |= best & of_class
+            picked[members] |= best & of_class
     return picked, labels

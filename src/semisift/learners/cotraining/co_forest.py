@@ -4,16 +4,16 @@ M. Li, Z.-H. Zhou (2007). Improve computer-aided diagnosis with machine learning
 undiagnosed samples. IEEE Transactions on Systems, Man, and Cybernetics A 37(6).
 """
 
+from collections.abc import Iterator
+from itertools import count
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._committee.engine import Committee, features_to_draw
-from semisift._problem import Problem
 from semisift._sklearn import MOST_MEMBERS, Interval, at_least
-from semisift.learners.cotraining._base import Labelling
+from semisift.learners.cotraining._base import Array, Stop
 from semisift.learners.cotraining._team import (
     MAX_FEATURES,
     CommitteeClassifier,
@@ -22,8 +22,6 @@ from semisift.learners.cotraining._team import (
     decide,
     pad_rows,
 )
-from semisift.learners.cotraining._trained import Bags
-from semisift.math.blocks import blocks
 from semisift.math.streams import Purpose, stream_words
 
 # e' at the start, and what counts as the error where no labelled row tells: no better than chance
@@ -80,8 +78,7 @@ class CoForest(CommitteeClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes of the labelled rows.
+    {classes_}
     transduction_ : ndarray of shape (n_samples,)
         Label of every row: its own, or the one under which most trees have it in their training
         rows; -1 (None where the classes are no numbers) where no tree has it.
@@ -93,10 +90,8 @@ class CoForest(CommitteeClassifier):
         Rounds, the last of which may have changed nothing.
     termination_condition_ : {"max_iter", "no_change"}
         Why the rounds ended.
-    n_features_in_ : int
-        Number of columns seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X has string column names.
+    {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------
@@ -114,6 +109,8 @@ class CoForest(CommitteeClassifier):
     0.94
     """
 
+    is_forest = True
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CommitteeClassifier._parameter_constraints,
         "n_members": [at_least(2, MOST_MEMBERS)],
@@ -124,47 +121,28 @@ class CoForest(CommitteeClassifier):
     n_members: int = 100
     min_confidence: float = 0.75
     max_features: int | float | Literal["sqrt"] = "sqrt"
-    max_depth: int | None = None
-    estimator: Any = None
-    voting: Literal["hard", "soft"] = "soft"
     max_iter: int = 100
-    n_jobs: int | None = None
-    random_state: int | np.random.RandomState | None = None
 
-    def _co_train(self, problem: Problem) -> Labelling:
-        setting = self._setting(
-            problem, features_to_draw(self.max_features, problem.n_features), draws_at_nodes=True
-        )
-        n_unlabelled = len(problem.labels.unlabelled)
-        previous = np.full(self.n_members, CHANCE)
+    def _rounds(self, team: Team) -> Iterator[Stop]:
+        n_unlabelled = len(team.labels.unlabelled)
+        self.errors_ = np.full(self.n_members, CHANCE)
         size = np.full(self.n_members, min(FIRST_SHARE * n_unlabelled, FIRST_MOST))
-        changed = True
-        n_iter = 0
-        with Committee(self.n_members, self.n_jobs) as committee:
-            team = Team(committee, setting, problem, probability=self.voting == "soft")
-            for _ in self._progress(range(self.max_iter), "round"):
-                if not changed:
-                    continue  # to the end of the bar
-                n_iter += 1
-                error = measure_errors(team, self.min_confidence)
-                most = count_draws(error, previous, size, n_unlabelled)
-                kept, labels, weights = keep_sure(
-                    team, np.where(error < previous, most, 0), self.min_confidence, n_iter
-                )
-                weight = np.where(kept >= 0, weights, 0).sum(axis=1)
-                is_more = (kept >= 0).sum(axis=1) > size
-                chosen = is_more & (error * weight < previous * size)
-                changed = bool(chosen.any())
-                if changed:
-                    team.train(new_bags(team, chosen, kept, labels, weights), chosen, n_iter)
-                    previous = np.where(chosen, error, previous)
-                    size = np.where(chosen, weight, size)
-        self._first_members, self._members = team.first_members, team.members
-        self.errors_ = previous
-        return team.labelling(n_iter, "max_iter" if changed else "no_change")
+        for n_round in count(1):
+            error, previous = measure_errors(team, self.min_confidence), self.errors_
+            most = count_draws(error, previous, size, n_unlabelled) * (error < previous)
+            kept, labels, weights = keep_sure(team, most, self.min_confidence, n_round)
+            weight = np.where(kept >= 0, weights, 0).sum(axis=1)
+            is_more = (kept >= 0).sum(axis=1) > size
+            chosen = is_more & (error * weight < previous * size)
+            if not chosen.any():
+                return
+            team.train(team.bags.handed(chosen, kept, labels, weights), chosen, n_round)
+            self.errors_ = np.where(chosen, error, previous)
+            size = np.where(chosen, weight, size)
+            yield "max_iter"
 
 
-def measure_errors(team: Team, min_confidence: float) -> NDArray[np.float64]:
+def measure_errors(team: Team, min_confidence: float) -> Array:
     """Return e_i, the error on sure labelled rows of the committee without each member.
 
     Parameters
@@ -185,12 +163,7 @@ def measure_errors(team: Team, min_confidence: float) -> NDArray[np.float64]:
     return np.where(n_sure > 0, wrong.sum(axis=1) / np.maximum(n_sure, 1), CHANCE)
 
 
-def count_draws(
-    error: NDArray[np.float64],
-    previous: NDArray[np.float64],
-    size: NDArray[np.float64],
-    n_unlabelled: int,
-) -> NDArray[np.int64]:
+def count_draws(error: Array, previous: Array, size: Array, n_unlabelled: int) -> NDArray[np.int64]:
     """Return how many unlabelled rows each member may draw: ``ceil(e' s' / e - 1)``.
 
     Parameters
@@ -240,42 +213,10 @@ def keep_sure(
     shape = len(team), len(unlabelled)
     opinion = Opinion(np.zeros(shape, dtype=np.int32), np.zeros(shape))
     kept = np.zeros(shape, dtype=bool)
-    drawing = np.flatnonzero(most)
-    for part in blocks(len(drawing), max(1, len(unlabelled)) * team.labels.n_classes):
-        members = drawing[part]
+    for members, (label, confidence) in team.companions(np.flatnonzero(most)):
         numbers = (n_round * len(team) + members)[:, None]
         words = stream_words(team.problem.seed, numbers, Purpose.TIES, unlabelled)
         place = np.argsort(np.argsort(words, axis=1), axis=1)
-        label, confidence = team.judge_without(members, unlabelled)
         opinion.label[members], opinion.confidence[members] = label, confidence
         kept[members] = (place < most[members, None]) & (confidence > min_confidence)
     return pad_rows(kept, unlabelled, *opinion)
-
-
-def new_bags(
-    team: Team,
-    chosen: NDArray[np.bool_],
-    rows: NDArray[np.int32],
-    labels: NDArray[np.int32],
-    weights: NDArray[np.float64],
-) -> Bags:
-    """Return the bags after some members were handed new rows beside all labelled ones."""
-    old = team.bags
-    old_weights = np.ones(old.rows.shape) if old.weights is None else old.weights
-    return Bags(
-        np.where(chosen[:, None], np.int32(1), old.counts),
-        _mix(chosen, rows, old.rows, -1),
-        _mix(chosen, labels, old.labels, -1),
-        _mix(chosen, weights, old_weights, 1),
-    )
-
-
-def _mix(
-    chosen: NDArray[np.bool_], new: NDArray[Any], old: NDArray[Any], fill: int
-) -> NDArray[Any]:
-    """Return the rows of `new` where chosen, else of `old`, filled up to one width."""
-    width = max(new.shape[1], old.shape[1])
-    mixed = np.full((len(old), width), fill, dtype=new.dtype)
-    mixed[chosen, : new.shape[1]] = new[chosen]
-    mixed[~chosen, : old.shape[1]] = old[~chosen]
-    return mixed

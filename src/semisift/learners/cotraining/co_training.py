@@ -17,15 +17,14 @@ and the two are put together by the mean of their probabilities.
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._committee.engine import Committee
 from semisift._problem import Problem
 from semisift._sklearn import at_least
 from semisift._words import setting
-from semisift.learners.cotraining._base import Labelling, Stop
-from semisift.learners.cotraining._members import EstimatorTrainer, rounded
-from semisift.learners.cotraining._subspace_loop import SubspaceClassifier, check_estimator, pick
+from semisift.learners.cotraining._base import Array, Ints
+from semisift.learners.cotraining._members import EstimatorTrainer, Trainer, rounded
+from semisift.learners.cotraining._subspace_loop import Picks, SubspaceClassifier, pick
 from semisift.math.streams import Purpose, stream_words
 
 # Separates the order in which rows enter the pool from other draws with the same seed.
@@ -57,25 +56,17 @@ class CoTraining(SubspaceClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes of the labelled rows.
+    {classes_}
     views_ : list of two ndarray
         The columns of the two views.
     n_per_class_ : ndarray of shape (n_classes,)
         Rows of each class that either picks in an iteration.
-    transduction_ : ndarray of shape (n_samples,)
-        Label of every row: its own, or the one that it was given; -1 where it was given none (None
-        where the classes are no numbers).
-    labeled_iter_ : ndarray of shape (n_samples,)
-        The iteration in which a row was given its label: 0 for labelled rows, -1 for never.
-    n_iter_ : int
-        Iterations, the last of which may have found nothing to label.
-    termination_condition_ : {"max_iter", "no_change", "all_labeled"}
-        Why the loop ended.
-    n_features_in_ : int
-        Number of columns seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X has string column names.
+    {transduction_}
+    {labeled_iter_}
+    {n_iter_}
+    {termination_condition_}
+    {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------
@@ -102,76 +93,37 @@ class CoTraining(SubspaceClassifier):
         "pool_size": [None, at_least(1)],
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        views: Any = None,
-        pool_size: int | None = 75,
-        max_iter: int | None = 30,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.views = views
-        self.pool_size = pool_size
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    views: Any = None
+    pool_size: int | None = 75
+    max_iter: int | None = 30
 
-    def _draw(self, problem: Problem) -> NDArray[np.integer]:
-        """Return a random order of the columns, of which the halves are the views."""
-        words = stream_words(problem.seed, 0, Purpose.SUBSPACE, np.arange(problem.n_features))
-        return np.argsort(words)
-
-    def _co_train(self, problem: Problem) -> Labelling:
-        p = problem.n_features
-        if self.views is None:
-            order = self._draw(problem)
+    def _draw(self, problem: Problem) -> list[Ints]:
+        counts, p = problem.labels.counts, problem.n_features
+        self.n_per_class_ = np.maximum(1, np.rint(counts / counts.min())).astype(np.int64)
+        if self.views is not None:
+            self.views_ = check_views(self.views, p)
+        else:
+            order = np.argsort(stream_words(problem.seed, 0, Purpose.SUBSPACE, np.arange(p)))
             # of a single column there are no halves: both see it
             self.views_ = [order[: max(1, p // 2)], order[p // 2 :]]
-        else:
-            self.views_ = check_views(self.views, p)
-        counts = problem.labels.counts
-        self.n_per_class_ = np.maximum(1, np.rint(counts / counts.min())).astype(np.int64)
-        estimator = check_estimator(self.estimator, len(problem.labels.labelled))
-        with Committee(2, self.n_jobs) as committee:
-            committee.limit_threads()
-            trainer = EstimatorTrainer(problem, self.views_, estimator, committee)
-            labelling = self._loop(problem, trainer)
-            self._panel = trainer.panel()
-        return labelling
+        return self.views_
 
-    def _loop(self, problem: Problem, trainer: EstimatorTrainer) -> Labelling:
-        codes = problem.labels.codes.copy()
-        iterations = np.where(codes >= 0, 0, -1)
+    def _trainer(
+        self, problem: Problem, subspaces: Any, estimator: Any, committee: Committee
+    ) -> Trainer:
+        trainer = EstimatorTrainer(problem, subspaces, estimator, committee)
         trainer.rows = shuffled(trainer.rows, problem.seed)
-        n_most = len(trainer.rows) + 1 if self.max_iter is None else int(self.max_iter)
-        n_iter = 0
-        stop: Stop = "max_iter"
-        for n_iter in self._progress(range(1, n_most + 1), "iteration"):
-            # rows stand in the order in which they enter the pool, and those that leave make room
-            pool = trainer.rows[: self.pool_size]
-            shares = rounded(trainer.judge_each(pool))
-            picks = [pick(own, pool, problem.seed, n_iter, self.n_per_class_) for own in shares]
-            places, given = settle(picks[0], picks[1], shares.max(axis=2))
-            codes[pool[places]] = given
-            iterations[pool[places]] = n_iter
-            trainer.add(places, given)
-            if not len(trainer.rows):
-                stop = "all_labeled"
-                break
-            if not len(places):
-                stop = "no_change"
-                break
-        return Labelling(codes, iterations, n_iter, stop)
+        return trainer
+
+    def _pick(self, trainer: EstimatorTrainer, seed: int, n_iter: int) -> Picks:
+        # rows stand in the order in which they enter the pool, and those that leave make room
+        pool = trainer.rows[: self.pool_size]
+        shares = rounded(trainer.judge_each(pool))
+        one, other = (pick(own, pool, seed, n_iter, self.n_per_class_) for own in shares)
+        return settle(one, other, shares.max(axis=2))
 
 
-def settle(
-    one: tuple[NDArray[np.intp], NDArray[np.intp]],
-    other: tuple[NDArray[np.intp], NDArray[np.intp]],
-    sureness: NDArray[np.float64],
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def settle(one: Picks, other: Picks, sureness: Array) -> Picks:
     """Put two picks together; where they disagree about a row the surer one is right.
 
     Parameters
@@ -193,19 +145,18 @@ def settle(
         mine[places] = codes
     clash = (given >= 0).all(axis=0) & (given[0] != given[1])
     settled = given.max(axis=0)
-    settled[clash] = np.where(
-        sureness[0] == sureness[1], -1, given[sureness.argmax(axis=0), np.arange(n_pool)]
-    )[clash]
+    surer = given[sureness.argmax(axis=0), np.arange(n_pool)]
+    settled[clash] = np.where(sureness[0] == sureness[1], -1, surer)[clash]
     chosen = np.flatnonzero(settled >= 0)
     return chosen, settled[chosen]
 
 
-def shuffled(rows: NDArray[np.integer], seed: int) -> NDArray[np.integer]:
+def shuffled(rows: Ints, seed: int) -> Ints:
     """Return rows in the random order in which they enter the pool."""
     return rows[np.argsort(stream_words(seed, POOL_MEMBER, Purpose.UNLABELLED_BAG, rows))]
 
 
-def check_views(views: Any, n_features: int) -> list[NDArray[np.integer]]:
+def check_views(views: Any, n_features: int) -> list[Ints]:
     """Return two views as arrays, or say what is wrong with them."""
     columns = [np.asarray(view) for view in views]
     if len(columns) != 2:

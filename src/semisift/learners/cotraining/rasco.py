@@ -21,15 +21,14 @@ equally sure rows stand in a seeded random order; subspaces have no column twice
 equal width; Prob-MRMR's negative scores count as 0.
 """
 
-from numbers import Integral
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
+from semisift._committee.engine import features_to_draw
 from semisift._problem import Problem
-from semisift._sklearn import MOST_MEMBERS, Interval, RealNotInt, StrOptions, at_least
+from semisift._sklearn import MOST_MEMBERS, StrOptions, at_least
+from semisift.learners.cotraining._base import Int32s
 from semisift.learners.cotraining._subspace_loop import SubspaceClassifier
+from semisift.learners.cotraining._team import NUMBER_OR_SHARE
 from semisift.math.subspaces import Kind, draw_subspaces
 
 SUBSPACE_SIZE = 25
@@ -68,23 +67,17 @@ class RASCO(SubspaceClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes of the labelled rows.
+    {classes_}
     subspaces_ : ndarray of shape (n_members, m)
         The columns of each subspace.
-    transduction_ : ndarray of shape (n_samples,)
-        Label of every row: its own, or the one that it was given; -1 where it was given none (None
-        where the classes are no numbers).
-    labeled_iter_ : ndarray of shape (n_samples,)
-        The iteration in which a row was given its label: 0 for labelled rows, -1 for never.
+    {transduction_}
+    {labeled_iter_}
     n_iter_ : int
         Iterations.
     termination_condition_ : {"max_iter", "all_labeled"}
         Why the loop ended.
-    n_features_in_ : int
-        Number of columns seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X has string column names.
+    {n_features_in_}
+    {feature_names_in_}
 
     Notes
     -----
@@ -115,35 +108,20 @@ class RASCO(SubspaceClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SubspaceClassifier._parameter_constraints,
         "n_members": [at_least(1, MOST_MEMBERS)],
-        "max_features": [
-            StrOptions({"auto"}),
-            at_least(1),
-            Interval(RealNotInt, 0, 1, closed="right"),
-        ],
+        "max_features": [StrOptions({"auto"}), *NUMBER_OR_SHARE],
         "voting": [StrOptions({"soft", "hard"})],
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        n_members: int = 25,
-        max_features: int | float | Literal["auto"] = "auto",
-        max_iter: int | None = 10,
-        voting: Literal["soft", "hard"] = "soft",
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_members = n_members
-        self.max_features = max_features
-        self.max_iter = max_iter
-        self.voting = voting
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_members: int = 25
+    max_features: int | float | Literal["auto"] = "auto"
+    voting: Literal["soft", "hard"] = "soft"
 
-    def _draw(self, problem: Problem) -> NDArray[np.int32]:
-        size = count_columns(self.max_features, problem.n_features)
+    def _draw(self, problem: Problem) -> Int32s:
+        p = problem.n_features
+        is_auto = self.max_features == "auto"
+        size = (
+            min(SUBSPACE_SIZE, (p + 1) // 2) if is_auto else features_to_draw(self.max_features, p)
+        )
         self.subspaces_ = draw_subspaces(
             self._kind, problem.X, problem.labels, problem.seed, int(self.n_members), size
         )
@@ -203,22 +181,3 @@ class ProbMRMR(RASCO):
     """
 
     _kind = "probabilistic-mrmr"
-
-
-def count_columns(max_features: int | float | str, n_features: int) -> int:
-    """Return how many columns a subspace has.
-
-    Parameters
-    ----------
-    max_features : int, float or "auto"
-    n_features : int
-
-    Returns
-    -------
-    int
-    """
-    if isinstance(max_features, str):
-        return min(SUBSPACE_SIZE, (n_features + 1) // 2)
-    if isinstance(max_features, Integral):
-        return min(int(max_features), n_features)
-    return max(1, round(max_features * n_features))

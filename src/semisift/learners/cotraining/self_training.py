@@ -11,14 +11,13 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from semisift._committee.estimators import gets_dense, with_random_states
 from semisift._committee.permutation import Member
 from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions, at_least
-from semisift.learners.cotraining._base import Labelling
+from semisift.learners.cotraining._base import Ints, Labelling
 from semisift.learners.cotraining._members import EstimatorPanel, take
 from semisift.learners.cotraining._subspace_loop import SubspaceClassifier, check_estimator
 
@@ -53,21 +52,13 @@ class SelfTraining(SubspaceClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes of the labelled rows.
-    transduction_ : ndarray of shape (n_samples,)
-        Label of every row: its own, or the one that it was given; -1 where it was given none (None
-        where the classes are no numbers).
-    labeled_iter_ : ndarray of shape (n_samples,)
-        The iteration in which a row was given its label: 0 for labelled rows, -1 for never.
-    n_iter_ : int
-        Iterations, the last of which may have found nothing to label.
-    termination_condition_ : {"max_iter", "no_change", "all_labeled"}
-        Why the loop ended.
-    n_features_in_ : int
-        Number of columns seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X has string column names.
+    {classes_}
+    {transduction_}
+    {labeled_iter_}
+    {n_iter_}
+    {termination_condition_}
+    {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------
@@ -93,28 +84,9 @@ class SelfTraining(SubspaceClassifier):
         "min_confidence": [Interval(Real, 0, 1, closed="left")],
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        label_by: Literal["k_best", "min_confidence"] = "k_best",
-        k_best: int = 1,
-        min_confidence: float = 0.75,
-        max_iter: int | None = 10,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.label_by = label_by
-        self.k_best = k_best
-        self.min_confidence = min_confidence
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    @property
-    def _n_per_class(self) -> int:
-        return int(self.k_best)
+    label_by: Literal["k_best", "min_confidence"] = "k_best"
+    k_best: int = 1
+    min_confidence: float = 0.75
 
     def _n_tasks(self, problem: Problem) -> int | None:
         return 0 if self._uses_threshold(problem) else super()._n_tasks(problem)
@@ -122,7 +94,7 @@ class SelfTraining(SubspaceClassifier):
     def _uses_threshold(self, problem: Problem) -> bool:
         return self.label_by == "min_confidence" and len(problem.labels.unlabelled) > 0
 
-    def _draw(self, problem: Problem) -> NDArray[np.integer]:
+    def _draw(self, problem: Problem) -> Ints:
         return np.arange(problem.n_features)[None, :]
 
     def _co_train(self, problem: Problem) -> Labelling:
@@ -140,15 +112,8 @@ class SelfTraining(SubspaceClassifier):
         ).fit(rows, labels.codes)
         first = with_random_states(estimator, problem.seed, 0)
         first.fit(rows[labels.labelled], labels.codes[labels.labelled])
-        self._panel = EstimatorPanel(
-            [Member(0, columns, first)],
-            [Member(0, columns, model.estimator_)],
-            labels.n_classes,
-            is_dense,
-        )
+        begin, end = ([Member(0, columns, fitted)] for fitted in (first, model.estimator_))
+        self._panel = EstimatorPanel(begin, end, labels.n_classes, is_dense)
         return Labelling(
-            model.transduction_,
-            model.labeled_iter_,
-            model.n_iter_,
-            model.termination_condition_,
+            model.transduction_, model.labeled_iter_, model.n_iter_, model.termination_condition_
         )

@@ -4,16 +4,15 @@ C. Leistner, A. Saffari, J. Santner, H. Bischof (2009). Semi-supervised random f
 International Conference on Computer Vision.
 """
 
+from collections.abc import Iterator
+from itertools import count
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from semisift._committee.engine import Committee, features_to_draw
-from semisift._problem import Problem
 from semisift._sklearn import MOST_MEMBERS, Interval, at_least
-from semisift.learners.cotraining._base import Labelling
+from semisift.learners.cotraining._base import Array, Int32s, Ints, Stop
 from semisift.learners.cotraining._team import MAX_FEATURES, CommitteeClassifier, Team, decide
 from semisift.math.streams import Purpose, stream_words
 
@@ -67,8 +66,7 @@ class SemiSupervisedForest(CommitteeClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes of the labelled rows.
+    {classes_}
     transduction_ : ndarray of shape (n_samples,)
         Label of every row: its own, or the one that most trees drew for it in the last round; -1
         (None where the classes are no numbers) where the airbag has brought back the first forest.
@@ -83,10 +81,8 @@ class SemiSupervisedForest(CommitteeClassifier):
         Rounds.
     termination_condition_ : {"max_iter", "all_labeled"}
         Why the rounds ended; "all_labeled": there was no unlabelled row.
-    n_features_in_ : int
-        Number of columns seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X has string column names.
+    {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------
@@ -103,6 +99,8 @@ class SemiSupervisedForest(CommitteeClassifier):
     >>> round(model.score(X, y), 2)
     0.9
     """
+
+    is_forest = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CommitteeClassifier._parameter_constraints,
@@ -121,44 +119,31 @@ class SemiSupervisedForest(CommitteeClassifier):
     max_iter: int = 20
     airbag: bool = True
     max_features: int | float | Literal["sqrt"] = "sqrt"
-    max_depth: int | None = None
-    estimator: Any = None
-    voting: Literal["hard", "soft"] = "soft"
-    n_jobs: int | None = None
-    random_state: int | np.random.RandomState | None = None
 
-    def _co_train(self, problem: Problem) -> Labelling:
-        setting = self._setting(
-            problem, features_to_draw(self.max_features, problem.n_features), draws_at_nodes=True
-        )
-        unlabelled = problem.labels.unlabelled
+    def _rounds(self, team: Team) -> Iterator[Stop]:
+        unlabelled = team.labels.unlabelled
         everyone = np.ones(self.n_members, dtype=bool)
         rows = np.tile(unlabelled, (self.n_members, 1))
         temperature = self.temperature
-        with Committee(self.n_members, self.n_jobs) as committee:
-            team = Team(committee, setting, problem, probability=self.voting == "soft")
-            first_bags, first_error = team.bags, oob_error(team)
-            for n_round in self._progress(range(1, self.max_iter + 1), "round"):
-                if not len(unlabelled):
-                    continue  # to the end of the bar
-                shares = label_shares(team.total[unlabelled], self.alpha, temperature)
-                drawn = draw_labels(shares, unlabelled, problem.seed, n_round, self.n_members)
-                team.train(first_bags._replace(rows=rows, labels=drawn), everyone, n_round)
-                temperature /= self.cooling
-        last_error = oob_error(team)
-        self.oob_errors_ = np.array([first_error, last_error])
-        self.airbag_used_ = bool(self.airbag and last_error > first_error)
-        if self.airbag_used_:
-            team.members, team.bags = team.first_members, first_bags
-        self._first_members, self._members = team.first_members, team.members
+        self.oob_errors_ = np.full(2, oob_error(team))
         if not len(unlabelled):
-            return team.labelling(1, "all_labeled")
-        return team.labelling(self.max_iter, "max_iter")
+            yield "all_labeled"
+        for n_round in count(1):
+            shares = label_shares(team.total[unlabelled], self.alpha, temperature)
+            drawn = draw_labels(shares, unlabelled, team.problem.seed, n_round, self.n_members)
+            team.train(team.first_bags._replace(rows=rows, labels=drawn), everyone, n_round)
+            temperature /= self.cooling
+            yield "max_iter"
+
+    def _keep(self, team: Team) -> None:
+        self.oob_errors_[1] = oob_error(team)
+        self.airbag_used_ = bool(self.airbag and self.oob_errors_[1] > self.oob_errors_[0])
+        if self.airbag_used_:
+            team.members, team.bags = team.first_members, team.first_bags
+        super()._keep(team)
 
 
-def label_shares(
-    votes: NDArray[np.integer], alpha: float, temperature: float
-) -> NDArray[np.float64]:
+def label_shares(votes: Ints, alpha: float, temperature: float) -> Array:
     """Return the probability of each label for each row.
 
     Parameters
@@ -186,13 +171,7 @@ def label_shares(
     return weight / weight.sum(axis=1, keepdims=True)
 
 
-def draw_labels(
-    shares: NDArray[np.float64],
-    rows: NDArray[np.int32],
-    seed: int,
-    n_round: int,
-    n_members: int,
-) -> NDArray[np.int32]:
+def draw_labels(shares: Array, rows: Int32s, seed: int, n_round: int, n_members: int) -> Int32s:
     """Draw a label of each row for each member from its own stream: (n_members, n_rows)."""
     numbers = n_round * n_members + np.arange(n_members)[:, None]
     words = stream_words(seed, numbers, Purpose.PERMUTATION, rows)

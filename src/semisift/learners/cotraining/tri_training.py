@@ -5,14 +5,15 @@ Transactions on Knowledge and Data Engineering 17(11).
 """
 
 import math
-from typing import Any, ClassVar, Literal, NamedTuple
+from collections.abc import Iterator
+from dataclasses import field
+from itertools import count
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._committee.engine import Committee
-from semisift._problem import Problem
-from semisift.learners.cotraining._base import Labelling
+from semisift.learners.cotraining._base import Array, Mask, Stop
 from semisift.learners.cotraining._team import CommitteeClassifier, Team, pad_rows
 from semisift.learners.cotraining._trained import Bags
 from semisift.math.streams import Purpose, stream_words
@@ -63,8 +64,7 @@ class TriTraining(CommitteeClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes of the labelled rows.
+    {classes_}
     transduction_ : ndarray of shape (n_samples,)
         Label of every row: its own, or the one under which most learners have it in their training
         rows; -1 (None where the classes are no numbers) where no learner has it.
@@ -76,10 +76,8 @@ class TriTraining(CommitteeClassifier):
         Rounds, the last of which may have changed nothing.
     termination_condition_ : {"max_iter", "no_change"}
         Why the rounds ended.
-    n_features_in_ : int
-        Number of columns seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X has string column names.
+    {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------
@@ -97,47 +95,29 @@ class TriTraining(CommitteeClassifier):
     0.92
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **CommitteeClassifier._parameter_constraints
-    }
-
-    estimator: Any = None
-    max_depth: int | None = None
     voting: Literal["hard", "soft"] = "hard"
     max_iter: int = 100
-    n_jobs: int | None = None
-    random_state: int | np.random.RandomState | None = None
+    n_members: int = field(default=N_LEARNERS, init=False)
+    max_features: float = field(default=1.0, init=False)
 
-    def _co_train(self, problem: Problem) -> Labelling:
-        # an estimator gets the features in their own order, trees in the order of ties
-        setting = self._setting(
-            problem, problem.n_features, draws_at_nodes=self.estimator is not None
-        )
-        error, size = np.full(N_LEARNERS, CHANCE), np.zeros(N_LEARNERS, dtype=np.int64)
-        changed = True
-        n_iter = 0
-        with Committee(N_LEARNERS, self.n_jobs) as committee:
-            team = Team(committee, setting, problem, probability=False)
-            for _ in self._progress(range(self.max_iter), "round"):
-                if not changed:
-                    continue  # to the end of the bar
-                n_iter += 1
-                chosen, bags = teach(team, error, size, n_iter)
-                changed = bool(chosen.any())
-                if changed:
-                    team.train(bags, chosen, n_iter)
-        self._first_members, self._members = team.first_members, team.members
-        self.errors_ = error
-        return team.labelling(n_iter, "max_iter" if changed else "no_change")
+    def _ways(self) -> dict[str, bool]:
+        return {"probability": False}
+
+    def _rounds(self, team: Team) -> Iterator[Stop]:
+        self.errors_, size = np.full(N_LEARNERS, CHANCE), np.zeros(N_LEARNERS, dtype=np.int64)
+        for n_round in count(1):
+            chosen, bags = teach(team, self.errors_, size, n_round)
+            if not chosen.any():
+                return
+            team.train(bags, chosen, n_round)
+            yield "max_iter"
 
 
-def teach(
-    team: Team, error: NDArray[np.float64], size: NDArray[np.int64], n_round: int
-) -> tuple[NDArray[np.bool_], Bags]:
+def teach(team: Team, error: Array, size: NDArray[np.int64], n_round: int) -> tuple[Mask, Bags]:
     """Choose who learns in this round, and from what; `error` and `size` (e', l') are updated."""
     labels = team.labels
-    predicted = team.own.argmax(axis=2)
-    taken, given = spread_bags(team)
+    predicted = team.own.argmax(axis=2).astype(np.int32)
+    taken, given = np.zeros(predicted.shape, dtype=bool), np.zeros_like(predicted)
     chosen = np.zeros(N_LEARNERS, dtype=bool)
     for i in range(N_LEARNERS):
         first, second = (j for j in range(N_LEARNERS) if j != i)
@@ -154,24 +134,10 @@ def teach(
         words = stream_words(team.problem.seed, number, Purpose.TIES, rows)
         rows = rows[np.argsort(words)[: share.n_rows]]
         chosen[i], error[i], size[i] = True, e, len(rows)
-        taken[i] = False
         taken[i, rows] = True
-        given[i, rows] = predicted[first, rows]
+        given[i] = predicted[first]
     everyone = np.arange(team.problem.n_rows, dtype=np.int32)
-    rows, codes = pad_rows(taken, everyone, given)
-    counts = np.where(chosen[:, None], np.int32(1), team.bags.counts)
-    return chosen, Bags(counts, rows, codes)
-
-
-def spread_bags(team: Team) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
-    """Return which rows each learner was handed when it was last trained, and their labels."""
-    taken = np.zeros((len(team), team.problem.n_rows), dtype=bool)
-    given = np.zeros(taken.shape, dtype=np.int32)
-    learner, slot = np.nonzero(team.bags.rows >= 0)
-    rows = team.bags.rows[learner, slot]
-    taken[learner, rows] = True
-    given[learner, rows] = team.bags.labels[learner, slot]
-    return taken, given
+    return chosen, team.bags.handed(chosen, *pad_rows(taken, everyone, given))
 
 
 def count_rows(e: float, previous: float, size: int, n_agreed: int) -> Share:
