@@ -130,10 +130,10 @@ def chance(n_features, seed=0):
 
 
 class Stop:
-    """A callback that ends the fit, or interrupts it, after some picks."""
+    """A callback that ends the fit, or interrupts it, after some picks or other steps."""
 
-    def __init__(self, after, interrupt):
-        self.after, self.interrupt, self.picks = after, interrupt, 0
+    def __init__(self, after, interrupt, step="pick"):
+        self.after, self.interrupt, self.step, self.picks = after, interrupt, step, 0
 
     def setup(self, estimator, context):
         pass
@@ -142,7 +142,7 @@ class Stop:
         pass
 
     def on_fit_task_end(self, estimator, context, **kwargs):
-        self.picks += context.task_name == "pick"
+        self.picks += context.task_name == self.step
         if self.picks == self.after and self.interrupt:
             raise KeyboardInterrupt
         return self.picks == self.after

@@ -17,6 +17,7 @@ from tests.cotrained import (
     slow_committee,
 )
 from tests.reference.committees_cotraining import annealed, ss_forest
+from tests.searches import Stop
 
 
 @pytest.mark.filterwarnings("ignore::semisift.NothingUnlabelledWarning")
@@ -119,3 +120,9 @@ def test_same_for_any_number_of_threads_blocks_and_for_sparse_x(monkeypatch, est
         assert_same_model(SemiSupervisedForest(**params).fit(csr_array(X), data.y), model, X)
     monkeypatch.setattr(engine, "BLOCK_SIZE", 1)
     assert_same_model(SemiSupervisedForest(**params).fit(X, data.y), model, X)
+
+
+def test_rounds_that_a_callback_ends_are_counted():
+    data = noisy_data(n_rows=40, n_classes=2, per_class=6)
+    model = SemiSupervisedForest(n_members=5, max_iter=9).set_callbacks(Stop(2, False, "round"))
+    assert model.fit(data.X, data.y).n_iter_ == 2
