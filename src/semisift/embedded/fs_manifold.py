@@ -37,12 +37,17 @@ from semisift._sklearn import Interval, StrOptions, at_least
 from semisift._threads import one_blas_thread
 from semisift._warnings import warn
 from semisift.embedded._machines import class_signs
-from semisift.embedded._manifold import LEAST, ManifoldState, TallModel, WideModel, alternate
-from semisift.embedded._squared_hinge import SquaredHinge
-from semisift.graphs.class_moments import units
-from semisift.math.columns import filled_columns
+from semisift.embedded._manifold import (
+    LEAST,
+    ManifoldState,
+    SquaredHinge,
+    TallModel,
+    WideModel,
+    alternate,
+)
+from semisift.graphs.pairs import units
+from semisift.math.columns import column_moments, filled_columns
 from semisift.math.graph import Graph, edges_of
-from semisift.math.moments import column_moments
 from semisift.math.scaled import ScaledColumns
 
 # So many columns are sought where no number was asked for, or half of them.

@@ -33,9 +33,8 @@ from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions, at_least
 from semisift._threads import one_blas_thread
 from semisift.embedded._rescaled import TallRegression, WideRegression, descend
-from semisift.graphs.class_moments import units
-from semisift.math.columns import column_factors, filled_columns
-from semisift.math.moments import column_moments
+from semisift.graphs.pairs import units
+from semisift.math.columns import column_factors, column_moments, filled_columns
 from semisift.math.scaled import ScaledColumns
 
 # Systems of equations of more unknowns than this take minutes a step, and gigabytes.

@@ -10,8 +10,7 @@ from semisift import kernels
 from semisift._threads import one_blas_thread
 from semisift.ensembles._subspaces import Deal, SubspaceSetting, deal_members, listed_member
 from semisift.math.blocks import dense_columns
-from semisift.math.cls import combine, member_parts
-from semisift.math.cls_weights import Weights
+from semisift.math.cls import Weights, combine, member_parts
 from semisift.math.som import FEWEST_ROWS, batch_som
 
 

@@ -30,10 +30,9 @@ from semisift._problem import Problem
 from semisift._sklearn import Interval
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
-from semisift.graphs.class_moments import units
 from semisift.graphs.label_graph import laplacian_score
-from semisift.graphs.pairs import count_pairs, pair_sums_in_units
-from semisift.math.scores import ratio
+from semisift.graphs.pairs import count_pairs, pair_sums_in_units, units
+from semisift.math.columns import ratio
 
 
 class C4(GraphRanker, PairRanker):

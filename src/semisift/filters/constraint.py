@@ -27,9 +27,8 @@ from numpy.typing import NDArray
 from semisift._base import PairRanker
 from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions
-from semisift.graphs.class_moments import units
-from semisift.graphs.pairs import check_kinds, pair_sums, pair_sums_in_units
-from semisift.math.scores import ratio
+from semisift.graphs.pairs import check_kinds, pair_sums, pair_sums_in_units, units
+from semisift.math.columns import ratio
 
 
 class ConstraintScore(PairRanker):

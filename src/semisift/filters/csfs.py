@@ -17,7 +17,7 @@ rows, O(n k p + n_L^2 p) for the scores of all columns, O(n_L^4) to compare the 
 labelled rows (a random 4,000 of each kind where there are more).
 
 Most of it is a reading. Known is that CSFS improves on CLS and first keeps the pairs that are
-coherent (`semisift.math.coherence`). As nearly all pairs that follow from labels contradict each
+coherent (`semisift.math.gram`). As nearly all pairs that follow from labels contradict each
 other in high dimension, the half of each kind that contradicts the other kind least is kept. N was
 not readable. The default takes away the pull between cannot-link neighbours, and pulls must-links
 together that are no neighbours; ``variant="later"`` is the form as known from a later
@@ -36,17 +36,14 @@ from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
 from semisift._sklearn import StrOptions
 from semisift._threads import one_blas_thread
-from semisift.graphs.class_moments import units
 from semisift.graphs.constrained import list_constraints, warn_of_no_cannot_link
+from semisift.graphs.pairs import units
 from semisift.math.blocks import blocks, dense_columns
-from semisift.math.coherence import coherent_pairs
-from semisift.math.constraints import Constraints
+from semisift.math.columns import column_moments, ratio
+from semisift.math.constraints import Constraints, pair_matrix, quadratic_sums
 from semisift.math.edge_sums import edge_sums
-from semisift.math.gram import Gram
+from semisift.math.gram import Gram, coherent_pairs
 from semisift.math.graph import Graph, column_factors, edges_of
-from semisift.math.listed_pairs import pair_matrix, quadratic_sums
-from semisift.math.moments import column_moments
-from semisift.math.scores import ratio
 
 MOST_PAIRS = 4000
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
-from semisift.graphs.class_moments import class_moments, units
-from semisift.math.scores import ratio
+from semisift.graphs.pairs import class_moments, units
+from semisift.math.columns import ratio
 
 
 class FisherScore(FeatureRanker):

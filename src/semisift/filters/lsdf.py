@@ -30,11 +30,10 @@ from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
-from semisift.graphs.class_moments import units
 from semisift.graphs.label_graph import cannot_link_edges, laplacian_score, undecided_edges
-from semisift.graphs.pairs import count_pairs, pair_sums, pair_sums_in_units
+from semisift.graphs.pairs import count_pairs, pair_sums, pair_sums_in_units, units
+from semisift.math.columns import ratio
 from semisift.math.edge_sums import edge_sums
-from semisift.math.scores import ratio
 
 
 class LSDF(GraphRanker, PairRanker):

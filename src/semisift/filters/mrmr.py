@@ -26,15 +26,15 @@ from numpy.typing import NDArray
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
 from semisift._sklearn import StrOptions
-from semisift.graphs.class_moments import class_moments
-from semisift.math.greedy import (
+from semisift.graphs.pairs import class_moments
+from semisift.math.information import bin_columns, mutual_information
+from semisift.math.ranks import (
     DECIMALS,
     MOST_UNASKED,
     PICK_STREAM,
     pick,
     scores_of_picks,
 )
-from semisift.math.information import bin_columns, mutual_information
 
 NO_REDUNDANCY = 1e-12
 

@@ -27,10 +27,9 @@ from numpy.typing import NDArray
 from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
 from semisift._sklearn import Interval
-from semisift.graphs.class_moments import class_moments, units
+from semisift.graphs.pairs import class_moments, units
+from semisift.math.columns import column_moments, ratio
 from semisift.math.edge_sums import edge_sums
-from semisift.math.moments import column_moments
-from semisift.math.scores import ratio
 
 
 class SemiFisherScore(GraphRanker):

@@ -18,14 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._problem import Problem
-from semisift.filters._surrogate_ranker import SurrogateRanker
-from semisift.math.greedy import DECIMALS, MOST_UNASKED, PICK_STREAM, pick, scores_of_picks
+from semisift.filters._surrogate_ranker import SurrogateRanker, Surrogates, mean_over
 from semisift.math.information import (
     Binned,
     conditional_mutual_information,
     mutual_information,
 )
-from semisift.math.surrogates import Surrogates, mean_over
+from semisift.math.ranks import DECIMALS, MOST_UNASKED, PICK_STREAM, pick, scores_of_picks
 
 
 class SemiJMI(SurrogateRanker):

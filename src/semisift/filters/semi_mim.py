@@ -27,10 +27,9 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from semisift._problem import Problem
-from semisift.filters._surrogate_ranker import SurrogateRanker
-from semisift.math.greedy import DECIMALS
+from semisift.filters._surrogate_ranker import SurrogateRanker, Surrogates, mean_over
 from semisift.math.information import Binned, mutual_information
-from semisift.math.surrogates import Surrogates, mean_over
+from semisift.math.ranks import DECIMALS
 
 
 class SemiMIM(SurrogateRanker):

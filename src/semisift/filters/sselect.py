@@ -26,8 +26,8 @@ from semisift._problem import Problem
 from semisift._sklearn import Interval
 from semisift.graphs.label_graph import laplacian_score, span_units
 from semisift.math.blocks import blocks, dense_columns
+from semisift.math.columns import ratio
 from semisift.math.edge_sums import NO_VARIANCE, edge_sums
-from semisift.math.scores import ratio
 
 # A value nearer to the mean than this, in units of the span of the column, is on it.
 ON_THE_MEAN = 1e-12

@@ -9,10 +9,9 @@ from semisift._labels import Labels
 from semisift._problem import Problem
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning, GraphWarning
-from semisift.graphs.class_moments import units
-from semisift.graphs.pairs import count_pairs, some_pairs, unlabelled_pairs
+from semisift.graphs.pairs import count_pairs, some_pairs, units, unlabelled_pairs
 from semisift.math.blocks import too_many_to_square
-from semisift.math.cls_weights import TieOptions
+from semisift.math.cls import TieOptions
 from semisift.math.columns import spans
 from semisift.math.constraints import Constraints
 

@@ -6,12 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._problem import Problem
-from semisift.graphs.class_moments import units
-from semisift.graphs.pairs import pair_sums_in_units, unlabelled_pairs
-from semisift.math.columns import power_of_two
+from semisift.graphs.pairs import pair_sums_in_units, units, unlabelled_pairs
+from semisift.math.columns import power_of_two, ratio
 from semisift.math.edge_sums import NO_VARIANCE, edge_sums
 from semisift.math.graph import Graph
-from semisift.math.scores import ratio
 
 MUST_LINK, UNKNOWN, CANNOT_LINK = 1, 0, -1
 

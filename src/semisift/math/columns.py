@@ -1,13 +1,14 @@
-"""Columns of dense and sparse matrices in dense blocks, and scales at which nothing overflows."""
+"""Columns of dense and sparse matrices: in dense blocks, at scales at which nothing overflows."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from semisift import kernels
+from semisift.math.blocks import blocks, dense_columns
 
 # A sparse column that is filled more than this is worked on as a dense one: a dense product is then
 # faster (measured on text and on single cells: the best share lies between 1/8 and 1/32).
@@ -107,3 +108,84 @@ def column_factors(
     with np.errstate(over="ignore"):
         factors = np.divide(1.0, span, out=np.zeros_like(span), where=span > 0)
     return np.minimum(factors, limit) / np.sqrt(X.shape[1]), 1.0
+
+
+def column_moments(
+    X: Any, unit: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean of each column and its sum of squares around it, in a unit.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n, p)
+    unit : float array of shape (p,)
+
+    Returns
+    -------
+    means, squares : float arrays of shape (p,)
+    """
+    return _sparse_moments(X.tocsr(), unit) if issparse(X) else _dense_moments(X, unit)
+
+
+def _dense_moments(
+    X: NDArray[np.floating], unit: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    means, squares = np.empty((2, X.shape[1]))
+    for columns in blocks(X.shape[1], len(X)):
+        values = dense_columns(X, columns)
+        is_zero = values == 0
+        values /= unit[columns]
+        mean = np.cumsum(values, axis=0)[-1] / len(X)
+        values -= mean
+        np.square(values, out=values)
+        np.copyto(values, 0.0, where=is_zero)
+        means[columns] = mean
+        squares[columns] = np.cumsum(values, axis=0)[-1]
+        squares[columns] += np.count_nonzero(is_zero, axis=0) * mean**2
+    return means, squares
+
+
+def _sparse_moments(
+    X: csr_array, unit: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    n_rows, n_columns = X.shape
+    values = X.data / unit[X.indices]
+    means = np.bincount(X.indices, values, n_columns) / n_rows
+    squares = np.bincount(X.indices, (values - means[X.indices]) ** 2, n_columns)
+    n_zeros = n_rows - np.bincount(X.indices, minlength=n_columns)
+    return means, squares + n_zeros * means**2
+
+
+# A denominator below this share of the largest one is zero: what is left of it is rounding.
+NEGLIGIBLE = 1e-12
+
+
+def ratio(
+    numerator: NDArray[np.float64],
+    denominator: NDArray[np.float64],
+    negligible: float | None = None,
+) -> NDArray[np.float64]:
+    """Divide; where the denominator vanishes, infinity or, if both do, NaN.
+
+    Parameters
+    ----------
+    numerator, denominator : float arrays of shape (..., p)
+        Not negative.
+    negligible : float, optional
+        What vanishes is not above it; else what is tiny against the largest along the last axis.
+
+    Returns
+    -------
+    float array of shape (..., p)
+    """
+    below = NEGLIGIBLE * _largest(denominator) if negligible is None else negligible
+    is_zero = ~(denominator > below)
+    scores = np.full(np.shape(numerator), np.nan)
+    np.divide(numerator, denominator, out=scores, where=~is_zero)
+    below = NEGLIGIBLE * _largest(numerator) if negligible is None else negligible
+    scores[is_zero & (numerator > below)] = np.inf
+    return scores
+
+
+def _largest(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.max(values, axis=-1, initial=0.0, where=np.isfinite(values), keepdims=True)

@@ -1,7 +1,10 @@
-"""Ranks from scores."""
+"""Ranks from scores, and from picking columns one by one."""
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 # Separates the draw that orders ties from the draws a method makes with the same seed.
 TIE_STREAM = 0x7469
@@ -36,3 +39,86 @@ def rank(
     keys = (tie_order, -scores) if tie_key is None else (tie_order, -tie_key, -scores)
     ranking[np.lexsort(keys)] = np.arange(1, len(scores) + 1)
     return ranking
+
+
+# Picks where nobody asked for a number: the order of the rest says little.
+MOST_UNASKED = 100
+
+# Information is compared up to this: the order in which counts are added changes the last bits.
+DECIMALS = 12
+
+# Separates the draw that orders ties among the picks from the one that orders ties of scores.
+PICK_STREAM = 0x7069
+
+
+def pick(
+    value: NDArray[np.float64],
+    add: Callable[[int], NDArray[np.float64]],
+    n_picks: int,
+    *,
+    candidates: NDArray[np.bool_],
+    tie_order: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Pick the column of the largest value, and go on with the values that follow from it.
+
+    Parameters
+    ----------
+    value : float array of shape (p,)
+        Before the first pick.
+    add : callable
+        Given the column that was picked, returns the values before the next pick; not called after
+        the last one.
+    n_picks : int
+        At most the number of candidates.
+    candidates : bool array of shape (p,)
+        Which columns may be picked.
+    tie_order : int array of shape (p,)
+        Of equally good columns the one with the lowest number is picked.
+
+    Returns
+    -------
+    int array of shape (n_picks,)
+        The columns in the order in which they were picked.
+    """
+    picks: list[int] = []
+    left = candidates.copy()
+    while len(picks) < n_picks:
+        best = value[left].max()
+        tied = np.flatnonzero(left & (value >= best - 10.0**-DECIMALS * max(1.0, abs(best))))
+        chosen = int(tied[np.argmin(tie_order[tied])])
+        picks.append(chosen)
+        left[chosen] = False
+        if len(picks) < n_picks:
+            value = add(chosen)
+    return np.array(picks, dtype=np.int64)
+
+
+def scores_of_picks(
+    picks: NDArray[np.int64], relevance: NDArray[np.float64], candidates: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return p, p - 1, ... for the picks, and for the others the rank of their relevance.
+
+    Parameters
+    ----------
+    picks : int array
+    relevance : float array of shape (p,)
+        Not negative.
+    candidates : bool array of shape (p,)
+        The others rank behind them.
+
+    Returns
+    -------
+    float array of shape (p,)
+
+    Examples
+    --------
+    >>> relevance = np.array([0.3, 0.1, 0.2, 0.3])
+    >>> scores_of_picks(np.array([3]), relevance, np.ones(4, dtype=bool))
+    array([3., 1., 2., 4.])
+    """
+    scores = np.empty(len(relevance))
+    rest = np.ones(len(relevance), dtype=bool)
+    rest[picks] = False
+    scores[rest] = rankdata(np.where(candidates, relevance, -1.0)[rest])
+    scores[picks] = len(relevance) - np.arange(len(picks))
+    return scores

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from semisift.kernels.plain.columns import Columns
 from semisift.math.blocks import dense_columns
-from semisift.math.cls import member_parts
-from semisift.math.cls_weights import TieOptions
+from semisift.math.cls import TieOptions, member_parts
 from semisift.math.constraints import Constraints
 
 
