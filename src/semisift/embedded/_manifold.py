@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigh, solve, solve_triangular
 
+from semisift.math import Bools, Floats, Ints
 from semisift.math.blocks import blocks
 from semisift.math.scaled import ScaledColumns
 
@@ -48,12 +48,12 @@ class SquaredHinge:
     biases : float array of shape (n_machines,)
     """
 
-    def __init__(self, signs: NDArray[np.float64], C: float) -> None:
+    def __init__(self, signs: Floats, C: float) -> None:
         self.signs, self.C = signs, C
         self.duals = np.zeros(signs.shape)
         self.biases = np.zeros(len(signs))
 
-    def train(self, R: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def train(self, R: Floats) -> tuple[float, Floats]:
         """Minimise ``|v|^2 / 2 + C sum_i max(0, 1 - y_i (r_i'v + b))^2`` for each machine.
 
         Parameters
@@ -77,9 +77,7 @@ class SquaredHinge:
         return total, found
 
 
-def newton(
-    R1: NDArray[np.float64], y: NDArray[np.float64], C: float, x: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], float]:
+def newton(R1: Floats, y: Floats, C: float, x: Floats) -> tuple[Floats, float]:
     """Train one machine; the last column of R1 is 1, and the last entry of x is not penalised."""
     slack = np.maximum(0.0, 1 - y * (R1 @ x))
     objective = x[:-1] @ x[:-1] / 2 + C * (slack @ slack)
@@ -130,7 +128,7 @@ class Solution(NamedTuple):
     """
 
     objective: float
-    pull: NDArray[np.float64]
+    pull: Floats
 
 
 class ManifoldState(NamedTuple):
@@ -145,7 +143,7 @@ class ManifoldState(NamedTuple):
         By how much the objective exceeds the lowest one, at most.
     """
 
-    d: NDArray[np.float64]
+    d: Floats
     solution: Solution
     gap: float
 
@@ -153,7 +151,7 @@ class ManifoldState(NamedTuple):
 class ManifoldModel(Protocol):
     """What the alternation needs to know."""
 
-    def solve(self, d: NDArray[np.float64]) -> Solution:
+    def solve(self, d: Floats) -> Solution:
         """Return the machines for weights d of the columns."""
 
 
@@ -173,17 +171,13 @@ class WideModel:
     """
 
     def __init__(
-        self,
-        columns: ScaledColumns,
-        Q: Any,
-        labelled: NDArray[np.integer],
-        machines: SquaredHinge,
+        self, columns: ScaledColumns, Q: Any, labelled: Ints, machines: SquaredHinge
     ) -> None:
         self.columns, self.Q, self.labelled, self.machines = columns, Q, labelled, machines
         # most columns soon have the least weight, and need not be looked at for the Gram matrix
         self.K_of_least = LEAST * columns.gram(np.ones(len(columns.factor)))
 
-    def solve(self, d: NDArray[np.float64]) -> Solution:
+    def solve(self, d: Floats) -> Solution:
         """Return the machines for weights d of the columns."""
         K = self.columns.gram(np.maximum(d - LEAST, 0.0))
         K += self.K_of_least
@@ -214,11 +208,7 @@ class TallModel:
     """
 
     def __init__(
-        self,
-        columns: ScaledColumns,
-        Q: Any,
-        labelled: NDArray[np.integer],
-        machines: SquaredHinge,
+        self, columns: ScaledColumns, Q: Any, labelled: Ints, machines: SquaredHinge
     ) -> None:
         p = len(columns.factor)
         self.machines = machines
@@ -229,7 +219,7 @@ class TallModel:
             self.M[:, part] = columns.project(Q @ Z)
             self.labelled[:, part] = Z[labelled]
 
-    def solve(self, d: NDArray[np.float64]) -> Solution:
+    def solve(self, d: Floats) -> Solution:
         """Return the machines for weights d of the columns."""
         root = np.sqrt(d)
         metric = root[:, None] * self.M * root
@@ -243,7 +233,7 @@ class TallModel:
 
 
 def alternate(
-    model: ManifoldModel, usable: NDArray[np.bool_], m: int, tol: float, max_iter: int
+    model: ManifoldModel, usable: Bools, m: int, tol: float, max_iter: int
 ) -> Iterator[ManifoldState]:
     """Train the machines and weigh the columns in turn, until little is left to gain.
 
@@ -289,16 +279,14 @@ def alternate(
         yield state
 
 
-def _state(model: ManifoldModel, d: NDArray[np.float64], m: int) -> ManifoldState:
+def _state(model: ManifoldModel, d: Floats, m: int) -> ManifoldState:
     solution = model.solve(d)
     squares = solution.pull**2
     largest = np.sort(squares)[len(squares) - m :]
     return ManifoldState(d, solution, float(max(0.0, largest.sum() - d @ squares) / 2))
 
 
-def water_filling(
-    weights: NDArray[np.float64], m: float, least: float = 0.0
-) -> NDArray[np.float64]:
+def water_filling(weights: Floats, m: float, least: float = 0.0) -> Floats:
     """Return ``weights / tau``, but no less than `least` and no more than 1, with the sum m.
 
     Parameters

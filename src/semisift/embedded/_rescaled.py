@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from semisift.math import Bools, Floats, Ints
 from semisift.math.scaled import ScaledColumns
 
 
-def project_on_simplex(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def project_on_simplex(points: Floats) -> Floats:
     """Return for each row the nearest one whose entries are not negative and add up to 1.
 
     Parameters
@@ -59,9 +59,9 @@ class RescaledState(NamedTuple):
         What each row has of each class.
     """
 
-    theta: NDArray[np.float64]
+    theta: Floats
     objective: float
-    shares: NDArray[np.float64]
+    shares: Floats
 
 
 class WideRegression:
@@ -70,9 +70,7 @@ class WideRegression:
     def __init__(self, columns: ScaledColumns) -> None:
         self.columns = columns
 
-    def solve(
-        self, theta: NDArray[np.float64], Y: NDArray[np.float64], gamma: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def solve(self, theta: Floats, Y: Floats, gamma: float) -> tuple[Floats, Floats]:
         """Return the lengths of the rows of W and the values ``Z W`` around their mean.
 
         Parameters
@@ -110,9 +108,7 @@ class TallRegression:
             block = columns.columns(which)
             self.squares[:, which] = columns.project(block - block.mean(axis=0))
 
-    def solve(
-        self, theta: NDArray[np.float64], Y: NDArray[np.float64], gamma: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def solve(self, theta: Floats, Y: Floats, gamma: float) -> tuple[Floats, Floats]:
         """Return the lengths of the rows of W and the values ``Z W`` around their mean."""
         roots = np.sqrt(theta)
         matrix = self.squares * roots
@@ -126,8 +122,8 @@ class TallRegression:
 
 def descend(
     model: WideRegression | TallRegression,
-    usable: NDArray[np.bool_],
-    codes: NDArray[np.integer],
+    usable: Bools,
+    codes: Ints,
     n_classes: int,
     gamma: float,
     *,
@@ -170,7 +166,7 @@ def descend(
         yield RescaledState(theta, float(objective), shares)
 
 
-def solve_ridge(matrix: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
+def solve_ridge(matrix: Floats, target: Floats) -> Floats:
     """Solve equations whose matrix, which is overwritten, is positive definite by its ridge."""
     try:
         factor = cho_factor(matrix, lower=True, overwrite_a=True)

@@ -27,7 +27,6 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import diags_array
 from sklearn.exceptions import ConvergenceWarning
 
@@ -46,6 +45,7 @@ from semisift.embedded._manifold import (
     alternate,
 )
 from semisift.graphs.pairs import units
+from semisift.math import Floats, Ints
 from semisift.math.columns import column_moments, filled_columns
 from semisift.math.graph import Graph, edges_of
 from semisift.math.scaled import ScaledColumns
@@ -182,7 +182,7 @@ class FSManifold(GraphRanker):
         return None
 
     @one_blas_thread()
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         rows = problem.some_rows(self.max_unlabelled)
         part = problem.part(rows)
         m = self._count_to_select(problem.n_features)
@@ -204,7 +204,7 @@ class FSManifold(GraphRanker):
         self.gains_ = state.solution.pull**2 / 2
         return np.where(state.d > LEAST, state.d, 0.0)
 
-    def _graph_of_rows(self, problem: Problem, part: Problem, rows: NDArray[np.int64]) -> Graph:
+    def _graph_of_rows(self, problem: Problem, part: Problem, rows: Ints) -> Graph:
         """Return the graph of the rows that are used; a given matrix is one of all rows."""
         is_matrix = not isinstance(self.graph, str) and not hasattr(self.graph, "fit_transform")
         if is_matrix and self.rebuild:
@@ -236,11 +236,11 @@ class FSManifold(GraphRanker):
         self.n_iter_ = len(path)
         return state
 
-    def _tie_key(self, problem: Problem) -> NDArray[np.float64]:
+    def _tie_key(self, problem: Problem) -> Floats:
         return self.gains_
 
 
-def standardised(problem: Problem, rows: NDArray[np.integer]) -> ScaledColumns:
+def standardised(problem: Problem, rows: Ints) -> ScaledColumns:
     """Return some rows with each column scaled to standard deviation 1 over all rows.
 
     A shift changes nothing, since machines have a bias, so sparse columns are not centred.

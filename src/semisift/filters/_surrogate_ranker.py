@@ -12,7 +12,6 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._base import FeatureRanker
 from semisift._labels import Labels
@@ -20,13 +19,14 @@ from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
+from semisift.math import Floats, Ints
 from semisift.math.information import Binned, bin_columns, entropy
 from semisift.math.ranks import DECIMALS
 
 # Priors that lie so close to the threshold are on it.
 ON_IT = 1e-9
 
-Surrogates = list[NDArray[np.int64]]
+Surrogates = list[Ints]
 
 
 def threshold(n_positive: int, n_negative: int, n_unlabelled: int) -> float:
@@ -53,7 +53,7 @@ def threshold(n_positive: int, n_negative: int, n_unlabelled: int) -> float:
 
 
 def surrogates(
-    codes: NDArray[np.integer], positive: int, prior: float | None, *, both_on_threshold: bool
+    codes: Ints, positive: int, prior: float | None, *, both_on_threshold: bool
 ) -> Surrogates:
     """Return one or two surrogates of one class against the rest.
 
@@ -90,9 +90,7 @@ def surrogates(
     return [as_negative] if prior < limit else [as_positive]
 
 
-def mean_over(
-    targets: Surrogates, measure: Callable[[NDArray[np.int64]], NDArray[np.float64]]
-) -> NDArray[np.float64]:
+def mean_over(targets: Surrogates, measure: Callable[[Ints], Floats]) -> Floats:
     """Return the mean of a measure over the surrogates."""
     return np.mean([measure(target) for target in targets], axis=0)
 
@@ -112,7 +110,7 @@ class SurrogateRanker(FeatureRanker):
     class_prior: Any = None
     variant: Literal["default", "paper"] = "default"
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         labels = problem.labels
         priors = parse_priors(self.class_prior, labels.n_classes)
         binned = bin_columns(problem.X)
@@ -140,9 +138,7 @@ class SurrogateRanker(FeatureRanker):
         ]
 
     @abstractmethod
-    def _score_class(
-        self, problem: Problem, binned: Binned, targets: Surrogates
-    ) -> NDArray[np.float64]:
+    def _score_class(self, problem: Problem, binned: Binned, targets: Surrogates) -> Floats:
         """Score the columns by one or two surrogates of one class."""
 
 

@@ -22,7 +22,6 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._base import PairRanker
 from semisift._graph_ranker import GraphRanker
@@ -32,6 +31,7 @@ from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.graphs.label_graph import laplacian_score
 from semisift.graphs.pairs import count_pairs, pair_sums_in_units, units
+from semisift.math import Floats
 from semisift.math.columns import ratio
 
 
@@ -86,7 +86,7 @@ class C4(GraphRanker, PairRanker):
 
     offset: float = 0.0
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         laplacian = laplacian_score(problem, self._graph(problem, shift=True))
         if self._lacks_classes(problem, "the Laplacian score, without labels"):
             return -laplacian

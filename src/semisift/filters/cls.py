@@ -30,7 +30,6 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._base import PairRanker
 from semisift._problem import Problem
@@ -42,6 +41,7 @@ from semisift.graphs.constrained import (
     warn_of_no_cannot_link,
     weight_options,
 )
+from semisift.math import Floats
 from semisift.math.cls import cls_parts, combine
 from semisift.math.som import FEWEST_ROWS, batch_som
 
@@ -123,7 +123,7 @@ class CLS(PairRanker):
     mean: Literal["plain", "D"] = "D"
     compress: Literal["som"] | None = None
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         name, is_printed = type(self).__name__, self.variant == "paper"
         warn_of_no_cannot_link(problem, name)
         constraints, unlabelled = list_constraints(problem)
@@ -134,7 +134,7 @@ class CLS(PairRanker):
             X = np.vstack([held, batch_som(X[unlabelled]).units])
             constraints = constraints._replace(rows=np.arange(len(held)))
             unlabelled = np.arange(len(held), len(X), dtype=np.int32)
-        parts, weights = cls_parts(X, unlabelled, constraints, weight_options(self), unit)
-        if weights.vanished or weights.few_edges is not None:
-            refuse_vanished(name, is_printed, weights.few_edges)
+        parts = cls_parts(X, unlabelled, constraints, weight_options(self), unit)
+        if parts.vanished or parts.few_edges is not None:
+            refuse_vanished(name, is_printed, parts.few_edges)
         return 0.0 - combine(parts.sums, parts.totals)

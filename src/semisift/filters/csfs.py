@@ -28,7 +28,6 @@ of others. The graph is as in `LaplacianScore`.
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from semisift._base import PairRanker
@@ -38,6 +37,7 @@ from semisift._sklearn import StrOptions
 from semisift._threads import one_blas_thread
 from semisift.graphs.constrained import list_constraints, warn_of_no_cannot_link
 from semisift.graphs.pairs import units
+from semisift.math import Floats, Ints
 from semisift.math.blocks import blocks, dense_columns
 from semisift.math.columns import column_moments, ratio
 from semisift.math.constraints import Constraints, pair_matrix, quadratic_sums
@@ -113,13 +113,13 @@ class CSFS(GraphRanker, PairRanker):
     mean: Literal["plain", "D"] = "D"
     variant: Any = "default"
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         warn_of_no_cannot_link(problem, type(self).__name__)
         constraints, _ = list_constraints(problem, MOST_PAIRS)
         return self._score_with(problem, constraints)
 
     @one_blas_thread()
-    def _score_with(self, problem: Problem, constraints: Constraints) -> NDArray[np.float64]:
+    def _score_with(self, problem: Problem, constraints: Constraints) -> Floats:
         X, unit = problem.X, units(problem)
         held = X[constraints.rows]
         factors, _ = column_factors(X, self.feature_scaling)
@@ -166,17 +166,13 @@ class CSFS(GraphRanker, PairRanker):
         return Constraints(rows, must_link[keep_must], cannot_link[keep_cannot])
 
     def _changes(
-        self,
-        graph: Graph,
-        nodes: NDArray[np.integer],
-        constraints: Constraints,
-        gram: Gram,
+        self, graph: Graph, nodes: Ints, constraints: Constraints, gram: Gram
     ) -> csr_array:
         """Return N on the nodes of the graph, above the diagonal."""
         must, cannot = constraints.must_link, constraints.cannot_link
         tied_must, tied_cannot = (_entries(graph.upper, nodes[pairs]) for pairs in (must, cannot))
 
-        def squared_weights(pairs: NDArray[np.integer]) -> NDArray[np.float64]:
+        def squared_weights(pairs: Ints) -> Floats:
             if graph.heat is None:
                 return np.ones(len(pairs))
             with np.errstate(all="ignore"):
@@ -193,7 +189,7 @@ class CSFS(GraphRanker, PairRanker):
         return coo_array((change, tuple(pairs.T)), shape=graph.upper.shape).tocsr()
 
 
-def _entries(matrix: csr_array, places: NDArray[np.integer]) -> NDArray[np.float64]:
+def _entries(matrix: csr_array, places: Ints) -> Floats:
     """Return the entries at pairs of places of a matrix that holds them above the diagonal."""
     if not len(places):  # scipy returns something sparse
         return np.empty(0)

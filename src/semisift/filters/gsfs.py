@@ -32,6 +32,7 @@ from semisift._sklearn import Interval
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.graphs.label_graph import label_aware_score, laplacian_score
+from semisift.math import Floats, Ints
 from semisift.math.information import (
     Binned,
     bin_columns,
@@ -115,7 +116,7 @@ class GSFS(GraphRanker):
     min_gain: float = 0.05
     same_class_weight: float = 1.0
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         if self._lacks_classes(problem, "the Laplacian score, without labels"):
             self.s_laplacian_ = laplacian_score(problem, self._graph(problem, shift=True))
             self.n_kept_ = 0
@@ -139,11 +140,11 @@ class GSFS(GraphRanker):
         self.n_kept_ = len(kept)
         return in_order(kept, -self.s_laplacian_)
 
-    def _comparable_scores(self) -> NDArray[np.float64]:
+    def _comparable_scores(self) -> Floats:
         return -self.s_laplacian_
 
 
-def in_order(kept: list[int], criterion: NDArray[np.float64]) -> NDArray[np.float64]:
+def in_order(kept: list[int], criterion: Floats) -> Floats:
     """Give p, p - 1, ... to the kept columns and the places below to the others."""
     scores = np.empty(len(criterion))
     rest = np.ones(len(criterion), dtype=bool)
@@ -153,7 +154,7 @@ def in_order(kept: list[int], criterion: NDArray[np.float64]) -> NDArray[np.floa
     return scores
 
 
-def keep(problem: Problem, order: NDArray[np.int64], n_wanted: int, min_gain: float) -> list[int]:
+def keep(problem: Problem, order: Ints, n_wanted: int, min_gain: float) -> list[int]:
     """Visit columns in an order and keep those that are not redundant given any one kept before.
 
     Parameters
@@ -192,12 +193,7 @@ def keep(problem: Problem, order: NDArray[np.int64], n_wanted: int, min_gain: fl
     return kept
 
 
-def gain(
-    binned: Binned,
-    y: NDArray[np.integer],
-    known: NDArray[np.integer],
-    alone: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def gain(binned: Binned, y: Ints, known: Ints, alone: Floats) -> Floats:
     """Return CIG: the share of the information on y that columns keep when another is known.
 
     Parameters

@@ -22,7 +22,6 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._base import PairRanker
 from semisift._graph_ranker import GraphRanker
@@ -32,6 +31,7 @@ from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.graphs.label_graph import cannot_link_edges, laplacian_score, undecided_edges
 from semisift.graphs.pairs import count_pairs, pair_sums, pair_sums_in_units, units
+from semisift.math import Floats
 from semisift.math.columns import ratio
 from semisift.math.edge_sums import edge_sums
 
@@ -94,7 +94,7 @@ class LSDF(GraphRanker, PairRanker):
     n_neighbors: int = 5
     weights: Literal["heat", "binary"] = "binary"
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         graph = self._graph(problem)
         if self._lacks_classes(problem, "minus the Laplacian score"):
             return -laplacian_score(problem, graph)
@@ -112,7 +112,7 @@ class LSDF(GraphRanker, PairRanker):
             return pair_sums(problem)[1]
         return ratio(self._between(problem), self.must_link_weight * must_link + near)
 
-    def _between(self, problem: Problem) -> NDArray[np.float64]:
+    def _between(self, problem: Problem) -> Floats:
         if self.between == "near":
             edges = cannot_link_edges(problem, self._graph(problem))
             if edges.weights.any():
@@ -124,7 +124,7 @@ class LSDF(GraphRanker, PairRanker):
             )
         return pair_sums_in_units(problem)[1]
 
-    def _tie_key(self, problem: Problem) -> NDArray[np.float64] | None:
+    def _tie_key(self, problem: Problem) -> Floats | None:
         perfect = np.isposinf(self.scores_)
         if np.count_nonzero(perfect) < 2:
             return None

@@ -22,12 +22,12 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
 from semisift._sklearn import Interval
 from semisift.graphs.pairs import class_moments, units
+from semisift.math import Floats
 from semisift.math.columns import column_moments, ratio
 from semisift.math.edge_sums import edge_sums
 
@@ -95,7 +95,7 @@ class SemiFisherScore(GraphRanker):
     n_neighbors: int = 20
     weights: Literal["heat", "binary"] = "binary"
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         graph = self._graph(problem)
         unit = units(problem)
         near = self.graph_weight * 2.0 * edge_sums(problem.X, graph, unit).difference
@@ -107,9 +107,7 @@ class SemiFisherScore(GraphRanker):
         between, within = self._labelled_sums(problem, unit)
         return ratio(between + spread, within + near)
 
-    def _labelled_sums(
-        self, problem: Problem, unit: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _labelled_sums(self, problem: Problem, unit: Floats) -> tuple[Floats, Floats]:
         moments = class_moments(problem)
         mean, _ = column_moments(problem.X, unit)
         between = (moments.counts[:, None] * (moments.means - mean) ** 2).sum(axis=0)

@@ -15,15 +15,11 @@ scores of a column averaged, and both surrogates count where the prior favours n
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._problem import Problem
 from semisift.filters._surrogate_ranker import SurrogateRanker, Surrogates, mean_over
-from semisift.math.information import (
-    Binned,
-    conditional_mutual_information,
-    mutual_information,
-)
+from semisift.math import Floats
+from semisift.math.information import Binned, conditional_mutual_information, mutual_information
 from semisift.math.ranks import DECIMALS, MOST_UNASKED, PICK_STREAM, pick, scores_of_picks
 
 
@@ -67,9 +63,7 @@ class SemiJMI(SurrogateRanker):
     ['mean concave points', 'mean fractal dimension', 'worst symmetry']
     """
 
-    def _score_class(
-        self, problem: Problem, binned: Binned, targets: Surrogates
-    ) -> NDArray[np.float64]:
+    def _score_class(self, problem: Problem, binned: Binned, targets: Surrogates) -> Floats:
         relevance = mean_over(targets, lambda target: mutual_information(binned, target))
         relevance = np.round(relevance, DECIMALS)
         n_picks = self._count_to_select(problem.n_features)
@@ -78,7 +72,7 @@ class SemiJMI(SurrogateRanker):
         candidates = ~problem.constant
         joint = np.zeros(problem.n_features)
 
-        def add(chosen: int) -> NDArray[np.float64]:
+        def add(chosen: int) -> Floats:
             # I(s; y) is the same for all columns, so that it does not decide
             nonlocal joint
             joint = joint + mean_over(

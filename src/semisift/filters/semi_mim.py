@@ -23,11 +23,11 @@ the names of the classes do not matter; with ``variant="paper"`` it is y1 of the
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from semisift._problem import Problem
 from semisift.filters._surrogate_ranker import SurrogateRanker, Surrogates, mean_over
+from semisift.math import Floats
 from semisift.math.information import Binned, mutual_information
 from semisift.math.ranks import DECIMALS
 
@@ -71,9 +71,7 @@ class SemiMIM(SurrogateRanker):
     ['mean concave points', 'worst perimeter', 'worst concave points']
     """
 
-    def _score_class(
-        self, problem: Problem, binned: Binned, targets: Surrogates
-    ) -> NDArray[np.float64]:
+    def _score_class(self, problem: Problem, binned: Binned, targets: Surrogates) -> Floats:
         information = mean_over(targets, lambda target: mutual_information(binned, target))
         information = np.round(information, DECIMALS)
         return information if problem.labels.n_classes <= 2 else rankdata(information)

@@ -10,6 +10,7 @@ from semisift._problem import Problem
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning, GraphWarning
 from semisift.graphs.pairs import count_pairs, some_pairs, units, unlabelled_pairs
+from semisift.math import Floats
 from semisift.math.blocks import too_many_to_square
 from semisift.math.cls import TieOptions
 from semisift.math.columns import spans
@@ -80,7 +81,7 @@ def list_constraints(
     return Constraints(rows, must, cannot, labels), np.flatnonzero(free).astype(np.int32)
 
 
-def scaled(problem: Problem, feature_scaling: str | None) -> tuple[Any, NDArray[np.float64]]:
+def scaled(problem: Problem, feature_scaling: str | None) -> tuple[Any, Floats]:
     """Return X with its columns scaled for distances, and the units to add them up in.
 
     A score of a column does not depend on its scale once the weights of the rows are known, so the

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from semisift._labels import Pairs
 from semisift._problem import Problem
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
+from semisift.math import Floats, Ints
 from semisift.math.blocks import blocks, dense_columns
 from semisift.math.columns import column_moments, power_of_two
 
@@ -30,13 +30,13 @@ class ClassMoments:
         ``sum_c counts_c (mean_c - mean)^2``.
     """
 
-    counts: NDArray[np.int64]
-    means: NDArray[np.float64]
-    within: NDArray[np.float64]
-    between: NDArray[np.float64]
+    counts: Ints
+    means: Floats
+    within: Floats
+    between: Floats
 
 
-def units(problem: Problem) -> NDArray[np.float64]:
+def units(problem: Problem) -> Floats:
     """Return a power of two near the standard deviation of each column over all rows.
 
     Scores that do not depend on the unit of a column are computed in this one: squares stay in
@@ -85,7 +85,7 @@ def class_moments(problem: Problem) -> ClassMoments:
 POOL_STREAM = 0x7061
 
 
-def pair_sums(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def pair_sums(problem: Problem) -> tuple[Floats, Floats]:
     """Sum the squared differences over must-link and over cannot-link pairs, for all columns.
 
     Each unordered pair counts once. Pairs that follow from the labels are never listed: with W_c
@@ -110,7 +110,7 @@ def pair_sums(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64
         return must * square, cannot * square
 
 
-def pair_sums_in_units(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def pair_sums_in_units(problem: Problem) -> tuple[Floats, Floats]:
     """Return `pair_sums` in the unit of each column, for scores that do not depend on it.
 
     Parameters
@@ -204,8 +204,8 @@ def check_kinds(problem: Problem, name: str) -> tuple[bool, bool]:
 
 
 def squared_differences(
-    problem: Problem, pairs: NDArray[np.integer], unit: NDArray[np.float64]
-) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    problem: Problem, pairs: Ints, unit: Floats
+) -> Iterator[tuple[slice, Floats]]:
     """Yield for blocks of columns the squared differences of pairs of rows, in a unit.
 
     Parameters
@@ -236,9 +236,7 @@ def squared_differences(
         yield columns, np.square(differences, out=differences)
 
 
-def _summed_over_pairs(
-    problem: Problem, pairs: NDArray[np.integer], unit: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _summed_over_pairs(problem: Problem, pairs: Ints, unit: Floats) -> Floats:
     sums = np.zeros(problem.n_features)
     if len(pairs):
         for columns, squares in squared_differences(problem, pairs, unit):

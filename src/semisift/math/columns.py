@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from semisift import kernels
+from semisift.math import Bools, Floats, Ints
 from semisift.math.blocks import blocks, dense_columns
 
 # A sparse column that is filled more than this is worked on as a dense one: a dense product is then
@@ -28,7 +29,7 @@ def is_small(n_rows: int, n_columns: int, few: int | None = None) -> bool:
     return n_columns <= (few or FEW_COLUMNS) or n_rows * n_columns <= FEW_VALUES
 
 
-def filled_columns(X: Any) -> NDArray[np.bool_]:
+def filled_columns(X: Any) -> Bools:
     """Return which columns are better worked on as dense ones: all, if `X` is dense or small.
 
     Parameters
@@ -45,8 +46,8 @@ def filled_columns(X: Any) -> NDArray[np.bool_]:
 
 
 def dense_blocks(
-    X: Any, columns: NDArray[np.int64], n_values: int
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.floating]]]:
+    X: Any, columns: Ints, n_values: int
+) -> Iterator[tuple[Ints, NDArray[np.floating]]]:
     """Yield some columns as dense blocks, which may be parts of `X` itself.
 
     Parameters
@@ -77,7 +78,7 @@ def extremes(X: Any) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
     return kernels.columns.extremes(kernels.columns.Columns(columns))
 
 
-def spans(X: Any) -> NDArray[np.float64]:
+def spans(X: Any) -> Floats:
     """Return the difference between the largest and the smallest value of each column."""
     low, high = extremes(X)
     with np.errstate(over="ignore"):
@@ -85,15 +86,15 @@ def spans(X: Any) -> NDArray[np.float64]:
     return np.minimum(span, np.finfo(np.float64).max)
 
 
-def power_of_two(values: NDArray[np.floating]) -> NDArray[np.float64]:
+def power_of_two(values: NDArray[np.floating]) -> Floats:
     """Return a power of two near each value, and 1 for 0: a unit by which division is exact."""
     exponent = np.clip(np.frexp(values)[1], -1000, 1000)
     return np.ldexp(np.ones(np.shape(values)), np.where(values > 0, exponent, 0))
 
 
 def column_factors(
-    X: Any, feature_scaling: str | None, width: NDArray[np.float64] | None = None
-) -> tuple[NDArray[np.float64], float]:
+    X: Any, feature_scaling: str | None, width: Floats | None = None
+) -> tuple[Floats, float]:
     """Return what columns are multiplied by to measure distances, and the unit of the distances.
 
     Constant columns get 0. The unit is a power of two: with it no distance overflows. Scaling
@@ -110,9 +111,7 @@ def column_factors(
     return np.minimum(factors, limit) / np.sqrt(X.shape[1]), 1.0
 
 
-def column_moments(
-    X: Any, unit: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def column_moments(X: Any, unit: Floats) -> tuple[Floats, Floats]:
     """Return the mean of each column and its sum of squares around it, in a unit.
 
     Parameters
@@ -127,9 +126,7 @@ def column_moments(
     return _sparse_moments(X.tocsr(), unit) if issparse(X) else _dense_moments(X, unit)
 
 
-def _dense_moments(
-    X: NDArray[np.floating], unit: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _dense_moments(X: NDArray[np.floating], unit: Floats) -> tuple[Floats, Floats]:
     means, squares = np.empty((2, X.shape[1]))
     for columns in blocks(X.shape[1], len(X)):
         values = dense_columns(X, columns)
@@ -145,9 +142,7 @@ def _dense_moments(
     return means, squares
 
 
-def _sparse_moments(
-    X: csr_array, unit: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _sparse_moments(X: csr_array, unit: Floats) -> tuple[Floats, Floats]:
     n_rows, n_columns = X.shape
     values = X.data / unit[X.indices]
     means = np.bincount(X.indices, values, n_columns) / n_rows
@@ -160,11 +155,7 @@ def _sparse_moments(
 NEGLIGIBLE = 1e-12
 
 
-def ratio(
-    numerator: NDArray[np.float64],
-    denominator: NDArray[np.float64],
-    negligible: float | None = None,
-) -> NDArray[np.float64]:
+def ratio(numerator: Floats, denominator: Floats, negligible: float | None = None) -> Floats:
     """Divide; where the denominator vanishes, infinity or, if both do, NaN.
 
     Parameters
@@ -187,5 +178,5 @@ def ratio(
     return scores
 
 
-def _largest(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _largest(values: Floats) -> Floats:
     return np.max(values, axis=-1, initial=0.0, where=np.isfinite(values), keepdims=True)

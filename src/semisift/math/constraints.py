@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse, triu
 
 from semisift._labels import Labels, pairs_from_labels
+from semisift.math import Floats, Ints
 from semisift.math.blocks import blocks, dense_columns, too_many_to_square
 from semisift.math.edge_sums import CANCELS, PRODUCT_VALUES
 from semisift.math.gram import Gram, exact_distances
@@ -37,34 +38,34 @@ class Constraints(NamedTuple):
         come on top of the listed pairs.
     """
 
-    rows: NDArray[np.integer]
-    must_link: NDArray[np.integer]
-    cannot_link: NDArray[np.integer]
+    rows: Ints
+    must_link: Ints
+    cannot_link: Ints
     labels: Labels | None = None
 
-    def ordered(self, order: NDArray[np.integer]) -> "Constraints":
+    def ordered(self, order: Ints) -> "Constraints":
         """Return the same constraints with the rows in another order."""
         place = np.argsort(order).astype(np.int32)
         labels = self.labels and Labels(self.labels.codes[order], self.labels.classes)
         pairs = place[self.must_link], place[self.cannot_link]
         return Constraints(self.rows[order], *pairs, labels)
 
-    def listed(self, places: NDArray[np.integer]) -> "Constraints":
+    def listed(self, places: Ints) -> "Constraints":
         """Return some of the rows with all pairs among them, those of the labels listed too."""
         own = np.full(len(self.rows), -1, dtype=np.int32)
         own[places] = np.arange(len(places))
-        pairs = [own[kind] for kind in (self.must_link, self.cannot_link)]
-        pairs = [kind[(kind >= 0).all(axis=1)] for kind in pairs]
+        both = own[self.must_link], own[self.cannot_link]
+        must, cannot = (pairs[(pairs >= 0).all(axis=1)] for pairs in both)
         if self.labels is not None:
             implied = pairs_from_labels(Labels(self.labels.codes[places], self.labels.classes))
-            pairs = [np.concatenate(both) for both in zip(implied, pairs, strict=True)]
-        return Constraints(self.rows[places], *pairs)
+            must, cannot = np.concatenate([implied[0], must]), np.concatenate([implied[1], cannot])
+        return Constraints(self.rows[places], must, cannot)
 
 
 # A centre that is more than so many standard deviations from the mean of the rows is none.
 AWAY = 1e6
 
-Heat = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+Heat = Callable[[Floats], Floats]
 
 
 class Tied(NamedTuple):
@@ -82,28 +83,10 @@ class Tied(NamedTuple):
         The largest weight.
     """
 
-    sums: NDArray[np.float64]
-    degrees: NDArray[np.float64]
+    sums: Floats
+    degrees: Floats
     total: float
     largest: float
-
-
-class Apart(NamedTuple):
-    """Sums over cannot-link pairs, each once; a pair weighs as much as its rows together.
-
-    Attributes
-    ----------
-    sums : float array of shape (p,)
-        Weighted squared differences, each column in its unit.
-    total : float
-        Sum of the weights.
-    number : float
-        How many pairs there are.
-    """
-
-    sums: NDArray[np.float64]
-    total: float
-    number: float
 
 
 class ListedPairs:
@@ -121,12 +104,7 @@ class ListedPairs:
     """
 
     def __init__(
-        self,
-        held: Any,
-        constraints: Constraints,
-        factors: NDArray[np.float64],
-        unit: NDArray[np.float64],
-        centre: NDArray[np.float64],
+        self, held: Any, constraints: Constraints, factors: Floats, unit: Floats, centre: Floats
     ) -> None:
         self.held, self.constraints = held, constraints
         self.unit, self.centre = unit, centre
@@ -143,13 +121,21 @@ class ListedPairs:
         degrees, largest = matrix.sum(axis=1), weights.max(initial=0.0)
         return Tied(self._sums(matrix), degrees, float(matrix.sum()), largest)
 
-    def cannot_link_sums(self, degrees: NDArray[np.float64]) -> Apart:
-        """Add up over cannot-links."""
+    def cannot_link_sums(self, degrees: Floats) -> tuple[Floats, float, float]:
+        """Add up over cannot-links; a pair weighs as much as its rows together.
+
+        Returns
+        -------
+        sums : float array of shape (p,)
+            Weighted squared differences, each column in its unit.
+        total, number : float
+            Sum of the weights, and how many pairs there are.
+        """
         pairs = self.constraints.cannot_link
         matrix = pair_matrix(pairs, degrees[pairs].sum(axis=1), self.held.shape[0])
-        return Apart(self._sums(matrix), float(matrix.sum() / 2), len(pairs))
+        return self._sums(matrix), float(matrix.sum() / 2), len(pairs)
 
-    def _sums(self, matrix: Any) -> NDArray[np.float64]:
+    def _sums(self, matrix: Any) -> Floats:
         sums = np.zeros(self.held.shape[1])
         for columns in blocks(len(sums), max(1, self.held.shape[0])):
             block = dense_columns(self.held, columns) / self.unit[columns]
@@ -157,7 +143,7 @@ class ListedPairs:
         return sums
 
 
-def pair_matrix(pairs: NDArray[np.integer], weights: NDArray[np.float64], n: int) -> Any:
+def pair_matrix(pairs: Ints, weights: Floats, n: int) -> Any:
     """Return the weights of pairs as a symmetric matrix; a pair may be there several times.
 
     Parameters
@@ -178,9 +164,7 @@ def pair_matrix(pairs: NDArray[np.integer], weights: NDArray[np.float64], n: int
     return matrix + matrix.T
 
 
-def quadratic_sums(
-    weights: Any, block: NDArray[np.float64], centre: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def quadratic_sums(weights: Any, block: Floats, centre: Floats) -> Floats:
     """Add up the weighted squared differences over unordered pairs of rows, for each column.
 
     Parameters
@@ -230,42 +214,25 @@ class ClassPart(NamedTuple):
 
     X: Any
     start: int
-    first: NDArray[np.int64]
-    both: NDArray[np.int64]
-    d2: NDArray[np.float64]
+    first: Ints
+    both: Ints
+    d2: Floats
 
 
-class ClassPairs:
-    """Sums over the pairs that follow from labels and over listed ones, as `ListedPairs` does.
-
-    Parameters
-    ----------
-    held : array or csc_array of shape (n_constrained, p)
-        The constrained rows.
-    constraints : Constraints
-    factors, unit, centre : float arrays of shape (p,)
-        As in `ListedPairs`.
-    labels : Labels
-        Of the constrained rows.
-    """
+class ClassPairs(ListedPairs):
+    """Sums over the pairs that follow from labels, besides the listed ones."""
 
     def __init__(
-        self,
-        held: Any,
-        constraints: Constraints,
-        factors: NDArray[np.float64],
-        unit: NDArray[np.float64],
-        centre: NDArray[np.float64],
-        labels: Labels,
+        self, held: Any, constraints: Constraints, factors: Floats, unit: Floats, centre: Floats
     ) -> None:
-        self.listed = ListedPairs(held, constraints, factors, unit, centre)
-        self.held, self.factors, self.unit, self.centre = held, factors, unit, centre
-        self.labels = labels
+        super().__init__(held, constraints, factors, unit, centre)
+        assert constraints.labels is not None
+        self.factors, self.labels = factors, constraints.labels
         self.rows = held.tocsr() if issparse(held) else held
 
     def least_distances(self) -> tuple[float, float]:
         """Return the least squared distance of a must-link, and the least that is not 0."""
-        least = [self.listed.least_distances()]
+        least = [super().least_distances()]
         for part in self._parts():
             least.append((part.d2.min(), part.d2.min(initial=np.inf, where=part.d2 > 0)))
         smallest, apart = np.min(least, axis=0).tolist()
@@ -273,7 +240,7 @@ class ClassPairs:
 
     def must_link_sums(self, heat: Heat) -> Tied:
         """Add up over must-links, with weights that `heat` makes of squared distances."""
-        sums, degrees, _, largest = self.listed.must_link_sums(heat)
+        sums, degrees, _, largest = super().must_link_sums(heat)
         for part in self._parts():
             weights = np.where(np.isinf(part.d2), 0.0, heat(part.d2))
             largest = max(largest, float(weights.max()))
@@ -284,9 +251,9 @@ class ClassPairs:
                 sums[columns] += _rectangular_sums(weights, block)
         return Tied(sums, degrees, float(degrees.sum()), largest)
 
-    def cannot_link_sums(self, degrees: NDArray[np.float64]) -> Apart:
+    def cannot_link_sums(self, degrees: Floats) -> tuple[Floats, float, float]:
         """Add up over cannot-links."""
-        sums, total, number = self.listed.cannot_link_sums(degrees)
+        sums, total, number = super().cannot_link_sums(degrees)
         rows = np.argsort(self.labels.codes, kind="stable")[-len(self.labels.labelled) :]
         counts = self.labels.counts[self.labels.counts > 0]
         starts = np.cumsum(counts) - counts
@@ -297,7 +264,7 @@ class ClassPairs:
             block = dense_columns(self.held, columns)[rows] / self.unit[columns]
             block -= self.centre[columns]
             sums[columns] += _between_classes(block, own, counts, volumes)
-        return Apart(sums, total + float(volumes @ others), number + float(counts @ others) / 2)
+        return sums, total + float(volumes @ others), number + float(counts @ others) / 2
 
     def _parts(self) -> Iterator[ClassPart]:
         for code in np.flatnonzero(self.labels.counts > 1):
@@ -308,16 +275,14 @@ class ClassPairs:
                 yield ClassPart(X, rows.start, members[rows], members[rows.start :], d2)
 
 
-def _centred(
-    X: Any, columns: slice, factors: NDArray[np.float64], start: int
-) -> NDArray[np.float64]:
+def _centred(X: Any, columns: slice, factors: Floats, start: int) -> Floats:
     """Return columns of the rows from `start` on, times their factors, around their median."""
     block = dense_columns(X, columns)[start:] * factors[columns]
     block -= np.median(block, axis=0)  # a huge value would draw the mean away from all others
     return block
 
 
-def _distances(X: Any, rows: slice, factors: NDArray[np.float64]) -> NDArray[np.float64]:
+def _distances(X: Any, rows: slice, factors: Floats) -> Floats:
     """Return the squared distances of a `ClassPart`."""
     height, n = rows.stop - rows.start, X.shape[0] - rows.start
     products, lengths = np.zeros((height, n)), np.zeros(n)
@@ -335,9 +300,7 @@ def _distances(X: Any, rows: slice, factors: NDArray[np.float64]) -> NDArray[np.
     return d2
 
 
-def _rectangular_sums(
-    weights: NDArray[np.float64], block: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _rectangular_sums(weights: Floats, block: Floats) -> Floats:
     """Add up the weighted squared differences between the first rows of a block and all of it."""
     first = block[: len(weights)]
     squares = weights.sum(axis=1) @ first**2 + weights.sum(axis=0) @ block**2
@@ -347,12 +310,7 @@ def _rectangular_sums(
     return sums
 
 
-def _between_classes(
-    block: NDArray[np.float64],
-    degrees: NDArray[np.float64],
-    counts: NDArray[np.int64],
-    volumes: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def _between_classes(block: Floats, degrees: Floats, counts: Ints, volumes: Floats) -> Floats:
     """Add up the squared differences between classes, each row weighted by its degree.
 
     Parameters
@@ -369,9 +327,7 @@ def _between_classes(
     """
     starts = np.cumsum(counts) - counts
 
-    def moments(
-        weights: NDArray[np.float64], totals: NDArray[Any]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def moments(weights: Floats, totals: NDArray[Any]) -> tuple[Floats, Floats]:
         means = np.add.reduceat(weights[:, None] * block, starts, axis=0)
         np.divide(means, totals[:, None], out=means, where=totals[:, None] > 0)
         squares = weights[:, None] * (block - np.repeat(means, counts, axis=0)) ** 2

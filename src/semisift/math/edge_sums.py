@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from semisift import kernels
+from semisift.math import Floats, Ints
 from semisift.math.columns import dense_blocks, filled_columns
 from semisift.math.graph import Graph
 
@@ -46,12 +47,12 @@ class EdgeSums(NamedTuple):
         Mean weighted by the degrees.
     """
 
-    difference: NDArray[np.float64]
-    variance: NDArray[np.float64]
-    mean: NDArray[np.float64]
+    difference: Floats
+    variance: Floats
+    mean: Floats
 
 
-def edge_sums(X: Any, graph: Graph, unit: NDArray[np.float64]) -> EdgeSums:
+def edge_sums(X: Any, graph: Graph, unit: Floats) -> EdgeSums:
     """Return the sums of all columns.
 
     Parameters
@@ -90,21 +91,13 @@ def edge_sums(X: Any, graph: Graph, unit: NDArray[np.float64]) -> EdgeSums:
     return sums
 
 
-def _dense_sums(
-    block: NDArray[np.floating], graph: Graph, factors: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _dense_sums(block: NDArray[np.floating], graph: Graph, factors: Floats) -> Floats:
     """Return the three sums of each column of a block, multiplied by `factors`."""
     edges = graph.starts, graph.second, graph.weights
     return kernels.edges.column_sums(block, graph.rows, factors, graph.degrees, *edges)
 
 
-def _add_sparse(
-    sums: EdgeSums,
-    X: Any,
-    rest: NDArray[np.int64],
-    graph: Graph,
-    factors: NDArray[np.float64],
-) -> NDArray[np.int64]:
+def _add_sparse(sums: EdgeSums, X: Any, rest: Ints, graph: Graph, factors: Floats) -> Ints:
     """Add the columns that are sparse, centred only in effect; return those that lose digits."""
     degrees, volume = graph.degrees, graph.degrees.sum()
     # a product has at most as many entries as the edges meet values

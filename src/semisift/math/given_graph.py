@@ -3,19 +3,17 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, triu
 from sklearn.base import clone
 
+from semisift.math import Floats
 from semisift.math.columns import column_factors
 from semisift.math.graph import Graph, GraphOptions, edges_of, symmetrise, weighted_graph
 from semisift.math.neighbours import Edges
 from semisift.math.structure import check_structure
 
 
-def given_graph(
-    given: Any, X: Any, options: GraphOptions, width: NDArray[np.float64] | None = None
-) -> Graph:
+def given_graph(given: Any, X: Any, options: GraphOptions, width: Floats | None = None) -> Graph:
     """Make a graph from what the user gave for the parameter `graph`.
 
     Parameters
@@ -91,7 +89,7 @@ def _check(given: Any, n_rows: int, name: str) -> csr_array:
             f"shape {matrix.shape}."
         )
     matrix.sum_duplicates()
-    values: NDArray[np.float64] = matrix.data
+    values: Floats = matrix.data
     if not np.isfinite(values).all() or (values < 0).any():
         worst = values[~(np.isfinite(values) & (values >= 0))][0]
         raise ValueError(f"{name} must hold finite weights, none negative: got {worst}.")

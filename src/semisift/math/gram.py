@@ -12,8 +12,8 @@ cannot-link are compared in O(1). With very many rows only the part at hand is e
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from semisift.math import Bools, Floats, Ints
 from semisift.math.blocks import blocks, dense_columns, too_many_to_square
 from semisift.math.neighbours import LOST, MeasuredRows
 
@@ -31,12 +31,12 @@ class Gram:
     factors : float array of shape (p,)
     """
 
-    def __init__(self, X: Any, factors: NDArray[np.float64]) -> None:
+    def __init__(self, X: Any, factors: Floats) -> None:
         self.X = X
         self.factors = factors
         self.matrix = None if too_many_to_square(X.shape[0]) else self._all_products()
 
-    def _all_products(self) -> NDArray[np.float64]:
+    def _all_products(self) -> Floats:
         n = self.X.shape[0]
         products = np.zeros((n, n))
         for columns in blocks(self.X.shape[1] if n else 0, max(1, n)):
@@ -44,14 +44,12 @@ class Gram:
             products += block @ block.T
         return products
 
-    def _centred(self, columns: slice) -> NDArray[np.float64]:
+    def _centred(self, columns: slice) -> Floats:
         block = dense_columns(self.X, columns) * self.factors[columns]
         block -= block.mean(axis=0)
         return block
 
-    def __getitem__(
-        self, at: tuple[NDArray[np.integer], NDArray[np.integer]]
-    ) -> NDArray[np.float64]:
+    def __getitem__(self, at: tuple[Ints, Ints]) -> Floats:
         if self.matrix is not None:
             return self.matrix[at]
         first, second = at
@@ -66,7 +64,7 @@ class Gram:
                 products += np.einsum("ij,ij->i", block[first], block[second])
         return products
 
-    def distances(self, pairs: NDArray[np.integer]) -> NDArray[np.float64]:
+    def distances(self, pairs: Ints) -> Floats:
         """Return the squared distances of pairs of rows.
 
         Parameters
@@ -85,12 +83,7 @@ class Gram:
         return d2
 
 
-def exact_distances(
-    X: Any,
-    first: NDArray[np.integer],
-    second: NDArray[np.integer],
-    factors: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def exact_distances(X: Any, first: Ints, second: Ints, factors: Floats) -> Floats:
     """Return the squared distances of pairs of rows from their differences.
 
     Parameters
@@ -117,9 +110,7 @@ NEGLIGIBLE = 1e-12
 BLOCK_VALUES = 1 << 20
 
 
-def overlaps(
-    gram: Any, pairs: NDArray[np.integer], others: NDArray[np.integer]
-) -> NDArray[np.float64]:
+def overlaps(gram: Any, pairs: Ints, others: Ints) -> Floats:
     """Return which share of each of the `others` the projection of each pair covers.
 
     Parameters
@@ -136,21 +127,17 @@ def overlaps(
     return _covered(_products(gram, pairs, others), gram, others)
 
 
-def _products(
-    gram: Any, pairs: NDArray[np.integer], others: NDArray[np.integer]
-) -> NDArray[np.float64]:
+def _products(gram: Any, pairs: Ints, others: Ints) -> Floats:
     """Return the dot products of both rows of each pair with both of each other, (k, 2, l, 2)."""
     return np.asarray(gram[pairs.reshape(-1, 1), others.ravel()]).reshape(len(pairs), 2, -1, 2)
 
 
-def _covered(
-    products: NDArray[np.float64], gram: Any, others: NDArray[np.integer]
-) -> NDArray[np.float64]:
+def _covered(products: Floats, gram: Any, others: Ints) -> Floats:
     b0, b1 = others.T
     own, across = gram[b0, b0], gram[b0, b1]
     length2 = own + gram[b1, b1] - 2 * across
 
-    def along(side: int) -> NDArray[np.float64]:
+    def along(side: int) -> Floats:
         dot = products[:, side, :, 1] - products[:, side, :, 0] - across + own
         return np.divide(dot, length2, out=np.zeros_like(dot), where=length2 > 0)
 
@@ -160,9 +147,7 @@ def _covered(
     return np.where((share > NEGLIGIBLE) & (length2 > 0), share, 0.0)
 
 
-def incoherence(
-    gram: Any, must_link: NDArray[np.integer], cannot_link: NDArray[np.integer]
-) -> NDArray[np.float64]:
+def incoherence(gram: Any, must_link: Ints, cannot_link: Ints) -> Floats:
     """Return the larger overlap of each must-link with each cannot-link.
 
     Parameters
@@ -182,7 +167,7 @@ def incoherence(
     )
 
 
-def coherence(gram: Any, must_link: NDArray[np.integer], cannot_link: NDArray[np.integer]) -> float:
+def coherence(gram: Any, must_link: Ints, cannot_link: Ints) -> float:
     """Return the share of coherent couples of a must-link and a cannot-link; NaN without any.
 
     Examples
@@ -199,11 +184,11 @@ def coherence(gram: Any, must_link: NDArray[np.integer], cannot_link: NDArray[np
 
 def coherent_pairs(
     gram: Any,
-    must_link: NDArray[np.integer],
-    cannot_link: NDArray[np.integer],
+    must_link: Ints,
+    cannot_link: Ints,
     selection: Literal["half", "strict"] = "half",
-    groups: NDArray[np.integer] | None = None,
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    groups: Ints | None = None,
+) -> tuple[Bools, Bools]:
     """Choose the pairs to keep; never none of a kind of which there were some.
 
     Parameters
@@ -237,9 +222,7 @@ def coherent_pairs(
     )
 
 
-def _lower_half(
-    scores: NDArray[np.float64], pairs: NDArray[np.integer], groups: NDArray[np.integer] | None
-) -> NDArray[np.bool_]:
+def _lower_half(scores: Floats, pairs: Ints, groups: Ints | None) -> Bools:
     """Keep the pairs up to the median, those that tie with it too, and the best of each group."""
     half = np.partition(scores, (len(scores) - 1) // 2)[(len(scores) - 1) // 2]
     slack = NEGLIGIBLE * max(1.0, float(scores.max()))

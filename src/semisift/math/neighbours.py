@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dger
 from scipy.sparse import issparse
 
+from semisift.math import Floats, Ints
 from semisift.math.blocks import blocks
 from semisift.math.columns import dense_blocks, filled_columns
 
@@ -128,8 +129,8 @@ class Edges:
 
     first: NDArray[np.int64]
     second: NDArray[np.int64]
-    d2: NDArray[np.float64]
-    share: NDArray[np.float64]
+    d2: Floats
+    share: Floats
 
 
 class MeasuredRows:
@@ -149,13 +150,7 @@ class MeasuredRows:
         What each column is multiplied by.
     """
 
-    def __init__(
-        self,
-        X: Any,
-        rows: NDArray[np.int64],
-        counts: NDArray[np.int64],
-        factors: NDArray[np.float64],
-    ) -> None:
+    def __init__(self, X: Any, rows: Ints, counts: Ints, factors: Floats) -> None:
         self.X, self.counts, self.factors = X, counts, factors
         self.rows = slice(None) if len(rows) == X.shape[0] else rows
         filled = filled_columns(X)
@@ -169,8 +164,8 @@ class MeasuredRows:
             part.data *= factors[rest][part.indices]
             self.sparse, self.transposed = part, part.T.tocsr()
             centre2 = float(((counts @ part / n_rows) ** 2).sum())
-        self.held: list[NDArray[np.float64]] | None = None
-        self.products: NDArray[np.float64] | None = None
+        self.held: list[Floats] | None = None
+        self.products: Floats | None = None
         if n * n <= BLOCK_VALUES:
             self.products = self._products(0, n)
             self.lengths = self.products.diagonal()
@@ -181,7 +176,7 @@ class MeasuredRows:
         #: mean squared distance over all pairs of rows, those of one node included
         self.mean_d2 = 2 * max(0.0, counts @ self.lengths - n_rows * centre2) / max(1, n_rows - 1)
 
-    def _blocks(self) -> Iterator[NDArray[np.float64]]:
+    def _blocks(self) -> Iterator[Floats]:
         if self.held is not None:
             yield from self.held
             return
@@ -196,7 +191,7 @@ class MeasuredRows:
             # block -= mean, in less than half the time where there are few rows
             yield dger(-1.0, ones, mean, a=block, overwrite_a=1)
 
-    def _lengths(self) -> NDArray[np.float64]:
+    def _lengths(self) -> Floats:
         """Return the squared length of each row."""
         lengths = np.zeros(len(self.counts))
         for block in self._blocks():
@@ -205,7 +200,7 @@ class MeasuredRows:
             lengths += self.sparse.power(2).sum(axis=1)
         return lengths
 
-    def squared_distances(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
+    def squared_distances(self) -> Iterator[tuple[int, Floats]]:
         """Yield blocks of squared distances with the first row of each.
 
         A row's distance to itself is infinite.
@@ -224,7 +219,7 @@ class MeasuredRows:
                 d2[np.arange(last - first), np.arange(first, last)] = np.inf
                 yield first, d2
 
-    def _products(self, start: int, stop: int) -> NDArray[np.float64]:
+    def _products(self, start: int, stop: int) -> Floats:
         """Return the inner products of some rows with all rows."""
         products = None
         for block in self._blocks():
@@ -235,9 +230,7 @@ class MeasuredRows:
             products = part if products is None else np.add(products, part, out=products)
         return np.zeros((stop - start, len(self.counts))) if products is None else products
 
-    def from_differences(
-        self, first: NDArray[np.int64], second: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def from_differences(self, first: Ints, second: Ints) -> Floats:
         """Return the squared distances of some pairs of rows, slowly and to the last digits."""
         d2 = np.zeros(len(first))
         for columns, values in dense_blocks(self.X, self.dense, BLOCK_VALUES):
@@ -282,7 +275,7 @@ def nearest(rows: MeasuredRows, k: int) -> Edges:
 
 
 def _block_of_edges(
-    d2: NDArray[np.float64], start: int, rows: MeasuredRows, places: NDArray[np.int64]
+    d2: Floats, start: int, rows: MeasuredRows, places: Ints
 ) -> tuple[NDArray[Any], ...]:
     n_rows, n = d2.shape
     counts = rows.counts
@@ -317,12 +310,7 @@ def _block_of_edges(
     return origin, column[used], distance[used], share[used] * counts[origin]
 
 
-def _last_distance(
-    row: NDArray[np.int64],
-    distance: NDArray[np.float64],
-    mass: NDArray[np.float64],
-    wanted: NDArray[np.int64],
-) -> NDArray[np.float64]:
+def _last_distance(row: Ints, distance: Floats, mass: Floats, wanted: Ints) -> Floats:
     """Return the distance at which the places of each row run out."""
     order = np.lexsort((distance, row))
     row, distance, mass = row[order], distance[order], mass[order]

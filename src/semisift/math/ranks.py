@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from semisift.math import Bools, Floats, Ints
+
 # Separates the draw that orders ties from the draws a method makes with the same seed.
 TIE_STREAM = 0x7469
 
@@ -52,12 +54,7 @@ PICK_STREAM = 0x7069
 
 
 def pick(
-    value: NDArray[np.float64],
-    add: Callable[[int], NDArray[np.float64]],
-    n_picks: int,
-    *,
-    candidates: NDArray[np.bool_],
-    tie_order: NDArray[np.int64],
+    value: Floats, add: Callable[[int], Floats], n_picks: int, *, candidates: Bools, tie_order: Ints
 ) -> NDArray[np.int64]:
     """Pick the column of the largest value, and go on with the values that follow from it.
 
@@ -93,9 +90,7 @@ def pick(
     return np.array(picks, dtype=np.int64)
 
 
-def scores_of_picks(
-    picks: NDArray[np.int64], relevance: NDArray[np.float64], candidates: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def scores_of_picks(picks: Ints, relevance: Floats, candidates: Bools) -> Floats:
     """Return p, p - 1, ... for the picks, and for the others the rank of their relevance.
 
     Parameters

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
 from semisift._threads import one_blas_thread
+from semisift.math import Bools, Floats, Ints
 from semisift.math.blocks import dense_columns
 from semisift.math.columns import power_of_two
 
@@ -47,17 +48,13 @@ class Standardised:
         0 for dense columns, which are centred; sparse ones are not, to stay sparse.
     """
 
-    columns: NDArray[np.int64]
+    columns: Ints
     values: Any
-    shift: NDArray[np.float64]
+    shift: Floats
 
 
 def put_copies_last(
-    X: Any,
-    ranking: NDArray[np.int64],
-    scored: NDArray[np.bool_],
-    threshold: float,
-    n_wanted: int,
+    X: Any, ranking: NDArray[np.int64], scored: Bools, threshold: float, n_wanted: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Change a ranking so that columns that repeat a better one come after the others.
 
@@ -93,9 +90,7 @@ def put_copies_last(
     return changed, represented_by
 
 
-def find_copies(
-    X: Any, walk: NDArray[np.integer], threshold: float, n_kept: int
-) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+def find_copies(X: Any, walk: Ints, threshold: float, n_kept: int) -> tuple[Bools, Ints]:
     """Find the columns that repeat a better one.
 
     Parameters
@@ -152,7 +147,7 @@ def find_copies(
     return is_copy, represented_by
 
 
-def standardise(X: Any, columns: NDArray[np.integer]) -> Standardised:
+def standardise(X: Any, columns: Ints) -> Standardised:
     """Scale columns to length 1 about their mean; a constant column is all zeros.
 
     Parameters
@@ -174,7 +169,7 @@ def standardise(X: Any, columns: NDArray[np.integer]) -> Standardised:
     return Standardised(columns.astype(np.int64), values, np.zeros(len(columns)))
 
 
-def _standardise_sparse(part: Any, columns: NDArray[np.integer]) -> Standardised:
+def _standardise_sparse(part: Any, columns: Ints) -> Standardised:
     n_rows, n_columns = part.shape
     filled = np.diff(part.indptr)
     column = np.repeat(np.arange(n_columns), filled)
@@ -197,7 +192,7 @@ def _standardise_sparse(part: Any, columns: NDArray[np.integer]) -> Standardised
     return Standardised(columns.astype(np.int64), values, shift)
 
 
-def _inverse(length: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+def _inverse(length: Floats, scale: float) -> Floats:
     """Return 1 / length, and 0 where the length is rounding alone (values are below 1)."""
     return np.divide(1.0, length, out=np.zeros_like(length), where=length > 1e-14 * scale)
 
@@ -206,16 +201,14 @@ def _restored(X: Any, piece: Standardised) -> Standardised:
     return piece if piece.values is not None else standardise(X, piece.columns)
 
 
-def _correlate(first: Standardised, second: Standardised) -> NDArray[np.float64]:
+def _correlate(first: Standardised, second: Standardised) -> Floats:
     product = first.values @ second.values.T
     if issparse(product):
         return np.asarray(product.toarray() - np.outer(first.shift, second.shift))
     return np.asarray(product)
 
 
-def _walk_block(
-    known: NDArray[np.float64], inside: NDArray[np.float64], threshold: float, left: int
-) -> tuple[NDArray[np.int64], int]:
+def _walk_block(known: Floats, inside: Floats, threshold: float, left: int) -> tuple[Ints, int]:
     """Return which of a block are kept, and how many of it were visited."""
     is_copy = np.asarray((known > threshold).any(axis=0))
     kept: list[int] = []
@@ -229,12 +222,7 @@ def _walk_block(
     return np.array(kept, dtype=np.int64), len(inside)
 
 
-def _most_correlated(
-    known: NDArray[np.float64],
-    inside: NDArray[np.float64],
-    kept: NDArray[np.int64],
-    copies: NDArray[np.int64],
-) -> NDArray[np.int64]:
+def _most_correlated(known: Floats, inside: Floats, kept: Ints, copies: Ints) -> Ints:
     """Return for each copy the first of the kept columns before it that comes nearest."""
     inside = np.where(kept[:, None] < copies, inside, 0.0)
     both = np.concatenate([known, inside])

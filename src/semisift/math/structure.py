@@ -49,8 +49,7 @@ def _check_compressed(X: Any, form: str, name: str) -> None:
     if len(falls):
         at = falls[0]
         _refuse(
-            name,
-            f"indptr must not fall: got {indptr[at]} and then {indptr[at + 1]} at {line} {at}",
+            name, f"indptr must not fall: got {indptr[at]} and then {indptr[at + 1]} at {line} {at}"
         )
     _check_range(X.indices[: indptr[-1]], size, what, name)
 

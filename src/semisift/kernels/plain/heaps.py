@@ -7,15 +7,17 @@ scikit-learn's search, so that of equally near rows the same are kept when they 
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift.math import Floats, Ints
+
 
 def push_rows(
     X: NDArray[np.floating],
-    subspaces: NDArray[np.int32],
+    subspaces: Ints,
     rows: NDArray[np.floating],
-    codes: NDArray[np.int32],
-    heaps: NDArray[np.float64],
-    kept: NDArray[np.int32],
-    votes: NDArray[np.int32],
+    codes: Ints,
+    heaps: Floats,
+    kept: Ints,
+    votes: Ints,
     start: int,
     stop: int,
 ) -> None:
@@ -52,13 +54,7 @@ def push_rows(
             push(heaps[s], kept[s], nearer, distances[nearer - start], code)
 
 
-def push(
-    heap: NDArray[np.float64],
-    kept: NDArray[np.integer],
-    queries: NDArray[np.int64],
-    values: NDArray[np.float64],
-    name: int,
-) -> None:
+def push(heap: Floats, kept: Ints, queries: Ints, values: Floats, name: int) -> None:
     """Replace the root of some queries' heaps, and let the new value sink below larger ones.
 
     Parameters
@@ -91,9 +87,7 @@ def push(
         here = child
 
 
-def count_votes(
-    distances: NDArray[np.float64], codes: NDArray[np.int64], n_classes: int, k: int
-) -> NDArray[np.int64]:
+def count_votes(distances: Floats, codes: Ints, n_classes: int, k: int) -> Ints:
     """Count the classes of the k nearest rows, as the kernel of this name does.
 
     Parameters

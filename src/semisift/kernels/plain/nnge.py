@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from semisift.math import Bools, Floats, Ints
+
 Bits = NDArray[np.uint64]
 
 
@@ -22,7 +23,7 @@ class _Box(NamedTuple):
 class _Columns:
     """Which columns are numeric, and where the bits of the nominal ones are."""
 
-    def __init__(self, n_values: NDArray[np.int32]) -> None:
+    def __init__(self, n_values: Ints) -> None:
         self.numeric = np.flatnonzero(n_values == 0)
         self.nominal = np.flatnonzero(n_values)
         n_words = (n_values[self.nominal] + 63) // 64
@@ -39,7 +40,7 @@ class _Columns:
             bits[rows, first + word] = np.uint64(1) << place.astype(np.uint64)
         return bits
 
-    def meet(self, one: Bits, other: Bits) -> NDArray[np.bool_]:
+    def meet(self, one: Bits, other: Bits) -> Bools:
         """Return, for each nominal column, whether two sets of values have one in common.
 
         The sets are words along the first axis, of one or more boxes.
@@ -51,8 +52,8 @@ class _Columns:
 
 def learn(
     X: Floats,
-    labels: NDArray[np.int32],
-    n_values: NDArray[np.int32],
+    labels: Ints,
+    n_values: Ints,
     n_classes: int,
     n_attempts: int,
     n_intervals: int,
@@ -60,7 +61,7 @@ def learn(
     lower: Floats,
     upper: Floats,
     held: Bits,
-    members: NDArray[np.int32],
+    members: Ints,
     scales: Floats,
 ) -> int:
     """Learn exemplars and write them to the arrays of the caller, as the kernel does.
@@ -88,13 +89,7 @@ def learn(
 
 
 def nearest(
-    X: Floats,
-    n_values: NDArray[np.int32],
-    lower: Floats,
-    upper: Floats,
-    held: Bits,
-    scales: Floats,
-    out: NDArray[np.int32],
+    X: Floats, n_values: Ints, lower: Floats, upper: Floats, held: Bits, scales: Floats, out: Ints
 ) -> None:
     """Find the nearest exemplar of each row, the first among equals, as the kernel does.
 
@@ -133,8 +128,8 @@ class _Weighing:
     def __init__(
         self,
         X: Floats,
-        labels: NDArray[np.int32],
-        n_values: NDArray[np.int32],
+        labels: Ints,
+        n_values: Ints,
         n_classes: int,
         n_intervals: int,
         half_open: bool,
@@ -173,7 +168,7 @@ class _Weighing:
         self.joint[values, label, self.nominal] += 1
         self.scales[0] = self._information(row + 1)
 
-    def _count(self, rows: slice, columns: NDArray[np.int64]) -> None:
+    def _count(self, rows: slice, columns: Ints) -> None:
         """Count rows in the intervals of numeric columns."""
         values, n_intervals = self.X[rows, columns], self.n_intervals
         step = np.arange(n_intervals + 1)[:, None]
@@ -204,7 +199,7 @@ class _Learning:
     def __init__(
         self,
         X: Floats,
-        labels: NDArray[np.int32],
+        labels: Ints,
         columns: _Columns,
         boxes: tuple[Floats, Floats, Bits],
         scales: Floats,
@@ -228,7 +223,7 @@ class _Learning:
             np.bitwise_or.reduce(self.bits[rows], axis=0),
         )
 
-    def overlaps(self, box: _Box, others: _Box) -> NDArray[np.bool_]:
+    def overlaps(self, box: _Box, others: _Box) -> Bools:
         """Return which of the boxes that stand side by side a box overlaps."""
         numeric = self.columns.numeric
         lower, upper = box.lower[numeric, None], box.upper[numeric, None]
@@ -275,7 +270,7 @@ class _Learning:
         self.n = last
         return rows
 
-    def closest(self, candidates: NDArray[np.int64]) -> int:
+    def closest(self, candidates: Ints) -> int:
         """Return the nearest exemplar, of ties the one touched last."""
         distances = self.distances[candidates]
         tied = candidates[distances == distances.min()]
@@ -352,7 +347,7 @@ class _Learning:
                 best = first
         return int(best)
 
-    def finish(self, members: NDArray[np.int32]) -> int:
+    def finish(self, members: Ints) -> int:
         """Put the exemplars that were touched last first and write their classes and sizes."""
         order = np.argsort(-self.stamps[: self.n])
         for array in (self.lower, self.upper, self.held):

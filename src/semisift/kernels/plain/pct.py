@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from semisift.kernels.plain.columns import Columns
+from semisift.math import Floats, Ints
 from semisift.math.pct import Tree, gini
 from semisift.math.streams import Purpose, draw_below
 
@@ -14,9 +14,9 @@ from semisift.math.streams import Purpose, draw_below
 CLEARLY = 1.0 + 1e-9
 
 
-def node_columns(seed: int, member: int, node: int, n: int, size: int) -> NDArray[np.int64]:
+def node_columns(seed: int, member: int, node: int, n: int, size: int) -> Ints:
     """Return `size` distinct numbers below `n`, in the order in which a node draws them."""
-    found: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+    found: Ints = np.empty(0, dtype=np.int64)
     start, purpose = 0, Purpose.NODE_SUBSPACE + node
     while len(found) < size:
         counters = np.arange(start, start + 2 * size)
@@ -29,11 +29,11 @@ def node_columns(seed: int, member: int, node: int, n: int, size: int) -> NDArra
 
 def grow_tree(
     X: Columns,
-    usable: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    weights: NDArray[np.int32],
-    codes: NDArray[np.int32],
-    coordinates: NDArray[np.float64],
+    usable: Ints,
+    rows: Ints,
+    weights: Ints,
+    codes: Ints,
+    coordinates: Floats,
     n_classes: int,
     n_candidates: int,
     min_leaf: int,
@@ -134,12 +134,7 @@ class Node:
     """
 
     def __init__(
-        self,
-        weights: NDArray[np.int64],
-        marks: NDArray[np.int64],
-        label_weight: float,
-        row_weight: float,
-        by_labelled: bool,
+        self, weights: Ints, marks: Ints, label_weight: float, row_weight: float, by_labelled: bool
     ) -> None:
         self.weights, self.marks = weights, marks
         self.label_weight, self.row_weight = label_weight, row_weight
@@ -147,15 +142,13 @@ class Node:
         self.n, self.counts = int(weights.sum()), marks.sum(axis=0)
         self.gini = float(gini(self.counts))
 
-    def centre(self, coordinates: NDArray[np.float64]) -> None:
+    def centre(self, coordinates: Floats) -> None:
         """Take the coordinates from their mean, times the weights."""
         weights = self.weights[:, None].astype(np.float64)
         mean = np.cumsum(weights * coordinates, axis=0)[-1] / float(self.n)
         self.centred = weights * (coordinates - mean)
 
-    def best_cut(
-        self, values: NDArray[np.float64], min_leaf: int, least: float
-    ) -> tuple[float, float]:
+    def best_cut(self, values: Floats, min_leaf: int, least: float) -> tuple[float, float]:
         """Return the gain and the threshold of the first best cut that gains more than `least`."""
         order = np.argsort(values, kind="stable")
         ordered = values[order]
@@ -180,7 +173,7 @@ class Node:
                 best = float(gains[place]), halfway(min(ends), max(ends))
         return best
 
-    def gains(self, taken: NDArray[np.int64], n_part: NDArray[np.int64]) -> NDArray[np.float64]:
+    def gains(self, taken: Ints, n_part: Ints) -> Floats:
         """Return the gain of splitting off the first row taken, the first two, ..."""
         n_rest = self.n - n_part
         labels = np.zeros(len(taken))
@@ -200,7 +193,7 @@ class Node:
             squares = self.squares(taken) / (n_part.astype(np.float64) * n_rest)
         return np.asarray(labels + self.row_weight * squares)
 
-    def squares(self, taken: NDArray[np.int64]) -> NDArray[np.float64]:
+    def squares(self, taken: Ints) -> Floats:
         """Return the squared length of the sum of coordinates, added in the kernel's four lanes."""
         if not self.row_weight > 0:
             return np.zeros(len(taken))
@@ -211,7 +204,7 @@ class Node:
         return np.asarray((lanes[0] + lanes[1]) + (lanes[2] + lanes[3]))
 
 
-def first_best(gains: NDArray[np.float64], least: float) -> int:
+def first_best(gains: Floats, least: float) -> int:
     """Return the first gain that no later one clearly exceeds, or -1 if none exceeds `least`."""
     place = -1
     while True:
@@ -228,7 +221,7 @@ def halfway(low: float, high: float) -> float:
     return middle if low <= middle < high else low
 
 
-def _column(X: Any, rows: NDArray[np.integer], column: int) -> NDArray[np.float64]:
+def _column(X: Any, rows: Ints, column: int) -> Floats:
     part = X[:, [column]]
     part = part.toarray() if issparse(part) else part
     return part[rows, 0].astype(np.float64)

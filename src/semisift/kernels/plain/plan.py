@@ -3,13 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift.math import Floats, Ints
 from semisift.math.masks import row_mask, unmask
 from semisift.math.streams import Purpose, draw_below, draw_distinct, surest
 
 
-def draw_subspaces(
-    seed: int, start: int, stop: int, n_features: int, size: int
-) -> NDArray[np.int32]:
+def draw_subspaces(seed: int, start: int, stop: int, n_features: int, size: int) -> Ints:
     """Draw `size` distinct features, in random order, for each of the members start..stop-1.
 
     Parameters
@@ -27,14 +26,8 @@ def draw_subspaces(
 
 
 def draw_bags(
-    seed: int,
-    start: int,
-    stop: int,
-    n_rows: int,
-    labelled: NDArray[np.int32],
-    strata: NDArray[np.int32],
-    unlabelled: NDArray[np.int32],
-) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+    seed: int, start: int, stop: int, n_rows: int, labelled: Ints, strata: Ints, unlabelled: Ints
+) -> tuple[Ints, NDArray[np.uint64]]:
     """Draw the bootstraps of the members start..stop-1.
 
     Parameters
@@ -73,12 +66,12 @@ def pick_confident(
     seed: int,
     start: int,
     out_of_bag: NDArray[np.uint64],
-    picks: NDArray[np.int32],
-    order: NDArray[np.int32],
-    confidence: NDArray[np.float64],
-    class_starts: NDArray[np.int32],
-    quotas: NDArray[np.int32],
-) -> NDArray[np.int32]:
+    picks: Ints,
+    order: Ints,
+    confidence: Floats,
+    class_starts: Ints,
+    quotas: Ints,
+) -> Ints:
     """Pick for each member, class by class, the most confident rows left in its bag.
 
     Parameters
