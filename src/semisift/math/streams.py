@@ -73,13 +73,16 @@ def draw_below(seed: int, member: int, purpose: int, counters: Ints, n: int) -> 
     return ((halves * np.uint64(n)) >> np.uint64(32)).astype(np.int64)
 
 
-def draw_distinct(seed: int, member: int, n: int, size: int) -> NDArray[np.int32]:
-    """Draw `size` distinct numbers below `n` from the member's subspace stream, in random order.
+def draw_distinct(
+    seed: int, member: int, n: int, size: int, purpose: int = Purpose.SUBSPACE
+) -> NDArray[np.int32]:
+    """Draw `size` distinct numbers below `n` from a stream of the member's, in random order.
 
     Parameters
     ----------
     seed, member : int
     n, size : int
+    purpose : int
 
     Returns
     -------
@@ -90,7 +93,7 @@ def draw_distinct(seed: int, member: int, n: int, size: int) -> NDArray[np.int32
     while len(found) < size:
         counters = np.arange(start, start + 2 * size)
         start += 2 * size
-        drawn = draw_below(seed, member, Purpose.SUBSPACE, counters, n)
+        drawn = draw_below(seed, member, purpose, counters, n)
         values, first = np.unique(np.concatenate([found, drawn]), return_index=True)
         found = values[np.argsort(first)]
     return found[:size].astype(np.int32)

@@ -8,23 +8,10 @@ from scipy.sparse import issparse
 from semisift.kernels.plain.columns import Columns
 from semisift.math import Floats, Ints
 from semisift.math.pct import Tree, gini
-from semisift.math.streams import Purpose, draw_below
+from semisift.math.streams import Purpose, draw_distinct
 
 # Cuts that part the rows alike differ by rounding: the first of them is taken.
 CLEARLY = 1.0 + 1e-9
-
-
-def node_columns(seed: int, member: int, node: int, n: int, size: int) -> Ints:
-    """Return `size` distinct numbers below `n`, in the order in which a node draws them."""
-    found: Ints = np.empty(0, dtype=np.int64)
-    start, purpose = 0, Purpose.NODE_SUBSPACE + node
-    while len(found) < size:
-        counters = np.arange(start, start + 2 * size)
-        start += 2 * size
-        drawn = draw_below(seed, member, purpose, counters, n)
-        values, first = np.unique(np.concatenate([found, drawn]), return_index=True)
-        found = values[np.argsort(first)]
-    return found[:size]
 
 
 def grow_tree(
@@ -72,9 +59,8 @@ def grow_tree(
     Tree
     """
     marks = np.eye(n_classes + 1, n_classes, dtype=np.int64)[codes[rows]] * weights[:, None]
-    nodes = [np.arange(len(rows))]
-    depth, feature, left, threshold, gain, size, counts = [0], [], [], [], [], [], []
-    found: dict[int, tuple[int, int, float, float]] = {}
+    nodes, depth = [np.arange(len(rows))], [0]
+    splits: dict[int, tuple[int, int, float, float]] = {}
     pending = [0]
     while pending:
         number = pending.pop()
@@ -82,42 +68,36 @@ def grow_tree(
         if len(places) < 2 or depth[number] == max_depth or not len(usable):
             continue
         terms = label_weight, row_weight, by_labelled
-        node = Node(weights[places].astype(np.int64), marks[places], *terms)
+        node = Node(weights[places].astype(np.int64), marks[places], coordinates[places], *terms)
         if node.n < 2 * min_leaf or np.count_nonzero(node.counts) < min_classes:
             continue
-        node.centre(coordinates[places])
-        drawn = node_columns(seed, member, number, len(usable), n_candidates)
+        purpose = Purpose.NODE_SUBSPACE + number
+        drawn = draw_distinct(seed, member, len(usable), n_candidates, purpose)
         best = (0.0, -1, 0.0)
         for column in usable[drawn]:
             values = _column(X.X, rows[places], int(column))
-            node_gain, cut = node.best_cut(values, min_leaf, best[0])
-            if node_gain > best[0]:
-                best = node_gain, int(column), cut
+            gain, cut = node.best_cut(values, min_leaf, best[0])
+            if gain > best[0]:
+                best = gain, int(column), cut
         if best[1] < 0:
             continue
         goes_left = _column(X.X, rows[places], best[1]) <= best[2]
         if goes_left.all() or not goes_left.any():  # NaN, where the caller vouched for X
             continue
-        found[number] = best[1], len(nodes), best[2], best[0]
+        splits[number] = best[1], len(nodes), best[2], best[0]
         pending += [len(nodes) + 1, len(nodes)]
         nodes += [places[goes_left], places[~goes_left]]
         depth += [depth[number] + 1] * 2
-    for number, places in enumerate(nodes):
-        column, child, cut, node_gain = found.get(number, (-1, -1, 0.0, 0.0))
-        feature.append(column)
-        left.append(child)
-        threshold.append(cut)
-        gain.append(node_gain)
-        size.append(int(weights[places].sum()))
-        counts.append(marks[places].sum(axis=0))
+    each = [splits.get(number, (-1, -1, 0.0, 0.0)) for number in range(len(nodes))]
+    feature, left, thresholds, gains = (np.array(values) for values in zip(*each, strict=True))
     return Tree(
-        np.array(feature, dtype=np.int32),
-        np.array(left, dtype=np.int32),
+        feature.astype(np.int32),
+        left.astype(np.int32),
         np.array(depth, dtype=np.int32),
-        np.array(threshold),
-        np.array(gain),
-        np.array(size),
-        np.array(counts),
+        thresholds,
+        gains,
+        np.array([weights[places].sum() for places in nodes]),
+        np.array([marks[places].sum(axis=0) for places in nodes]),
     )
 
 
@@ -129,24 +109,28 @@ class Node:
     weights : int array of shape (n,)
     marks : int array of shape (n, n_classes)
         The weight of a row in the column of its class.
+    coordinates : float array of shape (n, r)
     label_weight, row_weight : float
     by_labelled : bool
     """
 
     def __init__(
-        self, weights: Ints, marks: Ints, label_weight: float, row_weight: float, by_labelled: bool
+        self,
+        weights: Ints,
+        marks: Ints,
+        coordinates: Floats,
+        label_weight: float,
+        row_weight: float,
+        by_labelled: bool,
     ) -> None:
         self.weights, self.marks = weights, marks
         self.label_weight, self.row_weight = label_weight, row_weight
         self.by_labelled = by_labelled
         self.n, self.counts = int(weights.sum()), marks.sum(axis=0)
         self.gini = float(gini(self.counts))
-
-    def centre(self, coordinates: Floats) -> None:
-        """Take the coordinates from their mean, times the weights."""
-        weights = self.weights[:, None].astype(np.float64)
-        mean = np.cumsum(weights * coordinates, axis=0)[-1] / float(self.n)
-        self.centred = weights * (coordinates - mean)
+        each = weights[:, None].astype(np.float64)
+        mean = np.cumsum(each * coordinates, axis=0)[-1] / float(self.n)
+        self.centred = each * (coordinates - mean)
 
     def best_cut(self, values: Floats, min_leaf: int, least: float) -> tuple[float, float]:
         """Return the gain and the threshold of the first best cut that gains more than `least`."""
@@ -177,9 +161,8 @@ class Node:
         """Return the gain of splitting off the first row taken, the first two, ..."""
         n_rest = self.n - n_part
         labels = np.zeros(len(taken))
-        with np.errstate(
-            divide="ignore", invalid="ignore"
-        ):  # where nothing is left, which no cut is
+        # where nothing is left, which no cut is
+        with np.errstate(divide="ignore", invalid="ignore"):
             if self.label_weight > 0 and self.counts.any():
                 counts = np.cumsum(self.marks[taken], axis=0)
                 rest = self.counts - counts

@@ -5,7 +5,8 @@ from numpy.typing import NDArray
 
 from semisift.math import Floats, Ints
 from semisift.math.masks import row_mask, unmask
-from semisift.math.streams import Purpose, draw_below, draw_distinct, surest
+from semisift.math.pct import draw_bag
+from semisift.math.streams import draw_distinct, surest
 
 
 def draw_subspaces(seed: int, start: int, stop: int, n_features: int, size: int) -> Ints:
@@ -47,19 +48,11 @@ def draw_bags(
     out_of_bag : uint64 array of shape (stop - start, n_words)
         The rows out of the bag as bit masks.
     """
-    weights = np.zeros((stop - start, len(labelled)), dtype=np.int32)
-    out_of_bag = np.zeros((stop - start, n_rows), dtype=bool)
-    for i, member in enumerate(range(start, stop)):
-        for first, end in zip(strata[:-1].tolist(), strata[1:].tolist(), strict=True):
-            counters = np.arange(first, end)
-            drawn = draw_below(seed, member, Purpose.LABELLED_BAG, counters, end - first)
-            weights[i, first:end] = np.bincount(drawn, minlength=end - first)
-        counters = np.arange(len(unlabelled))
-        drawn = draw_below(seed, member, Purpose.UNLABELLED_BAG, counters, len(unlabelled))
-        out_of_bag[i, labelled] = weights[i] == 0
-        out_of_bag[i, unlabelled] = True
-        out_of_bag[i, unlabelled[drawn]] = False
-    return weights, row_mask(out_of_bag)
+    given = n_rows, labelled, strata, unlabelled
+    bags = [draw_bag(seed, member, *given) for member in range(start, stop)]
+    weights = np.array(bags, dtype=np.int32).reshape(stop - start, n_rows)
+    in_use = np.isin(np.arange(n_rows), np.concatenate([labelled, unlabelled]))
+    return weights.take(labelled, axis=1), row_mask((weights == 0) & in_use)
 
 
 def pick_confident(
