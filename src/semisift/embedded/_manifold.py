@@ -14,7 +14,7 @@ over all d between 0 and 1 with the sum m: a bound on what is left to gain.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve, solve_triangular
@@ -148,13 +148,6 @@ class ManifoldState(NamedTuple):
     gap: float
 
 
-class ManifoldModel(Protocol):
-    """What the alternation needs to know."""
-
-    def solve(self, d: Floats) -> Solution:
-        """Return the machines for weights d of the columns."""
-
-
 class WideModel:
     """The model in the space of the rows, for more columns than rows.
 
@@ -233,7 +226,7 @@ class TallModel:
 
 
 def alternate(
-    model: ManifoldModel, usable: Bools, m: int, tol: float, max_iter: int
+    model: WideModel | TallModel, usable: Bools, m: int, tol: float, max_iter: int
 ) -> Iterator[ManifoldState]:
     """Train the machines and weigh the columns in turn, until little is left to gain.
 
@@ -279,7 +272,7 @@ def alternate(
         yield state
 
 
-def _state(model: ManifoldModel, d: Floats, m: int) -> ManifoldState:
+def _state(model: WideModel | TallModel, d: Floats, m: int) -> ManifoldState:
     solution = model.solve(d)
     squares = solution.pull**2
     largest = np.sort(squares)[len(squares) - m :]

@@ -26,14 +26,14 @@ same, ``benchmarks/enscls.py --part accuracy``); and each labelled row has a sel
 which the only row of a class would count for nothing (D_i = 0). The settings of the map are ours.
 """
 
-from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from semisift._base import PairRanker
+from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
-from semisift._sklearn import Interval, StrOptions, at_least
+from semisift._sklearn import StrOptions
 from semisift.graphs.constrained import (
     list_constraints,
     refuse_vanished,
@@ -46,7 +46,7 @@ from semisift.math.cls import cls_parts, combine
 from semisift.math.som import FEWEST_ROWS, batch_som
 
 
-class CLS(PairRanker):
+class CLS(GraphRanker, PairRanker):
     """Rank columns by neighbourhoods of the unlabelled rows and by the pairs of the labelled ones.
 
     A good column has similar values for unlabelled neighbours and for labelled rows of the same
@@ -99,26 +99,15 @@ class CLS(PairRanker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PairRanker._parameter_constraints,
-        "n_neighbors": [at_least(1)],
-        "variant": [StrOptions({"default", "paper"})],
+        **GraphRanker._parameter_constraints,
         "graph": [StrOptions({"mean", "union"})],
-        "weights": [StrOptions({"heat", "binary"})],
-        "feature_scaling": [None, StrOptions({"minmax"})],
-        "heat_scale": [StrOptions({"mean", "median", "raw"})],
-        "heat_constant": [Interval(Real, 0, None, closed="neither")],
         "self_loops": ["boolean"],
         "mean": [StrOptions({"plain", "D"})],
         "compress": [None, StrOptions({"som"})],
     }
 
-    n_neighbors: int = 10
-    variant: Literal["default", "paper"] = "default"
     graph: Literal["mean", "union"] = "mean"
-    weights: Literal["heat", "binary"] = "heat"
     feature_scaling: Literal["minmax"] | None = None
-    heat_scale: Literal["mean", "median", "raw"] = "mean"
-    heat_constant: float = 1.0
     self_loops: bool = True
     mean: Literal["plain", "D"] = "D"
     compress: Literal["som"] | None = None

@@ -24,7 +24,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
@@ -39,10 +38,7 @@ from semisift.math.information import (
     conditional_mutual_information,
     mutual_information,
 )
-from semisift.math.ranks import rank
-
-# So many columns are kept where no number was asked for.
-MOST_UNASKED = 100
+from semisift.math.ranks import MOST_UNASKED, places, rank
 
 # With fewer labelled rows the information in a pair of columns is mostly chance.
 ENOUGH_LABELS = 20
@@ -120,7 +116,7 @@ class GSFS(GraphRanker):
         if self._lacks_classes(problem, "the Laplacian score, without labels"):
             self.s_laplacian_ = laplacian_score(problem, self._graph(problem, shift=True))
             self.n_kept_ = 0
-            return in_order([], -self.s_laplacian_)
+            return places([], -self.s_laplacian_)
         if len(problem.labels.labelled) < ENOUGH_LABELS:
             warn(
                 f"GSFS has {len(problem.labels.labelled)} labelled rows: with fewer than "
@@ -138,20 +134,10 @@ class GSFS(GraphRanker):
         order = order[: int(np.isfinite(self.s_laplacian_).sum())]
         kept = keep(problem, order, n_wanted, self.min_gain)
         self.n_kept_ = len(kept)
-        return in_order(kept, -self.s_laplacian_)
+        return places(kept, -self.s_laplacian_)
 
     def _comparable_scores(self) -> Floats:
         return -self.s_laplacian_
-
-
-def in_order(kept: list[int], criterion: Floats) -> Floats:
-    """Give p, p - 1, ... to the kept columns and the places below to the others."""
-    scores = np.empty(len(criterion))
-    rest = np.ones(len(criterion), dtype=bool)
-    rest[kept] = False
-    scores[rest] = rankdata(criterion[rest], nan_policy="omit")
-    scores[kept] = len(criterion) - np.arange(len(kept))
-    return scores
 
 
 def keep(problem: Problem, order: Ints, n_wanted: int, min_gain: float) -> list[int]:

@@ -28,7 +28,7 @@ from semisift._sklearn import StrOptions
 from semisift.graphs.pairs import class_moments
 from semisift.math import Floats
 from semisift.math.information import bin_columns, mutual_information
-from semisift.math.ranks import DECIMALS, MOST_UNASKED, PICK_STREAM, pick, scores_of_picks
+from semisift.math.ranks import DECIMALS, MOST_UNASKED, PICK_STREAM, scores_of_picks
 
 NO_REDUNDANCY = 1e-12
 
@@ -98,7 +98,6 @@ class MRMR(FeatureRanker):
         n_picks = self._count_to_select(problem.n_features)
         if not self._asks_for_number:
             n_picks = min(n_picks, MOST_UNASKED)
-        candidates = ~problem.constant
         chance = np.random.default_rng([problem.seed, PICK_STREAM]).permutation(problem.n_features)
         order = np.lexsort((chance, -self._tie_key(problem)))
         redundancy = np.zeros(problem.n_features)
@@ -110,14 +109,9 @@ class MRMR(FeatureRanker):
             n_added += 1
             return criterion(relevance, redundancy / n_added, self.criterion == "MIQ")
 
-        picks = pick(
-            relevance,
-            add,
-            min(n_picks, int(candidates.sum())),
-            candidates=candidates,
-            tie_order=np.argsort(order),
+        return scores_of_picks(
+            relevance, add, n_picks, candidates=~problem.constant, tie_order=np.argsort(order)
         )
-        return scores_of_picks(picks, relevance, candidates)
 
     def _comparable_scores(self) -> Floats:
         return self.relevance_

@@ -20,7 +20,7 @@ from semisift._problem import Problem
 from semisift.filters._surrogate_ranker import SurrogateRanker, Surrogates, mean_over
 from semisift.math import Floats
 from semisift.math.information import Binned, conditional_mutual_information, mutual_information
-from semisift.math.ranks import DECIMALS, MOST_UNASKED, PICK_STREAM, pick, scores_of_picks
+from semisift.math.ranks import DECIMALS, MOST_UNASKED, PICK_STREAM, scores_of_picks
 
 
 class SemiJMI(SurrogateRanker):
@@ -69,7 +69,6 @@ class SemiJMI(SurrogateRanker):
         n_picks = self._count_to_select(problem.n_features)
         if self.n_features_to_select is None:
             n_picks = min(n_picks, MOST_UNASKED)
-        candidates = ~problem.constant
         joint = np.zeros(problem.n_features)
 
         def add(chosen: int) -> Floats:
@@ -84,11 +83,6 @@ class SemiJMI(SurrogateRanker):
             return joint
 
         chance = np.random.default_rng([problem.seed, PICK_STREAM]).permutation(problem.n_features)
-        picks = pick(
-            relevance,
-            add,
-            min(n_picks, int(candidates.sum())),
-            candidates=candidates,
-            tie_order=chance,
+        return scores_of_picks(
+            relevance, add, n_picks, candidates=~problem.constant, tie_order=chance
         )
-        return scores_of_picks(picks, relevance, candidates)

@@ -13,7 +13,7 @@ from semisift.graphs.pairs import count_pairs, some_pairs, units, unlabelled_pai
 from semisift.math import Floats
 from semisift.math.blocks import too_many_to_square
 from semisift.math.cls import TieOptions
-from semisift.math.columns import spans
+from semisift.math.columns import column_factors
 from semisift.math.constraints import Constraints
 
 # The weights as printed: a constant of 0.1 on raw squared distances.
@@ -90,13 +90,9 @@ def scaled(problem: Problem, feature_scaling: str | None) -> tuple[Any, Floats]:
     X, unit = problem.X, units(problem)
     if feature_scaling is None:
         return X, unit
-    span = spans(X)
-    with np.errstate(over="ignore"):
-        factors = np.divide(1.0, span, out=np.zeros_like(span), where=span > 0)
-    factors = np.minimum(factors, np.finfo(np.float64).max) / np.sqrt(X.shape[1])
-    if problem.is_sparse:
-        return X.multiply(factors[None, :]).tocsc(), np.ones(X.shape[1]) / 8
-    return X * factors, np.ones(X.shape[1]) / 8
+    factors, _ = column_factors(X, feature_scaling)
+    X = X.multiply(factors[None, :]).tocsc() if problem.is_sparse else X * factors
+    return X, np.ones(X.shape[1]) / 8
 
 
 def warn_of_no_cannot_link(problem: Problem, name: str) -> None:

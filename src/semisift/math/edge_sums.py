@@ -8,7 +8,6 @@ cancels; for sparse ones it is the column sums of ``X o (D X - S X)``.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from semisift import kernels
@@ -85,16 +84,11 @@ def edge_sums(X: Any, graph: Graph, unit: Floats) -> EdgeSums:
     if not dense.all():
         dense[_add_sparse(sums, X, np.flatnonzero(~dense), graph, factors)] = True
     for columns, block in dense_blocks(X, np.flatnonzero(dense), BLOCK_VALUES):
-        found = _dense_sums(block, graph, factors[columns])
+        edges = graph.starts, graph.second, graph.weights
+        found = kernels.edges.column_sums(block, graph.rows, factors[columns], degrees, *edges)
         for total, part in zip(sums, found, strict=True):
             total[columns] = part
     return sums
-
-
-def _dense_sums(block: NDArray[np.floating], graph: Graph, factors: Floats) -> Floats:
-    """Return the three sums of each column of a block, multiplied by `factors`."""
-    edges = graph.starts, graph.second, graph.weights
-    return kernels.edges.column_sums(block, graph.rows, factors, graph.degrees, *edges)
 
 
 def _add_sparse(sums: EdgeSums, X: Any, rest: Ints, graph: Graph, factors: Floats) -> Ints:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, issparse, triu
+from scipy.sparse import csr_array, diags_array, issparse, triu
 from sklearn.base import clone
 
 from semisift.math import Floats
@@ -40,7 +40,7 @@ def given_graph(given: Any, X: Any, options: GraphOptions, width: Floats | None 
     found = transformer.fit_transform(X.tocsr() if issparse(X) else X)
     found = _check(found, X.shape[0], f"What {type(given).__name__} returned")
     if getattr(transformer, "mode", "distance") == "connectivity":
-        return graph_of_weights(_without_diagonal(found), X.shape[0])
+        return graph_of_weights(found - diags_array(found.diagonal()), X.shape[0])
     n = X.shape[0]
     first = np.repeat(np.arange(n), np.diff(found.indptr))
     apart = first != found.indices  # distances of 0 to other rows are edges
@@ -94,10 +94,3 @@ def _check(given: Any, n_rows: int, name: str) -> csr_array:
         worst = values[~(np.isfinite(values) & (values >= 0))][0]
         raise ValueError(f"{name} must hold finite weights, none negative: got {worst}.")
     return matrix
-
-
-def _without_diagonal(matrix: csr_array) -> csr_array:
-    kept = matrix.tocoo()
-    apart = kept.row != kept.col
-    parts = (kept.data[apart], (kept.row[apart], kept.col[apart]))
-    return csr_array(parts, shape=matrix.shape)

@@ -53,32 +53,38 @@ DECIMALS = 12
 PICK_STREAM = 0x7069
 
 
-def pick(
-    value: Floats, add: Callable[[int], Floats], n_picks: int, *, candidates: Bools, tie_order: Ints
-) -> NDArray[np.int64]:
-    """Pick the column of the largest value, and go on with the values that follow from it.
+def scores_of_picks(
+    relevance: Floats,
+    add: Callable[[int], Floats],
+    n_picks: int,
+    *,
+    candidates: Bools,
+    tie_order: Ints,
+) -> Floats:
+    """Pick the most relevant column, and go on with the values that follow from each pick.
 
     Parameters
     ----------
-    value : float array of shape (p,)
-        Before the first pick.
+    relevance : float array of shape (p,)
+        Not negative: the values before the first pick, and what ranks the columns not picked.
     add : callable
         Given the column that was picked, returns the values before the next pick; not called after
         the last one.
     n_picks : int
-        At most the number of candidates.
+        At most the candidates are picked.
     candidates : bool array of shape (p,)
-        Which columns may be picked.
+        Which columns may be picked; the others rank behind them.
     tie_order : int array of shape (p,)
         Of equally good columns the one with the lowest number is picked.
 
     Returns
     -------
-    int array of shape (n_picks,)
-        The columns in the order in which they were picked.
+    float array of shape (p,)
+        As of `places`.
     """
     picks: list[int] = []
-    left = candidates.copy()
+    left, value = candidates.copy(), relevance
+    n_picks = min(n_picks, int(candidates.sum()))
     while len(picks) < n_picks:
         best = value[left].max()
         tied = np.flatnonzero(left & (value >= best - 10.0**-DECIMALS * max(1.0, abs(best))))
@@ -87,19 +93,17 @@ def pick(
         left[chosen] = False
         if len(picks) < n_picks:
             value = add(chosen)
-    return np.array(picks, dtype=np.int64)
+    return places(picks, np.where(candidates, relevance, -1.0))
 
 
-def scores_of_picks(picks: Ints, relevance: Floats, candidates: Bools) -> Floats:
-    """Return p, p - 1, ... for the picks, and for the others the rank of their relevance.
+def places(picks: list[int], criterion: Floats) -> Floats:
+    """Return p, p - 1, ... for the picks, and for the others the rank of a criterion.
 
     Parameters
     ----------
-    picks : int array
-    relevance : float array of shape (p,)
-        Not negative.
-    candidates : bool array of shape (p,)
-        The others rank behind them.
+    picks : list of int
+    criterion : float array of shape (p,)
+        Higher is better; NaN stays NaN.
 
     Returns
     -------
@@ -107,13 +111,12 @@ def scores_of_picks(picks: Ints, relevance: Floats, candidates: Bools) -> Floats
 
     Examples
     --------
-    >>> relevance = np.array([0.3, 0.1, 0.2, 0.3])
-    >>> scores_of_picks(np.array([3]), relevance, np.ones(4, dtype=bool))
+    >>> places([3], np.array([0.3, 0.1, 0.2, 0.3]))
     array([3., 1., 2., 4.])
     """
-    scores = np.empty(len(relevance))
-    rest = np.ones(len(relevance), dtype=bool)
+    scores = np.empty(len(criterion))
+    rest = np.ones(len(criterion), dtype=bool)
     rest[picks] = False
-    scores[rest] = rankdata(np.where(candidates, relevance, -1.0)[rest])
-    scores[picks] = len(relevance) - np.arange(len(picks))
+    scores[rest] = rankdata(criterion[rest], nan_policy="omit")
+    scores[picks] = len(criterion) - np.arange(len(picks))
     return scores

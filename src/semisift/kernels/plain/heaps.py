@@ -100,16 +100,9 @@ def count_votes(distances: Floats, codes: Ints, n_classes: int, k: int) -> Ints:
     -------
     int array of shape (n, n_classes)
     """
-    is_class = codes[:, None] == np.arange(n_classes)
-    kth = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
-    votes = ((distances <= kth).astype(np.float32) @ is_class.astype(np.float32)).astype(np.int64)
-    # where more than k rows are as near, it matters which of them the heap keeps
-    doubtful = np.flatnonzero(votes.sum(axis=1) > k)
-    heap = np.full((len(doubtful), k), np.inf)
+    heap = np.full((len(distances), k), np.inf)
     kept = np.zeros(heap.shape, dtype=np.int64)
-    for row in range(len(codes)):
-        values = distances[doubtful, row]
+    for row, values in enumerate(distances.T):
         nearer = np.flatnonzero(values < heap[:, 0])
         push(heap, kept, nearer, values[nearer], row)
-    votes[doubtful] = is_class[kept].sum(axis=1)
-    return votes
+    return np.asarray((codes[:, None] == np.arange(n_classes))[kept].sum(axis=1))
