@@ -127,11 +127,7 @@ class FSManifold(GraphRanker):
     labels_needed = "two_classes"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{
-            name: rule
-            for name, rule in GraphRanker._parameter_constraints.items()
-            if name != "variant"
-        },
+        **GraphRanker._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="neither")],
         "graph_weight": [Interval(Real, 0, None, closed="left")],
         "feature_scaling": [None, StrOptions({"minmax", "standard"})],
@@ -140,43 +136,16 @@ class FSManifold(GraphRanker):
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [at_least(1)],
     }
+    del _parameter_constraints["variant"]
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        C: float = 1.0,
-        graph_weight: float = 1.0,
-        n_neighbors: int = 10,
-        feature_scaling: Literal["standard", "minmax"] | None = "standard",
-        rebuild: int = 0,
-        max_unlabelled: int | None = 1000,
-        tol: float = 1e-5,
-        max_iter: int = 5000,
-        graph: Any = "mean",
-        weights: Literal["heat", "binary"] = "heat",
-        heat_scale: Literal["mean", "median", "raw"] = "mean",
-        heat_constant: float = 1.0,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            n_neighbors=n_neighbors,
-            graph=graph,
-            weights=weights,
-            feature_scaling=feature_scaling,
-            heat_scale=heat_scale,
-            heat_constant=heat_constant,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.C = C
-        self.graph_weight = graph_weight
-        self.rebuild = rebuild
-        self.max_unlabelled = max_unlabelled
-        self.tol = tol
-        self.max_iter = max_iter
+    variant: ClassVar[Literal["default"]] = "default"  # type: ignore[misc]  # no parameter here
+    C: float = 1.0
+    graph_weight: float = 1.0
+    feature_scaling: Literal["standard", "minmax"] | None = "standard"
+    rebuild: int = 0
+    max_unlabelled: int | None = 1000
+    tol: float = 1e-5
+    max_iter: int = 5000
 
     def _n_tasks(self, problem: Problem) -> None:
         return None

@@ -165,15 +165,11 @@ class S3VMRFE(FeatureRanker):
 
     def _gone(self, problem: Problem) -> Ints:
         """Return the columns that an earlier fit eliminated, if it is to be gone on with."""
-        before = self.__dict__.get("eliminated_") if self.warm_start else None
+        before = np.array(vars(self).get("eliminated_", ()), dtype=np.int64)
         n_to_leave = int((~problem.constant).sum()) - self._n_left(problem)
-        if (
-            before is None
-            or self._eliminated_from != problem.fingerprint
-            or len(before) >= n_to_leave
-        ):
-            return np.empty(0, dtype=np.int64)
-        return np.asarray(before)
+        if not self.warm_start or not 0 < len(before) < n_to_leave:
+            return before[:0]
+        return before if self._eliminated_from == problem.fingerprint else before[:0]
 
     @one_blas_thread()
     def _score(self, problem: Problem) -> Floats:

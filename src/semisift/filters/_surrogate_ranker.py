@@ -8,19 +8,19 @@ class, and which of the two surrogates is the more powerful follows from the cou
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from semisift._base import FeatureRanker
-from semisift._labels import Labels
 from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.math import Floats, Ints
-from semisift.math.information import Binned, bin_columns, entropy
+from semisift.math.information import Binned, bin_columns, entropy, mutual_information
 from semisift.math.ranks import DECIMALS
 
 # Priors that lie so close to the threshold are on it.
@@ -98,7 +98,7 @@ def mean_over(targets: Surrogates, measure: Callable[[Ints], Floats]) -> Floats:
 class SurrogateRanker(FeatureRanker):
     """Base class of the rankers that give the unlabelled rows to one class.
 
-    Subclasses implement ``_score_class(problem, binned, targets)``.
+    Subclasses implement ``_score_class(problem, relevance, binned, targets)``.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -121,25 +121,21 @@ class SurrogateRanker(FeatureRanker):
                 FallbackWarning,
             )
             return np.round(entropy(binned), DECIMALS)
-        scores = [
-            self._score_class(problem, binned, targets)
-            for targets in self._problems(labels, priors)
-        ]
+        scores, both = [], self.variant == "default"
+        # each class against the rest, or the last of two classes
+        for code in range(1 if labels.n_classes == 2 else 0, labels.n_classes):
+            targets = surrogates(labels.codes, code, priors[code], both_on_threshold=both)
+            relevance = mean_over(targets, partial(mutual_information, binned))
+            scores.append(
+                self._score_class(problem, np.round(relevance, DECIMALS), binned, targets)
+            )
         return np.mean(scores, axis=0)
 
-    def _problems(self, labels: Labels, priors: list[float | None]) -> list[Surrogates]:
-        """Return the surrogates of each class against the rest, or of the last of two classes."""
-        first = 1 if labels.n_classes == 2 else 0
-        return [
-            surrogates(
-                labels.codes, code, priors[code], both_on_threshold=self.variant == "default"
-            )
-            for code in range(first, labels.n_classes)
-        ]
-
     @abstractmethod
-    def _score_class(self, problem: Problem, binned: Binned, targets: Surrogates) -> Floats:
-        """Score the columns by one or two surrogates of one class."""
+    def _score_class(
+        self, problem: Problem, relevance: Floats, binned: Binned, targets: Surrogates
+    ) -> Floats:
+        """Score the columns by one or two surrogates of one class, given what they tell of it."""
 
 
 def parse_priors(class_prior: Any, n_classes: int) -> list[float | None]:

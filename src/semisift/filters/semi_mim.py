@@ -22,14 +22,12 @@ as of the other put the prior exactly on phi: then the score is the mean of both
 the names of the classes do not matter; with ``variant="paper"`` it is y1 of the last class.
 """
 
-import numpy as np
 from scipy.stats import rankdata
 
 from semisift._problem import Problem
-from semisift.filters._surrogate_ranker import SurrogateRanker, Surrogates, mean_over
+from semisift.filters._surrogate_ranker import SurrogateRanker, Surrogates
 from semisift.math import Floats
-from semisift.math.information import Binned, mutual_information
-from semisift.math.ranks import DECIMALS
+from semisift.math.information import Binned
 
 
 class SemiMIM(SurrogateRanker):
@@ -71,7 +69,7 @@ class SemiMIM(SurrogateRanker):
     ['mean concave points', 'worst perimeter', 'worst concave points']
     """
 
-    def _score_class(self, problem: Problem, binned: Binned, targets: Surrogates) -> Floats:
-        information = mean_over(targets, lambda target: mutual_information(binned, target))
-        information = np.round(information, DECIMALS)
-        return information if problem.labels.n_classes <= 2 else rankdata(information)
+    def _score_class(
+        self, problem: Problem, relevance: Floats, binned: Binned, targets: Surrogates
+    ) -> Floats:
+        return relevance if problem.labels.n_classes <= 2 else rankdata(relevance)

@@ -197,28 +197,6 @@ def quadratic_sums(weights: Any, block: Floats, centre: Floats) -> Floats:
     return sums
 
 
-class ClassPart(NamedTuple):
-    """Some rows of a class, the ones that come after them, and their squared distances.
-
-    Attributes
-    ----------
-    X : array or csr_array of shape (n_class, p)
-        All rows of the class.
-    start : int
-        The first of the rows.
-    first, both : int arrays
-        Places of the rows, and of these and the later ones, among the constrained rows.
-    d2 : float array of shape (len(first), len(both))
-        Infinite for a row with itself, and where a pair is there the other way round.
-    """
-
-    X: Any
-    start: int
-    first: Ints
-    both: Ints
-    d2: Floats
-
-
 class ClassPairs(ListedPairs):
     """Sums over the pairs that follow from labels, besides the listed ones."""
 
@@ -233,21 +211,21 @@ class ClassPairs(ListedPairs):
     def least_distances(self) -> tuple[float, float]:
         """Return the least squared distance of a must-link, and the least that is not 0."""
         least = [super().least_distances()]
-        for part in self._parts():
-            least.append((part.d2.min(), part.d2.min(initial=np.inf, where=part.d2 > 0)))
+        for *_, d2 in self._parts():
+            least.append((d2.min(), d2.min(initial=np.inf, where=d2 > 0)))
         smallest, apart = np.min(least, axis=0).tolist()
         return smallest, apart
 
     def must_link_sums(self, heat: Heat) -> Tied:
         """Add up over must-links, with weights that `heat` makes of squared distances."""
         sums, degrees, _, largest = super().must_link_sums(heat)
-        for part in self._parts():
-            weights = np.where(np.isinf(part.d2), 0.0, heat(part.d2))
+        for X, members, rows, d2 in self._parts():
+            weights = np.where(np.isinf(d2), 0.0, heat(d2))
             largest = max(largest, float(weights.max()))
-            degrees[part.first] += weights.sum(axis=1)
-            degrees[part.both] += weights.sum(axis=0)
-            for columns in blocks(len(sums), part.X.shape[0]):
-                block = _centred(part.X, columns, 1 / self.unit, part.start)
+            degrees[members[rows]] += weights.sum(axis=1)
+            degrees[members[rows.start :]] += weights.sum(axis=0)
+            for columns in blocks(len(sums), X.shape[0]):
+                block = _centred(X, columns, 1 / self.unit, rows.start)
                 sums[columns] += _rectangular_sums(weights, block)
         return Tied(sums, degrees, float(degrees.sum()), largest)
 
@@ -266,13 +244,24 @@ class ClassPairs(ListedPairs):
             sums[columns] += _between_classes(block, own, counts, volumes)
         return sums, total + float(volumes @ others), number + float(counts @ others) / 2
 
-    def _parts(self) -> Iterator[ClassPart]:
+    def _parts(self) -> Iterator[tuple[Any, Ints, slice, Floats]]:
+        """Yield some rows of a class at a time, with their distances to these and later ones.
+
+        Yields
+        ------
+        X : array or csr_array of shape (n_class, p)
+            All rows of the class.
+        members : int array of shape (n_class,)
+            Their places among the constrained rows.
+        rows : slice
+        d2 : float array of shape (number of rows, number of these and later rows)
+            Infinite for a row with itself, and where a pair is there the other way round.
+        """
         for code in np.flatnonzero(self.labels.counts > 1):
             members = np.flatnonzero(self.labels.codes == code)
             X = self.rows[members]
             for rows in blocks(len(members), len(members)):
-                d2 = _distances(X, rows, self.factors)
-                yield ClassPart(X, rows.start, members[rows], members[rows.start :], d2)
+                yield X, members, rows, _distances(X, rows, self.factors)
 
 
 def _centred(X: Any, columns: slice, factors: Floats, start: int) -> Floats:
@@ -283,7 +272,7 @@ def _centred(X: Any, columns: slice, factors: Floats, start: int) -> Floats:
 
 
 def _distances(X: Any, rows: slice, factors: Floats) -> Floats:
-    """Return the squared distances of a `ClassPart`."""
+    """Return the squared distances of rows to these and later ones, infinite to earlier ones."""
     height, n = rows.stop - rows.start, X.shape[0] - rows.start
     products, lengths = np.zeros((height, n)), np.zeros(n)
     for columns in blocks(X.shape[1], X.shape[0]):

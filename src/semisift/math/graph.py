@@ -43,17 +43,6 @@ def weighted_median(values: Floats, weights: Floats) -> float:
     return float(values[order[low]] + values[order[min(high, len(order) - 1)]]) / 2
 
 
-def effective_edges(
-    first: Ints, second: Ints, weights: Floats, within: Floats, counts: Ints
-) -> float:
-    """Return ``(sum w)^2 / sum w^2`` over the pairs of rows; an edge of two nodes is many pairs."""
-    total = 2 * weights.sum() + within.sum()
-    squares = 2 * float((weights**2 / (counts[first] * counts[second])).sum())
-    several = counts > 1
-    squares += float((within[several] ** 2 / (counts * (counts - 1.0))[several]).sum())
-    return float(total**2 / (2 * squares)) if squares > 0 else 0.0
-
-
 def cure(options: Any) -> str:
     """Say which of the `GraphOptions` mends heat weights that are too uneven."""
     if options.heat_scale == "raw":
@@ -172,8 +161,17 @@ class Graph:
 
     @cached_property
     def effective_edges(self) -> float:
-        """How many edges of equal weight would be as spread out: ``(sum w)^2 / sum w^2``."""
-        return effective_edges(self.first, self.second, self.weights, self.within, self.counts)
+        """How many edges of equal weight would be as spread out: ``(sum w)^2 / sum w^2``.
+
+        The sums are over pairs of rows; an edge of two nodes is many pairs.
+        """
+        counts = self.counts
+        total = 2 * self.weights.sum() + self.within.sum()
+        pairs = counts[self.first] * counts[self.second]
+        squares = 2 * float((self.weights**2 / pairs).sum())
+        several = counts > 1
+        squares += float((self.within[several] ** 2 / (counts * (counts - 1.0))[several]).sum())
+        return float(total**2 / (2 * squares)) if squares > 0 else 0.0
 
     def split(self, groups: Ints) -> tuple["Graph", Ints]:
         """Split nodes so that the rows of each belong to one group.
@@ -332,6 +330,5 @@ def few_edges(graph: Graph, shares: Floats) -> float | None:
     shares : array of shape (n_edges,)
         Its weights without heat.
     """
-    plain = effective_edges(graph.first, graph.second, shares, graph.within, graph.counts)
-    found = graph.effective_edges
+    plain, found = replace(graph, weights=shares).effective_edges, graph.effective_edges
     return found if found < min(float(len(graph.node)), plain / 2) else None

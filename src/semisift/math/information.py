@@ -306,14 +306,9 @@ def _cuts_of(values: Floats, n_bins: int) -> Floats:
     seen = 1 + np.count_nonzero(np.diff(first, axis=1), axis=1)
     doubtful = np.flatnonzero(seen <= n_bins)
     if len(doubtful):
-        ordered = np.sort(values[doubtful], axis=1) if values.shape[1] > FIRST_LOOK else first
-        ordered = ordered if len(ordered) == len(doubtful) else ordered[doubtful]
-        is_new = ordered[:, 1:] != ordered[:, :-1]
-        number = np.cumsum(is_new, axis=1)
-        few = number[:, -1] < n_bins if number.shape[1] else np.ones(len(ordered), dtype=bool)
-        row, place = np.nonzero(is_new & few[:, None])
-        cuts[:, doubtful[few]] = np.inf
-        cuts[number[row, place] - 1, doubtful[row]] = ordered[row, place + 1]
+        ordered = np.sort(values[doubtful], axis=1)
+        column = np.repeat(np.arange(len(doubtful)), values.shape[1])
+        cuts[:, doubtful] = _cuts_of_ordered(ordered.ravel(), column, len(doubtful), n_bins)
     return cuts
 
 
@@ -328,12 +323,10 @@ def _bin_sparse(X: Any, n_bins: int) -> SparseBins:
         column = np.repeat(np.arange(width), filled[block])
         values = X.data[entries].astype(np.float64)
         has_zeros = np.flatnonzero(filled[block] < n_rows)
-        cuts = _cuts_of_entries(
-            np.concatenate([values, np.zeros(len(has_zeros))]),
-            np.concatenate([column, has_zeros]),
-            width,
-            n_bins,
-        )
+        every = np.concatenate([values, np.zeros(len(has_zeros))])
+        owner = np.concatenate([column, has_zeros])
+        order = np.lexsort((every, owner))
+        cuts = _cuts_of_ordered(every[order], owner[order], width, n_bins)
         background[block] = _codes(np.zeros(width), cuts)
         codes[entries] = _codes(values, cuts[:, column])
     column = np.repeat(np.arange(n_columns), filled)
@@ -342,10 +335,8 @@ def _bin_sparse(X: Any, n_bins: int) -> SparseBins:
     return SparseBins(starts, X.indices[differs], codes[differs], background, n_rows, n_bins)
 
 
-def _cuts_of_entries(values: Floats, column: Ints, n_columns: int, n_bins: int) -> Floats:
-    """Return the cuts of columns that are given as entries, each with at least one."""
-    order = np.lexsort((values, column))
-    values, column = values[order], column[order]
+def _cuts_of_ordered(values: Floats, column: Ints, n_columns: int, n_bins: int) -> Floats:
+    """Return the cuts of columns that are given as entries in their order, each with some."""
     starts = np.searchsorted(column, np.arange(n_columns + 1))
     cuts = _equal_widths(values[starts[:-1]], values[starts[1:] - 1], n_bins)
     is_new = np.concatenate([[True], values[1:] != values[:-1]])

@@ -127,7 +127,8 @@ def find_copies(X: Any, walk: Ints, threshold: float, n_kept: int) -> tuple[Bool
     with one_blas_thread():
         for start in range(0, len(walk), width):
             block = standardise(X, walk[start : start + width])
-            before = [np.abs(_correlate(_restored(X, piece), block)) for piece in pieces]
+            held = (piece if holds else standardise(X, piece.columns) for piece in pieces)
+            before = [np.abs(_correlate(piece, block)) for piece in held]
             known = np.concatenate([*before, np.empty((0, len(block.columns)))])
             inside = np.abs(_correlate(block, block))
             kept, n_visited = _walk_block(known, inside, threshold + TIE, left)
@@ -139,11 +140,8 @@ def find_copies(X: Any, walk: Ints, threshold: float, n_kept: int) -> tuple[Bool
             left -= len(kept)
             if not left:
                 break
-            pieces.append(
-                Standardised(
-                    block.columns[kept], block.values[kept] if holds else None, block.shift[kept]
-                )
-            )
+            values = block.values[kept] if holds else None
+            pieces.append(Standardised(block.columns[kept], values, block.shift[kept]))
     return is_copy, represented_by
 
 
@@ -195,10 +193,6 @@ def _standardise_sparse(part: Any, columns: Ints) -> Standardised:
 def _inverse(length: Floats, scale: float) -> Floats:
     """Return 1 / length, and 0 where the length is rounding alone (values are below 1)."""
     return np.divide(1.0, length, out=np.zeros_like(length), where=length > 1e-14 * scale)
-
-
-def _restored(X: Any, piece: Standardised) -> Standardised:
-    return piece if piece.values is not None else standardise(X, piece.columns)
 
 
 def _correlate(first: Standardised, second: Standardised) -> Floats:
