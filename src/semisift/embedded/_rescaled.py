@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from semisift.math import Bools, Floats, Ints
+from semisift.math.blocks import blocks
 from semisift.math.scaled import ScaledColumns
 
 
@@ -102,11 +103,9 @@ class TallRegression:
         self.columns = columns
         p = len(columns.factor)
         self.squares = np.empty((p, p))
-        width = max(1, BLOCK_VALUES // columns.n_rows)
-        for start in range(0, p, width):
-            which = np.arange(start, min(start + width, p))
-            block = columns.columns(which)
-            self.squares[:, which] = columns.project(block - block.mean(axis=0))
+        for part in blocks(p, columns.n_rows, BLOCK_VALUES):
+            block = columns.columns(np.arange(part.start, part.stop))
+            self.squares[:, part] = columns.project(block - block.mean(axis=0))
 
     def solve(self, theta: Floats, Y: Floats, gamma: float) -> tuple[Floats, Floats]:
         """Return the lengths of the rows of W and the values ``Z W`` around their mean."""

@@ -268,18 +268,18 @@ def some_pairs(problem: Problem, most: int) -> Pairs:
     start, end = np.repeat(ends - labels.counts, labels.counts), np.repeat(ends, labels.counts)
     place = np.arange(len(rows))
     rng = np.random.default_rng([problem.seed, POOL_STREAM])
+    extra = unlabelled_pairs(problem)
     kinds = []
     # each row is paired with those before it in its class, and with all rows of later classes
-    for first_partner, n_partners in ((start, place - start), (end, len(rows) - end)):
+    for first_partner, n_partners, given in (
+        (start, place - start, extra.must_link),
+        (end, len(rows) - end, extra.cannot_link),
+    ):
         passed = np.cumsum(n_partners)
         total = int(passed[-1]) if len(passed) else 0
         number = np.arange(total) if total <= most else rng.choice(total, most, replace=False)
         one = np.searchsorted(passed, number, side="right")
         other = first_partner[one] + number - (passed - n_partners)[one]
-        kinds.append(np.sort(np.column_stack([rows[one], rows[other]]), axis=1))
-    extra = unlabelled_pairs(problem)
-    kinds = [
-        np.concatenate(both)
-        for both in zip(kinds, (extra.must_link, extra.cannot_link), strict=True)
-    ]
-    return Pairs(*(np.unique(pairs, axis=0) for pairs in kinds))
+        pairs = np.sort(np.column_stack([rows[one], rows[other]]), axis=1)
+        kinds.append(np.unique(np.concatenate([pairs, given]), axis=0))
+    return Pairs(*kinds)

@@ -64,9 +64,8 @@ def dense_blocks(
         The columns of the block.
     block : array of shape (n, width)
     """
-    width = max(1, n_values // max(1, X.shape[0]))
-    for start in range(0, len(columns), width):
-        part = columns[start : start + width]
+    for some in blocks(len(columns), X.shape[0], n_values):
+        part = columns[some]
         # a slice is a view, a list of columns a copy
         run = slice(part[0], part[-1] + 1) if part[-1] - part[0] + 1 == len(part) else part
         yield part, X[:, run].toarray(order="F") if issparse(X) else X[:, run]

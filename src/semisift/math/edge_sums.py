@@ -68,11 +68,11 @@ def edge_sums(X: Any, graph: Graph, unit: Floats) -> EdgeSums:
         Of the columns in their units.
     """
     p = X.shape[1]
-    sums = EdgeSums(np.zeros(p), np.zeros(p), np.zeros(p))
+    sums = np.zeros((3, p))
     degrees = graph.degrees
     volume = degrees.sum()
     if not volume > 0:
-        return sums
+        return EdgeSums(*sums)
     factors = 1 / unit
     dense = filled_columns(X)
     if issparse(X):
@@ -85,13 +85,13 @@ def edge_sums(X: Any, graph: Graph, unit: Floats) -> EdgeSums:
         dense[_add_sparse(sums, X, np.flatnonzero(~dense), graph, factors)] = True
     for columns, block in dense_blocks(X, np.flatnonzero(dense), BLOCK_VALUES):
         edges = graph.starts, graph.second, graph.weights
-        found = kernels.edges.column_sums(block, graph.rows, factors[columns], degrees, *edges)
-        for total, part in zip(sums, found, strict=True):
-            total[columns] = part
-    return sums
+        sums[:, columns] = kernels.edges.column_sums(
+            block, graph.rows, factors[columns], degrees, *edges
+        )
+    return EdgeSums(*sums)
 
 
-def _add_sparse(sums: EdgeSums, X: Any, rest: Ints, graph: Graph, factors: Floats) -> Ints:
+def _add_sparse(sums: Floats, X: Any, rest: Ints, graph: Graph, factors: Floats) -> Ints:
     """Add the columns that are sparse, centred only in effect; return those that lose digits."""
     degrees, volume = graph.degrees, graph.degrees.sum()
     # a product has at most as many entries as the edges meet values
@@ -110,6 +110,5 @@ def _add_sparse(sums: EdgeSums, X: Any, rest: Ints, graph: Graph, factors: Float
         lost.append(columns[difference < CANCELS * squared])
         variance = squared - volume * mean**2
         variance[variance <= NEGLIGIBLE * squared] = 0.0
-        sums.difference[columns], sums.variance[columns] = difference, variance
-        sums.mean[columns] = mean
+        sums[:, columns] = difference, variance, mean
     return np.concatenate(lost)

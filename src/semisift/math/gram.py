@@ -209,10 +209,9 @@ def coherent_pairs(
     if not len(must_link) or not len(cannot_link):
         return np.ones(len(must_link), dtype=bool), np.ones(len(cannot_link), dtype=bool)
     total_must, total_cannot = np.zeros(len(must_link)), np.zeros(len(cannot_link))
-    height = max(1, BLOCK_VALUES // len(cannot_link))
-    for start in range(0, len(must_link), height):
-        part = incoherence(gram, must_link[start : start + height], cannot_link)
-        total_must[start : start + height] = part.sum(axis=1)
+    for some in blocks(len(must_link), len(cannot_link), BLOCK_VALUES):
+        part = incoherence(gram, must_link[some], cannot_link)
+        total_must[some] = part.sum(axis=1)
         total_cannot += part.sum(axis=0)
     if selection == "strict" and not total_must.min() > 0 and not total_cannot.min() > 0:
         return total_must == 0, total_cannot == 0

@@ -12,6 +12,8 @@ likely, the last bit decides; so sums are formed here in the order in which nump
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -68,18 +70,11 @@ def add_in_order(terms: Sequence[Any]) -> Any:
         return add_in_order(terms[:half]) + add_in_order(terms[half:])
     in_eights = n - n % 8
     if not in_eights:
-        return _add(terms)
-    sums = [_add(terms[start:in_eights:8]) for start in range(8)]
+        return reduce(add, terms)
+    sums = [reduce(add, terms[start:in_eights:8]) for start in range(8)]
     while len(sums) > 1:
         sums = [a + b for a, b in zip(sums[::2], sums[1::2], strict=True)]
-    return _add([sums[0], *terms[in_eights:]])
-
-
-def _add(terms: Sequence[Any]) -> Any:
-    total = terms[0]
-    for term in terms[1:]:
-        total = total + term
-    return total
+    return reduce(add, [sums[0], *terms[in_eights:]])
 
 
 def mean_and_variance(values: Floats, row_by_row: bool) -> tuple[Floats, Floats]:

@@ -83,18 +83,14 @@ def path_ends(tree: Tree, X: Any) -> Ints:
     moving = np.flatnonzero(tree.feature[at] >= 0)
     while len(moving):
         node = at[moving]
-        goes_left = values_at(X, moving, tree.feature[node]) <= tree.threshold[node]
+        values = X[moving, tree.feature[node]]
+        values = values.toarray().ravel() if issparse(values) else np.asarray(values).ravel()
+        goes_left = values <= tree.threshold[node]
         at[moving] = tree.left[node] + ~goes_left
         reached = moving[has_labels[at[moving]]]
         known[reached] = at[reached]
         moving = moving[tree.feature[at[moving]] >= 0]
     return known
-
-
-def values_at(X: Any, rows: Ints, columns: Ints) -> NDArray[Any]:
-    """Return single values of X."""
-    values = X[rows, columns]
-    return values.toarray().ravel() if issparse(values) else np.asarray(values).ravel()
 
 
 def gini(counts: Ints) -> Floats:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from semisift.math import Floats, Ints
+from semisift.math.blocks import blocks
 from semisift.math.columns import power_of_two
 
 # So few rows are not worth a map.
@@ -135,11 +136,10 @@ def nearest_units(X: Any, units: NDArray[np.floating]) -> NDArray[np.intp]:
     half = (units**2).sum(axis=1) / 2
     transposed = np.ascontiguousarray(units.T)
     winner = np.empty(X.shape[0], dtype=np.intp)
-    height = max(1, BLOCK_VALUES // len(units))
-    for start in range(0, X.shape[0], height):
-        product = X[start : start + height] @ transposed
+    for rows in blocks(X.shape[0], len(units), BLOCK_VALUES):
+        product = X[rows] @ transposed
         product -= half
-        np.argmax(product, axis=1, out=winner[start : start + height])
+        np.argmax(product, axis=1, out=winner[rows])
     return winner
 
 

@@ -1,6 +1,7 @@
 """NNge, one row after another: kernels/nnge.pyx in numpy, bit for bit."""
 
 from dataclasses import dataclass
+from itertools import count
 from math import log2
 from typing import NamedTuple
 
@@ -42,8 +43,6 @@ class _Columns:
 
     def meet(self, one: Bits, other: Bits) -> Bools:
         """Return, for each nominal column, whether the values of boxes have one in common."""
-        if not self.n_words:
-            return np.empty((0, *np.broadcast_shapes(one.shape, other.shape)[1:]), dtype=bool)
         return np.logical_or.reduceat((one & other) != 0, self.first_word, axis=0)
 
     def overlap(self, box: _Boxes, others: _Boxes) -> Bools:
@@ -179,7 +178,7 @@ class _Learning:
         self.X, self.labels, self.columns, self.scales = X, labels, columns, scales
         self.bits = columns.bits(X)
         self.exemplars: list[_Exemplar] = []
-        self.clock = 0
+        self.stamps = count(1)
 
     def hull(self, rows: list[int]) -> _Boxes:
         """Return the smallest box of some rows, which is empty if there are none."""
@@ -195,14 +194,9 @@ class _Learning:
         boxes = zip(*(exemplar.box for exemplar in self.exemplars), strict=True)
         return _Boxes(*(np.concatenate(side, axis=1) for side in boxes))
 
-    def tick(self) -> int:
-        """Return the next stamp."""
-        self.clock += 1
-        return self.clock
-
     def add(self, rows: list[int], label: int) -> None:
         """Add an exemplar."""
-        self.exemplars.append(_Exemplar(rows, label, self.hull(rows), self.tick()))
+        self.exemplars.append(_Exemplar(rows, label, self.hull(rows), next(self.stamps)))
 
     def adjust(self, row: int) -> None:
         """Split the nearest exemplar if it holds a row of another class."""
@@ -220,7 +214,7 @@ class _Learning:
         label = int(self.labels[row])
         own = [exemplar for exemplar in self.exemplars if exemplar.label == label]
         for exemplar in sorted(own, key=_nearness)[:n_attempts]:
-            exemplar.stamp = self.tick()
+            exemplar.stamp = next(self.stamps)
             stretched = self.hull([*exemplar.rows, row])
             if self.columns.overlap(stretched, self.boxes()).sum() == 1:  # with itself
                 exemplar.box = stretched
@@ -245,10 +239,8 @@ class _Learning:
         for member in alone:
             for part, other in (parts, parts[::-1]):
                 stretched = self.hull([*part, member])
-                overlap = [
-                    self.columns.overlap(stretched, box) for box in (point, self.hull(other))
-                ]
-                if not np.any(overlap):
+                apart_from = point, self.hull(other)
+                if not any(self.columns.overlap(stretched, box)[0] for box in apart_from):
                     part.append(member)
                     break
             else:
