@@ -44,12 +44,7 @@ class C4(GraphRanker, PairRanker):
     offset : float, default=0
         Added to both factors; a small one, such as 1e-12, orders columns of which a factor is 0.
     {n_neighbors}
-    {variant (graph)}
-    {graph}
-    {weights}
-    {feature_scaling (distances)}
-    {heat_scale}
-    {heat_constant}
+    {graph parameters}
     {redundancy_threshold}
     {random_state (ties)}
 

@@ -62,12 +62,7 @@ class GSFS(GraphRanker):
     same_class_weight : float, default=1
         The gamma of the formula: weight of a pair of labelled rows of one class.
     {n_neighbors}
-    {variant (graph)}
-    {graph}
-    {weights}
-    {feature_scaling (distances)}
-    {heat_scale}
-    {heat_constant}
+    {graph parameters}
     {redundancy_threshold}
     {random_state (ties)}
 

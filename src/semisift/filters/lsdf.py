@@ -48,12 +48,7 @@ class LSDF(GraphRanker, PairRanker):
         Which differently labelled rows are compared: all, or those that are neighbours.
     n_neighbors : int, default=5
         Neighbours of each row; at most all other rows are used.
-    {variant (graph)}
-    {graph}
-    {weights}
-    {feature_scaling (distances)}
-    {heat_scale}
-    {heat_constant}
+    {graph parameters}
     {redundancy_threshold}
     {random_state (ties)}
 

@@ -47,12 +47,7 @@ class SemiFisherScore(GraphRanker):
         weight of its edges.
     n_neighbors : int, default=20
         Neighbours of each row; at most all other rows are used.
-    {variant (graph)}
-    {graph}
-    {weights}
-    {feature_scaling (distances)}
-    {heat_scale}
-    {heat_constant}
+    {graph parameters}
     {redundancy_threshold}
     {random_state (ties)}
 
@@ -104,13 +99,9 @@ class SemiFisherScore(GraphRanker):
             near /= max(graph.n_edges, np.finfo(np.float64).tiny)
         if self._lacks_classes(problem, "the variance of all rows over that of neighbours"):
             return ratio(spread, near)
-        between, within = self._labelled_sums(problem, unit)
-        return ratio(between + spread, within + near)
-
-    def _labelled_sums(self, problem: Problem, unit: Floats) -> tuple[Floats, Floats]:
         moments = class_moments(problem)
         mean, _ = column_moments(problem.X, unit)
         between = (moments.counts[:, None] * (moments.means - mean) ** 2).sum(axis=0)
         within = moments.within.sum(axis=0)
         parts = moments.counts.sum() if self.balance else 1
-        return between / parts, within / parts
+        return ratio(between / parts + spread, within / parts + near)

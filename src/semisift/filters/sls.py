@@ -28,12 +28,7 @@ class SLS(GraphRanker):
     ----------
     {n_features_to_select}
     {n_neighbors}
-    {variant (graph)}
-    {graph}
-    {weights}
-    {feature_scaling (distances)}
-    {heat_scale}
-    {heat_constant}
+    {graph parameters}
     {redundancy_threshold}
     {random_state (ties)}
 

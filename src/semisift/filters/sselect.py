@@ -42,12 +42,7 @@ class SSelect(GraphRanker):
     graph_weight : float, default=0.1
         The lambda of the paper: weight of the graph term, from 0 to 1. The labels have the rest.
     {n_neighbors}
-    {variant (graph)}
-    {graph}
-    {weights}
-    {feature_scaling (distances)}
-    {heat_scale}
-    {heat_constant}
+    {graph parameters}
     {redundancy_threshold}
     {random_state (ties)}
 
