@@ -31,6 +31,13 @@ ENOUGH = 1e-4
 
 MOST_STEPS = 200
 
+# Weights do not fall below this, or columns could not come back.
+LEAST = 1e-12
+
+# While steps lower the objective they grow by this factor, up to so many in one; else they shrink.
+GROWTH, SHRINKAGE = 1.5, 4.0
+LONGEST = 64.0
+
 
 class SquaredHinge:
     """One machine for each vector of signs, which starts from where it was trained before.
@@ -107,14 +114,6 @@ def newton(R1: Floats, y: Floats, C: float, x: Floats) -> tuple[Floats, float]:
         ):
             break
     return x, float(objective)
-
-
-# Weights do not fall below this, or columns could not come back.
-LEAST = 1e-12
-
-# While steps lower the objective they grow by this factor, up to so many in one; else they shrink.
-GROWTH, SHRINKAGE = 1.5, 4.0
-LONGEST = 64.0
 
 
 class Solution(NamedTuple):

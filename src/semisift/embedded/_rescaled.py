@@ -17,6 +17,11 @@ from semisift.math import Bools, Floats, Ints
 from semisift.math.blocks import blocks
 from semisift.math.scaled import ScaledColumns
 
+# Added to the lengths of the rows of W, so that no weight vanishes for good.
+LEAST_LENGTH = 1e-5
+
+BLOCK_VALUES = 1 << 22
+
 
 def project_on_simplex(points: Floats) -> Floats:
     """Return for each row the nearest one whose entries are not negative and add up to 1.
@@ -40,12 +45,6 @@ def project_on_simplex(points: Floats) -> Floats:
     n_kept = np.count_nonzero(falling * size > excess, axis=1)
     shift = excess[np.arange(len(points)), n_kept - 1] / n_kept
     return np.maximum(points - shift[:, None], 0.0)
-
-
-# Added to the lengths of the rows of W, so that no weight vanishes for good.
-LEAST_LENGTH = 1e-5
-
-BLOCK_VALUES = 1 << 22
 
 
 class RescaledState(NamedTuple):

@@ -14,6 +14,9 @@ from semisift.math import Floats, Ints
 from semisift.math.blocks import blocks, dense_columns
 from semisift.math.columns import column_moments, power_of_two
 
+# Separates the draw of pairs from the other draws with the same seed.
+POOL_STREAM = 0x7061
+
 
 @dataclass(frozen=True, eq=False)
 class ClassMoments:
@@ -79,10 +82,6 @@ def class_moments(problem: Problem) -> ClassMoments:
     share = counts[:, None] / max(1, counts.sum())
     distance = means - (share * means).sum(axis=0)
     return ClassMoments(counts, means, within, (counts[:, None] * distance**2).sum(axis=0))
-
-
-# Separates the draw of pairs from the other draws with the same seed.
-POOL_STREAM = 0x7061
 
 
 def pair_sums(problem: Problem) -> tuple[Floats, Floats]:

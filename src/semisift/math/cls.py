@@ -26,6 +26,9 @@ from semisift.math.constraints import ClassPairs, Constraints, ListedPairs
 from semisift.math.edge_sums import edge_sums
 from semisift.math.graph import Graph, GraphOptions, few_edges, heat_scale, nearest_edges
 
+# Place in the totals of `Parts`.
+N_CANNOT_LINKS = 3
+
 
 @dataclass(frozen=True, kw_only=True)
 class TieOptions(GraphOptions):
@@ -47,10 +50,6 @@ class TieOptions(GraphOptions):
     def graph(self) -> str:
         """The symmetry, as the kernel calls it."""
         return self.symmetry
-
-
-# Place in the totals of `Parts`.
-N_CANNOT_LINKS = 3
 
 
 class Parts(NamedTuple):

@@ -23,6 +23,9 @@ FEW_COLUMNS = 64
 # Columns whose largest span lies between these have squared distances in range as they are.
 SAFE = 1e-50, 1e50
 
+# A denominator below this share of the largest one is zero: what is left of it is rounding.
+NEGLIGIBLE = 1e-12
+
 
 def is_small(n_rows: int, n_columns: int, few: int | None = None) -> bool:
     """Return whether a sparse matrix is better worked on as a dense one, whatever fills it."""
@@ -148,10 +151,6 @@ def _sparse_moments(X: csr_array, unit: Floats) -> tuple[Floats, Floats]:
     squares = np.bincount(X.indices, (values - means[X.indices]) ** 2, n_columns)
     n_zeros = n_rows - np.bincount(X.indices, minlength=n_columns)
     return means, squares + n_zeros * means**2
-
-
-# A denominator below this share of the largest one is zero: what is left of it is rounding.
-NEGLIGIBLE = 1e-12
 
 
 def ratio(numerator: Floats, denominator: Floats, negligible: float | None = None) -> Floats:

@@ -24,6 +24,11 @@ from semisift.math.edge_sums import CANCELS, PRODUCT_VALUES
 from semisift.math.gram import Gram, exact_distances
 from semisift.math.neighbours import FAR
 
+# A centre that is more than so many standard deviations from the mean of the rows is none.
+AWAY = 1e6
+
+Heat = Callable[[Floats], Floats]
+
 
 class Constraints(NamedTuple):
     """Rows that are labelled or in pairs, and their pairs.
@@ -60,12 +65,6 @@ class Constraints(NamedTuple):
             implied = pairs_from_labels(Labels(self.labels.codes[places], self.labels.classes))
             must, cannot = np.concatenate([implied[0], must]), np.concatenate([implied[1], cannot])
         return Constraints(self.rows[places], must, cannot)
-
-
-# A centre that is more than so many standard deviations from the mean of the rows is none.
-AWAY = 1e6
-
-Heat = Callable[[Floats], Floats]
 
 
 class Tied(NamedTuple):

@@ -17,6 +17,12 @@ from semisift.math import Bools, Floats, Ints
 from semisift.math.blocks import blocks, dense_columns, too_many_to_square
 from semisift.math.neighbours import LOST, MeasuredRows
 
+# An overlap below this share of the segment is rounding.
+NEGLIGIBLE = 1e-12
+
+# Overlaps are computed for so many couples of pairs at once.
+BLOCK_VALUES = 1 << 20
+
 
 class Gram:
     """Dot products of rows around their mean, columns multiplied by factors.
@@ -101,13 +107,6 @@ def exact_distances(X: Any, first: Ints, second: Ints, factors: Floats) -> Float
     every = np.arange(X.shape[0])
     rows = MeasuredRows(X, every, np.ones_like(every), factors)
     return rows.from_differences(first.astype(np.int64), second.astype(np.int64))
-
-
-# An overlap below this share of the segment is rounding.
-NEGLIGIBLE = 1e-12
-
-# Overlaps are computed for so many couples of pairs at once.
-BLOCK_VALUES = 1 << 20
 
 
 def overlaps(gram: Any, pairs: Ints, others: Ints) -> Floats:

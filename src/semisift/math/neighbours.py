@@ -27,6 +27,33 @@ FIRST_LOOK = 16
 # What their bits are multiplied by: powers of an odd number, modulo 2^64.
 ODD = np.cumprod(np.full(FIRST_LOOK, 0x9E3779B97F4A7C15, dtype=np.uint64))
 
+# Squared distances are computed for so many pairs of rows at once, 64 MB.
+BLOCK_VALUES = 1 << 23
+
+# What is read several times is worked on in parts of so many values, 2 MB.
+CACHED_VALUES = 1 << 18
+
+# Columns are multiplied so many at once at least, where there is room: each product is added to
+# the others.
+FEWEST_COLUMNS = 1024
+
+# Dense columns of up to so many values are converted once, 256 MB, and not for each block of rows.
+HELD_VALUES = 1 << 25
+
+# So many edges take 6 GB: more are an error, unless they were asked for.
+MOST_EDGES = 50_000_000
+
+# Squared distances that differ by less than this share of the squared lengths involved are equal:
+# a matrix product leaves about 1e-15 of them, 3e-14 with 20,000 columns.
+TIE = 1e-12
+
+# Where squared lengths exceed squared distances by more than this, as they do of rows far from the
+# centre, distances are computed again from differences: those that decide who is a neighbour, ...
+FAR = 1e3
+
+# ... and any other of which most digits are lost, as of all rows where one value is huge.
+LOST = 1e9
+
 
 def distinct_rows(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Merge identical rows into nodes.
@@ -83,34 +110,6 @@ def _dense_keys(X: NDArray[np.floating], looks: list[int]) -> Iterator[Any]:
         else:
             row = np.ascontiguousarray(X[i]) + X.dtype.type(0)
             yield hashlib.blake2b(row, digest_size=16).digest()
-
-
-# Squared distances are computed for so many pairs of rows at once, 64 MB.
-BLOCK_VALUES = 1 << 23
-
-# What is read several times is worked on in parts of so many values, 2 MB.
-CACHED_VALUES = 1 << 18
-
-# Columns are multiplied so many at once at least, where there is room: each product is added to
-# the others.
-FEWEST_COLUMNS = 1024
-
-# Dense columns of up to so many values are converted once, 256 MB, and not for each block of rows.
-HELD_VALUES = 1 << 25
-
-# So many edges take 6 GB: more are an error, unless they were asked for.
-MOST_EDGES = 50_000_000
-
-# Squared distances that differ by less than this share of the squared lengths involved are equal:
-# a matrix product leaves about 1e-15 of them, 3e-14 with 20,000 columns.
-TIE = 1e-12
-
-# Where squared lengths exceed squared distances by more than this, as they do of rows far from the
-# centre, distances are computed again from differences: those that decide who is a neighbour, ...
-FAR = 1e3
-
-# ... and any other of which most digits are lost, as of all rows where one value is huge.
-LOST = 1e9
 
 
 @dataclass(frozen=True, eq=False)

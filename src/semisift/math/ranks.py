@@ -11,6 +11,15 @@ from semisift.math import Bools, Floats, Ints
 # Separates the draw that orders ties from the draws a method makes with the same seed.
 TIE_STREAM = 0x7469
 
+# Picks where nobody asked for a number: the order of the rest says little.
+MOST_UNASKED = 100
+
+# Information is compared up to this: the order in which counts are added changes the last bits.
+DECIMALS = 12
+
+# Separates the draw that orders ties among the picks from the one that orders ties of scores.
+PICK_STREAM = 0x7069
+
 
 def rank(
     scores: NDArray[np.floating], seed: int, tie_key: NDArray[np.floating] | None = None
@@ -41,16 +50,6 @@ def rank(
     keys = (tie_order, -scores) if tie_key is None else (tie_order, -tie_key, -scores)
     ranking[np.lexsort(keys)] = np.arange(1, len(scores) + 1)
     return ranking
-
-
-# Picks where nobody asked for a number: the order of the rest says little.
-MOST_UNASKED = 100
-
-# Information is compared up to this: the order in which counts are added changes the last bits.
-DECIMALS = 12
-
-# Separates the draw that orders ties among the picks from the one that orders ties of scores.
-PICK_STREAM = 0x7069
 
 
 def scores_of_picks(
