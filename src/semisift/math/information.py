@@ -31,8 +31,6 @@ BLOCK_COUNTS = 1 << 22
 # Rows that show of most columns that they have more values than bins.
 FIRST_LOOK = 64
 
-Codes = Ints
-
 
 @dataclass(frozen=True, eq=False)
 class DenseBins:
@@ -61,7 +59,7 @@ class DenseBins:
         """For each bin, whether rows are in it: of shape (n_bins, n_words, n_columns)."""
         return np.stack([_pack(self.codes == code) for code in range(self.n_bins)])
 
-    def counts(self, other: Codes, n_other: int, columns: slice) -> Ints:
+    def counts(self, other: Ints, n_other: int, columns: slice) -> Ints:
         """Return the counts of shape (n_other, n_bins, number of columns)."""
         marks = _pack(other[:, None] == np.arange(n_other))
         bits = self._bits[:, :, columns]
@@ -113,7 +111,7 @@ class SparseBins:
         column = np.repeat(np.arange(len(self.background)), np.diff(self.starts))
         return column * self.n_bins + self.values
 
-    def counts(self, other: Codes, n_other: int, columns: slice) -> Ints:
+    def counts(self, other: Ints, n_other: int, columns: slice) -> Ints:
         """Return the counts of shape (n_other, n_bins, number of columns)."""
         width = columns.stop - columns.start
         entries = slice(self.starts[columns.start], self.starts[columns.stop])
@@ -176,7 +174,7 @@ def entropy(binned: Binned) -> Floats:
     return np.maximum(k_log_k[-1] - np.concatenate(sums), 0.0) / n_rows
 
 
-def mutual_information(binned: Binned, y: Codes) -> Floats:
+def mutual_information(binned: Binned, y: Ints) -> Floats:
     """Return the mutual information I(f; y) of each binned column with one variable.
 
     Parameters
@@ -200,7 +198,7 @@ def mutual_information(binned: Binned, y: Codes) -> Floats:
     return conditional_mutual_information(binned, y, np.zeros(len(y), dtype=np.int64))
 
 
-def conditional_mutual_information(binned: Binned, y: Codes, s: Codes) -> Floats:
+def conditional_mutual_information(binned: Binned, y: Ints, s: Ints) -> Floats:
     """Return I(f; y | s) of each binned column f with y, given one further variable s.
 
     Parameters
@@ -240,7 +238,7 @@ def conditional_mutual_information(binned: Binned, y: Codes, s: Codes) -> Floats
 
 
 def joint_counts(
-    binned: Binned, other: Codes, n_other: int | None = None
+    binned: Binned, other: Ints, n_other: int | None = None
 ) -> Iterator[tuple[slice, Ints]]:
     """Yield for blocks of columns how often each bin meets each value of another variable.
 
