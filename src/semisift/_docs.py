@@ -10,6 +10,9 @@ from textwrap import indent
 from typing import Any
 
 ENTRIES = {
+    # of slots that are filled in turn
+    "graph parameters": "{variant (graph)}\n{graph}\n{weights}\n"
+    "{feature_scaling (distances)}\n{heat_scale}\n{heat_constant}",
     "n_features_to_select": """\
 n_features_to_select : int, float or str, default=None
     How many columns to select: a number, a share in (0, 1], or a rule: "shadow", "stability"

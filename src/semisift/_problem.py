@@ -16,10 +16,9 @@ from semisift._labels import Labels, Pairs, pairs_from_labels, parse_labels, par
 from semisift._warnings import warn
 from semisift.exceptions import GraphWarning
 from semisift.math.columns import extremes, spans
-from semisift.math.distinct import distinct_rows
 from semisift.math.given_graph import given_graph
-from semisift.math.graph import Graph, GraphOptions, neighbour_graph
-from semisift.math.heat import cure
+from semisift.math.graph import Graph, GraphOptions, cure, neighbour_graph
+from semisift.math.neighbours import distinct_rows
 from semisift.math.structure import check_structure
 
 # Columns are worked on in blocks of about this many values, 8 MB as float64.

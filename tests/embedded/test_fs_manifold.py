@@ -10,8 +10,7 @@ from sklearn.neighbors import KNeighborsTransformer
 from semisift import FSManifold
 from semisift._problem import Problem
 from semisift.embedded import _manifold
-from semisift.embedded._manifold import TallModel, WideModel, water_filling
-from semisift.embedded._squared_hinge import SquaredHinge
+from semisift.embedded._manifold import SquaredHinge, TallModel, WideModel, water_filling
 from semisift.embedded.fs_manifold import standardised
 from semisift.math.graph import GraphOptions
 from tests.conftest import make_data

@@ -10,9 +10,8 @@ from sklearn.base import clone
 
 from semisift import RLSR
 from semisift.embedded import rlsr as module
-from semisift.embedded._rescaled import TallRegression, WideRegression, descend
+from semisift.embedded._rescaled import TallRegression, WideRegression, descend, project_on_simplex
 from semisift.math.scaled import ScaledColumns
-from semisift.math.simplex import project_on_simplex
 from tests.conftest import make_data
 from tests.reference import rlsr as slow
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 from semisift import CLS, CSFS, FallbackWarning, GraphWarning, LaplacianScore
-from semisift.math.coherence import coherence, coherent_pairs, overlaps
+from semisift.math.gram import coherence, coherent_pairs, overlaps
 from tests.reference import cls as reference
 
 T1 = np.array([[0, 0, 2], [1, 3, 2], [4, 0, 2], [5, 3, 2], [0, 2, 2], [5, 1, 2]], dtype=float)

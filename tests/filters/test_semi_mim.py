@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 from semisift import FallbackWarning, SemiJMI, SemiMIM
+from semisift.filters._surrogate_ranker import surrogates, threshold
 from semisift.math.information import bin_columns, conditional_mutual_information
-from semisift.math.surrogates import surrogates, threshold
 from tests.conftest import make_data
 from tests.reference import information as slow
 

@@ -11,7 +11,7 @@ from semisift import CLS, CSFS, EnsCLS, FallbackWarning
 from semisift._problem import Problem
 from semisift.ensembles import _subspaces
 from semisift.ensembles._subspaces import deal_members, make_setting
-from semisift.math import blocks, coherence
+from semisift.math import blocks, gram
 from tests.filters.test_cls import pairs_of
 from tests.reference import cls as reference
 
@@ -119,7 +119,7 @@ def test_csfs_is_the_same(form, pairs, params, monkeypatch):
     ranker = CSFS(**params).fit(form(X), y, **pairs)
     expected, kept = ranker.scores_, ranker.n_kept_
     monkeypatch.setattr(blocks, "MOST_SQUARED", 10)
-    monkeypatch.setattr(coherence, "BLOCK_VALUES", 300)
+    monkeypatch.setattr(gram, "BLOCK_VALUES", 300)
     assert_allclose(ranker.fit(form(X), y, **pairs).scores_, expected, rtol=1e-9)
     assert ranker.n_kept_ == kept
 

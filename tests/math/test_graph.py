@@ -16,10 +16,9 @@ from semisift import ApproximateNeighbors, GraphWarning, LaplacianScore, kernels
 from semisift._problem import Problem
 from semisift.math import edge_sums as edge_sums_module
 from semisift.math import neighbours
-from semisift.math.distinct import distinct_rows
 from semisift.math.edge_sums import edge_sums
-from semisift.math.graph import GraphOptions, neighbour_graph
-from semisift.math.heat import weighted_median
+from semisift.math.graph import GraphOptions, neighbour_graph, weighted_median
+from semisift.math.neighbours import distinct_rows
 from tests.reference import graph_filters as slow
 
 pytestmark = pytest.mark.usefixtures("stay_sparse")

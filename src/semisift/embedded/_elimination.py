@@ -7,11 +7,11 @@ of the front, they are not looked at.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._warnings import warn
 from semisift.embedded._machines import Machines
 from semisift.exceptions import FallbackWarning
+from semisift.math import Bools, Floats, Ints
 
 # The front has so many columns, and more of them if rows are few, up to so many values, 2 MB: more
 # are slower to compare, fewer are used up sooner.
@@ -51,8 +51,8 @@ class Elimination:
         *,
         unlabelled_weight: float,
         is_printed: bool,
-        kept: NDArray[np.bool_],
-        tie_order: NDArray[np.int64],
+        kept: Bools,
+        tie_order: Ints,
     ) -> None:
         self.unlabelled = unlabelled
         self.machines = [part for part in (labelled, unlabelled) if part is not None]
@@ -66,7 +66,7 @@ class Elimination:
         self.has_direction = True
         self._start_afresh()
 
-    def remove(self, count: int) -> NDArray[np.int64]:
+    def remove(self, count: int) -> Ints:
         """Remove the weakest columns and return them, the weakest first."""
         if count == 1:
             place = self._weakest()
@@ -86,7 +86,7 @@ class Elimination:
                 part.remove(Z, self.kept)
         return weakest
 
-    def by_strength(self) -> NDArray[np.int64]:
+    def by_strength(self) -> Ints:
         """Return the columns that are left, the weakest first."""
         if self.n_kept <= 1:
             return np.flatnonzero(self.kept)
@@ -95,7 +95,7 @@ class Elimination:
         levels = np.round(strengths / self.tie) if self.tie > 0 else strengths
         return left[np.lexsort((self.tie_order[left], levels))]
 
-    def _all_strengths(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _all_strengths(self) -> tuple[Ints, Floats]:
         """Return the columns that are left and their strengths."""
         left = np.flatnonzero(self.kept)
         pairs = zip(self.machines, self.directions, strict=True)
@@ -127,7 +127,7 @@ class Elimination:
             self.directions.append(part.dual * scales[:, None])
         self.tie = TIE * float(np.sqrt(total / max(1, self.n_kept)))
 
-    def _strengths(self, weights: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def _strengths(self, weights: list[Floats]) -> Floats:
         """Return strengths from the weights in the machines, each of shape (n, n_machines)."""
         if self.is_printed:
             weights = [sum(weights[1:], weights[0])]
@@ -143,7 +143,7 @@ class Elimination:
         tied = np.flatnonzero(strengths <= strengths.min() + self.tie)
         return int(tied[np.argmin(self.tie_order[self.front[tied]])])
 
-    def _strengths_in_front(self) -> NDArray[np.float64]:
+    def _strengths_in_front(self) -> Floats:
         pairs = zip(self.blocks, self.directions, strict=True)
         strengths = self._strengths([block @ direction.T for block, direction in pairs])
         return np.where(self.in_front, strengths, np.inf)

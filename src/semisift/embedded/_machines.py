@@ -5,10 +5,10 @@ from it, and the dual variables, which change little, are found again in a few s
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.blas import dger
 
 from semisift import kernels
+from semisift.math import Bools, Floats, Ints
 from semisift.math.scaled import ScaledColumns
 
 # How far the gradients of the dual may be apart, as a share of the largest: so tight that the
@@ -37,26 +37,21 @@ class Machines:
     """
 
     def __init__(
-        self,
-        columns: ScaledColumns,
-        target: NDArray[np.float64],
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
-        dual: NDArray[np.float64],
+        self, columns: ScaledColumns, target: Floats, low: Floats, high: Floats, dual: Floats
     ) -> None:
         self.columns = columns
         self.target, self.low, self.high, self.dual = target, low, high, dual
         self.gram = np.zeros((columns.n_rows, columns.n_rows))
         self.gradient = -target
 
-    def keep(self, kept: NDArray[np.bool_]) -> None:
+    def keep(self, kept: Bools) -> None:
         """Leave out all columns but some, and compute the Gram matrix afresh."""
         self.columns = self.columns.restricted(kept)
         self.gram = np.ascontiguousarray(self.columns.gram(kept.astype(np.float64)))
         self.exact = self.gram.diagonal().copy()
         self.gradient = self.dual @ self.gram - self.target
 
-    def remove(self, Z: NDArray[np.float64], kept: NDArray[np.bool_]) -> None:
+    def remove(self, Z: Floats, kept: Bools) -> None:
         """Take columns from the Gram matrix.
 
         Parameters
@@ -75,7 +70,7 @@ class Machines:
         if len(lost):
             self._compute_rows(lost, kept)
 
-    def _compute_rows(self, lost: NDArray[np.integer], kept: NDArray[np.bool_]) -> None:
+    def _compute_rows(self, lost: Ints, kept: Bools) -> None:
         """Compute the Gram matrix afresh where rows have next to nothing left in the columns."""
         chosen = np.zeros((self.columns.n_rows, len(lost)))
         chosen[lost, np.arange(len(lost))] = 1.0
@@ -95,13 +90,13 @@ class Machines:
             kernels.dual.solve(self.gram, *machine, TOLERANCE, MOST_STEPS)
 
     @property
-    def lengths(self) -> NDArray[np.float64]:
+    def lengths(self) -> Floats:
         """The length of w of each machine."""
         squares = np.einsum("ij,ij->i", self.dual, self.gradient + self.target)
         return np.sqrt(np.maximum(squares, 0.0))
 
 
-def class_signs(codes: NDArray[np.integer], n_classes: int) -> NDArray[np.float64]:
+def class_signs(codes: Ints, n_classes: int) -> Floats:
     """Return +1 and -1 for each class against the rest, or for the second of two classes.
 
     Parameters
@@ -117,9 +112,7 @@ def class_signs(codes: NDArray[np.integer], n_classes: int) -> NDArray[np.float6
     return np.where(codes == positive[:, None], 1.0, -1.0)
 
 
-def one_against_rest(
-    columns: ScaledColumns, codes: NDArray[np.integer], n_classes: int, C: float
-) -> Machines:
+def one_against_rest(columns: ScaledColumns, codes: Ints, n_classes: int, C: float) -> Machines:
     """Return the machines of the classes, or the one of two classes.
 
     As `sklearn.svm.SVC` with a linear kernel; u holds ``alpha_i y_i``.

@@ -14,15 +14,22 @@ over all d between 0 and 1 with the sum m: a bound on what is left to gain.
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigh, solve, solve_triangular
 
-from semisift.embedded._squared_hinge import SquaredHinge
+from semisift.math import Bools, Floats, Ints
 from semisift.math.blocks import blocks
 from semisift.math.scaled import ScaledColumns
+
+# A decrease of the objective below this share of it is rounding.
+NEGLIGIBLE = 1e-15
+
+# The decrease that a step must bring, as a share of what its slope promises.
+ENOUGH = 1e-4
+
+MOST_STEPS = 200
 
 # Weights do not fall below this, or columns could not come back.
 LEAST = 1e-12
@@ -30,6 +37,83 @@ LEAST = 1e-12
 # While steps lower the objective they grow by this factor, up to so many in one; else they shrink.
 GROWTH, SHRINKAGE = 1.5, 4.0
 LONGEST = 64.0
+
+
+class SquaredHinge:
+    """One machine for each vector of signs, which starts from where it was trained before.
+
+    Parameters
+    ----------
+    signs : float array of shape (n_machines, n)
+        The class of each row as +1 or -1.
+    C : float
+
+    Attributes
+    ----------
+    duals : float array of shape (n_machines, n)
+        Minus the derivative of the loss by the value of each row.
+    biases : float array of shape (n_machines,)
+    """
+
+    def __init__(self, signs: Floats, C: float) -> None:
+        self.signs, self.C = signs, C
+        self.duals = np.zeros(signs.shape)
+        self.biases = np.zeros(len(signs))
+
+    def train(self, R: Floats) -> tuple[float, Floats]:
+        """Minimise ``|v|^2 / 2 + C sum_i max(0, 1 - y_i (r_i'v + b))^2`` for each machine.
+
+        Parameters
+        ----------
+        R : float array of shape (n, r)
+
+        Returns
+        -------
+        objective : float
+            Sum over the machines.
+        v : float array of shape (n_machines, r)
+        """
+        total, found = 0.0, np.empty((len(self.signs), R.shape[1]))
+        R1 = np.column_stack([R, np.ones(len(R))])
+        for k, y in enumerate(self.signs):
+            start = np.append(self.duals[k] @ R, self.biases[k])
+            x, objective = newton(R1, y, self.C, start)
+            self.duals[k] = 2 * self.C * y * np.maximum(0.0, 1 - y * (R1 @ x))
+            found[k], self.biases[k] = x[:-1], x[-1]
+            total += objective
+        return total, found
+
+
+def newton(R1: Floats, y: Floats, C: float, x: Floats) -> tuple[Floats, float]:
+    """Train one machine; the last column of R1 is 1, and the last entry of x is not penalised."""
+    slack = np.maximum(0.0, 1 - y * (R1 @ x))
+    objective = x[:-1] @ x[:-1] / 2 + C * (slack @ slack)
+    for _ in range(MOST_STEPS):
+        active = slack > 0
+        part = R1[active]
+        hessian = 2 * C * part.T @ part
+        hessian[np.diag_indices(len(x) - 1)] += 1.0
+        gradient = -2 * C * (y * slack) @ R1
+        gradient[:-1] += x[:-1]
+        if not active.any():
+            hessian[-1, -1] = 1.0
+        step = -solve(hessian, gradient, assume_a="pos")
+        slope = gradient @ step
+        share, before = 1.0, objective
+        while True:
+            new = x + share * step
+            slack = np.maximum(0.0, 1 - y * (R1 @ new))
+            objective = new[:-1] @ new[:-1] / 2 + C * (slack @ slack)
+            if objective <= before + ENOUGH * share * slope or share < NEGLIGIBLE:
+                break
+            share /= 2
+        x = new
+        # with the same rows active a whole step ends at the minimum
+        if before - objective <= NEGLIGIBLE * before or (
+            share == 1.0 and ((slack > 0) == active).all()
+        ):
+            break
+    return x, float(objective)
 
 
 class Solution(NamedTuple):
@@ -43,7 +127,7 @@ class Solution(NamedTuple):
     """
 
     objective: float
-    pull: NDArray[np.float64]
+    pull: Floats
 
 
 class ManifoldState(NamedTuple):
@@ -58,16 +142,9 @@ class ManifoldState(NamedTuple):
         By how much the objective exceeds the lowest one, at most.
     """
 
-    d: NDArray[np.float64]
+    d: Floats
     solution: Solution
     gap: float
-
-
-class ManifoldModel(Protocol):
-    """What the alternation needs to know."""
-
-    def solve(self, d: NDArray[np.float64]) -> Solution:
-        """Return the machines for weights d of the columns."""
 
 
 class WideModel:
@@ -86,17 +163,13 @@ class WideModel:
     """
 
     def __init__(
-        self,
-        columns: ScaledColumns,
-        Q: Any,
-        labelled: NDArray[np.integer],
-        machines: SquaredHinge,
+        self, columns: ScaledColumns, Q: Any, labelled: Ints, machines: SquaredHinge
     ) -> None:
         self.columns, self.Q, self.labelled, self.machines = columns, Q, labelled, machines
         # most columns soon have the least weight, and need not be looked at for the Gram matrix
         self.K_of_least = LEAST * columns.gram(np.ones(len(columns.factor)))
 
-    def solve(self, d: NDArray[np.float64]) -> Solution:
+    def solve(self, d: Floats) -> Solution:
         """Return the machines for weights d of the columns."""
         K = self.columns.gram(np.maximum(d - LEAST, 0.0))
         K += self.K_of_least
@@ -127,11 +200,7 @@ class TallModel:
     """
 
     def __init__(
-        self,
-        columns: ScaledColumns,
-        Q: Any,
-        labelled: NDArray[np.integer],
-        machines: SquaredHinge,
+        self, columns: ScaledColumns, Q: Any, labelled: Ints, machines: SquaredHinge
     ) -> None:
         p = len(columns.factor)
         self.machines = machines
@@ -142,7 +211,7 @@ class TallModel:
             self.M[:, part] = columns.project(Q @ Z)
             self.labelled[:, part] = Z[labelled]
 
-    def solve(self, d: NDArray[np.float64]) -> Solution:
+    def solve(self, d: Floats) -> Solution:
         """Return the machines for weights d of the columns."""
         root = np.sqrt(d)
         metric = root[:, None] * self.M * root
@@ -156,7 +225,7 @@ class TallModel:
 
 
 def alternate(
-    model: ManifoldModel, usable: NDArray[np.bool_], m: int, tol: float, max_iter: int
+    model: WideModel | TallModel, usable: Bools, m: int, tol: float, max_iter: int
 ) -> Iterator[ManifoldState]:
     """Train the machines and weigh the columns in turn, until little is left to gain.
 
@@ -202,16 +271,14 @@ def alternate(
         yield state
 
 
-def _state(model: ManifoldModel, d: NDArray[np.float64], m: int) -> ManifoldState:
+def _state(model: WideModel | TallModel, d: Floats, m: int) -> ManifoldState:
     solution = model.solve(d)
     squares = solution.pull**2
     largest = np.sort(squares)[len(squares) - m :]
     return ManifoldState(d, solution, float(max(0.0, largest.sum() - d @ squares) / 2))
 
 
-def water_filling(
-    weights: NDArray[np.float64], m: float, least: float = 0.0
-) -> NDArray[np.float64]:
+def water_filling(weights: Floats, m: float, least: float = 0.0) -> Floats:
     """Return ``weights / tau``, but no less than `least` and no more than 1, with the sum m.
 
     Parameters

@@ -11,16 +11,40 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from semisift.math import Bools, Floats, Ints
+from semisift.math.blocks import blocks
 from semisift.math.scaled import ScaledColumns
-from semisift.math.simplex import project_on_simplex
 
 # Added to the lengths of the rows of W, so that no weight vanishes for good.
 LEAST_LENGTH = 1e-5
 
 BLOCK_VALUES = 1 << 22
+
+
+def project_on_simplex(points: Floats) -> Floats:
+    """Return for each row the nearest one whose entries are not negative and add up to 1.
+
+    Parameters
+    ----------
+    points : float array of shape (n, k)
+
+    Returns
+    -------
+    float array of shape (n, k)
+
+    Examples
+    --------
+    >>> project_on_simplex(np.array([[0.5, 0.8, -0.3]]))
+    array([[0.35, 0.65, 0.  ]])
+    """
+    falling = -np.sort(-points, axis=1)
+    excess = np.cumsum(falling, axis=1) - 1.0
+    size = np.arange(1, points.shape[1] + 1)
+    n_kept = np.count_nonzero(falling * size > excess, axis=1)
+    shift = excess[np.arange(len(points)), n_kept - 1] / n_kept
+    return np.maximum(points - shift[:, None], 0.0)
 
 
 class RescaledState(NamedTuple):
@@ -35,9 +59,9 @@ class RescaledState(NamedTuple):
         What each row has of each class.
     """
 
-    theta: NDArray[np.float64]
+    theta: Floats
     objective: float
-    shares: NDArray[np.float64]
+    shares: Floats
 
 
 class WideRegression:
@@ -46,9 +70,7 @@ class WideRegression:
     def __init__(self, columns: ScaledColumns) -> None:
         self.columns = columns
 
-    def solve(
-        self, theta: NDArray[np.float64], Y: NDArray[np.float64], gamma: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def solve(self, theta: Floats, Y: Floats, gamma: float) -> tuple[Floats, Floats]:
         """Return the lengths of the rows of W and the values ``Z W`` around their mean.
 
         Parameters
@@ -80,15 +102,11 @@ class TallRegression:
         self.columns = columns
         p = len(columns.factor)
         self.squares = np.empty((p, p))
-        width = max(1, BLOCK_VALUES // columns.n_rows)
-        for start in range(0, p, width):
-            which = np.arange(start, min(start + width, p))
-            block = columns.columns(which)
-            self.squares[:, which] = columns.project(block - block.mean(axis=0))
+        for part in blocks(p, columns.n_rows, BLOCK_VALUES):
+            block = columns.columns(np.arange(part.start, part.stop))
+            self.squares[:, part] = columns.project(block - block.mean(axis=0))
 
-    def solve(
-        self, theta: NDArray[np.float64], Y: NDArray[np.float64], gamma: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def solve(self, theta: Floats, Y: Floats, gamma: float) -> tuple[Floats, Floats]:
         """Return the lengths of the rows of W and the values ``Z W`` around their mean."""
         roots = np.sqrt(theta)
         matrix = self.squares * roots
@@ -102,8 +120,8 @@ class TallRegression:
 
 def descend(
     model: WideRegression | TallRegression,
-    usable: NDArray[np.bool_],
-    codes: NDArray[np.integer],
+    usable: Bools,
+    codes: Ints,
     n_classes: int,
     gamma: float,
     *,
@@ -146,7 +164,7 @@ def descend(
         yield RescaledState(theta, float(objective), shares)
 
 
-def solve_ridge(matrix: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
+def solve_ridge(matrix: Floats, target: Floats) -> Floats:
     """Solve equations whose matrix, which is overwritten, is positive definite by its ridge."""
     try:
         factor = cho_factor(matrix, lower=True, overwrite_a=True)

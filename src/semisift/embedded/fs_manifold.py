@@ -27,7 +27,6 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import diags_array
 from sklearn.exceptions import ConvergenceWarning
 
@@ -37,12 +36,18 @@ from semisift._sklearn import Interval, StrOptions, at_least
 from semisift._threads import one_blas_thread
 from semisift._warnings import warn
 from semisift.embedded._machines import class_signs
-from semisift.embedded._manifold import LEAST, ManifoldState, TallModel, WideModel, alternate
-from semisift.embedded._squared_hinge import SquaredHinge
-from semisift.graphs.class_moments import units
-from semisift.math.columns import filled_columns
+from semisift.embedded._manifold import (
+    LEAST,
+    ManifoldState,
+    SquaredHinge,
+    TallModel,
+    WideModel,
+    alternate,
+)
+from semisift.graphs.pairs import units
+from semisift.math import Floats, Ints
+from semisift.math.columns import column_moments, filled_columns
 from semisift.math.graph import Graph, edges_of
-from semisift.math.moments import column_moments
 from semisift.math.scaled import ScaledColumns
 
 # So many columns are sought where no number was asked for, or half of them.
@@ -122,11 +127,7 @@ class FSManifold(GraphRanker):
     labels_needed = "two_classes"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{
-            name: rule
-            for name, rule in GraphRanker._parameter_constraints.items()
-            if name != "variant"
-        },
+        **GraphRanker._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="neither")],
         "graph_weight": [Interval(Real, 0, None, closed="left")],
         "feature_scaling": [None, StrOptions({"minmax", "standard"})],
@@ -135,49 +136,22 @@ class FSManifold(GraphRanker):
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [at_least(1)],
     }
+    del _parameter_constraints["variant"]
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        C: float = 1.0,
-        graph_weight: float = 1.0,
-        n_neighbors: int = 10,
-        feature_scaling: Literal["standard", "minmax"] | None = "standard",
-        rebuild: int = 0,
-        max_unlabelled: int | None = 1000,
-        tol: float = 1e-5,
-        max_iter: int = 5000,
-        graph: Any = "mean",
-        weights: Literal["heat", "binary"] = "heat",
-        heat_scale: Literal["mean", "median", "raw"] = "mean",
-        heat_constant: float = 1.0,
-        redundancy_threshold: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            n_neighbors=n_neighbors,
-            graph=graph,
-            weights=weights,
-            feature_scaling=feature_scaling,
-            heat_scale=heat_scale,
-            heat_constant=heat_constant,
-            redundancy_threshold=redundancy_threshold,
-            random_state=random_state,
-        )
-        self.C = C
-        self.graph_weight = graph_weight
-        self.rebuild = rebuild
-        self.max_unlabelled = max_unlabelled
-        self.tol = tol
-        self.max_iter = max_iter
+    variant: ClassVar[Literal["default"]] = "default"  # type: ignore[misc]  # no parameter here
+    C: float = 1.0
+    graph_weight: float = 1.0
+    feature_scaling: Literal["standard", "minmax"] | None = "standard"
+    rebuild: int = 0
+    max_unlabelled: int | None = 1000
+    tol: float = 1e-5
+    max_iter: int = 5000
 
     def _n_tasks(self, problem: Problem) -> None:
         return None
 
     @one_blas_thread()
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         rows = problem.some_rows(self.max_unlabelled)
         part = problem.part(rows)
         m = self._count_to_select(problem.n_features)
@@ -199,7 +173,7 @@ class FSManifold(GraphRanker):
         self.gains_ = state.solution.pull**2 / 2
         return np.where(state.d > LEAST, state.d, 0.0)
 
-    def _graph_of_rows(self, problem: Problem, part: Problem, rows: NDArray[np.int64]) -> Graph:
+    def _graph_of_rows(self, problem: Problem, part: Problem, rows: Ints) -> Graph:
         """Return the graph of the rows that are used; a given matrix is one of all rows."""
         is_matrix = not isinstance(self.graph, str) and not hasattr(self.graph, "fit_transform")
         if is_matrix and self.rebuild:
@@ -231,11 +205,11 @@ class FSManifold(GraphRanker):
         self.n_iter_ = len(path)
         return state
 
-    def _tie_key(self, problem: Problem) -> NDArray[np.float64]:
+    def _tie_key(self, problem: Problem) -> Floats:
         return self.gains_
 
 
-def standardised(problem: Problem, rows: NDArray[np.integer]) -> ScaledColumns:
+def standardised(problem: Problem, rows: Ints) -> ScaledColumns:
     """Return some rows with each column scaled to standard deviation 1 over all rows.
 
     A shift changes nothing, since machines have a bias, so sparse columns are not centred.

@@ -26,16 +26,15 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions, at_least
 from semisift._threads import one_blas_thread
 from semisift.embedded._rescaled import TallRegression, WideRegression, descend
-from semisift.graphs.class_moments import units
-from semisift.math.columns import column_factors, filled_columns
-from semisift.math.moments import column_moments
+from semisift.graphs.pairs import units
+from semisift.math import Bools, Floats
+from semisift.math.columns import column_factors, column_moments, filled_columns
 from semisift.math.scaled import ScaledColumns
 
 # Systems of equations of more unknowns than this take minutes a step, and gigabytes.
@@ -124,7 +123,7 @@ class RLSR(FeatureRanker):
         return None
 
     @one_blas_thread()
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         most = self.max_unlabelled
         part = problem
         if most is not None and problem.n_features > most:
@@ -187,12 +186,7 @@ class RLSR(FeatureRanker):
         rows = np.arange(problem.n_rows)
         return ScaledColumns(problem.X, rows, unit, centre, factor), gamma
 
-    def _factors(
-        self,
-        spread: NDArray[np.float64],
-        unit: NDArray[np.float64],
-        varies: NDArray[np.bool_],
-    ) -> NDArray[np.float64]:
+    def _factors(self, spread: Floats, unit: Floats, varies: Bools) -> Floats:
         """Return what columns, in units of their own, are multiplied by."""
         if self.feature_scaling == "standard":
             return np.divide(1.0, spread, out=np.ones(len(spread)), where=varies)

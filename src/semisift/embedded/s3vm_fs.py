@@ -15,10 +15,10 @@ all columns, and the columns with the largest c_i are kept.
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._problem import Problem
 from semisift.embedded.s3vm_rfe import S3VMRFE
+from semisift.math import Floats
 
 
 class S3VMFS(S3VMRFE):
@@ -95,7 +95,7 @@ class S3VMFS(S3VMRFE):
     def _steps(self, n: int, n_left: int) -> list[int]:
         return [] if self.train_once else super()._steps(n, n_left)
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         scores = super()._score(problem)
         if self.train_once:
             order = np.argsort(scores)[: np.isfinite(scores).sum()]  # NaN last

@@ -30,7 +30,6 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift import kernels
 from semisift._base import FeatureRanker
@@ -41,6 +40,7 @@ from semisift._warnings import warn
 from semisift.embedded._elimination import Elimination
 from semisift.embedded._machines import one_against_rest, one_class
 from semisift.exceptions import FallbackWarning
+from semisift.math import Bools, Floats, Ints
 from semisift.math.columns import power_of_two
 from semisift.math.scaled import ScaledColumns
 
@@ -123,11 +123,7 @@ class S3VMRFE(FeatureRanker):
         "C": [Interval(Real, 0, None, closed="neither")],
         "nu": [Interval(Real, 0, 1, closed="right")],
         "unlabelled_weight": [Interval(Real, 0, None, closed="left")],
-        "step": [
-            StrOptions({"auto"}),
-            at_least(1),
-            Interval(RealNotInt, 0, 1, closed="neither"),
-        ],
+        "step": [StrOptions({"auto"}), at_least(1), Interval(RealNotInt, 0, 1, closed="neither")],
         "variant": [StrOptions({"default", "paper"})],
         "max_unlabelled": [None, at_least(1)],
         "warm_start": ["boolean"],
@@ -167,20 +163,16 @@ class S3VMRFE(FeatureRanker):
             n -= steps[-1]
         return steps
 
-    def _gone(self, problem: Problem) -> NDArray[np.int64]:
+    def _gone(self, problem: Problem) -> Ints:
         """Return the columns that an earlier fit eliminated, if it is to be gone on with."""
-        before = self.__dict__.get("eliminated_") if self.warm_start else None
+        before = np.array(vars(self).get("eliminated_", ()), dtype=np.int64)
         n_to_leave = int((~problem.constant).sum()) - self._n_left(problem)
-        if (
-            before is None
-            or self._eliminated_from != problem.fingerprint
-            or len(before) >= n_to_leave
-        ):
-            return np.empty(0, dtype=np.int64)
-        return np.asarray(before)
+        if not self.warm_start or not 0 < len(before) < n_to_leave:
+            return before[:0]
+        return before if self._eliminated_from == problem.fingerprint else before[:0]
 
     @one_blas_thread()
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         gone = self._gone(problem)
         tasks = self._tasks(problem)
         kept = ~problem.constant
@@ -199,7 +191,7 @@ class S3VMRFE(FeatureRanker):
         scores[order] = np.arange(1, len(order) + 1)
         return scores
 
-    def _begin(self, problem: Problem, kept: NDArray[np.bool_]) -> Elimination:
+    def _begin(self, problem: Problem, kept: Bools) -> Elimination:
         """Train the machines on the columns that are left."""
         kernels.warn_if_missing()
         part = problem.part(problem.some_rows(self.max_unlabelled))
@@ -231,7 +223,7 @@ class S3VMRFE(FeatureRanker):
         )
 
 
-def unit_columns(problem: Problem, rows: NDArray[np.integer]) -> ScaledColumns:
+def unit_columns(problem: Problem, rows: Ints) -> ScaledColumns:
     """Return some rows with each column scaled to [0, 1] over all rows of the problem."""
     unit = power_of_two(problem.spans)
     low = problem.X.min(axis=0)

@@ -13,9 +13,9 @@ from semisift._committee.blocks import list_strata
 from semisift._committee.engine import Committee
 from semisift._labels import Labels
 from semisift._problem import Problem
-from semisift.graphs.class_moments import units
+from semisift.graphs.pairs import units
 from semisift.math import pct
-from semisift.math.moments import column_moments
+from semisift.math.columns import column_moments
 from semisift.math.streams import Purpose, draw_distinct, stream_words
 
 # Separates the draw of the folds from the draws that trees make with the same seed.

@@ -10,8 +10,7 @@ from semisift import kernels
 from semisift._threads import one_blas_thread
 from semisift.ensembles._subspaces import Deal, SubspaceSetting, deal_members, listed_member
 from semisift.math.blocks import dense_columns
-from semisift.math.cls import combine, member_parts
-from semisift.math.cls_weights import Weights
+from semisift.math.cls import Parts, combine, member_parts
 from semisift.math.som import FEWEST_ROWS, batch_som
 
 
@@ -105,7 +104,7 @@ def _unlabelled(i: int, deal: Deal) -> NDArray[np.int32]:
     return deal.unlabelled[i if len(deal.unlabelled) > 1 else 0]
 
 
-def weigh_members(n_members: int, setting: SubspaceSetting) -> list[Weights]:
+def weigh_members(n_members: int, setting: SubspaceSetting) -> list[Parts]:
     """Return what ties the rows of the first members, to tell whether the heat fits the data."""
     deal = deal_members((0, n_members), setting)
     if setting.constraints.labels is None:
@@ -113,9 +112,9 @@ def weigh_members(n_members: int, setting: SubspaceSetting) -> list[Weights]:
     return [_weights(0, *listed_member(i, deal, setting)) for i in range(n_members)]
 
 
-def _weights(i: int, deal: Deal, setting: SubspaceSetting) -> Weights:
+def _weights(i: int, deal: Deal, setting: SubspaceSetting) -> Parts:
     features = deal.features[i]
-    _, weights = member_parts(
+    return member_parts(
         dense_columns(setting.X, features),
         _unlabelled(i, deal),
         setting.constraints,
@@ -124,4 +123,3 @@ def _weights(i: int, deal: Deal, setting: SubspaceSetting) -> Weights:
         setting.options,
         setting.unit[features],
     )
-    return weights

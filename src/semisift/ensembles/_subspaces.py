@@ -16,7 +16,7 @@ from semisift._problem import Problem
 from semisift.ensembles._shared import count_members, features_of_members
 from semisift.graphs.constrained import list_constraints, scaled, weight_options
 from semisift.math.blocks import MOST_SQUARED
-from semisift.math.cls_weights import TieOptions
+from semisift.math.cls import TieOptions
 from semisift.math.constraints import Constraints
 from semisift.math.streams import Purpose, stream_words
 

@@ -29,9 +29,8 @@ from semisift._base import PairRanker
 from semisift._problem import Problem
 from semisift._sklearn import MOST_MEMBERS, StrOptions, at_least
 from semisift._threads import one_blas_thread
-from semisift.graphs.class_moments import units
-from semisift.graphs.pairs import check_kinds, some_pairs, squared_differences
-from semisift.math.scores import ratio
+from semisift.graphs.pairs import check_kinds, some_pairs, squared_differences, units
+from semisift.math.columns import ratio
 from semisift.math.streams import Purpose, draw_below
 
 # The constraint scores of so many bags and columns are held at once, 256 MB.

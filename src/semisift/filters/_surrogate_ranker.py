@@ -1,27 +1,104 @@
-"""What Semi-MIM and Semi-JMI share: surrogates of the classes, and what they fall back on."""
+"""What Semi-MIM and Semi-JMI share: two classes out of partly labelled rows.
 
+K. Sechidis, G. Brown (2018). Where labels are missing at random, a test of independence between a
+column and a surrogate that gives all unlabelled rows to one class is one between the column and the
+class, and which of the two surrogates is the more powerful follows from the counts alone.
+"""
+
+import math
 from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._base import FeatureRanker
-from semisift._labels import Labels
 from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
-from semisift.math.greedy import DECIMALS
-from semisift.math.information import Binned, bin_columns, entropy
-from semisift.math.surrogates import Surrogates, surrogates
+from semisift.math import Floats, Ints
+from semisift.math.information import Binned, bin_columns, entropy, mutual_information
+from semisift.math.ranks import DECIMALS
+
+# Priors that lie so close to the threshold are on it.
+ON_IT = 1e-9
+
+Surrogates = list[Ints]
+
+
+def threshold(n_positive: int, n_negative: int, n_unlabelled: int) -> float:
+    """Return the prior of the positive class from which unlabelled rows are called positive.
+
+    Parameters
+    ----------
+    n_positive, n_negative, n_unlabelled : int
+        Rows that are labelled so, and rows that are not labelled.
+
+    Returns
+    -------
+    float
+        ``a / (a + b)`` with ``a^2 = p (p + m)`` and ``b^2 = n (n + m)``.
+
+    Examples
+    --------
+    >>> round(threshold(5, 1, 94), 7)
+    0.6953688
+    """
+    a = math.sqrt(n_positive * (n_positive + n_unlabelled))
+    b = math.sqrt(n_negative * (n_negative + n_unlabelled))
+    return a / (a + b)
+
+
+def surrogates(
+    codes: Ints, positive: int, prior: float | None, *, both_on_threshold: bool
+) -> Surrogates:
+    """Return one or two surrogates of one class against the rest.
+
+    Parameters
+    ----------
+    codes : int array of shape (n,)
+        -1: unlabelled.
+    positive : int
+        The class that is not the rest.
+    prior : float or None
+        Its share; None takes that among the labelled rows. If all labelled rows are positive, that
+        says nothing, and unlabelled rows are called negative.
+    both_on_threshold : bool
+        Return both surrogates where the prior is the threshold, which the names of the classes
+        cannot change, instead of that which calls unlabelled rows positive.
+
+    Returns
+    -------
+    list of int arrays of shape (n,)
+        1 for the positive side and 0 for the other.
+    """
+    unlabelled, is_positive = codes < 0, codes == positive
+    n_positive, n_unlabelled = int(is_positive.sum()), int(unlabelled.sum())
+    n_negative = len(codes) - n_positive - n_unlabelled
+    as_negative = is_positive.astype(np.int64)
+    as_positive = (is_positive | unlabelled).astype(np.int64)
+    if not n_unlabelled or (prior is None and not n_negative):
+        return [as_negative]
+    if prior is None:
+        prior = n_positive / (n_positive + n_negative)
+    limit = threshold(n_positive, n_negative, n_unlabelled)
+    if both_on_threshold and abs(prior - limit) < ON_IT:
+        return [as_negative, as_positive]
+    return [as_negative] if prior < limit else [as_positive]
+
+
+def mean_over(targets: Surrogates, measure: Callable[[Ints], Floats]) -> Floats:
+    """Return the mean of a measure over the surrogates."""
+    return np.mean([measure(target) for target in targets], axis=0)
 
 
 class SurrogateRanker(FeatureRanker):
     """Base class of the rankers that give the unlabelled rows to one class.
 
-    Subclasses implement ``_score_class(problem, binned, targets)``.
+    Subclasses implement ``_score_class(problem, relevance, binned, targets)``.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -33,7 +110,7 @@ class SurrogateRanker(FeatureRanker):
     class_prior: Any = None
     variant: Literal["default", "paper"] = "default"
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         labels = problem.labels
         priors = parse_priors(self.class_prior, labels.n_classes)
         binned = bin_columns(problem.X)
@@ -44,27 +121,21 @@ class SurrogateRanker(FeatureRanker):
                 FallbackWarning,
             )
             return np.round(entropy(binned), DECIMALS)
-        scores = [
-            self._score_class(problem, binned, targets)
-            for targets in self._problems(labels, priors)
-        ]
-        return np.mean(scores, axis=0)
-
-    def _problems(self, labels: Labels, priors: list[float | None]) -> list[Surrogates]:
-        """Return the surrogates of each class against the rest, or of the last of two classes."""
-        first = 1 if labels.n_classes == 2 else 0
-        return [
-            surrogates(
-                labels.codes, code, priors[code], both_on_threshold=self.variant == "default"
+        scores, both = [], self.variant == "default"
+        # each class against the rest, or the last of two classes
+        for code in range(1 if labels.n_classes == 2 else 0, labels.n_classes):
+            targets = surrogates(labels.codes, code, priors[code], both_on_threshold=both)
+            relevance = mean_over(targets, partial(mutual_information, binned))
+            scores.append(
+                self._score_class(problem, np.round(relevance, DECIMALS), binned, targets)
             )
-            for code in range(first, labels.n_classes)
-        ]
+        return np.mean(scores, axis=0)
 
     @abstractmethod
     def _score_class(
-        self, problem: Problem, binned: Binned, targets: Surrogates
-    ) -> NDArray[np.float64]:
-        """Score the columns by one or two surrogates of one class."""
+        self, problem: Problem, relevance: Floats, binned: Binned, targets: Surrogates
+    ) -> Floats:
+        """Score the columns by one or two surrogates of one class, given what they tell of it."""
 
 
 def parse_priors(class_prior: Any, n_classes: int) -> list[float | None]:

@@ -22,7 +22,6 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._base import PairRanker
 from semisift._graph_ranker import GraphRanker
@@ -30,10 +29,10 @@ from semisift._problem import Problem
 from semisift._sklearn import Interval
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
-from semisift.graphs.class_moments import units
 from semisift.graphs.label_graph import laplacian_score
-from semisift.graphs.pairs import count_pairs, pair_sums_in_units
-from semisift.math.scores import ratio
+from semisift.graphs.pairs import count_pairs, pair_sums_in_units, units
+from semisift.math import Floats
+from semisift.math.columns import ratio
 
 
 class C4(GraphRanker, PairRanker):
@@ -45,12 +44,7 @@ class C4(GraphRanker, PairRanker):
     offset : float, default=0
         Added to both factors; a small one, such as 1e-12, orders columns of which a factor is 0.
     {n_neighbors}
-    {variant (graph)}
-    {graph}
-    {weights}
-    {feature_scaling (distances)}
-    {heat_scale}
-    {heat_constant}
+    {graph parameters}
     {redundancy_threshold}
     {random_state (ties)}
 
@@ -87,7 +81,7 @@ class C4(GraphRanker, PairRanker):
 
     offset: float = 0.0
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         laplacian = laplacian_score(problem, self._graph(problem, shift=True))
         if self._lacks_classes(problem, "the Laplacian score, without labels"):
             return -laplacian

@@ -26,15 +26,14 @@ same, ``benchmarks/enscls.py --part accuracy``); and each labelled row has a sel
 which the only row of a class would count for nothing (D_i = 0). The settings of the map are ours.
 """
 
-from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._base import PairRanker
+from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
-from semisift._sklearn import Interval, StrOptions, at_least
+from semisift._sklearn import StrOptions
 from semisift.graphs.constrained import (
     list_constraints,
     refuse_vanished,
@@ -42,11 +41,12 @@ from semisift.graphs.constrained import (
     warn_of_no_cannot_link,
     weight_options,
 )
+from semisift.math import Floats
 from semisift.math.cls import cls_parts, combine
 from semisift.math.som import FEWEST_ROWS, batch_som
 
 
-class CLS(PairRanker):
+class CLS(GraphRanker, PairRanker):
     """Rank columns by neighbourhoods of the unlabelled rows and by the pairs of the labelled ones.
 
     A good column has similar values for unlabelled neighbours and for labelled rows of the same
@@ -99,31 +99,20 @@ class CLS(PairRanker):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PairRanker._parameter_constraints,
-        "n_neighbors": [at_least(1)],
-        "variant": [StrOptions({"default", "paper"})],
+        **GraphRanker._parameter_constraints,
         "graph": [StrOptions({"mean", "union"})],
-        "weights": [StrOptions({"heat", "binary"})],
-        "feature_scaling": [None, StrOptions({"minmax"})],
-        "heat_scale": [StrOptions({"mean", "median", "raw"})],
-        "heat_constant": [Interval(Real, 0, None, closed="neither")],
         "self_loops": ["boolean"],
         "mean": [StrOptions({"plain", "D"})],
         "compress": [None, StrOptions({"som"})],
     }
 
-    n_neighbors: int = 10
-    variant: Literal["default", "paper"] = "default"
     graph: Literal["mean", "union"] = "mean"
-    weights: Literal["heat", "binary"] = "heat"
     feature_scaling: Literal["minmax"] | None = None
-    heat_scale: Literal["mean", "median", "raw"] = "mean"
-    heat_constant: float = 1.0
     self_loops: bool = True
     mean: Literal["plain", "D"] = "D"
     compress: Literal["som"] | None = None
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         name, is_printed = type(self).__name__, self.variant == "paper"
         warn_of_no_cannot_link(problem, name)
         constraints, unlabelled = list_constraints(problem)
@@ -134,7 +123,7 @@ class CLS(PairRanker):
             X = np.vstack([held, batch_som(X[unlabelled]).units])
             constraints = constraints._replace(rows=np.arange(len(held)))
             unlabelled = np.arange(len(held), len(X), dtype=np.int32)
-        parts, weights = cls_parts(X, unlabelled, constraints, weight_options(self), unit)
-        if weights.vanished or weights.few_edges is not None:
-            refuse_vanished(name, is_printed, weights.few_edges)
+        parts = cls_parts(X, unlabelled, constraints, weight_options(self), unit)
+        if parts.vanished or parts.few_edges is not None:
+            refuse_vanished(name, is_printed, parts.few_edges)
         return 0.0 - combine(parts.sums, parts.totals)

@@ -22,14 +22,13 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._base import PairRanker
 from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions
-from semisift.graphs.class_moments import units
-from semisift.graphs.pairs import check_kinds, pair_sums, pair_sums_in_units
-from semisift.math.scores import ratio
+from semisift.graphs.pairs import check_kinds, pair_sums, pair_sums_in_units, units
+from semisift.math import Floats
+from semisift.math.columns import ratio
 
 
 class ConstraintScore(PairRanker):
@@ -86,7 +85,7 @@ class ConstraintScore(PairRanker):
     criterion: Literal["ratio", "difference"] = "ratio"
     trade_off: float = 0.1
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         has_must_link, has_cannot_link = check_kinds(problem, type(self).__name__)
         if self.criterion == "difference":
             must, cannot = pair_sums(problem)

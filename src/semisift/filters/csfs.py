@@ -17,7 +17,7 @@ rows, O(n k p + n_L^2 p) for the scores of all columns, O(n_L^4) to compare the 
 labelled rows (a random 4,000 of each kind where there are more).
 
 Most of it is a reading. Known is that CSFS improves on CLS and first keeps the pairs that are
-coherent (`semisift.math.coherence`). As nearly all pairs that follow from labels contradict each
+coherent (`semisift.math.gram`). As nearly all pairs that follow from labels contradict each
 other in high dimension, the half of each kind that contradicts the other kind least is kept. N was
 not readable. The default takes away the pull between cannot-link neighbours, and pulls must-links
 together that are no neighbours; ``variant="later"`` is the form as known from a later
@@ -28,7 +28,6 @@ of others. The graph is as in `LaplacianScore`.
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from semisift._base import PairRanker
@@ -36,17 +35,15 @@ from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
 from semisift._sklearn import StrOptions
 from semisift._threads import one_blas_thread
-from semisift.graphs.class_moments import units
 from semisift.graphs.constrained import list_constraints, warn_of_no_cannot_link
+from semisift.graphs.pairs import units
+from semisift.math import Floats, Ints
 from semisift.math.blocks import blocks, dense_columns
-from semisift.math.coherence import coherent_pairs
-from semisift.math.constraints import Constraints
+from semisift.math.columns import column_moments, ratio
+from semisift.math.constraints import Constraints, pair_matrix, quadratic_sums
 from semisift.math.edge_sums import edge_sums
-from semisift.math.gram import Gram
+from semisift.math.gram import Gram, coherent_pairs
 from semisift.math.graph import Graph, column_factors, edges_of
-from semisift.math.listed_pairs import pair_matrix, quadratic_sums
-from semisift.math.moments import column_moments
-from semisift.math.scores import ratio
 
 MOST_PAIRS = 4000
 
@@ -116,13 +113,13 @@ class CSFS(GraphRanker, PairRanker):
     mean: Literal["plain", "D"] = "D"
     variant: Any = "default"
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         warn_of_no_cannot_link(problem, type(self).__name__)
         constraints, _ = list_constraints(problem, MOST_PAIRS)
         return self._score_with(problem, constraints)
 
     @one_blas_thread()
-    def _score_with(self, problem: Problem, constraints: Constraints) -> NDArray[np.float64]:
+    def _score_with(self, problem: Problem, constraints: Constraints) -> Floats:
         X, unit = problem.X, units(problem)
         held = X[constraints.rows]
         factors, _ = column_factors(X, self.feature_scaling)
@@ -169,17 +166,13 @@ class CSFS(GraphRanker, PairRanker):
         return Constraints(rows, must_link[keep_must], cannot_link[keep_cannot])
 
     def _changes(
-        self,
-        graph: Graph,
-        nodes: NDArray[np.integer],
-        constraints: Constraints,
-        gram: Gram,
+        self, graph: Graph, nodes: Ints, constraints: Constraints, gram: Gram
     ) -> csr_array:
         """Return N on the nodes of the graph, above the diagonal."""
         must, cannot = constraints.must_link, constraints.cannot_link
         tied_must, tied_cannot = (_entries(graph.upper, nodes[pairs]) for pairs in (must, cannot))
 
-        def squared_weights(pairs: NDArray[np.integer]) -> NDArray[np.float64]:
+        def squared_weights(pairs: Ints) -> Floats:
             if graph.heat is None:
                 return np.ones(len(pairs))
             with np.errstate(all="ignore"):
@@ -196,7 +189,7 @@ class CSFS(GraphRanker, PairRanker):
         return coo_array((change, tuple(pairs.T)), shape=graph.upper.shape).tocsr()
 
 
-def _entries(matrix: csr_array, places: NDArray[np.integer]) -> NDArray[np.float64]:
+def _entries(matrix: csr_array, places: Ints) -> Floats:
     """Return the entries at pairs of places of a matrix that holds them above the diagonal."""
     if not len(places):  # scipy returns something sparse
         return np.empty(0)

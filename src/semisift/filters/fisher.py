@@ -12,12 +12,12 @@ nothing to the denominator, so scores of very few labels are optimistic.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
-from semisift.graphs.class_moments import class_moments, units
-from semisift.math.scores import ratio
+from semisift.graphs.pairs import class_moments, units
+from semisift.math import Floats
+from semisift.math.columns import ratio
 
 
 class FisherScore(FeatureRanker):
@@ -56,11 +56,11 @@ class FisherScore(FeatureRanker):
 
     labels_needed = "two_classes"
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         moments = class_moments(problem)
         return ratio(moments.between, moments.within.sum(axis=0))
 
-    def _tie_key(self, problem: Problem) -> NDArray[np.float64] | None:
+    def _tie_key(self, problem: Problem) -> Floats | None:
         if np.count_nonzero(np.isposinf(self.scores_)) < 2:
             return None
         unit = units(problem)

@@ -24,7 +24,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
@@ -32,16 +31,14 @@ from semisift._sklearn import Interval
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.graphs.label_graph import label_aware_score, laplacian_score
+from semisift.math import Floats, Ints
 from semisift.math.information import (
     Binned,
     bin_columns,
     conditional_mutual_information,
     mutual_information,
 )
-from semisift.math.ranks import rank
-
-# So many columns are kept where no number was asked for.
-MOST_UNASKED = 100
+from semisift.math.ranks import MOST_UNASKED, places, rank
 
 # With fewer labelled rows the information in a pair of columns is mostly chance.
 ENOUGH_LABELS = 20
@@ -65,12 +62,7 @@ class GSFS(GraphRanker):
     same_class_weight : float, default=1
         The gamma of the formula: weight of a pair of labelled rows of one class.
     {n_neighbors}
-    {variant (graph)}
-    {graph}
-    {weights}
-    {feature_scaling (distances)}
-    {heat_scale}
-    {heat_constant}
+    {graph parameters}
     {redundancy_threshold}
     {random_state (ties)}
 
@@ -115,11 +107,11 @@ class GSFS(GraphRanker):
     min_gain: float = 0.05
     same_class_weight: float = 1.0
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         if self._lacks_classes(problem, "the Laplacian score, without labels"):
             self.s_laplacian_ = laplacian_score(problem, self._graph(problem, shift=True))
             self.n_kept_ = 0
-            return in_order([], -self.s_laplacian_)
+            return places([], -self.s_laplacian_)
         if len(problem.labels.labelled) < ENOUGH_LABELS:
             warn(
                 f"GSFS has {len(problem.labels.labelled)} labelled rows: with fewer than "
@@ -137,23 +129,13 @@ class GSFS(GraphRanker):
         order = order[: int(np.isfinite(self.s_laplacian_).sum())]
         kept = keep(problem, order, n_wanted, self.min_gain)
         self.n_kept_ = len(kept)
-        return in_order(kept, -self.s_laplacian_)
+        return places(kept, -self.s_laplacian_)
 
-    def _comparable_scores(self) -> NDArray[np.float64]:
+    def _comparable_scores(self) -> Floats:
         return -self.s_laplacian_
 
 
-def in_order(kept: list[int], criterion: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give p, p - 1, ... to the kept columns and the places below to the others."""
-    scores = np.empty(len(criterion))
-    rest = np.ones(len(criterion), dtype=bool)
-    rest[kept] = False
-    scores[rest] = rankdata(criterion[rest], nan_policy="omit")
-    scores[kept] = len(criterion) - np.arange(len(kept))
-    return scores
-
-
-def keep(problem: Problem, order: NDArray[np.int64], n_wanted: int, min_gain: float) -> list[int]:
+def keep(problem: Problem, order: Ints, n_wanted: int, min_gain: float) -> list[int]:
     """Visit columns in an order and keep those that are not redundant given any one kept before.
 
     Parameters
@@ -192,12 +174,7 @@ def keep(problem: Problem, order: NDArray[np.int64], n_wanted: int, min_gain: fl
     return kept
 
 
-def gain(
-    binned: Binned,
-    y: NDArray[np.integer],
-    known: NDArray[np.integer],
-    alone: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def gain(binned: Binned, y: Ints, known: Ints, alone: Floats) -> Floats:
     """Return CIG: the share of the information on y that columns keep when another is known.
 
     Parameters

@@ -14,12 +14,10 @@ shared places for ties (``variant="paper"`` takes the union), and t is by defaul
 distance of the rows, as the paper leaves it to the user. There are no self-loops.
 """
 
-import numpy as np
-from numpy.typing import NDArray
-
 from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
 from semisift.graphs.label_graph import laplacian_score
+from semisift.math import Floats
 
 
 class LaplacianScore(GraphRanker):
@@ -29,12 +27,7 @@ class LaplacianScore(GraphRanker):
     ----------
     {n_features_to_select}
     {n_neighbors}
-    {variant (graph)}
-    {graph}
-    {weights}
-    {feature_scaling (distances)}
-    {heat_scale}
-    {heat_constant}
+    {graph parameters}
     {redundancy_threshold}
     {random_state (ties)}
 
@@ -61,5 +54,5 @@ class LaplacianScore(GraphRanker):
 
     labels_needed = "none"
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         return -laplacian_score(problem, self._graph(problem, shift=True))

@@ -22,7 +22,6 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._base import PairRanker
 from semisift._graph_ranker import GraphRanker
@@ -30,11 +29,11 @@ from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
-from semisift.graphs.class_moments import units
 from semisift.graphs.label_graph import cannot_link_edges, laplacian_score, undecided_edges
-from semisift.graphs.pairs import count_pairs, pair_sums, pair_sums_in_units
+from semisift.graphs.pairs import count_pairs, pair_sums, pair_sums_in_units, units
+from semisift.math import Floats
+from semisift.math.columns import ratio
 from semisift.math.edge_sums import edge_sums
-from semisift.math.scores import ratio
 
 
 class LSDF(GraphRanker, PairRanker):
@@ -49,12 +48,7 @@ class LSDF(GraphRanker, PairRanker):
         Which differently labelled rows are compared: all, or those that are neighbours.
     n_neighbors : int, default=5
         Neighbours of each row; at most all other rows are used.
-    {variant (graph)}
-    {graph}
-    {weights}
-    {feature_scaling (distances)}
-    {heat_scale}
-    {heat_constant}
+    {graph parameters}
     {redundancy_threshold}
     {random_state (ties)}
 
@@ -95,7 +89,7 @@ class LSDF(GraphRanker, PairRanker):
     n_neighbors: int = 5
     weights: Literal["heat", "binary"] = "binary"
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         graph = self._graph(problem)
         if self._lacks_classes(problem, "minus the Laplacian score"):
             return -laplacian_score(problem, graph)
@@ -113,7 +107,7 @@ class LSDF(GraphRanker, PairRanker):
             return pair_sums(problem)[1]
         return ratio(self._between(problem), self.must_link_weight * must_link + near)
 
-    def _between(self, problem: Problem) -> NDArray[np.float64]:
+    def _between(self, problem: Problem) -> Floats:
         if self.between == "near":
             edges = cannot_link_edges(problem, self._graph(problem))
             if edges.weights.any():
@@ -125,7 +119,7 @@ class LSDF(GraphRanker, PairRanker):
             )
         return pair_sums_in_units(problem)[1]
 
-    def _tie_key(self, problem: Problem) -> NDArray[np.float64] | None:
+    def _tie_key(self, problem: Problem) -> Floats | None:
         perfect = np.isposinf(self.scores_)
         if np.count_nonzero(perfect) < 2:
             return None

@@ -21,20 +21,14 @@ with the best Fisher score is picked.
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
 from semisift._sklearn import StrOptions
-from semisift.graphs.class_moments import class_moments
-from semisift.math.greedy import (
-    DECIMALS,
-    MOST_UNASKED,
-    PICK_STREAM,
-    pick,
-    scores_of_picks,
-)
+from semisift.graphs.pairs import class_moments
+from semisift.math import Floats
 from semisift.math.information import bin_columns, mutual_information
+from semisift.math.ranks import DECIMALS, MOST_UNASKED, PICK_STREAM, scores_of_picks
 
 NO_REDUNDANCY = 1e-12
 
@@ -94,7 +88,7 @@ class MRMR(FeatureRanker):
     criterion: Literal["MID", "MIQ"] = "MID"
     redundancy_on: Literal["labelled", "all"] = "labelled"
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         labelled = problem.labels.labelled
         binned = bin_columns(problem.X[labelled])
         relevance = np.round(mutual_information(binned, problem.labels.codes[labelled]), DECIMALS)
@@ -104,31 +98,25 @@ class MRMR(FeatureRanker):
         n_picks = self._count_to_select(problem.n_features)
         if not self._asks_for_number:
             n_picks = min(n_picks, MOST_UNASKED)
-        candidates = ~problem.constant
         chance = np.random.default_rng([problem.seed, PICK_STREAM]).permutation(problem.n_features)
         order = np.lexsort((chance, -self._tie_key(problem)))
         redundancy = np.zeros(problem.n_features)
         n_added = 0
 
-        def add(chosen: int) -> NDArray[np.float64]:
+        def add(chosen: int) -> Floats:
             nonlocal redundancy, n_added
             redundancy += mutual_information(binned, binned.column(chosen))
             n_added += 1
             return criterion(relevance, redundancy / n_added, self.criterion == "MIQ")
 
-        picks = pick(
-            relevance,
-            add,
-            min(n_picks, int(candidates.sum())),
-            candidates=candidates,
-            tie_order=np.argsort(order),
+        return scores_of_picks(
+            relevance, add, n_picks, candidates=~problem.constant, tie_order=np.argsort(order)
         )
-        return scores_of_picks(picks, relevance, candidates)
 
-    def _comparable_scores(self) -> NDArray[np.float64]:
+    def _comparable_scores(self) -> Floats:
         return self.relevance_
 
-    def _tie_key(self, problem: Problem) -> NDArray[np.float64]:
+    def _tie_key(self, problem: Problem) -> Floats:
         moments = class_moments(problem)
         total = moments.between + moments.within.sum(axis=0)
         # F / (1 + F), which orders columns as F does and is never infinite
@@ -136,9 +124,7 @@ class MRMR(FeatureRanker):
         return np.round(share, DECIMALS)
 
 
-def criterion(
-    relevance: NDArray[np.float64], redundancy: NDArray[np.float64], quotient: bool
-) -> NDArray[np.float64]:
+def criterion(relevance: Floats, redundancy: Floats, quotient: bool) -> Floats:
     """Return MID or MIQ of all columns, given their mean redundancy with the picks."""
     if not quotient:
         return relevance - redundancy

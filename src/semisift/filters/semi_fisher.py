@@ -22,15 +22,14 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
 from semisift._sklearn import Interval
-from semisift.graphs.class_moments import class_moments, units
+from semisift.graphs.pairs import class_moments, units
+from semisift.math import Floats
+from semisift.math.columns import column_moments, ratio
 from semisift.math.edge_sums import edge_sums
-from semisift.math.moments import column_moments
-from semisift.math.scores import ratio
 
 
 class SemiFisherScore(GraphRanker):
@@ -48,12 +47,7 @@ class SemiFisherScore(GraphRanker):
         weight of its edges.
     n_neighbors : int, default=20
         Neighbours of each row; at most all other rows are used.
-    {variant (graph)}
-    {graph}
-    {weights}
-    {feature_scaling (distances)}
-    {heat_scale}
-    {heat_constant}
+    {graph parameters}
     {redundancy_threshold}
     {random_state (ties)}
 
@@ -96,7 +90,7 @@ class SemiFisherScore(GraphRanker):
     n_neighbors: int = 20
     weights: Literal["heat", "binary"] = "binary"
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         graph = self._graph(problem)
         unit = units(problem)
         near = self.graph_weight * 2.0 * edge_sums(problem.X, graph, unit).difference
@@ -105,15 +99,9 @@ class SemiFisherScore(GraphRanker):
             near /= max(graph.n_edges, np.finfo(np.float64).tiny)
         if self._lacks_classes(problem, "the variance of all rows over that of neighbours"):
             return ratio(spread, near)
-        between, within = self._labelled_sums(problem, unit)
-        return ratio(between + spread, within + near)
-
-    def _labelled_sums(
-        self, problem: Problem, unit: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         moments = class_moments(problem)
         mean, _ = column_moments(problem.X, unit)
         between = (moments.counts[:, None] * (moments.means - mean) ** 2).sum(axis=0)
         within = moments.within.sum(axis=0)
         parts = moments.counts.sum() if self.balance else 1
-        return between / parts, within / parts
+        return ratio(between / parts + spread, within / parts + near)

@@ -14,18 +14,15 @@ What is a reading: as in Semi-MIM, more than two classes are taken one against t
 scores of a column averaged, and both surrogates count where the prior favours neither.
 """
 
+from functools import partial
+
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._problem import Problem
-from semisift.filters._surrogate_ranker import SurrogateRanker
-from semisift.math.greedy import DECIMALS, MOST_UNASKED, PICK_STREAM, pick, scores_of_picks
-from semisift.math.information import (
-    Binned,
-    conditional_mutual_information,
-    mutual_information,
-)
-from semisift.math.surrogates import Surrogates, mean_over
+from semisift.filters._surrogate_ranker import SurrogateRanker, Surrogates, mean_over
+from semisift.math import Floats
+from semisift.math.information import Binned, conditional_mutual_information
+from semisift.math.ranks import MOST_UNASKED, PICK_STREAM, scores_of_picks
 
 
 class SemiJMI(SurrogateRanker):
@@ -69,33 +66,21 @@ class SemiJMI(SurrogateRanker):
     """
 
     def _score_class(
-        self, problem: Problem, binned: Binned, targets: Surrogates
-    ) -> NDArray[np.float64]:
-        relevance = mean_over(targets, lambda target: mutual_information(binned, target))
-        relevance = np.round(relevance, DECIMALS)
+        self, problem: Problem, relevance: Floats, binned: Binned, targets: Surrogates
+    ) -> Floats:
         n_picks = self._count_to_select(problem.n_features)
         if self.n_features_to_select is None:
             n_picks = min(n_picks, MOST_UNASKED)
-        candidates = ~problem.constant
         joint = np.zeros(problem.n_features)
 
-        def add(chosen: int) -> NDArray[np.float64]:
+        def add(chosen: int) -> Floats:
             # I(s; y) is the same for all columns, so that it does not decide
             nonlocal joint
-            joint = joint + mean_over(
-                targets,
-                lambda target: conditional_mutual_information(
-                    binned, target, binned.column(chosen)
-                ),
-            )
+            known = partial(conditional_mutual_information, binned, s=binned.column(chosen))
+            joint = joint + mean_over(targets, known)
             return joint
 
         chance = np.random.default_rng([problem.seed, PICK_STREAM]).permutation(problem.n_features)
-        picks = pick(
-            relevance,
-            add,
-            min(n_picks, int(candidates.sum())),
-            candidates=candidates,
-            tie_order=chance,
+        return scores_of_picks(
+            relevance, add, n_picks, candidates=~problem.constant, tie_order=chance
         )
-        return scores_of_picks(picks, relevance, candidates)

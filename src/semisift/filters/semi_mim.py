@@ -22,15 +22,12 @@ as of the other put the prior exactly on phi: then the score is the mean of both
 the names of the classes do not matter; with ``variant="paper"`` it is y1 of the last class.
 """
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from semisift._problem import Problem
-from semisift.filters._surrogate_ranker import SurrogateRanker
-from semisift.math.greedy import DECIMALS
-from semisift.math.information import Binned, mutual_information
-from semisift.math.surrogates import Surrogates, mean_over
+from semisift.filters._surrogate_ranker import SurrogateRanker, Surrogates
+from semisift.math import Floats
+from semisift.math.information import Binned
 
 
 class SemiMIM(SurrogateRanker):
@@ -73,8 +70,6 @@ class SemiMIM(SurrogateRanker):
     """
 
     def _score_class(
-        self, problem: Problem, binned: Binned, targets: Surrogates
-    ) -> NDArray[np.float64]:
-        information = mean_over(targets, lambda target: mutual_information(binned, target))
-        information = np.round(information, DECIMALS)
-        return information if problem.labels.n_classes <= 2 else rankdata(information)
+        self, problem: Problem, relevance: Floats, binned: Binned, targets: Surrogates
+    ) -> Floats:
+        return relevance if problem.labels.n_classes <= 2 else rankdata(relevance)

@@ -15,12 +15,10 @@ All of it is a reading: the paper says only that it resembles another semi-super
 the Laplacian score as the criterion. Without labels of two classes it is the Laplacian score.
 """
 
-import numpy as np
-from numpy.typing import NDArray
-
 from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
 from semisift.graphs.label_graph import label_aware_score, laplacian_score
+from semisift.math import Floats
 
 
 class SLS(GraphRanker):
@@ -30,12 +28,7 @@ class SLS(GraphRanker):
     ----------
     {n_features_to_select}
     {n_neighbors}
-    {variant (graph)}
-    {graph}
-    {weights}
-    {feature_scaling (distances)}
-    {heat_scale}
-    {heat_constant}
+    {graph parameters}
     {redundancy_threshold}
     {random_state (ties)}
 
@@ -64,7 +57,7 @@ class SLS(GraphRanker):
     ['flavanoids', 'od280/od315_of_diluted_wines', 'proline']
     """
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         if self._lacks_classes(problem, "the Laplacian score, without labels"):
             return -laplacian_score(problem, self._graph(problem, shift=True))
         return -label_aware_score(problem, self._graph(problem))

@@ -19,15 +19,15 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
 from semisift._sklearn import Interval
 from semisift.graphs.label_graph import laplacian_score, span_units
+from semisift.math import Floats
 from semisift.math.blocks import blocks, dense_columns
+from semisift.math.columns import ratio
 from semisift.math.edge_sums import NO_VARIANCE, edge_sums
-from semisift.math.scores import ratio
 
 # A value nearer to the mean than this, in units of the span of the column, is on it.
 ON_THE_MEAN = 1e-12
@@ -42,12 +42,7 @@ class SSelect(GraphRanker):
     graph_weight : float, default=0.1
         The lambda of the paper: weight of the graph term, from 0 to 1. The labels have the rest.
     {n_neighbors}
-    {variant (graph)}
-    {graph}
-    {weights}
-    {feature_scaling (distances)}
-    {heat_scale}
-    {heat_constant}
+    {graph parameters}
     {redundancy_threshold}
     {random_state (ties)}
 
@@ -82,7 +77,7 @@ class SSelect(GraphRanker):
 
     graph_weight: float = 0.1
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         graph = self._graph(problem, shift=True)
         if self._lacks_classes(problem, "its graph term, the Laplacian score"):
             return -laplacian_score(problem, graph)
@@ -94,9 +89,7 @@ class SSelect(GraphRanker):
         return -(self.graph_weight * graph_term + (1.0 - self.graph_weight) * label_term)
 
 
-def count_above(
-    problem: Problem, mean: NDArray[np.float64], unit: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def count_above(problem: Problem, mean: Floats, unit: Floats) -> Floats:
     """Count the labelled rows of each class below and not below the mean of each column.
 
     Parameters
@@ -120,7 +113,7 @@ def count_above(
     return np.stack([labels.counts[:, None] - above, above])
 
 
-def normalised_information(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def normalised_information(counts: Floats) -> Floats:
     """Return ``I(a; b) / max(H(a), H(b))`` of tables of counts, one for each column.
 
     Parameters
@@ -140,6 +133,6 @@ def normalised_information(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.clip(share, 0.0, 1.0)
 
 
-def _entropy(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _entropy(counts: Floats) -> Floats:
     shares = counts / counts.sum(axis=0)
     return np.asarray(-(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=0))

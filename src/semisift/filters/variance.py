@@ -11,11 +11,11 @@ reading.
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
 from semisift._sklearn import StrOptions
+from semisift.math import Floats
 from semisift.math.columns import spans
 
 
@@ -56,7 +56,7 @@ class VarianceScore(FeatureRanker):
 
     feature_scaling: Literal["minmax"] | None = "minmax"
 
-    def _score(self, problem: Problem) -> NDArray[np.float64]:
+    def _score(self, problem: Problem) -> Floats:
         spread = problem.spread
         if self.feature_scaling == "minmax":
             span = spans(problem.X)

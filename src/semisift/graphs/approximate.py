@@ -1,5 +1,6 @@
 """Neighbours found approximately, for more rows than the exact search can handle."""
 
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -15,6 +16,7 @@ from semisift._sklearn import Interval, at_least, fit_context
 SMALLEST, LARGEST = 1e-36, 1e38
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ApproximateNeighbors(TransformerMixin, BaseEstimator):
     """Find nearest neighbours approximately, with faiss.
 
@@ -54,18 +56,10 @@ class ApproximateNeighbors(TransformerMixin, BaseEstimator):
         "random_state": [Interval(Integral, 0, 2**31 - 1, closed="both")],
     }
 
-    def __init__(
-        self,
-        *,
-        n_neighbors: int = 10,
-        n_cells: int | None = None,
-        n_visited: int = 16,
-        random_state: int = 0,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.n_cells = n_cells
-        self.n_visited = n_visited
-        self.random_state = random_state
+    n_neighbors: int = 10
+    n_cells: int | None = None
+    n_visited: int = 16
+    random_state: int = 0
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -9,11 +9,11 @@ from semisift._labels import Labels
 from semisift._problem import Problem
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning, GraphWarning
-from semisift.graphs.class_moments import units
-from semisift.graphs.pairs import count_pairs, some_pairs, unlabelled_pairs
+from semisift.graphs.pairs import count_pairs, some_pairs, units, unlabelled_pairs
+from semisift.math import Floats
 from semisift.math.blocks import too_many_to_square
-from semisift.math.cls_weights import TieOptions
-from semisift.math.columns import spans
+from semisift.math.cls import TieOptions
+from semisift.math.columns import column_factors
 from semisift.math.constraints import Constraints
 
 # The weights as printed: a constant of 0.1 on raw squared distances.
@@ -81,7 +81,7 @@ def list_constraints(
     return Constraints(rows, must, cannot, labels), np.flatnonzero(free).astype(np.int32)
 
 
-def scaled(problem: Problem, feature_scaling: str | None) -> tuple[Any, NDArray[np.float64]]:
+def scaled(problem: Problem, feature_scaling: str | None) -> tuple[Any, Floats]:
     """Return X with its columns scaled for distances, and the units to add them up in.
 
     A score of a column does not depend on its scale once the weights of the rows are known, so the
@@ -90,13 +90,9 @@ def scaled(problem: Problem, feature_scaling: str | None) -> tuple[Any, NDArray[
     X, unit = problem.X, units(problem)
     if feature_scaling is None:
         return X, unit
-    span = spans(X)
-    with np.errstate(over="ignore"):
-        factors = np.divide(1.0, span, out=np.zeros_like(span), where=span > 0)
-    factors = np.minimum(factors, np.finfo(np.float64).max) / np.sqrt(X.shape[1])
-    if problem.is_sparse:
-        return X.multiply(factors[None, :]).tocsc(), np.ones(X.shape[1]) / 8
-    return X * factors, np.ones(X.shape[1]) / 8
+    factors, _ = column_factors(X, feature_scaling)
+    X = X.multiply(factors[None, :]).tocsc() if problem.is_sparse else X * factors
+    return X, np.ones(X.shape[1]) / 8
 
 
 def warn_of_no_cannot_link(problem: Problem, name: str) -> None:

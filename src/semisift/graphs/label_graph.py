@@ -6,19 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._problem import Problem
-from semisift.graphs.class_moments import units
-from semisift.graphs.pairs import pair_sums_in_units, unlabelled_pairs
-from semisift.math.columns import power_of_two
+from semisift.graphs.pairs import pair_sums_in_units, units, unlabelled_pairs
+from semisift.math import Bools, Floats
+from semisift.math.columns import power_of_two, ratio
 from semisift.math.edge_sums import NO_VARIANCE, edge_sums
 from semisift.math.graph import Graph
-from semisift.math.scores import ratio
 
 MUST_LINK, UNKNOWN, CANNOT_LINK = 1, 0, -1
 
 
-def by_relation(
-    problem: Problem, graph: Graph
-) -> tuple[Graph, NDArray[np.int8], NDArray[np.bool_]]:
+def by_relation(problem: Problem, graph: Graph) -> tuple[Graph, NDArray[np.int8], Bools]:
     """Split a graph until it is known for each edge whether labels or pairs decide on it.
 
     Parameters
@@ -56,7 +53,7 @@ def by_relation(
     return graph, relation.astype(np.int8), code >= 0
 
 
-def keep_edges(graph: Graph, kept: NDArray[np.bool_], within: NDArray[np.float64]) -> Graph:
+def keep_edges(graph: Graph, kept: Bools, within: Floats) -> Graph:
     """Return a graph with some of the edges, and with new weights within nodes."""
     return replace(
         graph,
@@ -80,7 +77,7 @@ def cannot_link_edges(problem: Problem, graph: Graph) -> Graph:
     return keep_edges(graph, relation == CANNOT_LINK, np.zeros(len(graph.rows)))
 
 
-def span_units(problem: Problem) -> NDArray[np.float64]:
+def span_units(problem: Problem) -> Floats:
     """Return a power of two near the span of each column, and infinity for constant columns.
 
     It comes at a lower cost than a unit near the standard deviation, and makes zeros of constants.
@@ -88,7 +85,7 @@ def span_units(problem: Problem) -> NDArray[np.float64]:
     return np.where(problem.constant, np.inf, power_of_two(problem.spans))
 
 
-def laplacian_score(problem: Problem, graph: Graph) -> NDArray[np.float64]:
+def laplacian_score(problem: Problem, graph: Graph) -> Floats:
     """Return the Laplacian score of each column, lower is better.
 
     Parameters
@@ -105,9 +102,7 @@ def laplacian_score(problem: Problem, graph: Graph) -> NDArray[np.float64]:
     return ratio(sums.difference, sums.variance, NO_VARIANCE * graph.degrees.sum())
 
 
-def label_aware_score(
-    problem: Problem, graph: Graph, same_class_weight: float = 1.0
-) -> NDArray[np.float64]:
+def label_aware_score(problem: Problem, graph: Graph, same_class_weight: float = 1.0) -> Floats:
     """Return the Laplacian score on a graph in which labels overrule neighbours.
 
     Parameters

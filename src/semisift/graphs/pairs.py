@@ -1,23 +1,90 @@
-"""Sums of squared differences over must-link and cannot-link pairs, for all columns at once."""
+"""Classes and pairs of rows: sums of squared differences for all columns at once."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from semisift._labels import Pairs
 from semisift._problem import Problem
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
-from semisift.graphs.class_moments import class_moments, units
+from semisift.math import Floats, Ints
 from semisift.math.blocks import blocks, dense_columns
+from semisift.math.columns import column_moments, power_of_two
 
 # Separates the draw of pairs from the other draws with the same seed.
 POOL_STREAM = 0x7061
 
 
-def pair_sums(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+@dataclass(frozen=True, eq=False)
+class ClassMoments:
+    """The labelled rows of each class, in a unit of each column's own.
+
+    Attributes
+    ----------
+    counts : int array of shape (n_classes,)
+        Rows of each class.
+    means : float array of shape (n_classes, p)
+    within : float array of shape (n_classes, p)
+        Sum of the squared differences from the mean of the class.
+    between : float array of shape (p,)
+        ``sum_c counts_c (mean_c - mean)^2``.
+    """
+
+    counts: Ints
+    means: Floats
+    within: Floats
+    between: Floats
+
+
+def units(problem: Problem) -> Floats:
+    """Return a power of two near the standard deviation of each column over all rows.
+
+    Scores that do not depend on the unit of a column are computed in this one: squares stay in
+    range, and what is negligible is so against columns that vary as much.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    float array of shape (p,)
+    """
+    first = problem.X[[0]]
+    first = first.toarray().ravel() if problem.is_sparse else first[0]
+    return power_of_two(np.where(problem.constant, np.abs(first), problem.spread))
+
+
+def class_moments(problem: Problem) -> ClassMoments:
+    """Return means and sums of squares of the labelled rows of each class, in `units`.
+
+    Dense and sparse X give the same bits: zeros are counted rather than added, and the other values
+    are added one by one in row order. Cost: O(n_labelled p).
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    ClassMoments
+    """
+    labels, unit = problem.labels, units(problem)
+    counts = labels.counts
+    means, within = np.empty((2, len(counts), problem.n_features))
+    X = problem.X.tocsr() if problem.is_sparse else problem.X
+    for code in range(len(counts)):
+        rows = X[np.flatnonzero(labels.codes == code)]
+        means[code], within[code] = column_moments(rows, unit)
+    share = counts[:, None] / max(1, counts.sum())
+    distance = means - (share * means).sum(axis=0)
+    return ClassMoments(counts, means, within, (counts[:, None] * distance**2).sum(axis=0))
+
+
+def pair_sums(problem: Problem) -> tuple[Floats, Floats]:
     """Sum the squared differences over must-link and over cannot-link pairs, for all columns.
 
     Each unordered pair counts once. Pairs that follow from the labels are never listed: with W_c
@@ -42,7 +109,7 @@ def pair_sums(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64
         return must * square, cannot * square
 
 
-def pair_sums_in_units(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def pair_sums_in_units(problem: Problem) -> tuple[Floats, Floats]:
     """Return `pair_sums` in the unit of each column, for scores that do not depend on it.
 
     Parameters
@@ -136,8 +203,8 @@ def check_kinds(problem: Problem, name: str) -> tuple[bool, bool]:
 
 
 def squared_differences(
-    problem: Problem, pairs: NDArray[np.integer], unit: NDArray[np.float64]
-) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    problem: Problem, pairs: Ints, unit: Floats
+) -> Iterator[tuple[slice, Floats]]:
     """Yield for blocks of columns the squared differences of pairs of rows, in a unit.
 
     Parameters
@@ -168,9 +235,7 @@ def squared_differences(
         yield columns, np.square(differences, out=differences)
 
 
-def _summed_over_pairs(
-    problem: Problem, pairs: NDArray[np.integer], unit: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _summed_over_pairs(problem: Problem, pairs: Ints, unit: Floats) -> Floats:
     sums = np.zeros(problem.n_features)
     if len(pairs):
         for columns, squares in squared_differences(problem, pairs, unit):
@@ -202,18 +267,18 @@ def some_pairs(problem: Problem, most: int) -> Pairs:
     start, end = np.repeat(ends - labels.counts, labels.counts), np.repeat(ends, labels.counts)
     place = np.arange(len(rows))
     rng = np.random.default_rng([problem.seed, POOL_STREAM])
+    extra = unlabelled_pairs(problem)
     kinds = []
     # each row is paired with those before it in its class, and with all rows of later classes
-    for first_partner, n_partners in ((start, place - start), (end, len(rows) - end)):
+    for first_partner, n_partners, given in (
+        (start, place - start, extra.must_link),
+        (end, len(rows) - end, extra.cannot_link),
+    ):
         passed = np.cumsum(n_partners)
         total = int(passed[-1]) if len(passed) else 0
         number = np.arange(total) if total <= most else rng.choice(total, most, replace=False)
         one = np.searchsorted(passed, number, side="right")
         other = first_partner[one] + number - (passed - n_partners)[one]
-        kinds.append(np.sort(np.column_stack([rows[one], rows[other]]), axis=1))
-    extra = unlabelled_pairs(problem)
-    kinds = [
-        np.concatenate(both)
-        for both in zip(kinds, (extra.must_link, extra.cannot_link), strict=True)
-    ]
-    return Pairs(*(np.unique(pairs, axis=0) for pairs in kinds))
+        pairs = np.sort(np.column_stack([rows[one], rows[other]]), axis=1)
+        kinds.append(np.unique(np.concatenate([pairs, given]), axis=0))
+    return Pairs(*kinds)

@@ -2,7 +2,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift.kernels.columns import Columns
-from semisift.math.cls_weights import TieOptions
+from semisift.math.cls import TieOptions
 
 def cls_parts(
     X: Columns,

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
+
+from semisift.math import Floats, Ints
 
 # A block of columns holds about this many values, 8 MB as float64.
 BLOCK_VALUES = 1 << 20
@@ -45,7 +46,7 @@ def row_blocks(X: Any, n_columns: int, is_dense: bool) -> Iterator[slice]:
         yield slice(0, X.shape[0])
 
 
-def dense_columns(X: Any, columns: slice | NDArray[np.integer]) -> NDArray[np.float64]:
+def dense_columns(X: Any, columns: slice | Ints) -> Floats:
     """Return some columns as a float64 array of their own, row after row.
 
     Parameters

@@ -1,5 +1,7 @@
 """The constrained Laplacian score of one matrix: what CLS and the members of EnsCLS share.
 
+Unlabelled rows are tied to their nearest unlabelled neighbours, and the rows of a must-link pair
+to each other, by ``S = exp(-d2 / (heat_constant * scale))``. No edge joins the two kinds of rows.
 Four sums for each column f, over ordered pairs of rows::
 
     neighbours    sum over unlabelled neighbours i, j of S_ij (f_i - f_j)^2
@@ -7,29 +9,51 @@ Four sums for each column f, over ordered pairs of rows::
     cannot-links  sum over cannot-link pairs i, j of     D_i (f_i - f_j)^2
     variance      sum over unlabelled rows i of          D_i (f_i - mean)^2
 
-with S the weights of `semisift.math.cls_weights` and D_i their sum at row i. The score is the first
-two over the other two; low is good.
+with D_i the sum of the weights at row i. The score is the first two over the other two; low is
+good.
 """
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift._threads import one_blas_thread
+from semisift.math import Floats, Ints
 from semisift.math.blocks import blocks, dense_columns
-from semisift.math.cls_weights import TieOptions, Weights, weigh
-from semisift.math.constraints import Constraints
+from semisift.math.columns import column_factors, column_moments, ratio
+from semisift.math.constraints import ClassPairs, Constraints, ListedPairs
 from semisift.math.edge_sums import edge_sums
-from semisift.math.moments import column_moments
-from semisift.math.scores import ratio
+from semisift.math.graph import Graph, GraphOptions, few_edges, heat_scale, nearest_edges
 
 # Place in the totals of `Parts`.
 N_CANNOT_LINKS = 3
 
 
+@dataclass(frozen=True, kw_only=True)
+class TieOptions(GraphOptions):
+    """How rows are tied to each other; the mean squared distance is that of all rows.
+
+    Attributes
+    ----------
+    self_loops : bool
+        Each constrained row is tied to itself by the largest heat weight, or it would count for
+        nothing where it is the only one of its class.
+    mean : {"plain", "D"}
+        The mean that the variance is taken from: of all rows, or weighted by their degrees.
+    """
+
+    self_loops: bool = True
+    mean: Literal["plain", "D"] = "plain"
+
+    @property
+    def graph(self) -> str:
+        """The symmetry, as the kernel calls it."""
+        return self.symmetry
+
+
 class Parts(NamedTuple):
-    """The sums of the score.
+    """The sums of the score, and how well its heat fits the distances.
 
     Attributes
     ----------
@@ -37,22 +61,24 @@ class Parts(NamedTuple):
         Neighbours, must-links, cannot-links and variance, each column in its unit.
     totals : float array of shape (5,)
         The weights at unlabelled rows, of must-links and of cannot-links; the number of
-        cannot-links; the largest weight of an edge.
+        cannot-links; the largest weight of an edge, before ties are shared.
+    vanished : bool
+        Whether there are edges, and all of them have no weight.
+    few_edges : float or None
+        Where heat makes the graph rest on few edges, so many edges of equal weight are as uneven.
     """
 
-    sums: NDArray[np.float64]
-    totals: NDArray[np.float64]
+    sums: Floats
+    totals: Floats
+    vanished: bool
+    few_edges: float | None
 
 
 @one_blas_thread()
 def cls_parts(
-    X: Any,
-    unlabelled: NDArray[np.integer],
-    constraints: Constraints,
-    options: TieOptions,
-    unit: NDArray[np.float64],
-) -> tuple[Parts, Weights]:
-    """Add up the parts of the score for all columns.
+    X: Any, unlabelled: Ints, constraints: Constraints, options: TieOptions, unit: Floats
+) -> Parts:
+    """Tie rows to each other, and add up the parts of the score for all columns.
 
     Parameters
     ----------
@@ -67,34 +93,64 @@ def cls_parts(
 
     Returns
     -------
-    Parts, Weights
+    Parts
     """
-    moments = column_moments(X, unit)
-    weights = weigh(X, unlabelled, constraints, options, moments, unit)
-    graph, degrees = weights.graph, weights.degrees
+    mean, squares = column_moments(X, unit)
+    factors, length = column_factors(X, None)
+    with np.errstate(under="ignore"):
+        mean_d2 = 2 * float(np.sum(squares * (unit * factors) ** 2)) / max(1, X.shape[0] - 1)
+    edges, rows, node, within, _ = nearest_edges(X[unlabelled], options, factors)
+    kind = ListedPairs if constraints.labels is None else ClassPairs
+    pairs = kind(X[constraints.rows], constraints, factors, unit, mean)
+    least, least_apart = pairs.least_distances()
+
+    lowest = 0.0
+    if options.shift and not within.any():
+        lowest = min(edges.d2.min(initial=np.inf), least)
+    scale = options.heat_constant * heat_scale(
+        edges, mean_d2, length, options.heat_scale, no_median=mean_d2
+    )
+
+    def heat(d2: Floats) -> Floats:
+        if options.weights == "binary":
+            return np.ones_like(d2)
+        with np.errstate(all="ignore"):
+            return np.where(d2 > lowest, np.exp((lowest - d2) / scale), 1.0)
+
+    edge_heat, must_link = heat(edges.d2), pairs.must_link_sums(heat)
+    largest = max(edge_heat.max(initial=0.0), must_link.largest, float(within.any()))
+    graph = Graph(edges.first, edges.second, edges.share * edge_heat, rows, node, within)
+    degrees = must_link.degrees
+    if options.self_loops:
+        degrees = degrees + (largest if largest > 0 else 1.0)
+    cannot_link, total, number = pairs.cannot_link_sums(degrees)
+
     around = edge_sums(X[unlabelled], graph, unit)
     volume = float(graph.degrees.sum())
-    must_link, cannot_link = weights.must_link, weights.pairs.cannot_link_sums(degrees)
-
-    mean = moments[0]
     if options.mean == "D" and volume + degrees.sum() > 0:
         held_mean = _weighted_sums(X[constraints.rows], degrees, unit)
         mean = (volume * around.mean + held_mean) / (volume + degrees.sum())
     variance = around.variance + volume * (around.mean - mean) ** 2
-    sums = [2 * around.difference, 2 * must_link.sums, cannot_link.sums, variance]
-    totals = [volume, must_link.total, cannot_link.total, cannot_link.number, weights.largest]
-    return Parts(np.array(sums), np.array(totals)), weights
+    sums = np.array([2 * around.difference, 2 * must_link.sums, cannot_link, variance])
+    totals = np.array([volume, must_link.total, total, number, largest])
+
+    # identical rows are tied as ever, and do not differ
+    apart = edges.d2.min(initial=least_apart, where=edges.d2 > 0)
+    with np.errstate(all="ignore"):
+        vanished = options.weights == "heat" and apart < np.inf and np.exp(-apart / scale) == 0
+    few = None if vanished else few_edges(graph, edges.share)
+    return Parts(sums, totals, bool(vanished), few)
 
 
 def member_parts(
-    X: NDArray[np.float64],
-    unlabelled: NDArray[np.integer],
+    X: Floats,
+    unlabelled: Ints,
     constraints: Constraints,
-    copies: NDArray[np.integer],
-    pair_counts: NDArray[np.integer] | None,
+    copies: Ints,
+    pair_counts: Ints | None,
     options: TieOptions,
-    unit: NDArray[np.float64],
-) -> tuple[Parts, Weights]:
+    unit: Floats,
+) -> Parts:
     """Add up the parts of the score of a member, whose rows or pairs may count several times.
 
     Parameters
@@ -110,7 +166,7 @@ def member_parts(
 
     Returns
     -------
-    Parts, Weights
+    Parts
         The sums of constant columns are NaN.
     """
     rows, must_link, cannot_link, _ = constraints
@@ -123,17 +179,14 @@ def member_parts(
         held, must_link, cannot_link = _repeat_rows(held, copies, must_link, cannot_link)
     X = np.asfortranarray(np.vstack([held, X[unlabelled]]))
     repeated = Constraints(np.arange(len(held)), must_link, cannot_link)
-    parts, weights = cls_parts(X, np.arange(len(held), len(X)), repeated, options, unit)
+    parts = cls_parts(X, np.arange(len(held), len(X)), repeated, options, unit)
     parts.sums[:, X.max(axis=0) == X.min(axis=0)] = np.nan
-    return parts, weights
+    return parts
 
 
 def _repeat_rows(
-    held: NDArray[np.float64],
-    copies: NDArray[np.integer],
-    must_link: NDArray[np.integer],
-    cannot_link: NDArray[np.integer],
-) -> tuple[NDArray[np.float64], NDArray[np.integer], NDArray[np.integer]]:
+    held: Floats, copies: Ints, must_link: Ints, cannot_link: Ints
+) -> tuple[Floats, Ints, Ints]:
     """Return rows as often as they count, with their pairs; copies of a row must link."""
     origin = np.repeat(np.arange(len(held)), copies)
     rows = np.flatnonzero(copies > 1)
@@ -143,7 +196,7 @@ def _repeat_rows(
     return held[origin], must_link, _repeat_pairs(cannot_link, copies)
 
 
-def _repeat_pairs(pairs: NDArray[np.integer], copies: NDArray[np.integer]) -> NDArray[np.integer]:
+def _repeat_pairs(pairs: Ints, copies: Ints) -> Ints:
     """Return every copy of the first row of a pair with every copy of the second."""
     first, second = pairs.T
     n_each = copies[first] * copies[second]
@@ -154,9 +207,7 @@ def _repeat_pairs(pairs: NDArray[np.integer], copies: NDArray[np.integer]) -> ND
     return np.column_stack([starts[first][pair] + one, starts[second][pair] + other])
 
 
-def _weighted_sums(
-    X: Any, weights: NDArray[np.float64], unit: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _weighted_sums(X: Any, weights: Floats, unit: Floats) -> Floats:
     """Add up the rows, each as often as its weight says, in the unit of each column."""
     sums = np.zeros(X.shape[1])
     for columns in blocks(X.shape[1], max(1, X.shape[0])):
@@ -164,9 +215,7 @@ def _weighted_sums(
     return sums
 
 
-def combine(
-    sums: NDArray[np.float64], totals: NDArray[np.float64], balance: float | None = None
-) -> NDArray[np.float64]:
+def combine(sums: Floats, totals: Floats, balance: float | None = None) -> Floats:
     """Divide the parts of the score; low is good.
 
     Parameters

@@ -1,13 +1,15 @@
-"""Columns of dense and sparse matrices in dense blocks, and scales at which nothing overflows."""
+"""Columns of dense and sparse matrices: in dense blocks, at scales at which nothing overflows."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from semisift import kernels
+from semisift.math import Bools, Floats, Ints
+from semisift.math.blocks import blocks, dense_columns
 
 # A sparse column that is filled more than this is worked on as a dense one: a dense product is then
 # faster (measured on text and on single cells: the best share lies between 1/8 and 1/32).
@@ -21,13 +23,16 @@ FEW_COLUMNS = 64
 # Columns whose largest span lies between these have squared distances in range as they are.
 SAFE = 1e-50, 1e50
 
+# A denominator below this share of the largest one is zero: what is left of it is rounding.
+NEGLIGIBLE = 1e-12
+
 
 def is_small(n_rows: int, n_columns: int, few: int | None = None) -> bool:
     """Return whether a sparse matrix is better worked on as a dense one, whatever fills it."""
     return n_columns <= (few or FEW_COLUMNS) or n_rows * n_columns <= FEW_VALUES
 
 
-def filled_columns(X: Any) -> NDArray[np.bool_]:
+def filled_columns(X: Any) -> Bools:
     """Return which columns are better worked on as dense ones: all, if `X` is dense or small.
 
     Parameters
@@ -44,8 +49,8 @@ def filled_columns(X: Any) -> NDArray[np.bool_]:
 
 
 def dense_blocks(
-    X: Any, columns: NDArray[np.int64], n_values: int
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.floating]]]:
+    X: Any, columns: Ints, n_values: int
+) -> Iterator[tuple[Ints, NDArray[np.floating]]]:
     """Yield some columns as dense blocks, which may be parts of `X` itself.
 
     Parameters
@@ -62,9 +67,8 @@ def dense_blocks(
         The columns of the block.
     block : array of shape (n, width)
     """
-    width = max(1, n_values // max(1, X.shape[0]))
-    for start in range(0, len(columns), width):
-        part = columns[start : start + width]
+    for some in blocks(len(columns), X.shape[0], n_values):
+        part = columns[some]
         # a slice is a view, a list of columns a copy
         run = slice(part[0], part[-1] + 1) if part[-1] - part[0] + 1 == len(part) else part
         yield part, X[:, run].toarray(order="F") if issparse(X) else X[:, run]
@@ -76,7 +80,7 @@ def extremes(X: Any) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
     return kernels.columns.extremes(kernels.columns.Columns(columns))
 
 
-def spans(X: Any) -> NDArray[np.float64]:
+def spans(X: Any) -> Floats:
     """Return the difference between the largest and the smallest value of each column."""
     low, high = extremes(X)
     with np.errstate(over="ignore"):
@@ -84,15 +88,15 @@ def spans(X: Any) -> NDArray[np.float64]:
     return np.minimum(span, np.finfo(np.float64).max)
 
 
-def power_of_two(values: NDArray[np.floating]) -> NDArray[np.float64]:
+def power_of_two(values: NDArray[np.floating]) -> Floats:
     """Return a power of two near each value, and 1 for 0: a unit by which division is exact."""
     exponent = np.clip(np.frexp(values)[1], -1000, 1000)
     return np.ldexp(np.ones(np.shape(values)), np.where(values > 0, exponent, 0))
 
 
 def column_factors(
-    X: Any, feature_scaling: str | None, width: NDArray[np.float64] | None = None
-) -> tuple[NDArray[np.float64], float]:
+    X: Any, feature_scaling: str | None, width: Floats | None = None
+) -> tuple[Floats, float]:
     """Return what columns are multiplied by to measure distances, and the unit of the distances.
 
     Constant columns get 0. The unit is a power of two: with it no distance overflows. Scaling
@@ -107,3 +111,70 @@ def column_factors(
     with np.errstate(over="ignore"):
         factors = np.divide(1.0, span, out=np.zeros_like(span), where=span > 0)
     return np.minimum(factors, limit) / np.sqrt(X.shape[1]), 1.0
+
+
+def column_moments(X: Any, unit: Floats) -> tuple[Floats, Floats]:
+    """Return the mean of each column and its sum of squares around it, in a unit.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n, p)
+    unit : float array of shape (p,)
+
+    Returns
+    -------
+    means, squares : float arrays of shape (p,)
+    """
+    return _sparse_moments(X.tocsr(), unit) if issparse(X) else _dense_moments(X, unit)
+
+
+def _dense_moments(X: NDArray[np.floating], unit: Floats) -> tuple[Floats, Floats]:
+    means, squares = np.empty((2, X.shape[1]))
+    for columns in blocks(X.shape[1], len(X)):
+        values = dense_columns(X, columns)
+        is_zero = values == 0
+        values /= unit[columns]
+        mean = np.cumsum(values, axis=0)[-1] / len(X)
+        values -= mean
+        np.square(values, out=values)
+        np.copyto(values, 0.0, where=is_zero)
+        means[columns] = mean
+        squares[columns] = np.cumsum(values, axis=0)[-1]
+        squares[columns] += np.count_nonzero(is_zero, axis=0) * mean**2
+    return means, squares
+
+
+def _sparse_moments(X: csr_array, unit: Floats) -> tuple[Floats, Floats]:
+    n_rows, n_columns = X.shape
+    values = X.data / unit[X.indices]
+    means = np.bincount(X.indices, values, n_columns) / n_rows
+    squares = np.bincount(X.indices, (values - means[X.indices]) ** 2, n_columns)
+    n_zeros = n_rows - np.bincount(X.indices, minlength=n_columns)
+    return means, squares + n_zeros * means**2
+
+
+def ratio(numerator: Floats, denominator: Floats, negligible: float | None = None) -> Floats:
+    """Divide; where the denominator vanishes, infinity or, if both do, NaN.
+
+    Parameters
+    ----------
+    numerator, denominator : float arrays of shape (..., p)
+        Not negative.
+    negligible : float, optional
+        What vanishes is not above it; else what is tiny against the largest along the last axis.
+
+    Returns
+    -------
+    float array of shape (..., p)
+    """
+    below = NEGLIGIBLE * _largest(denominator) if negligible is None else negligible
+    is_zero = ~(denominator > below)
+    scores = np.full(np.shape(numerator), np.nan)
+    np.divide(numerator, denominator, out=scores, where=~is_zero)
+    below = NEGLIGIBLE * _largest(numerator) if negligible is None else negligible
+    scores[is_zero & (numerator > below)] = np.inf
+    return scores
+
+
+def _largest(values: Floats) -> Floats:
+    return np.max(values, axis=-1, initial=0.0, where=np.isfinite(values), keepdims=True)

@@ -1,11 +1,33 @@
-"""Rows that are labelled or in pairs, and their pairs."""
+"""Rows that are labelled or in pairs, and sums over their pairs, listed or not.
 
-from typing import NamedTuple
+Pairs that follow from the labels of very many rows are neither listed nor held in a matrix. A
+must-link needs the distance of its rows, so these pairs are visited: some rows of a class at a
+time, with those that come after them. A cannot-link does not: with n_c rows, mean m_c and sum of
+squares V_c of class c, and with D_c, md_c and VD_c the same weighted by the degrees D of the rows::
+
+    sum over i in a, j in b of D_i (f_i - f_j)^2 = n_b VD_a + D_a (n_b (md_a - m_b)^2 + V_b)
+
+where nothing cancels.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array, issparse, triu
 
 from semisift._labels import Labels, pairs_from_labels
+from semisift.math import Floats, Ints
+from semisift.math.blocks import blocks, dense_columns, too_many_to_square
+from semisift.math.edge_sums import CANCELS, PRODUCT_VALUES
+from semisift.math.gram import Gram, exact_distances
+from semisift.math.neighbours import FAR
+
+# A centre that is more than so many standard deviations from the mean of the rows is none.
+AWAY = 1e6
+
+Heat = Callable[[Floats], Floats]
 
 
 class Constraints(NamedTuple):
@@ -21,25 +43,289 @@ class Constraints(NamedTuple):
         come on top of the listed pairs.
     """
 
-    rows: NDArray[np.integer]
-    must_link: NDArray[np.integer]
-    cannot_link: NDArray[np.integer]
+    rows: Ints
+    must_link: Ints
+    cannot_link: Ints
     labels: Labels | None = None
 
-    def ordered(self, order: NDArray[np.integer]) -> "Constraints":
+    def ordered(self, order: Ints) -> "Constraints":
         """Return the same constraints with the rows in another order."""
         place = np.argsort(order).astype(np.int32)
         labels = self.labels and Labels(self.labels.codes[order], self.labels.classes)
         pairs = place[self.must_link], place[self.cannot_link]
         return Constraints(self.rows[order], *pairs, labels)
 
-    def listed(self, places: NDArray[np.integer]) -> "Constraints":
+    def listed(self, places: Ints) -> "Constraints":
         """Return some of the rows with all pairs among them, those of the labels listed too."""
         own = np.full(len(self.rows), -1, dtype=np.int32)
         own[places] = np.arange(len(places))
-        pairs = [own[kind] for kind in (self.must_link, self.cannot_link)]
-        pairs = [kind[(kind >= 0).all(axis=1)] for kind in pairs]
+        both = own[self.must_link], own[self.cannot_link]
+        must, cannot = (pairs[(pairs >= 0).all(axis=1)] for pairs in both)
         if self.labels is not None:
             implied = pairs_from_labels(Labels(self.labels.codes[places], self.labels.classes))
-            pairs = [np.concatenate(both) for both in zip(implied, pairs, strict=True)]
-        return Constraints(self.rows[places], *pairs)
+            must, cannot = np.concatenate([implied[0], must]), np.concatenate([implied[1], cannot])
+        return Constraints(self.rows[places], must, cannot)
+
+
+class Tied(NamedTuple):
+    """Sums over must-link pairs, each once.
+
+    Attributes
+    ----------
+    sums : float array of shape (p,)
+        Weighted squared differences, each column in its unit.
+    degrees : float array of shape (n_constrained,)
+        Sum of the weights at each row.
+    total : float
+        Sum of the weights, each pair twice.
+    largest : float
+        The largest weight.
+    """
+
+    sums: Floats
+    degrees: Floats
+    total: float
+    largest: float
+
+
+class ListedPairs:
+    """Sums over listed pairs, from a matrix of their weights.
+
+    Parameters
+    ----------
+    held : array or csc_array of shape (n_constrained, p)
+        The constrained rows.
+    constraints : Constraints
+    factors : float array of shape (p,)
+        What columns are multiplied by to measure distances.
+    unit, centre : float arrays of shape (p,)
+        The unit to add up a column in, and what to take from it first so that less cancels.
+    """
+
+    def __init__(
+        self, held: Any, constraints: Constraints, factors: Floats, unit: Floats, centre: Floats
+    ) -> None:
+        self.held, self.constraints = held, constraints
+        self.unit, self.centre = unit, centre
+        self.d2 = Gram(held, factors).distances(constraints.must_link)
+
+    def least_distances(self) -> tuple[float, float]:
+        """Return the least squared distance of a must-link, and the least that is not 0."""
+        return self.d2.min(initial=np.inf), self.d2.min(initial=np.inf, where=self.d2 > 0)
+
+    def must_link_sums(self, heat: Heat) -> Tied:
+        """Add up over must-links, with weights that `heat` makes of squared distances."""
+        weights = heat(self.d2)
+        matrix = pair_matrix(self.constraints.must_link, weights, self.held.shape[0])
+        degrees, largest = matrix.sum(axis=1), weights.max(initial=0.0)
+        return Tied(self._sums(matrix), degrees, float(matrix.sum()), largest)
+
+    def cannot_link_sums(self, degrees: Floats) -> tuple[Floats, float, float]:
+        """Add up over cannot-links; a pair weighs as much as its rows together.
+
+        Returns
+        -------
+        sums : float array of shape (p,)
+            Weighted squared differences, each column in its unit.
+        total, number : float
+            Sum of the weights, and how many pairs there are.
+        """
+        pairs = self.constraints.cannot_link
+        matrix = pair_matrix(pairs, degrees[pairs].sum(axis=1), self.held.shape[0])
+        return self._sums(matrix), float(matrix.sum() / 2), len(pairs)
+
+    def _sums(self, matrix: Any) -> Floats:
+        sums = np.zeros(self.held.shape[1])
+        for columns in blocks(len(sums), max(1, self.held.shape[0])):
+            block = dense_columns(self.held, columns) / self.unit[columns]
+            sums[columns] = quadratic_sums(matrix, block, self.centre[columns])
+        return sums
+
+
+def pair_matrix(pairs: Ints, weights: Floats, n: int) -> Any:
+    """Return the weights of pairs as a symmetric matrix; a pair may be there several times.
+
+    Parameters
+    ----------
+    pairs : int array of shape (k, 2)
+    weights : float array of shape (k,)
+    n : int
+
+    Returns
+    -------
+    array of shape (n, n), or csr_array where that is too large
+    """
+    if too_many_to_square(n):
+        half = coo_array((weights, tuple(pairs.T)), shape=(n, n)).tocsr()
+        return csr_array(half + half.T)
+    matrix = np.zeros((n, n))
+    np.add.at(matrix, tuple(pairs.T), weights)
+    return matrix + matrix.T
+
+
+def quadratic_sums(weights: Any, block: Floats, centre: Floats) -> Floats:
+    """Add up the weighted squared differences over unordered pairs of rows, for each column.
+
+    Parameters
+    ----------
+    weights : array or csr_array of shape (n, n)
+        Symmetric.
+    block : float array of shape (n, width)
+    centre : float array of shape (width,)
+        What to take from each column first, so that less cancels.
+
+    Returns
+    -------
+    float array of shape (width,)
+    """
+    if len(block):
+        own = block.mean(axis=0)
+        # a huge value in another row may have drawn the centre away from all of these
+        is_away = np.abs(centre - own) > AWAY * block.std(axis=0)
+        block = block - np.where(is_away, own, centre)
+    squares = weights.sum(axis=1) @ block**2
+    sums = squares - (block * (weights @ block)).sum(axis=0)
+    lost = np.flatnonzero(sums < CANCELS * squares)
+    if len(lost):  # the difference of two sums of that size: taken pair by pair
+        half = triu(coo_array(weights), format="coo")
+        few = block[:, lost]
+        sums[lost] = 0.0
+        for pairs in blocks(half.nnz, len(lost), PRODUCT_VALUES):
+            apart = few[half.row[pairs]] - few[half.col[pairs]]
+            sums[lost] += half.data[pairs] @ np.asfortranarray(apart) ** 2
+    return sums
+
+
+class ClassPairs(ListedPairs):
+    """Sums over the pairs that follow from labels, besides the listed ones."""
+
+    def __init__(
+        self, held: Any, constraints: Constraints, factors: Floats, unit: Floats, centre: Floats
+    ) -> None:
+        super().__init__(held, constraints, factors, unit, centre)
+        assert constraints.labels is not None
+        self.factors, self.labels = factors, constraints.labels
+        self.rows = held.tocsr() if issparse(held) else held
+
+    def least_distances(self) -> tuple[float, float]:
+        """Return the least squared distance of a must-link, and the least that is not 0."""
+        least = [super().least_distances()]
+        for *_, d2 in self._parts():
+            least.append((d2.min(), d2.min(initial=np.inf, where=d2 > 0)))
+        smallest, apart = np.min(least, axis=0).tolist()
+        return smallest, apart
+
+    def must_link_sums(self, heat: Heat) -> Tied:
+        """Add up over must-links, with weights that `heat` makes of squared distances."""
+        sums, degrees, _, largest = super().must_link_sums(heat)
+        for X, members, rows, d2 in self._parts():
+            weights = np.where(np.isinf(d2), 0.0, heat(d2))
+            largest = max(largest, float(weights.max()))
+            degrees[members[rows]] += weights.sum(axis=1)
+            degrees[members[rows.start :]] += weights.sum(axis=0)
+            for columns in blocks(len(sums), X.shape[0]):
+                block = _centred(X, columns, 1 / self.unit, rows.start)
+                sums[columns] += _rectangular_sums(weights, block)
+        return Tied(sums, degrees, float(degrees.sum()), largest)
+
+    def cannot_link_sums(self, degrees: Floats) -> tuple[Floats, float, float]:
+        """Add up over cannot-links."""
+        sums, total, number = super().cannot_link_sums(degrees)
+        rows = np.argsort(self.labels.codes, kind="stable")[-len(self.labels.labelled) :]
+        counts = self.labels.counts[self.labels.counts > 0]
+        starts = np.cumsum(counts) - counts
+        own = degrees[rows]
+        volumes = np.add.reduceat(own, starts)
+        others = counts.sum() - counts
+        for columns in blocks(len(sums), self.held.shape[0]):
+            block = dense_columns(self.held, columns)[rows] / self.unit[columns]
+            block -= self.centre[columns]
+            sums[columns] += _between_classes(block, own, counts, volumes)
+        return sums, total + float(volumes @ others), number + float(counts @ others) / 2
+
+    def _parts(self) -> Iterator[tuple[Any, Ints, slice, Floats]]:
+        """Yield some rows of a class at a time, with their distances to these and later ones.
+
+        Yields
+        ------
+        X : array or csr_array of shape (n_class, p)
+            All rows of the class.
+        members : int array of shape (n_class,)
+            Their places among the constrained rows.
+        rows : slice
+        d2 : float array of shape (number of rows, number of these and later rows)
+            Infinite for a row with itself, and where a pair is there the other way round.
+        """
+        for code in np.flatnonzero(self.labels.counts > 1):
+            members = np.flatnonzero(self.labels.codes == code)
+            X = self.rows[members]
+            for rows in blocks(len(members), len(members)):
+                yield X, members, rows, _distances(X, rows, self.factors)
+
+
+def _centred(X: Any, columns: slice, factors: Floats, start: int) -> Floats:
+    """Return columns of the rows from `start` on, times their factors, around their median."""
+    block = dense_columns(X, columns)[start:] * factors[columns]
+    block -= np.median(block, axis=0)  # a huge value would draw the mean away from all others
+    return block
+
+
+def _distances(X: Any, rows: slice, factors: Floats) -> Floats:
+    """Return the squared distances of rows to these and later ones, infinite to earlier ones."""
+    height, n = rows.stop - rows.start, X.shape[0] - rows.start
+    products, lengths = np.zeros((height, n)), np.zeros(n)
+    for columns in blocks(X.shape[1], X.shape[0]):
+        block = _centred(X, columns, factors, rows.start)
+        products += block[:height] @ block.T
+        lengths += np.einsum("ij,ij->i", block, block)
+    both = lengths[:height, None] + lengths
+    d2 = both - 2 * products
+    d2[:, :height][np.tri(height, dtype=bool)] = np.inf
+    first, second = np.nonzero(both > FAR * d2)
+    if len(first):
+        X = X[rows.start :]
+        d2[first, second] = exact_distances(X.tocsc() if issparse(X) else X, first, second, factors)
+    return d2
+
+
+def _rectangular_sums(weights: Floats, block: Floats) -> Floats:
+    """Add up the weighted squared differences between the first rows of a block and all of it."""
+    first = block[: len(weights)]
+    squares = weights.sum(axis=1) @ first**2 + weights.sum(axis=0) @ block**2
+    sums = squares - 2 * np.einsum("ij,ij->j", first, weights @ block)
+    for j in np.flatnonzero(sums < CANCELS * squares):
+        sums[j] = np.sum(weights * (first[:, [j]] - block[:, j]) ** 2)
+    return sums
+
+
+def _between_classes(block: Floats, degrees: Floats, counts: Ints, volumes: Floats) -> Floats:
+    """Add up the squared differences between classes, each row weighted by its degree.
+
+    Parameters
+    ----------
+    block : float array of shape (n_labelled, width)
+        Class by class.
+    degrees : float array of shape (n_labelled,)
+    counts, volumes : arrays of shape (n_classes,)
+        Number of rows, and sum of the degrees, of each class.
+
+    Returns
+    -------
+    float array of shape (width,)
+    """
+    starts = np.cumsum(counts) - counts
+
+    def moments(weights: Floats, totals: NDArray[Any]) -> tuple[Floats, Floats]:
+        means = np.add.reduceat(weights[:, None] * block, starts, axis=0)
+        np.divide(means, totals[:, None], out=means, where=totals[:, None] > 0)
+        squares = weights[:, None] * (block - np.repeat(means, counts, axis=0)) ** 2
+        return means, np.add.reduceat(squares, starts, axis=0)
+
+    plain_means, plain_squares = moments(np.ones(len(block)), counts)
+    means, squares = moments(degrees, volumes)
+    sums = np.zeros(block.shape[1])
+    for a, volume in enumerate(volumes):
+        others = np.where(np.arange(len(counts)) == a, 0, counts)
+        distances = others @ (means[a] - plain_means) ** 2 + (others > 0) @ plain_squares
+        sums += others.sum() * squares[a] + volume * distances
+    return sums

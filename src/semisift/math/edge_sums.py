@@ -8,10 +8,10 @@ cancels; for sparse ones it is the column sums of ``X o (D X - S X)``.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from semisift import kernels
+from semisift.math import Floats, Ints
 from semisift.math.columns import dense_blocks, filled_columns
 from semisift.math.graph import Graph
 
@@ -46,12 +46,12 @@ class EdgeSums(NamedTuple):
         Mean weighted by the degrees.
     """
 
-    difference: NDArray[np.float64]
-    variance: NDArray[np.float64]
-    mean: NDArray[np.float64]
+    difference: Floats
+    variance: Floats
+    mean: Floats
 
 
-def edge_sums(X: Any, graph: Graph, unit: NDArray[np.float64]) -> EdgeSums:
+def edge_sums(X: Any, graph: Graph, unit: Floats) -> EdgeSums:
     """Return the sums of all columns.
 
     Parameters
@@ -68,11 +68,11 @@ def edge_sums(X: Any, graph: Graph, unit: NDArray[np.float64]) -> EdgeSums:
         Of the columns in their units.
     """
     p = X.shape[1]
-    sums = EdgeSums(np.zeros(p), np.zeros(p), np.zeros(p))
+    sums = np.zeros((3, p))
     degrees = graph.degrees
     volume = degrees.sum()
     if not volume > 0:
-        return sums
+        return EdgeSums(*sums)
     factors = 1 / unit
     dense = filled_columns(X)
     if issparse(X):
@@ -84,27 +84,14 @@ def edge_sums(X: Any, graph: Graph, unit: NDArray[np.float64]) -> EdgeSums:
     if not dense.all():
         dense[_add_sparse(sums, X, np.flatnonzero(~dense), graph, factors)] = True
     for columns, block in dense_blocks(X, np.flatnonzero(dense), BLOCK_VALUES):
-        found = _dense_sums(block, graph, factors[columns])
-        for total, part in zip(sums, found, strict=True):
-            total[columns] = part
-    return sums
+        edges = graph.starts, graph.second, graph.weights
+        sums[:, columns] = kernels.edges.column_sums(
+            block, graph.rows, factors[columns], degrees, *edges
+        )
+    return EdgeSums(*sums)
 
 
-def _dense_sums(
-    block: NDArray[np.floating], graph: Graph, factors: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the three sums of each column of a block, multiplied by `factors`."""
-    edges = graph.starts, graph.second, graph.weights
-    return kernels.edges.column_sums(block, graph.rows, factors, graph.degrees, *edges)
-
-
-def _add_sparse(
-    sums: EdgeSums,
-    X: Any,
-    rest: NDArray[np.int64],
-    graph: Graph,
-    factors: NDArray[np.float64],
-) -> NDArray[np.int64]:
+def _add_sparse(sums: Floats, X: Any, rest: Ints, graph: Graph, factors: Floats) -> Ints:
     """Add the columns that are sparse, centred only in effect; return those that lose digits."""
     degrees, volume = graph.degrees, graph.degrees.sum()
     # a product has at most as many entries as the edges meet values
@@ -123,6 +110,5 @@ def _add_sparse(
         lost.append(columns[difference < CANCELS * squared])
         variance = squared - volume * mean**2
         variance[variance <= NEGLIGIBLE * squared] = 0.0
-        sums.difference[columns], sums.variance[columns] = difference, variance
-        sums.mean[columns] = mean
+        sums[:, columns] = difference, variance, mean
     return np.concatenate(lost)

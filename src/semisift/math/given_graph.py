@@ -3,19 +3,17 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse, triu
+from scipy.sparse import csr_array, diags_array, issparse, triu
 from sklearn.base import clone
 
+from semisift.math import Floats
 from semisift.math.columns import column_factors
 from semisift.math.graph import Graph, GraphOptions, edges_of, symmetrise, weighted_graph
 from semisift.math.neighbours import Edges
 from semisift.math.structure import check_structure
 
 
-def given_graph(
-    given: Any, X: Any, options: GraphOptions, width: NDArray[np.float64] | None = None
-) -> Graph:
+def given_graph(given: Any, X: Any, options: GraphOptions, width: Floats | None = None) -> Graph:
     """Make a graph from what the user gave for the parameter `graph`.
 
     Parameters
@@ -42,7 +40,7 @@ def given_graph(
     found = transformer.fit_transform(X.tocsr() if issparse(X) else X)
     found = _check(found, X.shape[0], f"What {type(given).__name__} returned")
     if getattr(transformer, "mode", "distance") == "connectivity":
-        return graph_of_weights(_without_diagonal(found), X.shape[0])
+        return graph_of_weights(found - diags_array(found.diagonal()), X.shape[0])
     n = X.shape[0]
     first = np.repeat(np.arange(n), np.diff(found.indptr))
     apart = first != found.indices  # distances of 0 to other rows are edges
@@ -91,15 +89,8 @@ def _check(given: Any, n_rows: int, name: str) -> csr_array:
             f"shape {matrix.shape}."
         )
     matrix.sum_duplicates()
-    values: NDArray[np.float64] = matrix.data
+    values: Floats = matrix.data
     if not np.isfinite(values).all() or (values < 0).any():
         worst = values[~(np.isfinite(values) & (values >= 0))][0]
         raise ValueError(f"{name} must hold finite weights, none negative: got {worst}.")
     return matrix
-
-
-def _without_diagonal(matrix: csr_array) -> csr_array:
-    kept = matrix.tocoo()
-    apart = kept.row != kept.col
-    parts = (kept.data[apart], (kept.row[apart], kept.col[apart]))
-    return csr_array(parts, shape=matrix.shape)

@@ -1,4 +1,4 @@
-"""Neighbour graphs on rows, and the sums over their edges for all columns at once."""
+"""Neighbour graphs on rows, and the heat that weighs their edges."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, triu
 
 from semisift._threads import one_blas_thread
+from semisift.math import Floats, Ints
 from semisift.math.columns import column_factors
-from semisift.math.distinct import distinct_rows
-from semisift.math.heat import cure, effective_edges, heat_scale
-from semisift.math.neighbours import Edges, MeasuredRows, nearest
+from semisift.math.neighbours import Edges, MeasuredRows, distinct_rows, nearest
 
 
 @dataclass(frozen=True)
@@ -78,10 +77,10 @@ class Graph:
 
     first: NDArray[np.int64]
     second: NDArray[np.int64]
-    weights: NDArray[np.float64]
+    weights: Floats
     rows: NDArray[np.int64]
     node: NDArray[np.int64]
-    within: NDArray[np.float64]
+    within: Floats
     heat: float | None = None
     lowest: float = 0.0
     few_edges: float | None = None
@@ -98,19 +97,19 @@ class Graph:
         return csr_array((self.weights, self.second, self.starts), shape=(n, n))
 
     @cached_property
-    def between(self) -> NDArray[np.float64]:
+    def between(self) -> Floats:
         """Sum of the weights between each node and the others."""
         ends = np.concatenate([self.first, self.second])
         sums = np.bincount(ends, np.tile(self.weights, 2), len(self.rows))
         return np.asarray(sums, dtype=np.float64)
 
     @cached_property
-    def degrees(self) -> NDArray[np.float64]:
+    def degrees(self) -> Floats:
         """Sum of the weights at each node."""
         return self.between + self.within
 
     @cached_property
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Ints:
         """Number of rows of each node."""
         return np.bincount(self.node, minlength=len(self.rows))
 
@@ -121,10 +120,19 @@ class Graph:
 
     @cached_property
     def effective_edges(self) -> float:
-        """How many edges of equal weight would be as spread out: ``(sum w)^2 / sum w^2``."""
-        return effective_edges(self.first, self.second, self.weights, self.within, self.counts)
+        """How many edges of equal weight would be as spread out: ``(sum w)^2 / sum w^2``.
 
-    def split(self, groups: NDArray[np.integer]) -> tuple["Graph", NDArray[np.integer]]:
+        The sums are over pairs of rows; an edge of two nodes is many pairs.
+        """
+        counts = self.counts
+        total = 2 * self.weights.sum() + self.within.sum()
+        pairs = counts[self.first] * counts[self.second]
+        squares = 2 * float((self.weights**2 / pairs).sum())
+        several = counts > 1
+        squares += float((self.within[several] ** 2 / (counts * (counts - 1.0))[several]).sum())
+        return float(total**2 / (2 * squares)) if squares > 0 else 0.0
+
+    def split(self, groups: Ints) -> tuple["Graph", Ints]:
         """Split nodes so that the rows of each belong to one group.
 
         Parameters
@@ -167,9 +175,7 @@ class Graph:
         return graph, parts[:, 1]
 
 
-def edges_of(
-    upper: Any,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def edges_of(upper: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
     """Return the nodes and weights of the edges of a graph from a matrix without a lower half."""
     upper = upper.tocsr()
     first = np.repeat(np.arange(upper.shape[0]), np.diff(upper.indptr))
@@ -177,9 +183,7 @@ def edges_of(
 
 
 @one_blas_thread()
-def neighbour_graph(
-    X: Any, options: GraphOptions, width: NDArray[np.float64] | None = None
-) -> Graph:
+def neighbour_graph(X: Any, options: GraphOptions, width: Floats | None = None) -> Graph:
     """Make the graph of the nearest neighbours of each row.
 
     Parameters
@@ -194,15 +198,34 @@ def neighbour_graph(
     -------
     Graph
     """
+    factors, unit = column_factors(X, options.feature_scaling, width)
+    return weighted_graph(*nearest_edges(X, options, factors), unit, options)
+
+
+def nearest_edges(
+    X: Any, options: GraphOptions, factors: Floats
+) -> tuple[Edges, NDArray[np.int64], NDArray[np.int64], Floats, float]:
+    """Return the symmetric edges, `rows`, `node` and `within` of a graph, and the mean distance.
+
+    Parameters
+    ----------
+    X : array or csc_array of shape (n, p)
+    options : GraphOptions
+    factors : float array of shape (p,)
+        What columns are multiplied by to measure distances, squared in what is returned.
+    """
+    n = X.shape[0]
+    k = min(options.n_neighbors, n - 1)
+    if k < 1:
+        none, nodes = np.empty(0), np.arange(n)
+        return Edges(nodes[:0], nodes[:0], none, none), nodes, nodes, np.zeros(n), 0.0
     rows, node = distinct_rows(X)
     counts = np.bincount(node, minlength=len(rows))
-    factors, unit = column_factors(X, options.feature_scaling, width)
     measured = MeasuredRows(X, rows, counts, factors)
-    k = min(options.n_neighbors, len(node) - 1)
     edges = symmetrise(nearest(measured, k), len(rows), options.symmetry)
     # what the rows of a node give to each other, at distance 0
     within = counts * np.minimum(k, counts - 1.0)
-    return weighted_graph(edges, rows, node, within, measured.mean_d2, unit, options)
+    return edges, rows, node, within, measured.mean_d2
 
 
 def symmetrise(edges: Edges, n_nodes: int, symmetry: str) -> Edges:
@@ -231,7 +254,7 @@ def weighted_graph(
     edges: Edges,
     rows: NDArray[np.int64],
     node: NDArray[np.int64],
-    within: NDArray[np.float64],
+    within: Floats,
     mean_d2: float,
     unit: float,
     options: GraphOptions,
@@ -257,7 +280,7 @@ def weighted_graph(
     return replace(graph, few_edges=few_edges(graph, edges.share))
 
 
-def few_edges(graph: Graph, shares: NDArray[np.float64]) -> float | None:
+def few_edges(graph: Graph, shares: Floats) -> float | None:
     """Return how many edges of equal weight are as uneven, where heat leaves few; else None.
 
     Parameters
@@ -266,6 +289,46 @@ def few_edges(graph: Graph, shares: NDArray[np.float64]) -> float | None:
     shares : array of shape (n_edges,)
         Its weights without heat.
     """
-    plain = effective_edges(graph.first, graph.second, shares, graph.within, graph.counts)
-    found = graph.effective_edges
+    plain, found = replace(graph, weights=shares).effective_edges, graph.effective_edges
     return found if found < min(float(len(graph.node)), plain / 2) else None
+
+
+def heat_scale(
+    edges: Edges, mean_d2: float, unit: float, kind: str, no_median: float = 1.0
+) -> float:
+    """Return the squared distance that heat weights are measured in; 1 if all distances are 0.
+
+    The median over edges that all join identical rows is `no_median`.
+    """
+    if kind == "raw":
+        with np.errstate(over="ignore", divide="ignore", under="ignore"):
+            return float(np.divide(1.0, np.float64(unit) ** 2))
+    scale = mean_d2
+    if kind == "median":
+        scale = weighted_median(edges.d2, edges.share) or no_median
+    return scale if scale > 0 else 1.0
+
+
+def weighted_median(values: Floats, weights: Floats) -> float:
+    """Return the median of positive values, each counted by its weight; 0 if there is none."""
+    order = np.argsort(values, kind="stable")
+    order = order[values[order] > 0]
+    if not len(order):
+        return 0.0
+    below = np.cumsum(weights[order])
+    half = below[-1] / 2
+    low = np.searchsorted(below, half * (1 - 1e-12))
+    high = np.searchsorted(below, half * (1 + 1e-12), side="right")
+    return float(values[order[low]] + values[order[min(high, len(order) - 1)]]) / 2
+
+
+def cure(options: GraphOptions) -> str:
+    """Say which of the options mends heat weights that are too uneven."""
+    if options.heat_scale == "raw":
+        return (
+            f"Set heat_scale='mean' (now 'raw', with heat_constant={options.heat_constant}): it "
+            "measures the constant in the mean squared distance of the rows."
+        )
+    if options.heat_constant < 1:
+        return f"Set heat_constant=1 (now {options.heat_constant})."
+    return "Set weights='binary'."

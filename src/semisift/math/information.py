@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from semisift.math import Bools, Floats, Ints
 from semisift.math.blocks import blocks, dense_columns
 from semisift.math.columns import power_of_two
 
@@ -29,8 +30,6 @@ BLOCK_COUNTS = 1 << 22
 
 # Rows that show of most columns that they have more values than bins.
 FIRST_LOOK = 64
-
-Codes = NDArray[np.integer]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +59,7 @@ class DenseBins:
         """For each bin, whether rows are in it: of shape (n_bins, n_words, n_columns)."""
         return np.stack([_pack(self.codes == code) for code in range(self.n_bins)])
 
-    def counts(self, other: Codes, n_other: int, columns: slice) -> NDArray[np.int32]:
+    def counts(self, other: Ints, n_other: int, columns: slice) -> Ints:
         """Return the counts of shape (n_other, n_bins, number of columns)."""
         marks = _pack(other[:, None] == np.arange(n_other))
         bits = self._bits[:, :, columns]
@@ -88,8 +87,8 @@ class SparseBins:
     n_rows, n_bins : int
     """
 
-    starts: NDArray[np.integer]
-    rows: NDArray[np.integer]
+    starts: Ints
+    rows: Ints
     values: NDArray[np.uint8]
     background: NDArray[np.uint8]
     n_rows: int
@@ -108,11 +107,11 @@ class SparseBins:
         return codes
 
     @cached_property
-    def _cells(self) -> NDArray[np.int64]:
+    def _cells(self) -> Ints:
         column = np.repeat(np.arange(len(self.background)), np.diff(self.starts))
         return column * self.n_bins + self.values
 
-    def counts(self, other: Codes, n_other: int, columns: slice) -> NDArray[np.int32]:
+    def counts(self, other: Ints, n_other: int, columns: slice) -> Ints:
         """Return the counts of shape (n_other, n_bins, number of columns)."""
         width = columns.stop - columns.start
         entries = slice(self.starts[columns.start], self.starts[columns.stop])
@@ -157,7 +156,7 @@ def bin_columns(X: Any, n_bins: int = N_BINS) -> Binned:
     return DenseBins(codes, n_bins)
 
 
-def entropy(binned: Binned) -> NDArray[np.float64]:
+def entropy(binned: Binned) -> Floats:
     """Return the entropy H(f) of each binned column.
 
     Parameters
@@ -175,7 +174,7 @@ def entropy(binned: Binned) -> NDArray[np.float64]:
     return np.maximum(k_log_k[-1] - np.concatenate(sums), 0.0) / n_rows
 
 
-def mutual_information(binned: Binned, y: Codes) -> NDArray[np.float64]:
+def mutual_information(binned: Binned, y: Ints) -> Floats:
     """Return the mutual information I(f; y) of each binned column with one variable.
 
     Parameters
@@ -199,7 +198,7 @@ def mutual_information(binned: Binned, y: Codes) -> NDArray[np.float64]:
     return conditional_mutual_information(binned, y, np.zeros(len(y), dtype=np.int64))
 
 
-def conditional_mutual_information(binned: Binned, y: Codes, s: Codes) -> NDArray[np.float64]:
+def conditional_mutual_information(binned: Binned, y: Ints, s: Ints) -> Floats:
     """Return I(f; y | s) of each binned column f with y, given one further variable s.
 
     Parameters
@@ -239,8 +238,8 @@ def conditional_mutual_information(binned: Binned, y: Codes, s: Codes) -> NDArra
 
 
 def joint_counts(
-    binned: Binned, other: Codes, n_other: int | None = None
-) -> Iterator[tuple[slice, NDArray[np.int32]]]:
+    binned: Binned, other: Ints, n_other: int | None = None
+) -> Iterator[tuple[slice, Ints]]:
     """Yield for blocks of columns how often each bin meets each value of another variable.
 
     Parameters
@@ -261,17 +260,17 @@ def joint_counts(
         yield columns, binned.counts(other, n_other, columns)
 
 
-def _k_log_k(n_rows: int) -> NDArray[np.float64]:
+def _k_log_k(n_rows: int) -> Floats:
     """Return k log k for every possible count: looking it up is faster than computing it."""
     counts = np.arange(n_rows + 1, dtype=np.float64)
     return counts * np.log(np.maximum(counts, 1.0))
 
 
-def _sum(k_log_k: NDArray[np.float64], counts: NDArray[np.integer]) -> NDArray[np.float64]:
+def _sum(k_log_k: Floats, counts: Ints) -> Floats:
     return np.asarray(k_log_k[counts].reshape(-1, counts.shape[-1]).sum(axis=0))
 
 
-def _pack(marks: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def _pack(marks: Bools) -> NDArray[np.uint64]:
     """Pack the rows of each column into words of 64 bits, (n_words, n_columns)."""
     n_rows, n_columns = marks.shape
     packed = np.zeros((-(-n_rows // 64) * 8, n_columns), dtype=np.uint8)
@@ -283,7 +282,7 @@ def _pack(marks: NDArray[np.bool_]) -> NDArray[np.uint64]:
 # --- where the bins are ---------------------------------------------------------------------------
 
 
-def _codes(values: NDArray[np.float64], cuts: NDArray[np.float64]) -> NDArray[np.uint8]:
+def _codes(values: Floats, cuts: Floats) -> NDArray[np.uint8]:
     """Count the cuts, along the first axis, that a value reaches."""
     codes = np.zeros(values.shape, dtype=np.uint8)
     for cut in cuts:
@@ -291,30 +290,23 @@ def _codes(values: NDArray[np.float64], cuts: NDArray[np.float64]) -> NDArray[np
     return codes
 
 
-def _equal_widths(
-    low: NDArray[np.float64], high: NDArray[np.float64], n_bins: int
-) -> NDArray[np.float64]:
+def _equal_widths(low: Floats, high: Floats, n_bins: int) -> Floats:
     """Return the inner edges of the bins, of shape (n_bins - 1, number of columns)."""
     unit = power_of_two(np.maximum(np.abs(low), np.abs(high)))
     step = np.arange(1, n_bins)[:, None]
     return np.asarray((low / unit * (n_bins - step) + high / unit * step) / n_bins * unit)
 
 
-def _cuts_of(values: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]:
+def _cuts_of(values: Floats, n_bins: int) -> Floats:
     """Return the cuts of dense columns, given as rows."""
     cuts = _equal_widths(values.min(axis=1), values.max(axis=1), n_bins)
     first = np.sort(values[:, :FIRST_LOOK], axis=1)
     seen = 1 + np.count_nonzero(np.diff(first, axis=1), axis=1)
     doubtful = np.flatnonzero(seen <= n_bins)
     if len(doubtful):
-        ordered = np.sort(values[doubtful], axis=1) if values.shape[1] > FIRST_LOOK else first
-        ordered = ordered if len(ordered) == len(doubtful) else ordered[doubtful]
-        is_new = ordered[:, 1:] != ordered[:, :-1]
-        number = np.cumsum(is_new, axis=1)
-        few = number[:, -1] < n_bins if number.shape[1] else np.ones(len(ordered), dtype=bool)
-        row, place = np.nonzero(is_new & few[:, None])
-        cuts[:, doubtful[few]] = np.inf
-        cuts[number[row, place] - 1, doubtful[row]] = ordered[row, place + 1]
+        ordered = np.sort(values[doubtful], axis=1)
+        column = np.repeat(np.arange(len(doubtful)), values.shape[1])
+        cuts[:, doubtful] = _cuts_of_ordered(ordered.ravel(), column, len(doubtful), n_bins)
     return cuts
 
 
@@ -329,12 +321,10 @@ def _bin_sparse(X: Any, n_bins: int) -> SparseBins:
         column = np.repeat(np.arange(width), filled[block])
         values = X.data[entries].astype(np.float64)
         has_zeros = np.flatnonzero(filled[block] < n_rows)
-        cuts = _cuts_of_entries(
-            np.concatenate([values, np.zeros(len(has_zeros))]),
-            np.concatenate([column, has_zeros]),
-            width,
-            n_bins,
-        )
+        every = np.concatenate([values, np.zeros(len(has_zeros))])
+        owner = np.concatenate([column, has_zeros])
+        order = np.lexsort((every, owner))
+        cuts = _cuts_of_ordered(every[order], owner[order], width, n_bins)
         background[block] = _codes(np.zeros(width), cuts)
         codes[entries] = _codes(values, cuts[:, column])
     column = np.repeat(np.arange(n_columns), filled)
@@ -343,12 +333,8 @@ def _bin_sparse(X: Any, n_bins: int) -> SparseBins:
     return SparseBins(starts, X.indices[differs], codes[differs], background, n_rows, n_bins)
 
 
-def _cuts_of_entries(
-    values: NDArray[np.float64], column: NDArray[np.int64], n_columns: int, n_bins: int
-) -> NDArray[np.float64]:
-    """Return the cuts of columns that are given as entries, each with at least one."""
-    order = np.lexsort((values, column))
-    values, column = values[order], column[order]
+def _cuts_of_ordered(values: Floats, column: Ints, n_columns: int, n_bins: int) -> Floats:
+    """Return the cuts of columns that are given as entries in their order, each with some."""
     starts = np.searchsorted(column, np.arange(n_columns + 1))
     cuts = _equal_widths(values[starts[:-1]], values[starts[1:] - 1], n_bins)
     is_new = np.concatenate([[True], values[1:] != values[:-1]])

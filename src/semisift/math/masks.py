@@ -3,8 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift.math import Bools
 
-def row_mask(rows: NDArray[np.bool_]) -> NDArray[np.uint64]:
+
+def row_mask(rows: Bools) -> NDArray[np.uint64]:
     """Pack booleans, along the last axis, into bit masks.
 
     Parameters
@@ -27,7 +29,7 @@ def row_mask(rows: NDArray[np.bool_]) -> NDArray[np.uint64]:
     return packed.view("<u8").astype(np.uint64, copy=False)
 
 
-def unmask(mask: NDArray[np.uint64], n_rows: int) -> NDArray[np.bool_]:
+def unmask(mask: NDArray[np.uint64], n_rows: int) -> Bools:
     """Unpack bit masks, along the last axis, into booleans.
 
     Parameters

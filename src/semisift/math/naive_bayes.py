@@ -12,10 +12,14 @@ likely, the last bit decides; so sums are formed here in the order in which nump
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from semisift.math import Bools, Floats, Ints
 
 # numpy adds a contiguous axis in blocks of so many numbers, each by eight sums.
 NUMPY_BLOCK = 128
@@ -37,7 +41,7 @@ class NaiveBayes:
 
     var_smoothing: float
     alpha: float = 1.0
-    categorical: NDArray[np.bool_] | None = None
+    categorical: Bools | None = None
 
 
 def add_in_order(terms: Sequence[Any]) -> Any:
@@ -66,23 +70,14 @@ def add_in_order(terms: Sequence[Any]) -> Any:
         return add_in_order(terms[:half]) + add_in_order(terms[half:])
     in_eights = n - n % 8
     if not in_eights:
-        return _add(terms)
-    sums = [_add(terms[start:in_eights:8]) for start in range(8)]
+        return reduce(add, terms)
+    sums = [reduce(add, terms[start:in_eights:8]) for start in range(8)]
     while len(sums) > 1:
         sums = [a + b for a, b in zip(sums[::2], sums[1::2], strict=True)]
-    return _add([sums[0], *terms[in_eights:]])
+    return reduce(add, [sums[0], *terms[in_eights:]])
 
 
-def _add(terms: Sequence[Any]) -> Any:
-    total = terms[0]
-    for term in terms[1:]:
-        total = total + term
-    return total
-
-
-def mean_and_variance(
-    values: NDArray[np.float64], row_by_row: bool
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def mean_and_variance(values: Floats, row_by_row: bool) -> tuple[Floats, Floats]:
     """Return the mean and the variance of each column.
 
     Parameters
@@ -111,7 +106,7 @@ def log_of_normaliser(variance: Any) -> Any:
     return np.log(2.0 * np.pi * variance)
 
 
-def category_log_probability(counts: NDArray[np.floating], alpha: float) -> NDArray[np.float64]:
+def category_log_probability(counts: NDArray[np.floating], alpha: float) -> Floats:
     """Return the log-probability of each category in each class.
 
     Parameters
@@ -130,7 +125,7 @@ def category_log_probability(counts: NDArray[np.floating], alpha: float) -> NDAr
     return np.log((counts + alpha) / (of_class + alpha * n_categories))
 
 
-def code_categories(values: NDArray[np.float64]) -> NDArray[np.int64]:
+def code_categories(values: Floats) -> Ints:
     """Number the distinct values of each column from 0, in ascending order.
 
     Parameters

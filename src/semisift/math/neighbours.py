@@ -5,8 +5,11 @@ share the last places among the k neighbours equally. So nothing depends on the 
 and text, where most rows tie, costs less instead of more.
 """
 
+import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,8 +17,15 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dger
 from scipy.sparse import issparse
 
+from semisift.math import Floats, Ints
 from semisift.math.blocks import blocks
 from semisift.math.columns import dense_blocks, filled_columns
+
+# Columns in which rows are compared first.
+FIRST_LOOK = 16
+
+# What their bits are multiplied by: powers of an odd number, modulo 2^64.
+ODD = np.cumprod(np.full(FIRST_LOOK, 0x9E3779B97F4A7C15, dtype=np.uint64))
 
 # Squared distances are computed for so many pairs of rows at once, 64 MB.
 BLOCK_VALUES = 1 << 23
@@ -45,6 +55,63 @@ FAR = 1e3
 LOST = 1e9
 
 
+def distinct_rows(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Merge identical rows into nodes.
+
+    Parameters
+    ----------
+    X : array or csc_array of shape (n, p)
+
+    Returns
+    -------
+    rows : int array of shape (n_nodes,)
+        The first row of each node, ascending.
+    node : int array of shape (n,)
+        The node of each row.
+    """
+    looks = None if issparse(X) else _first_looks(X)
+    if looks is not None and len(set(looks)) == len(looks):
+        nodes = np.arange(len(looks))
+        return nodes, nodes
+    found: dict[Any, int] = {}
+    keys = _sparse_keys(X.tocsr()) if looks is None else _dense_keys(X, looks)
+    node = np.array([found.setdefault(key, len(found)) for key in keys], dtype=np.int64)
+    rows = np.full(len(found), len(node), dtype=np.int64)
+    np.minimum.at(rows, node, np.arange(len(node)))
+    return rows, node
+
+
+def _sparse_keys(X: Any) -> Iterator[bytes]:
+    X.sort_indices()
+    for start, stop in pairwise(X.indptr.tolist()):
+        key = hashlib.blake2b(X.indices[start:stop], digest_size=16)
+        key.update(X.data[start:stop])
+        yield key.digest()
+
+
+def _first_looks(X: NDArray[np.floating]) -> list[int]:
+    """Return a number for each row, different only if the rows are.
+
+    Most rows differ in a few columns already, and then there is no need to read the others.
+    """
+    few = slice(0, None, max(1, X.shape[1] // FIRST_LOOK))
+    values = np.ascontiguousarray(X[:, few][:, :FIRST_LOOK], dtype=np.float64) + 0.0  # -0 is 0
+    bits = values.view(np.uint64)
+    bits ^= bits >> np.uint64(32)  # of whole numbers only the highest bits are not 0
+    looks: list[int] = (bits @ ODD[: bits.shape[1]]).tolist()
+    return looks
+
+
+def _dense_keys(X: NDArray[np.floating], looks: list[int]) -> Iterator[Any]:
+    times = Counter(looks)
+    for i, look in enumerate(looks):
+        if times[look] == 1:
+            yield look
+        else:
+            row = np.ascontiguousarray(X[i]) + X.dtype.type(0)
+            yield hashlib.blake2b(row, digest_size=16).digest()
+
+
 @dataclass(frozen=True, eq=False)
 class Edges:
     """Edges between nodes: directed, until `semisift.math.graph.symmetrise` joins the directions.
@@ -61,8 +128,8 @@ class Edges:
 
     first: NDArray[np.int64]
     second: NDArray[np.int64]
-    d2: NDArray[np.float64]
-    share: NDArray[np.float64]
+    d2: Floats
+    share: Floats
 
 
 class MeasuredRows:
@@ -82,13 +149,7 @@ class MeasuredRows:
         What each column is multiplied by.
     """
 
-    def __init__(
-        self,
-        X: Any,
-        rows: NDArray[np.int64],
-        counts: NDArray[np.int64],
-        factors: NDArray[np.float64],
-    ) -> None:
+    def __init__(self, X: Any, rows: Ints, counts: Ints, factors: Floats) -> None:
         self.X, self.counts, self.factors = X, counts, factors
         self.rows = slice(None) if len(rows) == X.shape[0] else rows
         filled = filled_columns(X)
@@ -102,8 +163,8 @@ class MeasuredRows:
             part.data *= factors[rest][part.indices]
             self.sparse, self.transposed = part, part.T.tocsr()
             centre2 = float(((counts @ part / n_rows) ** 2).sum())
-        self.held: list[NDArray[np.float64]] | None = None
-        self.products: NDArray[np.float64] | None = None
+        self.held: list[Floats] | None = None
+        self.products: Floats | None = None
         if n * n <= BLOCK_VALUES:
             self.products = self._products(0, n)
             self.lengths = self.products.diagonal()
@@ -114,7 +175,7 @@ class MeasuredRows:
         #: mean squared distance over all pairs of rows, those of one node included
         self.mean_d2 = 2 * max(0.0, counts @ self.lengths - n_rows * centre2) / max(1, n_rows - 1)
 
-    def _blocks(self) -> Iterator[NDArray[np.float64]]:
+    def _blocks(self) -> Iterator[Floats]:
         if self.held is not None:
             yield from self.held
             return
@@ -129,7 +190,7 @@ class MeasuredRows:
             # block -= mean, in less than half the time where there are few rows
             yield dger(-1.0, ones, mean, a=block, overwrite_a=1)
 
-    def _lengths(self) -> NDArray[np.float64]:
+    def _lengths(self) -> Floats:
         """Return the squared length of each row."""
         lengths = np.zeros(len(self.counts))
         for block in self._blocks():
@@ -138,7 +199,7 @@ class MeasuredRows:
             lengths += self.sparse.power(2).sum(axis=1)
         return lengths
 
-    def squared_distances(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
+    def squared_distances(self) -> Iterator[tuple[int, Floats]]:
         """Yield blocks of squared distances with the first row of each.
 
         A row's distance to itself is infinite.
@@ -157,7 +218,7 @@ class MeasuredRows:
                 d2[np.arange(last - first), np.arange(first, last)] = np.inf
                 yield first, d2
 
-    def _products(self, start: int, stop: int) -> NDArray[np.float64]:
+    def _products(self, start: int, stop: int) -> Floats:
         """Return the inner products of some rows with all rows."""
         products = None
         for block in self._blocks():
@@ -168,9 +229,7 @@ class MeasuredRows:
             products = part if products is None else np.add(products, part, out=products)
         return np.zeros((stop - start, len(self.counts))) if products is None else products
 
-    def from_differences(
-        self, first: NDArray[np.int64], second: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def from_differences(self, first: Ints, second: Ints) -> Floats:
         """Return the squared distances of some pairs of rows, slowly and to the last digits."""
         d2 = np.zeros(len(first))
         for columns, values in dense_blocks(self.X, self.dense, BLOCK_VALUES):
@@ -215,7 +274,7 @@ def nearest(rows: MeasuredRows, k: int) -> Edges:
 
 
 def _block_of_edges(
-    d2: NDArray[np.float64], start: int, rows: MeasuredRows, places: NDArray[np.int64]
+    d2: Floats, start: int, rows: MeasuredRows, places: Ints
 ) -> tuple[NDArray[Any], ...]:
     n_rows, n = d2.shape
     counts = rows.counts
@@ -250,12 +309,7 @@ def _block_of_edges(
     return origin, column[used], distance[used], share[used] * counts[origin]
 
 
-def _last_distance(
-    row: NDArray[np.int64],
-    distance: NDArray[np.float64],
-    mass: NDArray[np.float64],
-    wanted: NDArray[np.int64],
-) -> NDArray[np.float64]:
+def _last_distance(row: Ints, distance: Floats, mass: Floats, wanted: Ints) -> Floats:
     """Return the distance at which the places of each row run out."""
     order = np.lexsort((distance, row))
     row, distance, mass = row[order], distance[order], mass[order]

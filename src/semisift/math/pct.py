@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from semisift.math import Floats, Ints
 from semisift.math.streams import Purpose, draw_below
 
 
@@ -24,22 +25,17 @@ class Tree(NamedTuple):
         Labelled rows of each class.
     """
 
-    feature: NDArray[np.int32]
-    left: NDArray[np.int32]
-    depth: NDArray[np.int32]
-    threshold: NDArray[np.float64]
-    gain: NDArray[np.float64]
-    size: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    feature: Ints
+    left: Ints
+    depth: Ints
+    threshold: Floats
+    gain: Floats
+    size: Ints
+    counts: Ints
 
 
 def draw_bag(
-    seed: int,
-    member: int,
-    n_rows: int,
-    labelled: NDArray[np.int32],
-    strata: NDArray[np.int32],
-    unlabelled: NDArray[np.int32],
+    seed: int, member: int, n_rows: int, labelled: Ints, strata: Ints, unlabelled: Ints
 ) -> NDArray[np.int32]:
     """Return how often each row is in the bag of a member.
 
@@ -68,7 +64,7 @@ def draw_bag(
     return weights
 
 
-def path_ends(tree: Tree, X: Any) -> NDArray[np.int64]:
+def path_ends(tree: Tree, X: Any) -> Ints:
     """Return for each row the last node on its way that has labelled rows.
 
     Parameters
@@ -87,7 +83,9 @@ def path_ends(tree: Tree, X: Any) -> NDArray[np.int64]:
     moving = np.flatnonzero(tree.feature[at] >= 0)
     while len(moving):
         node = at[moving]
-        goes_left = values_at(X, moving, tree.feature[node]) <= tree.threshold[node]
+        values = X[moving, tree.feature[node]]
+        values = values.toarray().ravel() if issparse(values) else np.asarray(values).ravel()
+        goes_left = values <= tree.threshold[node]
         at[moving] = tree.left[node] + ~goes_left
         reached = moving[has_labels[at[moving]]]
         known[reached] = at[reached]
@@ -95,13 +93,7 @@ def path_ends(tree: Tree, X: Any) -> NDArray[np.int64]:
     return known
 
 
-def values_at(X: Any, rows: NDArray[np.integer], columns: NDArray[np.integer]) -> NDArray[Any]:
-    """Return single values of X."""
-    values = X[rows, columns]
-    return values.toarray().ravel() if issparse(values) else np.asarray(values).ravel()
-
-
-def gini(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def gini(counts: Ints) -> Floats:
     """Return the Gini index of counts along the last axis; 0 where there are none."""
     n = counts.sum(axis=-1)
     squares = (counts**2).sum(axis=-1)

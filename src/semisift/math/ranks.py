@@ -1,10 +1,24 @@
-"""Ranks from scores."""
+"""Ranks from scores, and from picking columns one by one."""
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from semisift.math import Bools, Floats, Ints
 
 # Separates the draw that orders ties from the draws a method makes with the same seed.
 TIE_STREAM = 0x7469
+
+# Picks where nobody asked for a number: the order of the rest says little.
+MOST_UNASKED = 100
+
+# Information is compared up to this: the order in which counts are added changes the last bits.
+DECIMALS = 12
+
+# Separates the draw that orders ties among the picks from the one that orders ties of scores.
+PICK_STREAM = 0x7069
 
 
 def rank(
@@ -36,3 +50,72 @@ def rank(
     keys = (tie_order, -scores) if tie_key is None else (tie_order, -tie_key, -scores)
     ranking[np.lexsort(keys)] = np.arange(1, len(scores) + 1)
     return ranking
+
+
+def scores_of_picks(
+    relevance: Floats,
+    add: Callable[[int], Floats],
+    n_picks: int,
+    *,
+    candidates: Bools,
+    tie_order: Ints,
+) -> Floats:
+    """Pick the most relevant column, and go on with the values that follow from each pick.
+
+    Parameters
+    ----------
+    relevance : float array of shape (p,)
+        Not negative: the values before the first pick, and what ranks the columns not picked.
+    add : callable
+        Given the column that was picked, returns the values before the next pick; not called after
+        the last one.
+    n_picks : int
+        At most the candidates are picked.
+    candidates : bool array of shape (p,)
+        Which columns may be picked; the others rank behind them.
+    tie_order : int array of shape (p,)
+        Of equally good columns the one with the lowest number is picked.
+
+    Returns
+    -------
+    float array of shape (p,)
+        As of `places`.
+    """
+    picks: list[int] = []
+    left, value = candidates.copy(), relevance
+    n_picks = min(n_picks, int(candidates.sum()))
+    while len(picks) < n_picks:
+        best = value[left].max()
+        tied = np.flatnonzero(left & (value >= best - 10.0**-DECIMALS * max(1.0, abs(best))))
+        chosen = int(tied[np.argmin(tie_order[tied])])
+        picks.append(chosen)
+        left[chosen] = False
+        if len(picks) < n_picks:
+            value = add(chosen)
+    return places(picks, np.where(candidates, relevance, -1.0))
+
+
+def places(picks: list[int], criterion: Floats) -> Floats:
+    """Return p, p - 1, ... for the picks, and for the others the rank of a criterion.
+
+    Parameters
+    ----------
+    picks : list of int
+    criterion : float array of shape (p,)
+        Higher is better; NaN stays NaN.
+
+    Returns
+    -------
+    float array of shape (p,)
+
+    Examples
+    --------
+    >>> places([3], np.array([0.3, 0.1, 0.2, 0.3]))
+    array([3., 1., 2., 4.])
+    """
+    scores = np.empty(len(criterion))
+    rest = np.ones(len(criterion), dtype=bool)
+    rest[picks] = False
+    scores[rest] = rankdata(criterion[rest], nan_policy="omit")
+    scores[picks] = len(criterion) - np.arange(len(picks))
+    return scores

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
 from semisift._threads import one_blas_thread
+from semisift.math import Bools, Floats, Ints
 from semisift.math.blocks import dense_columns
 from semisift.math.columns import power_of_two
 
@@ -47,17 +48,13 @@ class Standardised:
         0 for dense columns, which are centred; sparse ones are not, to stay sparse.
     """
 
-    columns: NDArray[np.int64]
+    columns: Ints
     values: Any
-    shift: NDArray[np.float64]
+    shift: Floats
 
 
 def put_copies_last(
-    X: Any,
-    ranking: NDArray[np.int64],
-    scored: NDArray[np.bool_],
-    threshold: float,
-    n_wanted: int,
+    X: Any, ranking: NDArray[np.int64], scored: Bools, threshold: float, n_wanted: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Change a ranking so that columns that repeat a better one come after the others.
 
@@ -93,9 +90,7 @@ def put_copies_last(
     return changed, represented_by
 
 
-def find_copies(
-    X: Any, walk: NDArray[np.integer], threshold: float, n_kept: int
-) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+def find_copies(X: Any, walk: Ints, threshold: float, n_kept: int) -> tuple[Bools, Ints]:
     """Find the columns that repeat a better one.
 
     Parameters
@@ -132,7 +127,8 @@ def find_copies(
     with one_blas_thread():
         for start in range(0, len(walk), width):
             block = standardise(X, walk[start : start + width])
-            before = [np.abs(_correlate(_restored(X, piece), block)) for piece in pieces]
+            held = (piece if holds else standardise(X, piece.columns) for piece in pieces)
+            before = [np.abs(_correlate(piece, block)) for piece in held]
             known = np.concatenate([*before, np.empty((0, len(block.columns)))])
             inside = np.abs(_correlate(block, block))
             kept, n_visited = _walk_block(known, inside, threshold + TIE, left)
@@ -144,15 +140,12 @@ def find_copies(
             left -= len(kept)
             if not left:
                 break
-            pieces.append(
-                Standardised(
-                    block.columns[kept], block.values[kept] if holds else None, block.shift[kept]
-                )
-            )
+            values = block.values[kept] if holds else None
+            pieces.append(Standardised(block.columns[kept], values, block.shift[kept]))
     return is_copy, represented_by
 
 
-def standardise(X: Any, columns: NDArray[np.integer]) -> Standardised:
+def standardise(X: Any, columns: Ints) -> Standardised:
     """Scale columns to length 1 about their mean; a constant column is all zeros.
 
     Parameters
@@ -174,7 +167,7 @@ def standardise(X: Any, columns: NDArray[np.integer]) -> Standardised:
     return Standardised(columns.astype(np.int64), values, np.zeros(len(columns)))
 
 
-def _standardise_sparse(part: Any, columns: NDArray[np.integer]) -> Standardised:
+def _standardise_sparse(part: Any, columns: Ints) -> Standardised:
     n_rows, n_columns = part.shape
     filled = np.diff(part.indptr)
     column = np.repeat(np.arange(n_columns), filled)
@@ -197,25 +190,19 @@ def _standardise_sparse(part: Any, columns: NDArray[np.integer]) -> Standardised
     return Standardised(columns.astype(np.int64), values, shift)
 
 
-def _inverse(length: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+def _inverse(length: Floats, scale: float) -> Floats:
     """Return 1 / length, and 0 where the length is rounding alone (values are below 1)."""
     return np.divide(1.0, length, out=np.zeros_like(length), where=length > 1e-14 * scale)
 
 
-def _restored(X: Any, piece: Standardised) -> Standardised:
-    return piece if piece.values is not None else standardise(X, piece.columns)
-
-
-def _correlate(first: Standardised, second: Standardised) -> NDArray[np.float64]:
+def _correlate(first: Standardised, second: Standardised) -> Floats:
     product = first.values @ second.values.T
     if issparse(product):
         return np.asarray(product.toarray() - np.outer(first.shift, second.shift))
     return np.asarray(product)
 
 
-def _walk_block(
-    known: NDArray[np.float64], inside: NDArray[np.float64], threshold: float, left: int
-) -> tuple[NDArray[np.int64], int]:
+def _walk_block(known: Floats, inside: Floats, threshold: float, left: int) -> tuple[Ints, int]:
     """Return which of a block are kept, and how many of it were visited."""
     is_copy = np.asarray((known > threshold).any(axis=0))
     kept: list[int] = []
@@ -229,12 +216,7 @@ def _walk_block(
     return np.array(kept, dtype=np.int64), len(inside)
 
 
-def _most_correlated(
-    known: NDArray[np.float64],
-    inside: NDArray[np.float64],
-    kept: NDArray[np.int64],
-    copies: NDArray[np.int64],
-) -> NDArray[np.int64]:
+def _most_correlated(known: Floats, inside: Floats, kept: Ints, copies: Ints) -> Ints:
     """Return for each copy the first of the kept columns before it that comes nearest."""
     inside = np.where(kept[:, None] < copies, inside, 0.0)
     both = np.concatenate([known, inside])

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from semisift.math import Bools, Floats, Ints
 from semisift.math.columns import dense_blocks, filled_columns
 
 # Columns are worked on in blocks of so many values, 8 MB.
@@ -33,14 +33,7 @@ class ScaledColumns:
         Columns with the factor 0 vanish.
     """
 
-    def __init__(
-        self,
-        X: Any,
-        rows: NDArray[np.integer],
-        unit: NDArray[np.float64],
-        centre: NDArray[np.float64],
-        factor: NDArray[np.float64],
-    ) -> None:
+    def __init__(self, X: Any, rows: Ints, unit: Floats, centre: Floats, factor: Floats) -> None:
         self.X, self.rows, self.n_rows = X, rows.astype(np.int64), len(rows)
         self.unit, self.centre, self.factor = unit, centre, factor
         filled = filled_columns(X)
@@ -54,11 +47,11 @@ class ScaledColumns:
             scale = (factor / unit)[self._rest]
             self._sparse.data *= np.repeat(scale, np.diff(self._sparse.indptr))
         self._offset = -(centre * factor)[self._rest]
-        self._held: list[tuple[NDArray[np.int64], NDArray[np.float64]]] | None = None
+        self._held: list[tuple[Ints, Floats]] | None = None
         if self.n_rows * len(self._dense) <= HELD_VALUES:
             self._held = list(self._blocks())
 
-    def _blocks(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    def _blocks(self) -> Iterator[tuple[Ints, Floats]]:
         """Yield the computed columns."""
         if self._held is not None:
             yield from self._held
@@ -66,25 +59,23 @@ class ScaledColumns:
         for columns, block in dense_blocks(self.X, self._dense, BLOCK_VALUES):
             yield columns, self._scale(block[self.rows].astype(np.float64), columns)
 
-    def _scale(
-        self, block: NDArray[np.float64], columns: NDArray[np.integer]
-    ) -> NDArray[np.float64]:
+    def _scale(self, block: Floats, columns: Ints) -> Floats:
         block /= self.unit[columns]
         block -= self.centre[columns]
         block *= self.factor[columns]
         return block
 
-    def restricted(self, kept: NDArray[np.bool_]) -> "ScaledColumns":
+    def restricted(self, kept: Bools) -> "ScaledColumns":
         """Return the same matrix with only some columns that do not vanish."""
         factor = np.where(kept, self.factor, 0.0)
         return ScaledColumns(self.X, self.rows, self.unit, self.centre, factor)
 
-    def columns(self, which: NDArray[np.integer]) -> NDArray[np.float64]:
+    def columns(self, which: Ints) -> Floats:
         """Return a few columns as a dense array of shape (n_rows, number of columns)."""
         part = self.X[:, which].toarray() if issparse(self.X) else self.X[np.ix_(self.rows, which)]
         return self._scale(np.array(part, dtype=np.float64, order="C"), which)
 
-    def gram(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def gram(self, weights: Floats) -> Floats:
         """Return ``Z diag(weights) Z'``.
 
         Parameters
@@ -114,7 +105,7 @@ class ScaledColumns:
                 total += inner[:, None] + inner + shift @ shift
         return total
 
-    def project(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def project(self, values: Floats) -> Floats:
         """Return ``Z' values`` for values of shape (n_rows, k)."""
         out = np.zeros((len(self.factor), values.shape[1]))
         for columns, block in self._blocks():
@@ -123,7 +114,7 @@ class ScaledColumns:
             out[self._rest] = self._sparse.T @ values + np.outer(self._offset, values.sum(axis=0))
         return out
 
-    def times(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def times(self, values: Floats) -> Floats:
         """Return ``Z values`` for values of shape (p, k)."""
         out = np.zeros((self.n_rows, values.shape[1]))
         for columns, block in self._blocks():

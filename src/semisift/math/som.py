@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from semisift.math import Floats, Ints
+from semisift.math.blocks import blocks
 from semisift.math.columns import power_of_two
 
 # So few rows are not worth a map.
@@ -46,8 +48,8 @@ class Codebook(NamedTuple):
         Number of rows nearest to each unit.
     """
 
-    units: NDArray[np.float64]
-    hits: NDArray[np.int64]
+    units: Floats
+    hits: Ints
 
 
 def batch_som(X: Any) -> Codebook:
@@ -96,7 +98,7 @@ def batch_som(X: Any) -> Codebook:
     return Codebook(units[hits > 0] * unit + origin, hits[hits > 0])
 
 
-def grid_sides(n_rows: int, lengths: NDArray[np.float64]) -> tuple[int, int]:
+def grid_sides(n_rows: int, lengths: Floats) -> tuple[int, int]:
     """Return the sides of a grid of about 5 sqrt(n) units, as long as the principal components.
 
     Examples
@@ -111,7 +113,7 @@ def grid_sides(n_rows: int, lengths: NDArray[np.float64]) -> tuple[int, int]:
     return long, max(1, round(n_units / long))
 
 
-def radii(longest: int) -> NDArray[np.float64]:
+def radii(longest: int) -> Floats:
     """Return the radius of the neighbourhood in each epoch."""
     return np.concatenate(
         [np.linspace(max(2.0, longest / 2), 2.0, ROUGH_EPOCHS), np.linspace(2.0, 1.0, FINE_EPOCHS)]
@@ -134,26 +136,23 @@ def nearest_units(X: Any, units: NDArray[np.floating]) -> NDArray[np.intp]:
     half = (units**2).sum(axis=1) / 2
     transposed = np.ascontiguousarray(units.T)
     winner = np.empty(X.shape[0], dtype=np.intp)
-    height = max(1, BLOCK_VALUES // len(units))
-    for start in range(0, X.shape[0], height):
-        product = X[start : start + height] @ transposed
+    for rows in blocks(X.shape[0], len(units), BLOCK_VALUES):
+        product = X[rows] @ transposed
         product -= half
-        np.argmax(product, axis=1, out=winner[start : start + height])
+        np.argmax(product, axis=1, out=winner[rows])
     return winner
 
 
-def quantisation_error(X: NDArray[np.floating], units: NDArray[np.float64]) -> float:
+def quantisation_error(X: NDArray[np.floating], units: Floats) -> float:
     """Return the mean distance of the rows to their nearest units."""
     return float(np.linalg.norm(X - units[nearest_units(X, units)], axis=1).mean())
 
 
-def _principal_plane(
-    X: Any, centre: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _principal_plane(X: Any, centre: Floats) -> tuple[Floats, Floats]:
     """Return the two leading principal directions and the standard deviation along each."""
     n, p = X.shape
 
-    def covary(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    def covary(vectors: Floats) -> Floats:
         shifted = X @ vectors - centre @ vectors
         return (X.T @ shifted - np.outer(centre, shifted.sum(axis=0))) / n
 

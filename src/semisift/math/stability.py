@@ -17,8 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
+
+from semisift.math import Ints
 
 # Half the width of a 95 % interval, in standard errors.
 WIDTH = float(ndtri(0.975))
@@ -224,7 +226,7 @@ def rank_overlap(first: ArrayLike, second: ArrayLike, depth: int) -> float:
     return float((shared / np.arange(1, depth + 1)).mean())
 
 
-def _checked(sets: Sequence[ArrayLike], p: int | None = None) -> list[NDArray[np.int64]]:
+def _checked(sets: Sequence[ArrayLike], p: int | None = None) -> list[Ints]:
     """Return sets as arrays; what is no feature, or is in a set twice, is an error."""
     arrays = [np.asarray(features) for features in sets]
     for i, features in enumerate(arrays):

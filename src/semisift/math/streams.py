@@ -9,6 +9,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift.math import Floats, Ints
+
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -29,12 +31,7 @@ def _mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return z ^ (z >> np.uint64(31))
 
 
-def stream_words(
-    seed: int,
-    member: int | NDArray[np.integer],
-    purpose: int,
-    counters: NDArray[np.integer],
-) -> NDArray[np.uint64]:
+def stream_words(seed: int, member: int | Ints, purpose: int, counters: Ints) -> NDArray[np.uint64]:
     """Return the words of one stream at the given counters, or those of several members.
 
     Parameters
@@ -55,9 +52,7 @@ def stream_words(
         return _mix(key + GOLDEN * (counters.astype(np.uint64) + np.uint64(1)))
 
 
-def draw_below(
-    seed: int, member: int, purpose: int, counters: NDArray[np.integer], n: int
-) -> NDArray[np.int64]:
+def draw_below(seed: int, member: int, purpose: int, counters: Ints, n: int) -> Ints:
     """Return draws from 0, ..., n - 1; two of them share a word.
 
     Parameters
@@ -78,32 +73,33 @@ def draw_below(
     return ((halves * np.uint64(n)) >> np.uint64(32)).astype(np.int64)
 
 
-def draw_distinct(seed: int, member: int, n: int, size: int) -> NDArray[np.int32]:
-    """Draw `size` distinct numbers below `n` from the member's subspace stream, in random order.
+def draw_distinct(
+    seed: int, member: int, n: int, size: int, purpose: int = Purpose.SUBSPACE
+) -> NDArray[np.int32]:
+    """Draw `size` distinct numbers below `n` from a stream of the member's, in random order.
 
     Parameters
     ----------
     seed, member : int
     n, size : int
+    purpose : int
 
     Returns
     -------
     int32 array of shape (size,)
     """
-    found: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+    found: Ints = np.empty(0, dtype=np.int64)
     start = 0
     while len(found) < size:
         counters = np.arange(start, start + 2 * size)
         start += 2 * size
-        drawn = draw_below(seed, member, Purpose.SUBSPACE, counters, n)
+        drawn = draw_below(seed, member, purpose, counters, n)
         values, first = np.unique(np.concatenate([found, drawn]), return_index=True)
         found = values[np.argsort(first)]
     return found[:size].astype(np.int32)
 
 
-def surest(
-    seed: int, member: int, rows: NDArray[np.int32], confidence: NDArray[np.float64], wanted: int
-) -> NDArray[np.intp]:
+def surest(seed: int, member: int, rows: Ints, confidence: Floats, wanted: int) -> NDArray[np.intp]:
     """Return where the most confident rows stand, equal ones in the member's own random order.
 
     Parameters

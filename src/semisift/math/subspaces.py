@@ -23,6 +23,7 @@ from scipy.sparse import issparse
 
 from semisift import kernels
 from semisift._labels import Labels
+from semisift.math import Bools, Floats
 from semisift.math.blocks import blocks
 from semisift.math.information import Binned, bin_columns, mutual_information
 from semisift.math.streams import Purpose, stream_words
@@ -37,7 +38,7 @@ KEPT_VALUES = 1 << 25
 # Scores below this share of the largest relevance are rounding errors.
 NEGLIGIBLE = 1e-12
 
-Redundancy = Callable[[int], NDArray[np.float64]]
+Redundancy = Callable[[int], Floats]
 
 
 def draw_subspaces(
@@ -85,9 +86,7 @@ def random(seed: int, n_members: int, n_features: int, size: int) -> NDArray[np.
     return kernels.plan.draw_subspaces(seed, 0, n_members, n_features, size)
 
 
-def relevant(
-    seed: int, n_members: int, relevance: NDArray[np.float64], size: int
-) -> NDArray[np.int32]:
+def relevant(seed: int, n_members: int, relevance: Floats, size: int) -> NDArray[np.int32]:
     """Draw columns one after the other with probabilities proportional to their relevance.
 
     Every column has an exponential clock whose rate is its relevance, and the first to ring are
@@ -145,7 +144,7 @@ def redundancy_of(binned: Binned) -> Redundancy:
     """
 
     @lru_cache(maxsize=max(1, KEPT_VALUES // binned.shape[1]))
-    def redundancy(column: int) -> NDArray[np.float64]:
+    def redundancy(column: int) -> Floats:
         return mutual_information(binned, binned.column(column))
 
     return redundancy
@@ -154,7 +153,7 @@ def redundancy_of(binned: Binned) -> Redundancy:
 def probabilistic_mrmr(
     seed: int,
     n_members: int,
-    relevance: NDArray[np.float64],
+    relevance: Floats,
     redundancy: Redundancy,
     size: int,
     negative: Literal["clip", "shift"] = "clip",
@@ -199,9 +198,7 @@ def probabilistic_mrmr(
     return drawn
 
 
-def _weights(
-    scores: NDArray[np.float64], left: NDArray[np.bool_], shifts: bool, negligible: float
-) -> NDArray[np.float64]:
+def _weights(scores: Floats, left: Bools, shifts: bool, negligible: float) -> Floats:
     """Return what the probabilities of the columns that are left are proportional to."""
     if shifts:
         lowest = np.where(left, scores, np.inf).min(axis=1, keepdims=True)
@@ -210,13 +207,13 @@ def _weights(
     return np.where(weights.any(axis=1, keepdims=True), weights, left)
 
 
-def _draw(weights: NDArray[np.float64], chance: NDArray[np.float64]) -> NDArray[np.intp]:
+def _draw(weights: Floats, chance: Floats) -> NDArray[np.intp]:
     """Draw one column for each row of weights."""
     sums = np.cumsum(weights, axis=1)
     # chance is in (0, 1]: the first column whose sum reaches it has a positive weight
     return np.asarray((sums < chance[:, None] * sums[:, -1:]).sum(axis=1))
 
 
-def _unit(words: NDArray[np.uint64]) -> NDArray[np.float64]:
+def _unit(words: NDArray[np.uint64]) -> Floats:
     """Turn words into numbers above 0 and up to 1."""
     return np.asarray(((words >> np.uint64(11)) + np.uint64(1)) * 2.0**-53, dtype=np.float64)

@@ -1,18 +1,19 @@
 """Dual variables of a support vector machine: kernels/dual.pyx in numpy."""
 
 import numpy as np
-from numpy.typing import NDArray
+
+from semisift.math import Floats
 
 FLAT = 1e-12
 
 
 def solve(
-    gram: NDArray[np.float64],
-    target: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    dual: NDArray[np.float64],
-    gradient: NDArray[np.float64],
+    gram: Floats,
+    target: Floats,
+    low: Floats,
+    high: Floats,
+    dual: Floats,
+    gradient: Floats,
     tol: float,
     max_iter: int,
 ) -> int:

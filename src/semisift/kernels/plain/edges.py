@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._threads import one_blas_thread
+from semisift.math import Floats, Ints
 from semisift.math.blocks import blocks
 
 # Differences over so many edges and columns are taken at once, 1 MB.
@@ -13,13 +14,13 @@ CACHED_VALUES = 1 << 17
 @one_blas_thread()
 def column_sums(
     X: NDArray[np.floating],
-    rows: NDArray[np.int64],
-    factors: NDArray[np.float64],
-    degrees: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    weights: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    rows: Ints,
+    factors: Floats,
+    degrees: Floats,
+    starts: Ints,
+    ends: Ints,
+    weights: Floats,
+) -> Floats:
     """Return the sums of `semisift.math.edge_sums.EdgeSums` for each column.
 
     Parameters

@@ -7,15 +7,17 @@ scikit-learn's search, so that of equally near rows the same are kept when they 
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift.math import Floats, Ints
+
 
 def push_rows(
     X: NDArray[np.floating],
-    subspaces: NDArray[np.int32],
+    subspaces: Ints,
     rows: NDArray[np.floating],
-    codes: NDArray[np.int32],
-    heaps: NDArray[np.float64],
-    kept: NDArray[np.int32],
-    votes: NDArray[np.int32],
+    codes: Ints,
+    heaps: Floats,
+    kept: Ints,
+    votes: Ints,
     start: int,
     stop: int,
 ) -> None:
@@ -52,13 +54,7 @@ def push_rows(
             push(heaps[s], kept[s], nearer, distances[nearer - start], code)
 
 
-def push(
-    heap: NDArray[np.float64],
-    kept: NDArray[np.integer],
-    queries: NDArray[np.int64],
-    values: NDArray[np.float64],
-    name: int,
-) -> None:
+def push(heap: Floats, kept: Ints, queries: Ints, values: Floats, name: int) -> None:
     """Replace the root of some queries' heaps, and let the new value sink below larger ones.
 
     Parameters
@@ -91,9 +87,7 @@ def push(
         here = child
 
 
-def count_votes(
-    distances: NDArray[np.float64], codes: NDArray[np.int64], n_classes: int, k: int
-) -> NDArray[np.int64]:
+def count_votes(distances: Floats, codes: Ints, n_classes: int, k: int) -> Ints:
     """Count the classes of the k nearest rows, as the kernel of this name does.
 
     Parameters
@@ -106,16 +100,9 @@ def count_votes(
     -------
     int array of shape (n, n_classes)
     """
-    is_class = codes[:, None] == np.arange(n_classes)
-    kth = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
-    votes = ((distances <= kth).astype(np.float32) @ is_class.astype(np.float32)).astype(np.int64)
-    # where more than k rows are as near, it matters which of them the heap keeps
-    doubtful = np.flatnonzero(votes.sum(axis=1) > k)
-    heap = np.full((len(doubtful), k), np.inf)
+    heap = np.full((len(distances), k), np.inf)
     kept = np.zeros(heap.shape, dtype=np.int64)
-    for row in range(len(codes)):
-        values = distances[doubtful, row]
+    for row, values in enumerate(distances.T):
         nearer = np.flatnonzero(values < heap[:, 0])
         push(heap, kept, nearer, values[nearer], row)
-    votes[doubtful] = is_class[kept].sum(axis=1)
-    return votes
+    return np.asarray((codes[:, None] == np.arange(n_classes))[kept].sum(axis=1))

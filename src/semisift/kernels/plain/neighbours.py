@@ -4,27 +4,26 @@ The numbers are the same up to rounding.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift.kernels.plain.columns import Columns
+from semisift.math import Floats, Ints
 from semisift.math.blocks import dense_columns
-from semisift.math.cls import member_parts
-from semisift.math.cls_weights import TieOptions
+from semisift.math.cls import TieOptions, member_parts
 from semisift.math.constraints import Constraints
 
 
 def cls_parts(
     X: Columns,
-    exponents: NDArray[np.int32],
-    subspaces: NDArray[np.int32],
-    constrained: NDArray[np.int32],
-    copies: NDArray[np.int32],
-    unlabelled: NDArray[np.int32],
-    pairs: NDArray[np.int32],
+    exponents: Ints,
+    subspaces: Ints,
+    constrained: Ints,
+    copies: Ints,
+    unlabelled: Ints,
+    pairs: Ints,
     n_must: int,
-    pair_counts: NDArray[np.int32],
+    pair_counts: Ints,
     options: TieOptions,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Return the sums and totals of `semisift.math.cls.Parts` for each member.
 
     Parameters
@@ -61,7 +60,7 @@ def cls_parts(
             pair_counts[i] if len(pair_counts) else None,
             options,
             np.ldexp(1.0, exponents[features]),
-        )[0]
+        )
         for i, features in enumerate(subspaces)
     ]
     return np.array([parts.sums for parts in done]), np.array([parts.totals for parts in done])

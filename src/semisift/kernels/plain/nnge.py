@@ -1,18 +1,20 @@
 """NNge, one row after another: kernels/nnge.pyx in numpy, bit for bit."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
 from math import log2
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from semisift.math import Bools, Floats, Ints
+
 Bits = NDArray[np.uint64]
 
 
-class _Box(NamedTuple):
-    """Sides in the numeric columns, and bits for the values in the nominal ones."""
+class _Boxes(NamedTuple):
+    """Boxes side by side: sides in all columns, and bits for the values in the nominal ones."""
 
     lower: Floats
     upper: Floats
@@ -22,7 +24,7 @@ class _Box(NamedTuple):
 class _Columns:
     """Which columns are numeric, and where the bits of the nominal ones are."""
 
-    def __init__(self, n_values: NDArray[np.int32]) -> None:
+    def __init__(self, n_values: Ints) -> None:
         self.numeric = np.flatnonzero(n_values == 0)
         self.nominal = np.flatnonzero(n_values)
         n_words = (n_values[self.nominal] + 63) // 64
@@ -39,20 +41,32 @@ class _Columns:
             bits[rows, first + word] = np.uint64(1) << place.astype(np.uint64)
         return bits
 
-    def meet(self, one: Bits, other: Bits) -> NDArray[np.bool_]:
-        """Return, for each nominal column, whether two sets of values have one in common.
-
-        The sets are words along the first axis, of one or more boxes.
-        """
-        if not self.n_words:
-            return np.empty((0, *np.broadcast_shapes(one.shape, other.shape)[1:]), dtype=bool)
+    def meet(self, one: Bits, other: Bits) -> Bools:
+        """Return, for each nominal column, whether the values of boxes have one in common."""
         return np.logical_or.reduceat((one & other) != 0, self.first_word, axis=0)
+
+    def overlap(self, box: _Boxes, others: _Boxes) -> Bools:
+        """Return which boxes overlap one."""
+        meet = (others.lower <= box.upper) & (box.lower <= others.upper)
+        share = self.meet(others.held, box.held)
+        return np.asarray(meet[self.numeric].all(axis=0) & share.all(axis=0))
+
+
+@dataclass(eq=False)
+class _Exemplar:
+    """Rows of one class in the smallest box around them; the stamp tells when it was touched."""
+
+    rows: list[int]
+    label: int
+    box: _Boxes
+    stamp: int
+    distance: float = np.inf
 
 
 def learn(
     X: Floats,
-    labels: NDArray[np.int32],
-    n_values: NDArray[np.int32],
+    labels: Ints,
+    n_values: Ints,
     n_classes: int,
     n_attempts: int,
     n_intervals: int,
@@ -60,7 +74,7 @@ def learn(
     lower: Floats,
     upper: Floats,
     held: Bits,
-    members: NDArray[np.int32],
+    members: Ints,
     scales: Floats,
 ) -> int:
     """Learn exemplars and write them to the arrays of the caller, as the kernel does.
@@ -70,31 +84,32 @@ def learn(
     X, labels, n_values, n_classes, n_attempts, n_intervals, half_open
         As the kernel takes them.
     lower, upper, held, members, scales : arrays
-        Receive the exemplars.
+        Receive the exemplars, those that were touched last first.
 
     Returns
     -------
     int
         Number of exemplars.
     """
-    weighing = _Weighing(X, labels, n_values, n_classes, n_intervals, half_open, scales)
-    learning = _Learning(X, labels, _Columns(n_values), (lower, upper, held), scales)
+    # numpy's own log2 differs in the last bit on some machines
+    logs = np.array([0.0] + [log2(k) for k in range(1, len(X) + 1)])
+    learning = _Learning(X, labels, _Columns(n_values), scales)
     for row in range(len(X)):
-        weighing.see(row)
-        if learning.n:
+        seen = X[: row + 1]
+        inside, scales[1] = _cells(seen, n_values, n_intervals, half_open)
+        scales[0] = _information(inside, labels[: row + 1], n_classes, logs)
+        if learning.exemplars:
             learning.adjust(row)
         learning.generalise(row, n_attempts)
-    return learning.finish(members)
+    found = sorted(learning.exemplars, key=lambda exemplar: -exemplar.stamp)
+    for e, exemplar in enumerate(found):
+        lower[:, e], upper[:, e], held[:, e] = (side[:, 0] for side in exemplar.box)
+        members[:, e] = exemplar.label, len(exemplar.rows)
+    return len(found)
 
 
 def nearest(
-    X: Floats,
-    n_values: NDArray[np.int32],
-    lower: Floats,
-    upper: Floats,
-    held: Bits,
-    scales: Floats,
-    out: NDArray[np.int32],
+    X: Floats, n_values: Ints, lower: Floats, upper: Floats, held: Bits, scales: Floats, out: Ints
 ) -> None:
     """Find the nearest exemplar of each row, the first among equals, as the kernel does.
 
@@ -108,10 +123,10 @@ def nearest(
     columns = _Columns(n_values)
     bits = columns.bits(X)
     for i, row in enumerate(X):
-        out[i] = np.argmin(_distances(columns, row, bits[i], _Box(lower, upper, held), scales))
+        out[i] = np.argmin(_distances(columns, row, bits[i], _Boxes(lower, upper, held), scales))
 
 
-def _distances(columns: _Columns, row: Floats, bits: Bits, boxes: _Box, scales: Floats) -> Floats:
+def _distances(columns: _Columns, row: Floats, bits: Bits, boxes: _Boxes, scales: Floats) -> Floats:
     """Return the squared distances of a row to boxes that stand side by side."""
     weights, spans = scales
     terms = np.zeros((len(row), boxes.lower.shape[1]))
@@ -127,196 +142,94 @@ def _distances(columns: _Columns, row: Floats, bits: Bits, boxes: _Box, scales: 
     return total / len(row) ** 2
 
 
-class _Weighing:
-    """The ranges of the columns and their mutual information with the class, row after row."""
+def _cells(X: Floats, n_values: Ints, n_intervals: int, half_open: bool) -> tuple[Bools, Floats]:
+    """Return which rows are in which cell of each column, and the spans of numeric columns.
 
-    def __init__(
-        self,
-        X: Floats,
-        labels: NDArray[np.int32],
-        n_values: NDArray[np.int32],
-        n_classes: int,
-        n_intervals: int,
-        half_open: bool,
-        scales: Floats,
-    ) -> None:
-        self.X, self.labels, self.half_open = X, labels, half_open
-        self.n_intervals = n_intervals
-        self.scales = scales
-        self.scales[:] = 0.0
-        self.numeric, self.nominal = np.flatnonzero(n_values == 0), np.flatnonzero(n_values)
-        n_cells = max(n_intervals, int(n_values.max()))
-        self.low, self.high = np.full((2, X.shape[1]), [[np.inf], [-np.inf]])
-        self.of_class = np.zeros(n_classes, dtype=np.int64)
-        self.cells = np.zeros((n_cells, X.shape[1]), dtype=np.int64)
-        self.joint = np.zeros((n_cells, n_classes, X.shape[1]), dtype=np.int64)
-        # numpy's own log2 differs in the last bit on some machines
-        self.logs = np.array([0.0] + [log2(k) for k in range(1, len(X) + 1)])
+    The cells, along the first axis, are the values of nominal columns and intervals of numeric
+    ones; rows stand along the second axis.
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    with np.errstate(over="ignore"):
+        span = np.where(n_values == 0, np.minimum(high - low, np.finfo(np.float64).max), 0.0)
+    cells = np.arange(max(n_intervals, int(n_values.max())))[:, None, None]
+    edges = low + np.arange(n_intervals + 1)[:, None] * (span / n_intervals)
+    reached = edges[:, None] <= X
+    inside = reached[1:-1].sum(axis=0) == cells
+    if not half_open:
+        inside[:n_intervals] = reached[:-1] & (edges[1:, None] >= X)
+    return np.where(n_values == 0, inside, cells == X), span
 
-    def see(self, row: int) -> None:
-        """Update all columns by a row."""
-        x, label = self.X[row], self.labels[row]
-        self.of_class[label] += 1
-        is_new = (x < self.low) | (x > self.high)
-        np.minimum(self.low, x, out=self.low)
-        np.maximum(self.high, x, out=self.high)
-        wider = self.numeric[is_new[self.numeric]]
-        with np.errstate(over="ignore"):
-            span = np.minimum(self.high[wider] - self.low[wider], np.finfo(np.float64).max)
-        self.scales[1, wider] = span
-        self.cells[:, wider] = 0
-        self.joint[:, :, wider] = 0
-        self._count(slice(0, row + 1), wider)
-        self._count(slice(row, row + 1), self.numeric[~is_new[self.numeric]])
-        values = x[self.nominal].astype(np.int64)
-        self.cells[values, self.nominal] += 1
-        self.joint[values, label, self.nominal] += 1
-        self.scales[0] = self._information(row + 1)
 
-    def _count(self, rows: slice, columns: NDArray[np.int64]) -> None:
-        """Count rows in the intervals of numeric columns."""
-        values, n_intervals = self.X[rows, columns], self.n_intervals
-        step = np.arange(n_intervals + 1)[:, None]
-        edges = self.low[columns] + step * (self.scales[1, columns] / n_intervals)
-        reached = edges[:, None] <= values
-        if self.half_open:
-            place = reached[1:-1].sum(axis=0)
-            inside = place == step[:-1, None]
-        else:
-            inside = reached[:-1] & (values <= edges[1:, None])
-        self.cells[:n_intervals, columns] += inside.sum(axis=1)
-        for label in np.unique(self.labels[rows]):
-            of_class = inside[:, self.labels[rows] == label].sum(axis=1)
-            self.joint[:n_intervals, label, columns] += of_class
-
-    def _information(self, n: int) -> Floats:
-        size, of_class = self.cells[:, None], self.of_class[:, None]
-        rarity = self.logs[n] - self.logs[of_class]
-        terms = self.joint * ((self.logs[self.joint] - self.logs[size]) + rarity)
-        terms[self.joint * n == size * of_class] = 0.0
-        total: Floats = np.cumsum(terms.reshape(-1, terms.shape[2]), axis=0)[-1]
-        return total / n
+def _information(inside: Bools, labels: Ints, n_classes: int, logs: Floats) -> Floats:
+    """Return the mutual information of each column with the class."""
+    n, classes = len(labels), range(n_classes)
+    joint = np.stack([inside[:, labels == label].sum(axis=1) for label in classes], axis=1)
+    size, of_class = inside.sum(axis=1)[:, None], np.bincount(labels, minlength=n_classes)[:, None]
+    terms = joint * ((logs[joint] - logs[size]) + (logs[n] - logs[of_class]))
+    terms[joint * n == size * of_class] = 0.0
+    total: Floats = np.cumsum(terms.reshape(-1, terms.shape[2]), axis=0)[-1]
+    return total / n
 
 
 class _Learning:
-    """Exemplars side by side in the arrays of the caller; a stamp tells which was touched last."""
+    """The exemplars so far."""
 
-    def __init__(
-        self,
-        X: Floats,
-        labels: NDArray[np.int32],
-        columns: _Columns,
-        boxes: tuple[Floats, Floats, Bits],
-        scales: Floats,
-    ) -> None:
-        self.X, self.row_labels, self.columns, self.scales = X, labels, columns, scales
+    def __init__(self, X: Floats, labels: Ints, columns: _Columns, scales: Floats) -> None:
+        self.X, self.labels, self.columns, self.scales = X, labels, columns, scales
         self.bits = columns.bits(X)
-        self.lower, self.upper, self.held = boxes
-        self.n = 0
-        self.labels = np.empty(len(X), dtype=np.int32)
-        self.stamps = np.empty(len(X), dtype=np.int64)
-        self.distances = np.empty(len(X))
-        self.rows: list[list[int]] = []
-        self.clock = 0
+        self.exemplars: list[_Exemplar] = []
+        self.stamps = count(1)
 
-    def hull(self, rows: Sequence[int]) -> _Box:
+    def hull(self, rows: list[int]) -> _Boxes:
         """Return the smallest box of some rows, which is empty if there are none."""
         values = self.X[rows]
-        return _Box(
-            values.min(axis=0, initial=np.inf),
-            values.max(axis=0, initial=-np.inf),
-            np.bitwise_or.reduce(self.bits[rows], axis=0),
+        return _Boxes(
+            values.min(axis=0, initial=np.inf)[:, None],
+            values.max(axis=0, initial=-np.inf)[:, None],
+            np.bitwise_or.reduce(self.bits[rows], axis=0)[:, None],
         )
 
-    def overlaps(self, box: _Box, others: _Box) -> NDArray[np.bool_]:
-        """Return which of the boxes that stand side by side a box overlaps."""
-        numeric = self.columns.numeric
-        lower, upper = box.lower[numeric, None], box.upper[numeric, None]
-        meet = (others.lower[numeric] <= upper) & (lower <= others.upper[numeric])
-        share = self.columns.meet(others.held, box.held[:, None])
-        return np.asarray(meet.all(axis=0) & share.all(axis=0))
-
-    def meets(self, box: _Box, other: _Box) -> bool:
-        """Return whether two boxes overlap."""
-        alone = _Box(other.lower[:, None], other.upper[:, None], other.held[:, None])
-        return bool(self.overlaps(box, alone)[0])
-
-    @property
-    def boxes(self) -> _Box:
-        """The boxes that there are."""
-        return _Box(self.lower[:, : self.n], self.upper[:, : self.n], self.held[:, : self.n])
-
-    def touch(self, e: int) -> None:
-        """Make an exemplar the one touched last."""
-        self.clock += 1
-        self.stamps[e] = self.clock
-
-    def store(self, e: int, box: _Box) -> None:
-        """Write the box of an exemplar."""
-        self.lower[:, e], self.upper[:, e], self.held[:, e] = box
+    def boxes(self) -> _Boxes:
+        """Return the boxes of all exemplars side by side."""
+        boxes = zip(*(exemplar.box for exemplar in self.exemplars), strict=True)
+        return _Boxes(*(np.concatenate(side, axis=1) for side in boxes))
 
     def add(self, rows: list[int], label: int) -> None:
         """Add an exemplar."""
-        self.store(self.n, self.hull(rows))
-        self.rows.append(rows)
-        self.labels[self.n] = label
-        self.touch(self.n)
-        self.n += 1
-
-    def remove(self, e: int) -> list[int]:
-        """Remove an exemplar, put the last one in its place and return its rows."""
-        rows, last = self.rows[e], self.n - 1
-        for array in (self.lower, self.upper, self.held):
-            array[:, e] = array[:, last]
-        for vector in (self.labels, self.stamps, self.distances):
-            vector[e] = vector[last]
-        self.rows[e] = self.rows[last]
-        self.rows.pop()
-        self.n = last
-        return rows
-
-    def closest(self, candidates: NDArray[np.int64]) -> int:
-        """Return the nearest exemplar, of ties the one touched last."""
-        distances = self.distances[candidates]
-        tied = candidates[distances == distances.min()]
-        return int(tied[self.stamps[tied].argmax()])
+        self.exemplars.append(_Exemplar(rows, label, self.hull(rows), next(self.stamps)))
 
     def adjust(self, row: int) -> None:
         """Split the nearest exemplar if it holds a row of another class."""
-        self.distances[: self.n] = _distances(
-            self.columns, self.X[row], self.bits[row], self.boxes, self.scales
-        )
-        e = self.closest(np.arange(self.n))
-        box = _Box(self.lower[:, e], self.upper[:, e], self.held[:, e])
-        if self.labels[e] != self.row_labels[row] and self.meets(self.hull([row]), box):
-            self.split(e, row)
+        boxes, bits = self.boxes(), self.bits[row]
+        distances = _distances(self.columns, self.X[row], bits, boxes, self.scales)
+        for exemplar, distance in zip(self.exemplars, distances, strict=True):
+            exemplar.distance = distance
+        nearest = min(self.exemplars, key=_nearness)
+        holds = self.columns.overlap(self.hull([row]), nearest.box)[0]
+        if nearest.label != self.labels[row] and holds:
+            self.split(nearest, row)
 
     def generalise(self, row: int, n_attempts: int) -> None:
         """Let one of the nearest exemplars of its class take a row in, or make a point of it."""
-        label = self.row_labels[row]
-        untried = np.flatnonzero(self.labels[: self.n] == label)
-        for _ in range(min(n_attempts, len(untried))):
-            e = self.closest(untried)
-            untried = untried[untried != e]
-            self.touch(e)
-            stretched = self.hull([*self.rows[e], row])
-            overlaps = self.overlaps(stretched, self.boxes)
-            overlaps[e] = False
-            if not overlaps.any():
-                self.store(e, stretched)
-                self.rows[e].append(row)
+        label = int(self.labels[row])
+        own = [exemplar for exemplar in self.exemplars if exemplar.label == label]
+        for exemplar in sorted(own, key=_nearness)[:n_attempts]:
+            exemplar.stamp = next(self.stamps)
+            stretched = self.hull([*exemplar.rows, row])
+            if self.columns.overlap(stretched, self.boxes()).sum() == 1:  # with itself
+                exemplar.box = stretched
+                exemplar.rows.append(row)
                 return
         self.add([row], label)
 
-    def split(self, e: int, row: int) -> None:
+    def split(self, exemplar: _Exemplar, row: int) -> None:
         """Replace an exemplar by parts that neither hold a row nor overlap."""
-        label = int(self.labels[e])
-        rows = self.remove(e)
-        cut = self.choose_cut(rows, row)
+        self.exemplars.remove(exemplar)
+        cut = self.choose_cut(exemplar.rows, row)
         point = self.hull([row])
         parts: tuple[list[int], list[int]] = [], []
         alone = []
-        for member in rows:
+        for member in exemplar.rows:
             value, at = self.X[member, cut], self.X[row, cut]
             if value != at:
                 parts[not (value > at or cut in self.columns.nominal)].append(member)
@@ -326,7 +239,8 @@ class _Learning:
         for member in alone:
             for part, other in (parts, parts[::-1]):
                 stretched = self.hull([*part, member])
-                if not (self.meets(stretched, point) or self.meets(stretched, self.hull(other))):
+                apart_from = point, self.hull(other)
+                if not any(self.columns.overlap(stretched, box)[0] for box in apart_from):
                     part.append(member)
                     break
             else:
@@ -334,7 +248,7 @@ class _Learning:
                 points.setdefault(key, []).append(member)
         for found in (*points.values(), *parts):
             if found:
-                self.add(found, label)
+                self.add(found, exemplar.label)
 
     def choose_cut(self, rows: list[int], row: int) -> int:
         """Return the column to cut an exemplar at when it must let go of a row."""
@@ -352,11 +266,7 @@ class _Learning:
                 best = first
         return int(best)
 
-    def finish(self, members: NDArray[np.int32]) -> int:
-        """Put the exemplars that were touched last first and write their classes and sizes."""
-        order = np.argsort(-self.stamps[: self.n])
-        for array in (self.lower, self.upper, self.held):
-            array[:, : self.n] = array[:, order]
-        members[0, : self.n] = self.labels[order]
-        members[1, : self.n] = [len(self.rows[e]) for e in order]
-        return self.n
+
+def _nearness(exemplar: _Exemplar) -> tuple[float, int]:
+    """Return what orders exemplars: the nearest first, of ties the one touched last."""
+    return exemplar.distance, -exemplar.stamp

@@ -3,37 +3,24 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from semisift.kernels.plain.columns import Columns
+from semisift.math import Floats, Ints
 from semisift.math.pct import Tree, gini
-from semisift.math.streams import Purpose, draw_below
+from semisift.math.streams import Purpose, draw_distinct
 
 # Cuts that part the rows alike differ by rounding: the first of them is taken.
 CLEARLY = 1.0 + 1e-9
 
 
-def node_columns(seed: int, member: int, node: int, n: int, size: int) -> NDArray[np.int64]:
-    """Return `size` distinct numbers below `n`, in the order in which a node draws them."""
-    found: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-    start, purpose = 0, Purpose.NODE_SUBSPACE + node
-    while len(found) < size:
-        counters = np.arange(start, start + 2 * size)
-        start += 2 * size
-        drawn = draw_below(seed, member, purpose, counters, n)
-        values, first = np.unique(np.concatenate([found, drawn]), return_index=True)
-        found = values[np.argsort(first)]
-    return found[:size]
-
-
 def grow_tree(
     X: Columns,
-    usable: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    weights: NDArray[np.int32],
-    codes: NDArray[np.int32],
-    coordinates: NDArray[np.float64],
+    usable: Ints,
+    rows: Ints,
+    weights: Ints,
+    codes: Ints,
+    coordinates: Floats,
     n_classes: int,
     n_candidates: int,
     min_leaf: int,
@@ -72,9 +59,8 @@ def grow_tree(
     Tree
     """
     marks = np.eye(n_classes + 1, n_classes, dtype=np.int64)[codes[rows]] * weights[:, None]
-    nodes = [np.arange(len(rows))]
-    depth, feature, left, threshold, gain, size, counts = [0], [], [], [], [], [], []
-    found: dict[int, tuple[int, int, float, float]] = {}
+    nodes, depth = [np.arange(len(rows))], [0]
+    splits: dict[int, tuple[int, int, float, float]] = {}
     pending = [0]
     while pending:
         number = pending.pop()
@@ -82,42 +68,36 @@ def grow_tree(
         if len(places) < 2 or depth[number] == max_depth or not len(usable):
             continue
         terms = label_weight, row_weight, by_labelled
-        node = Node(weights[places].astype(np.int64), marks[places], *terms)
+        node = Node(weights[places].astype(np.int64), marks[places], coordinates[places], *terms)
         if node.n < 2 * min_leaf or np.count_nonzero(node.counts) < min_classes:
             continue
-        node.centre(coordinates[places])
-        drawn = node_columns(seed, member, number, len(usable), n_candidates)
+        purpose = Purpose.NODE_SUBSPACE + number
+        drawn = draw_distinct(seed, member, len(usable), n_candidates, purpose)
         best = (0.0, -1, 0.0)
         for column in usable[drawn]:
             values = _column(X.X, rows[places], int(column))
-            node_gain, cut = node.best_cut(values, min_leaf, best[0])
-            if node_gain > best[0]:
-                best = node_gain, int(column), cut
+            gain, cut = node.best_cut(values, min_leaf, best[0])
+            if gain > best[0]:
+                best = gain, int(column), cut
         if best[1] < 0:
             continue
         goes_left = _column(X.X, rows[places], best[1]) <= best[2]
         if goes_left.all() or not goes_left.any():  # NaN, where the caller vouched for X
             continue
-        found[number] = best[1], len(nodes), best[2], best[0]
+        splits[number] = best[1], len(nodes), best[2], best[0]
         pending += [len(nodes) + 1, len(nodes)]
         nodes += [places[goes_left], places[~goes_left]]
         depth += [depth[number] + 1] * 2
-    for number, places in enumerate(nodes):
-        column, child, cut, node_gain = found.get(number, (-1, -1, 0.0, 0.0))
-        feature.append(column)
-        left.append(child)
-        threshold.append(cut)
-        gain.append(node_gain)
-        size.append(int(weights[places].sum()))
-        counts.append(marks[places].sum(axis=0))
+    each = [splits.get(number, (-1, -1, 0.0, 0.0)) for number in range(len(nodes))]
+    feature, left, thresholds, gains = (np.array(values) for values in zip(*each, strict=True))
     return Tree(
-        np.array(feature, dtype=np.int32),
-        np.array(left, dtype=np.int32),
+        feature.astype(np.int32),
+        left.astype(np.int32),
         np.array(depth, dtype=np.int32),
-        np.array(threshold),
-        np.array(gain),
-        np.array(size),
-        np.array(counts),
+        thresholds,
+        gains,
+        np.array([weights[places].sum() for places in nodes]),
+        np.array([marks[places].sum(axis=0) for places in nodes]),
     )
 
 
@@ -129,14 +109,16 @@ class Node:
     weights : int array of shape (n,)
     marks : int array of shape (n, n_classes)
         The weight of a row in the column of its class.
+    coordinates : float array of shape (n, r)
     label_weight, row_weight : float
     by_labelled : bool
     """
 
     def __init__(
         self,
-        weights: NDArray[np.int64],
-        marks: NDArray[np.int64],
+        weights: Ints,
+        marks: Ints,
+        coordinates: Floats,
         label_weight: float,
         row_weight: float,
         by_labelled: bool,
@@ -146,16 +128,11 @@ class Node:
         self.by_labelled = by_labelled
         self.n, self.counts = int(weights.sum()), marks.sum(axis=0)
         self.gini = float(gini(self.counts))
+        each = weights[:, None].astype(np.float64)
+        mean = np.cumsum(each * coordinates, axis=0)[-1] / float(self.n)
+        self.centred = each * (coordinates - mean)
 
-    def centre(self, coordinates: NDArray[np.float64]) -> None:
-        """Take the coordinates from their mean, times the weights."""
-        weights = self.weights[:, None].astype(np.float64)
-        mean = np.cumsum(weights * coordinates, axis=0)[-1] / float(self.n)
-        self.centred = weights * (coordinates - mean)
-
-    def best_cut(
-        self, values: NDArray[np.float64], min_leaf: int, least: float
-    ) -> tuple[float, float]:
+    def best_cut(self, values: Floats, min_leaf: int, least: float) -> tuple[float, float]:
         """Return the gain and the threshold of the first best cut that gains more than `least`."""
         order = np.argsort(values, kind="stable")
         ordered = values[order]
@@ -180,13 +157,12 @@ class Node:
                 best = float(gains[place]), halfway(min(ends), max(ends))
         return best
 
-    def gains(self, taken: NDArray[np.int64], n_part: NDArray[np.int64]) -> NDArray[np.float64]:
+    def gains(self, taken: Ints, n_part: Ints) -> Floats:
         """Return the gain of splitting off the first row taken, the first two, ..."""
         n_rest = self.n - n_part
         labels = np.zeros(len(taken))
-        with np.errstate(
-            divide="ignore", invalid="ignore"
-        ):  # where nothing is left, which no cut is
+        # where nothing is left, which no cut is
+        with np.errstate(divide="ignore", invalid="ignore"):
             if self.label_weight > 0 and self.counts.any():
                 counts = np.cumsum(self.marks[taken], axis=0)
                 rest = self.counts - counts
@@ -200,7 +176,7 @@ class Node:
             squares = self.squares(taken) / (n_part.astype(np.float64) * n_rest)
         return np.asarray(labels + self.row_weight * squares)
 
-    def squares(self, taken: NDArray[np.int64]) -> NDArray[np.float64]:
+    def squares(self, taken: Ints) -> Floats:
         """Return the squared length of the sum of coordinates, added in the kernel's four lanes."""
         if not self.row_weight > 0:
             return np.zeros(len(taken))
@@ -211,7 +187,7 @@ class Node:
         return np.asarray((lanes[0] + lanes[1]) + (lanes[2] + lanes[3]))
 
 
-def first_best(gains: NDArray[np.float64], least: float) -> int:
+def first_best(gains: Floats, least: float) -> int:
     """Return the first gain that no later one clearly exceeds, or -1 if none exceeds `least`."""
     place = -1
     while True:
@@ -228,7 +204,7 @@ def halfway(low: float, high: float) -> float:
     return middle if low <= middle < high else low
 
 
-def _column(X: Any, rows: NDArray[np.integer], column: int) -> NDArray[np.float64]:
+def _column(X: Any, rows: Ints, column: int) -> Floats:
     part = X[:, [column]]
     part = part.toarray() if issparse(part) else part
     return part[rows, 0].astype(np.float64)

@@ -3,13 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift.math import Floats, Ints
 from semisift.math.masks import row_mask, unmask
-from semisift.math.streams import Purpose, draw_below, draw_distinct, surest
+from semisift.math.pct import draw_bag
+from semisift.math.streams import draw_distinct, surest
 
 
-def draw_subspaces(
-    seed: int, start: int, stop: int, n_features: int, size: int
-) -> NDArray[np.int32]:
+def draw_subspaces(seed: int, start: int, stop: int, n_features: int, size: int) -> Ints:
     """Draw `size` distinct features, in random order, for each of the members start..stop-1.
 
     Parameters
@@ -27,14 +27,8 @@ def draw_subspaces(
 
 
 def draw_bags(
-    seed: int,
-    start: int,
-    stop: int,
-    n_rows: int,
-    labelled: NDArray[np.int32],
-    strata: NDArray[np.int32],
-    unlabelled: NDArray[np.int32],
-) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+    seed: int, start: int, stop: int, n_rows: int, labelled: Ints, strata: Ints, unlabelled: Ints
+) -> tuple[Ints, NDArray[np.uint64]]:
     """Draw the bootstraps of the members start..stop-1.
 
     Parameters
@@ -54,31 +48,23 @@ def draw_bags(
     out_of_bag : uint64 array of shape (stop - start, n_words)
         The rows out of the bag as bit masks.
     """
-    weights = np.zeros((stop - start, len(labelled)), dtype=np.int32)
-    out_of_bag = np.zeros((stop - start, n_rows), dtype=bool)
-    for i, member in enumerate(range(start, stop)):
-        for first, end in zip(strata[:-1].tolist(), strata[1:].tolist(), strict=True):
-            counters = np.arange(first, end)
-            drawn = draw_below(seed, member, Purpose.LABELLED_BAG, counters, end - first)
-            weights[i, first:end] = np.bincount(drawn, minlength=end - first)
-        counters = np.arange(len(unlabelled))
-        drawn = draw_below(seed, member, Purpose.UNLABELLED_BAG, counters, len(unlabelled))
-        out_of_bag[i, labelled] = weights[i] == 0
-        out_of_bag[i, unlabelled] = True
-        out_of_bag[i, unlabelled[drawn]] = False
-    return weights, row_mask(out_of_bag)
+    given = n_rows, labelled, strata, unlabelled
+    bags = [draw_bag(seed, member, *given) for member in range(start, stop)]
+    weights = np.array(bags, dtype=np.int32).reshape(stop - start, n_rows)
+    in_use = np.isin(np.arange(n_rows), np.concatenate([labelled, unlabelled]))
+    return weights.take(labelled, axis=1), row_mask((weights == 0) & in_use)
 
 
 def pick_confident(
     seed: int,
     start: int,
     out_of_bag: NDArray[np.uint64],
-    picks: NDArray[np.int32],
-    order: NDArray[np.int32],
-    confidence: NDArray[np.float64],
-    class_starts: NDArray[np.int32],
-    quotas: NDArray[np.int32],
-) -> NDArray[np.int32]:
+    picks: Ints,
+    order: Ints,
+    confidence: Floats,
+    class_starts: Ints,
+    quotas: Ints,
+) -> Ints:
     """Pick for each member, class by class, the most confident rows left in its bag.
 
     Parameters
