@@ -26,11 +26,11 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from semisift._committee.blocks import Block, Importance, Setting
+from semisift._committee.blocks import BaseBlock, Importance, Setting
 from semisift._committee.permutation import Constant, Member, lose_columns
 from semisift._problem import Problem
 from semisift._threads import one_openmp_thread
-from semisift.math.columns import is_small
+from semisift.math.columns import extremes, is_small
 from semisift.math.masks import unmask
 from semisift.math.streams import Purpose, draw_below, surest
 
@@ -38,133 +38,33 @@ from semisift.math.streams import Purpose, draw_below, surest
 VOTE = 65536
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class EstimatorSetting(Setting):
-    """What all members of a committee of estimators share."""
-
-    X: Any
-    scale: NDArray[np.float64] | None
-    estimator: Any
-    is_dense: bool  # whether sparse rows are made dense for the members
-
-    @classmethod
-    def build(
-        cls,
-        problem: Problem,
-        n_drawn: int,
-        *,
-        estimator: Any = None,
-        stratified: bool = False,
-        widest_gap: bool = False,
-        max_depth: int | None = None,
-        large_bags: bool = False,
-        draws_at_nodes: bool = False,
-        subspaces: NDArray[np.int32] | None = None,
-    ) -> "EstimatorSetting":
-        """Prepare the data for estimators.
-
-        Parameters
-        ----------
-        problem : Problem
-        n_drawn : int
-            Features that each member draws.
-        estimator : scikit-learn classifier or None
-            None is a decision tree.
-        stratified : bool
-            Bootstrap each class by itself.
-        widest_gap, large_bags : bool
-            For the kernels; without effect here.
-        max_depth : int or None
-            Of the trees where `estimator` is None.
-        draws_at_nodes : bool
-            Give all features to each member; where `estimator` is None, `n_drawn` of them are drawn
-            at every node.
-        subspaces : int32 array of shape (n_members, n_drawn), optional
-            The features of each member; else they are drawn with equal chances.
-
-        Returns
-        -------
-        EstimatorSetting
-        """
-        X, scale = problem.X, None
-        if estimator is None:
-            max_features = n_drawn if draws_at_nodes else None
-            estimator = DecisionTreeClassifier(max_depth=max_depth, max_features=max_features)
-            scale = _powers_of_two(X)
-        elif not is_classifier(estimator):
-            raise ValueError(f"estimator must be a classifier: got {estimator!r}.")
-        shared = cls.shared(
-            problem,
-            n_drawn,
-            stratified=stratified,
-            draws_at_nodes=draws_at_nodes,
-            subspaces=subspaces,
-        )
-        return cls(
-            X=X.tocsr() if problem.is_sparse and draws_at_nodes else X,
-            scale=scale,
-            estimator=estimator,
-            **shared,
-            is_dense=gets_dense(
-                estimator, problem.n_rows, problem.n_features if draws_at_nodes else n_drawn
-            ),
-        )
-
-    def new_block(self, start: int, stop: int) -> "EstimatorBlock":
-        """Return members that have not been handed any row."""
-        return EstimatorBlock.new(start, stop)
-
-    def take(self, rows: NDArray[np.integer], columns: NDArray[np.int32]) -> Any:
-        """Return a copy of some rows and columns: a C-ordered array, or else a CSR array."""
-        if issparse(self.X):
-            chosen = self.X if self.draws_at_nodes else self.X[:, columns]
-            part = chosen.tocsr()[rows]
-            if self.scale is not None:
-                part.data *= self.scale[columns[part.indices]]
-            return part.toarray(order="C") if self.is_dense else part
-        part = np.ascontiguousarray(self.X[np.ix_(rows, columns)])
-        return part if self.scale is None else part * self.scale[columns]
-
-
-def gets_dense(estimator: Any, n_rows: int, n_columns: int) -> bool:
-    """Return whether an estimator gets sparse rows as dense ones.
-
-    On few values it does: nearest neighbours, for one, are found by other means among sparse rows,
-    which keep others of those that tie. One that does not take sparse rows is left to refuse them.
-    """
-    return bool(get_tags(estimator).input_tags.sparse) and is_small(n_rows, n_columns)
-
-
 @dataclass(frozen=True, eq=False)
-class EstimatorBlock(Block):
+class EstimatorBlock(BaseBlock):
     """A range of members that are scikit-learn classifiers."""
 
-    def members(self, setting: EstimatorSetting) -> list[Member]:
+    def members(self, setting: "EstimatorSetting") -> list[Member]:
         """Return the members, fitted on all rows they have."""
         if "members" not in self._kept:
             self._kept["members"] = [self._fit(setting, i) for i in range(self.stop - self.start)]
         return self._kept["members"]
 
-    def _fit(self, setting: EstimatorSetting, i: int) -> Member:
+    def _fit(self, setting: "EstimatorSetting", i: int) -> Member:
         subspaces, weights, _ = self.plan(setting)
-        number = self.start + i
-        columns = np.arange(setting.n_features, dtype=np.int32)
-        if subspaces is not None:
-            columns = subspaces[i]
+        every = np.arange(setting.n_features, dtype=np.int32)
+        columns = every if subspaces is None else subspaces[i]
         bag = np.repeat(setting.labelled, weights[i])
         picked = self.picks[i] >= 0
         rows = np.concatenate([bag, self.picks[i, picked]])
         codes = np.concatenate([setting.labels.codes[bag], self.pick_labels[i, picked]])
-        return fit_member(setting, number, columns, rows, codes)
+        return fit_member(setting, self.start + i, columns, rows, codes)
 
     @one_openmp_thread()
     def vote(
-        self, setting: EstimatorSetting, probability: bool, rows: NDArray[np.uint64] | None = None
+        self, setting: "EstimatorSetting", probability: bool, rows: NDArray[np.uint64] | None = None
     ) -> NDArray[np.int64]:
         """Return the summed votes of the members, each on its out-of-bag rows and on `rows`."""
-        voted = self.plan(setting).out_of_bag
-        if rows is not None:
-            voted = voted | rows
+        out_of_bag = self.plan(setting).out_of_bag
+        voted = out_of_bag if rows is None else out_of_bag | rows
         votes = np.zeros((setting.n_rows, setting.labels.n_classes), dtype=np.int64)
         for member, mask in zip(self.members(setting), voted, strict=True):
             own = _listed(mask, setting)
@@ -179,7 +79,7 @@ class EstimatorBlock(Block):
     @one_openmp_thread()
     def pick_own(
         self,
-        setting: EstimatorSetting,
+        setting: "EstimatorSetting",
         pools: NDArray[np.uint64],
         quotas: NDArray[np.int32],
         above: float,
@@ -203,7 +103,7 @@ class EstimatorBlock(Block):
     @one_openmp_thread()
     def permute(
         self,
-        setting: EstimatorSetting,
+        setting: "EstimatorSetting",
         labels: NDArray[np.uint64],
         weights: NDArray[np.float64],
         *,
@@ -211,7 +111,7 @@ class EstimatorBlock(Block):
         sampled: bool = False,
         own_labels_from: float = -1.0,
     ) -> Importance:
-        """Return what each member loses when a feature is permuted over its out-of-bag rows."""
+        """Return what each member loses by permuted features, as of `TreeBlock.permute`."""
         dealt = self.plan(setting)
         carried = unmask(labels, setting.n_rows)
         given = np.where(carried.any(axis=0), carried.argmax(axis=0), -1)
@@ -253,8 +153,95 @@ class EstimatorBlock(Block):
         )
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EstimatorSetting(Setting):
+    """What all members of a committee of estimators share."""
+
+    kind = EstimatorBlock
+
+    X: Any
+    scale: NDArray[np.float64] | None
+    estimator: Any
+    is_dense: bool  # whether sparse rows are made dense for the members
+
+    @classmethod
+    def build(
+        cls,
+        problem: Problem,
+        n_drawn: int,
+        *,
+        estimator: Any = None,
+        max_depth: int | None = None,
+        widest_gap: bool = False,
+        large_bags: bool = False,
+        draws_at_nodes: bool = False,
+        **dealt: Any,
+    ) -> "EstimatorSetting":
+        """Prepare the data for estimators.
+
+        Parameters
+        ----------
+        problem : Problem
+        n_drawn : int
+            Features that each member draws.
+        estimator : scikit-learn classifier or None
+            None is a decision tree.
+        max_depth : int or None
+            Of the trees where `estimator` is None.
+        widest_gap, large_bags : bool
+            For the kernels; without effect here.
+        draws_at_nodes : bool
+            Give all features to each member; where `estimator` is None, `n_drawn` of them are drawn
+            at every node.
+        **dealt
+            As `Setting.deal` takes it.
+
+        Returns
+        -------
+        EstimatorSetting
+        """
+        X, scale = problem.X, None
+        if estimator is None:
+            max_features = n_drawn if draws_at_nodes else None
+            estimator = DecisionTreeClassifier(max_depth=max_depth, max_features=max_features)
+            # factors that bring each column into the range of float32, in which trees read it
+            low, high = extremes(X)
+            exponent = np.frexp(np.maximum(-low, high))[1]
+            scale = np.ldexp(1.0, -np.clip(exponent, -1000, 1000))
+        elif not is_classifier(estimator):
+            raise ValueError(f"estimator must be a classifier: got {estimator!r}.")
+        n_columns = problem.n_features if draws_at_nodes else n_drawn
+        return cls(
+            X=X.tocsr() if problem.is_sparse and draws_at_nodes else X,
+            scale=scale,
+            estimator=estimator,
+            **cls.deal(problem, n_drawn, draws_at_nodes=draws_at_nodes, **dealt),
+            is_dense=gets_dense(estimator, problem.n_rows, n_columns),
+        )
+
+    def take(self, rows: NDArray[np.integer], columns: NDArray[np.int32]) -> Any:
+        """Return a copy of some rows and columns: a C-ordered array, or else a CSR array."""
+        if issparse(self.X):
+            chosen = self.X if self.draws_at_nodes else self.X[:, columns]
+            part = chosen.tocsr()[rows]
+            if self.scale is not None:
+                part.data *= self.scale[columns[part.indices]]
+            return part.toarray(order="C") if self.is_dense else part
+        part = np.ascontiguousarray(self.X[np.ix_(rows, columns)])
+        return part if self.scale is None else part * self.scale[columns]
+
+
+def gets_dense(estimator: Any, n_rows: int, n_columns: int) -> bool:
+    """Return whether an estimator gets sparse rows as dense ones.
+
+    On few values it does: nearest neighbours, for one, are found by other means among sparse rows,
+    which keep others of those that tie. One that does not take sparse rows is left to refuse them.
+    """
+    return bool(get_tags(estimator).input_tags.sparse) and is_small(n_rows, n_columns)
+
+
 def fit_member(
-    setting: EstimatorSetting,
+    setting: "EstimatorSetting",
     number: int,
     columns: NDArray[np.int32],
     rows: NDArray[np.int32],
@@ -312,14 +299,5 @@ def with_random_states(estimator: Any, seed: int, member: int) -> Any:
     return fresh
 
 
-def _listed(mask: NDArray[np.uint64], setting: EstimatorSetting) -> NDArray[np.int32]:
+def _listed(mask: NDArray[np.uint64], setting: "EstimatorSetting") -> NDArray[np.int32]:
     return np.flatnonzero(unmask(mask, setting.n_rows)).astype(np.int32)
-
-
-def _powers_of_two(X: Any) -> NDArray[np.float64]:
-    """Return factors that bring each column into the range of float32, in which trees read it."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    if issparse(X):
-        low, high = low.toarray().ravel(), high.toarray().ravel()
-    exponent = np.frexp(np.maximum(-low, high))[1]
-    return np.ldexp(1.0, -np.clip(exponent, -1000, 1000))

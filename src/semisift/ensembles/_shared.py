@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._committee.blocks import Importance
 from semisift._committee.engine import Committee, committee_size
-from semisift._committee.members import Importance
+from semisift._committee.members import Block
 from semisift._problem import Problem
 from semisift._sklearn import JOBS, MOST_MEMBERS, Interval, RealNotInt, StrOptions, at_least
 from semisift.math.subspaces import KINDS, Kind, draw_subspaces
@@ -55,6 +56,17 @@ def features_of_members(
     if kind == "random":
         return None
     return draw_subspaces(kind, problem.X, problem.labels, problem.seed, n_members, n_drawn)
+
+
+def measure(
+    block: Block,
+    setting: Any,
+    labels: NDArray[np.uint64],
+    weights: NDArray[np.float64],
+    options: dict[str, Any],
+) -> Importance:
+    """Permute the features of each member over its out-of-bag rows; see `TreeBlock.permute`."""
+    return block.permute(setting, labels, weights, **options)
 
 
 def add_up(

@@ -11,22 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._base import FeatureRanker
+from semisift._committee.blocks import Importance
 from semisift._committee.engine import features_to_draw
-from semisift._committee.members import (
-    Block,
-    Importance,
-    Setting,
-    build_setting,
-    new_blocks,
-    row_mask,
-)
+from semisift._committee.members import Block, build_setting, new_blocks
 from semisift._problem import Problem
 from semisift._sklearn import HasMethods, Interval, at_least
-from semisift.ensembles._shared import (
-    COMMITTEE_CONSTRAINTS,
-    CommitteeMixin,
-    add_up,
-)
+from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin, add_up
+from semisift.math.masks import row_mask
 
 
 class SEFR(CommitteeMixin, FeatureRanker):
@@ -148,7 +139,7 @@ class SEFR(CommitteeMixin, FeatureRanker):
 
 def self_train_and_measure(
     block: Block,
-    setting: Setting,
+    setting: Any,
     truth: NDArray[np.uint64],
     options: tuple[int, float, float, str],
 ) -> tuple[Importance, int]:
