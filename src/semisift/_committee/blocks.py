@@ -68,15 +68,15 @@ class BaseBlock:
     def plan(self, setting: "Setting") -> Dealt:
         """Return what the members are dealt."""
         if "plan" not in self._kept:
-            members: tuple[Any, ...] = setting.seed, self.start, self.stop
+            members = setting.seed, self.start, self.stop
             subspaces = setting.subspaces
             if subspaces is not None:
                 subspaces = subspaces[self.start : self.stop]
             elif not setting.draws_at_nodes:
                 size = setting.n_features, setting.n_drawn
                 subspaces = kernels.plan.draw_subspaces(*members, *size)
-            rows = setting.n_rows, setting.labelled, setting.strata, setting.labels.unlabelled
-            self._kept["plan"] = Dealt(subspaces, *kernels.plan.draw_bags(*members, *rows))
+            bags: Any = setting.n_rows, setting.labelled, setting.strata, setting.labels.unlabelled
+            self._kept["plan"] = Dealt(subspaces, *kernels.plan.draw_bags(*members, *bags))
         return self._kept["plan"]
 
     def pick_confident(self, setting: "Setting", *choice: NDArray[Any]) -> NDArray[np.int32]:

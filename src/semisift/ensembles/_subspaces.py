@@ -75,7 +75,13 @@ class Deal(NamedTuple):
     features: NDArray[np.int32]
     copies: NDArray[np.int32]
     pair_counts: NDArray[np.int32]
-    unlabelled: NDArray[np.int32]
+    unlabelled: NDArray[np.int32]  # one row where all members share them
+
+    def alone(self, i: int) -> "Deal":
+        """Return what one member is dealt."""
+        own = i if len(self.unlabelled) > 1 else 0
+        parts = (part[i : i + 1] for part in self[:3])
+        return Deal(*parts, self.unlabelled[own : own + 1])
 
 
 def make_setting(ranker: Any, problem: Problem) -> SubspaceSetting:
@@ -147,8 +153,7 @@ def deal_members(members: tuple[int, int], setting: SubspaceSetting) -> Deal:
             copies = drawn
         else:
             pair_counts = drawn
-    labels = setting.constraints.labels
-    if labels is not None:
+    if (labels := setting.constraints.labels) is not None:
         for i, member in enumerate(range(start, stop)):
             _leave_some_out(copies[i], labels.codes >= 0, member, setting)
     rows = setting.unlabelled
@@ -181,12 +186,9 @@ def _leave_some_out(
 
 def listed_member(i: int, deal: Deal, setting: SubspaceSetting) -> tuple[Deal, SubspaceSetting]:
     """Return what one member is dealt, with a list of the pairs of its own labelled rows."""
-    drawn = np.flatnonzero(deal.copies[i])
-    own = i if len(deal.unlabelled) > 1 else 0
-    alone = Deal(
-        deal.features[i : i + 1],
-        np.ascontiguousarray(deal.copies[i : i + 1, drawn]),
-        NO_COUNTS,
-        deal.unlabelled[own : own + 1],
-    )
+    alone = deal.alone(i)
+    if setting.constraints.labels is None:
+        return alone, setting
+    drawn = np.flatnonzero(alone.copies[0])
+    alone = alone._replace(copies=np.ascontiguousarray(alone.copies[:, drawn]))
     return alone, replace(setting, constraints=setting.constraints.listed(drawn))

@@ -14,11 +14,7 @@ from semisift._base import PairRanker
 from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions, at_least
 from semisift.ensembles._aggregate import AGGREGATES, aggregate
-from semisift.ensembles._shared import (
-    COMMITTEE_CONSTRAINTS,
-    SUBSPACE_CONSTRAINTS,
-    CommitteeMixin,
-)
+from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, SUBSPACE_CONSTRAINTS, CommitteeMixin
 from semisift.ensembles._subspace_scores import MemberScores, score_members, weigh_members
 from semisift.ensembles._subspaces import SubspaceSetting, make_setting
 from semisift.graphs.constrained import refuse_vanished, warn_of_no_cannot_link
@@ -206,9 +202,8 @@ class EnsCLS(CommitteeMixin, PairRanker):
     def _check_heat(self, n_probed: int, setting: SubspaceSetting) -> None:
         """Refuse weights that vanish in most members, and warn of few edges in most of them."""
         weights = weigh_members(n_probed, setting)
-        vanished = sum(each.vanished for each in weights)
         few = sorted(each.few_edges for each in weights if each.few_edges is not None)
-        if 2 * vanished > n_probed:
+        if 2 * sum(each.vanished for each in weights) > n_probed:
             refuse_vanished(type(self).__name__, self.variant == "paper")
         elif 2 * len(few) > n_probed:
             refuse_vanished(type(self).__name__, False, few[len(few) // 2])
