@@ -15,6 +15,7 @@ from sklearn import get_config
 from semisift._labels import Labels, Pairs, pairs_from_labels, parse_labels, parse_pairs
 from semisift._warnings import warn
 from semisift.exceptions import GraphWarning
+from semisift.math.blocks import blocks
 from semisift.math.columns import extremes, spans
 from semisift.math.distinct import distinct_rows
 from semisift.math.given_graph import given_graph
@@ -127,10 +128,6 @@ class Problem:
             other.__dict__[name] = getattr(self, name)  # as a cached property does
         return other
 
-    def labelled_part(self) -> "Problem":
-        """Return the problem without its unlabelled rows."""
-        return self.part(self.labels.labelled)
-
     def some_rows(self, max_unlabelled: int | None) -> NDArray[np.int64]:
         """Return all labelled rows and at most so many unlabelled ones, drawn by the seed."""
         rows = self.labels.unlabelled
@@ -172,8 +169,9 @@ class Problem:
         values are added one by one in row order.
         """
         spread = np.empty(self.n_features)
-        for block in _column_blocks(self):
-            measure = _sparse_spread if self.is_sparse else _dense_spread
+        measure = _sparse_spread if self.is_sparse else _dense_spread
+        n_values = self.X.nnz if self.is_sparse else self.X.size
+        for block in blocks(self.n_features, n_values // max(1, self.n_features), BLOCK_VALUES):
             spread[block] = measure(self.X[:, block])
         # of the smallest numbers there are it may come out as 0, which no column but a constant has
         spread = np.maximum(spread, np.finfo(np.float64).smallest_subnormal)
@@ -233,13 +231,6 @@ class Problem:
         return graph
 
 
-def _column_blocks(problem: Problem) -> Iterator[slice]:
-    values = problem.X.nnz if problem.is_sparse else problem.X.size
-    width = max(1, BLOCK_VALUES * problem.n_features // max(1, values))
-    for start in range(0, problem.n_features, width):
-        yield slice(start, min(start + width, problem.n_features))
-
-
 def _dense_spread(X: NDArray[np.floating]) -> NDArray[np.float64]:
     n_rows = len(X)
     zero = X == 0
@@ -280,7 +271,7 @@ def _clean_dense(X: NDArray[Any], names: NDArray[Any] | None) -> NDArray[np.floa
     if not get_config()["assume_finite"]:
         with np.errstate(invalid="ignore"):
             suspects = np.flatnonzero(~np.isfinite(extremes(clean)).all(axis=0))
-        _refuse_non_finite(((int(j), clean[:, j]) for j in suspects), clean.dtype, names)
+        _refuse_non_finite([(int(j), clean[:, j]) for j in suspects], clean.dtype, names)
     return clean
 
 
@@ -291,15 +282,14 @@ def _clean_sparse(X: Any, names: NDArray[Any] | None) -> csc_array:
         X = X.copy()
         X.sum_duplicates()
         X.eliminate_zeros()
-    parts = [X.data, *(_narrow_index(index) for index in (X.indices, X.indptr))]
-    parts = [part.view() for part in parts]
+    parts = [part.view() for part in (X.data, *map(_narrow_index, (X.indices, X.indptr)))]
     for part in parts:
         part.flags.writeable = False
     clean = csc_array(tuple(parts), shape=X.shape)
     if not get_config()["assume_finite"]:
         bad = np.flatnonzero(~np.isfinite(clean.data))
         suspects = np.unique(np.searchsorted(clean.indptr, bad, side="right") - 1)
-        columns = ((int(j), clean.data[clean.indptr[j] : clean.indptr[j + 1]]) for j in suspects)
+        columns = [(int(j), clean.data[slice(*clean.indptr[j : j + 2])]) for j in suspects]
         _refuse_non_finite(columns, clean.dtype, names)
     return clean
 
@@ -338,10 +328,7 @@ def _refuse_non_numbers(X: NDArray[Any], names: NDArray[Any] | None) -> None:
                 raise TypeError(
                     f"X must hold numbers: {_name_columns([j], names)} holds {value!r}: {error}."
                 ) from error
-    if missing:
-        _refuse_missing(missing, names)
-    if large:
-        _refuse_infinite(large, np.dtype(np.float64), names)
+    _refuse_gaps(missing, large, np.dtype(np.float64), names)
 
 
 def _advise_on_text(value: str | bytes) -> str:
@@ -352,35 +339,29 @@ def _advise_on_text(value: str | bytes) -> str:
     return "Convert numbers that are stored as text, for example with X.astype(float)."
 
 
-def _refuse_missing(columns: list[int], names: NDArray[Any] | None) -> None:
-    raise ValueError(
-        f"Input X contains NaN.\nFound in {_name_columns(columns, names)}. Fill the gaps, for "
-        "example with sklearn.impute.SimpleImputer, or leave out those rows or columns."
-    )
-
-
-def _refuse_infinite(columns: list[int], dtype: np.dtype[Any], names: NDArray[Any] | None) -> None:
-    raise ValueError(
-        f"Input X contains infinity or a value too large for {dtype!r}.\n"
-        f"Found in {_name_columns(columns, names)}."
-    )
-
-
 def _refuse_non_finite(
-    columns: Iterator[tuple[int, NDArray[np.floating]]],
+    columns: list[tuple[int, NDArray[np.floating]]],
     dtype: np.dtype[Any],
     names: NDArray[Any] | None,
 ) -> None:
-    missing, infinite = [], []
-    for j, values in columns:
-        if np.isnan(values).any():
-            missing.append(j)
-        elif np.isinf(values).any():
-            infinite.append(j)
+    missing = [j for j, values in columns if np.isnan(values).any()]
+    infinite = [j for j, values in columns if np.isinf(values).any()]
+    _refuse_gaps(missing, infinite, dtype, names)
+
+
+def _refuse_gaps(
+    missing: list[int], infinite: list[int], dtype: np.dtype[Any], names: NDArray[Any] | None
+) -> None:
     if missing:
-        _refuse_missing(missing, names)
+        raise ValueError(
+            f"Input X contains NaN.\nFound in {_name_columns(missing, names)}. Fill the gaps, for "
+            "example with sklearn.impute.SimpleImputer, or leave out those rows or columns."
+        )
     if infinite:
-        _refuse_infinite(infinite, dtype, names)
+        raise ValueError(
+            f"Input X contains infinity or a value too large for {dtype!r}.\n"
+            f"Found in {_name_columns(infinite, names)}."
+        )
 
 
 def _name_columns(columns: list[int], names: NDArray[Any] | None) -> str:

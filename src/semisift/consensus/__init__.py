@@ -9,7 +9,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Consensus"]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {"Consensus": "consensus"},
-)
+__getattr__, __dir__ = lazy_names(__name__, {"Consensus": "consensus"})

@@ -80,8 +80,8 @@ class Deal(NamedTuple):
     def alone(self, i: int) -> "Deal":
         """Return what one member is dealt."""
         own = i if len(self.unlabelled) > 1 else 0
-        parts = (part[i : i + 1] for part in self[:3])
-        return Deal(*parts, self.unlabelled[own : own + 1])
+        features, copies, pair_counts = (part[i : i + 1] for part in self[:3])
+        return Deal(features, copies, pair_counts, self.unlabelled[own : own + 1])
 
 
 def make_setting(ranker: Any, problem: Problem) -> SubspaceSetting:

@@ -79,7 +79,7 @@ class ForestImportance(CommitteeMixin, FeatureRanker):
     n_jobs: int | None = None
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
-        problem = problem.labelled_part()
+        problem = problem.part(problem.labels.labelled)
         labels = problem.labels
         setting = build_setting(
             problem,

@@ -46,9 +46,9 @@ from semisift.outcome.scoring import (
     MOST,
     MaxTest,
     Scorer,
-    at_most,
     learns_from_labels,
     seed_of,
+    seeds_of,
 )
 
 if TYPE_CHECKING:
@@ -172,15 +172,6 @@ def _correlations(
     return values, vectors[kept].T, shrinkage
 
 
-def difference(own: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return differences of scores, with infinite ones put just outside the finite ones."""
-    both = np.stack([own, others])
-    finite = both[np.isfinite(both)]
-    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
-    both = np.clip(both, low, high + max(high - low, 1.0))
-    return np.asarray(both[0] - both[1])
-
-
 def decide_by_knockoffs(
     ranker: "FeatureRanker", problem: Problem, steps: Iterator[int]
 ) -> tuple[NDArray[np.str_], KnockoffCutoff]:
@@ -207,21 +198,24 @@ def decide_by_knockoffs(
 
 
 def differences(scorer: Scorer, both: Problem) -> NDArray[np.float64]:
-    """Return W: the scores of the columns in the first half minus those of their knockoffs."""
-    own, others = np.split(scorer.scores(both), 2)
-    W = difference(own, others)
-    W[both.constant[: len(W)]] = 0.0
-    return W
+    """Return W: the scores of the columns in the first half minus those of their knockoffs.
+
+    Infinite scores are put just outside the finite ones.
+    """
+    scores = scorer.scores(both)
+    finite = scores[np.isfinite(scores)]
+    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
+    own, others = np.split(np.clip(scores, low, high + max(high - low, 1.0)), 2)
+    return np.where(both.constant[: len(own)], 0.0, own - others)
 
 
 def compare_number(scorer: Scorer, both: Problem, n_kept: int, steps: Iterator[int]) -> float:
     """Return the p-value of the number of columns kept, against labels that tell nothing."""
     test = MaxTest(1)
-    for number in at_most(steps, MOST):
-        W = differences(scorer, shuffled_labels(both, seed_of(both.seed, LABEL_STREAM, number)))
-        test.add(
-            np.array([float(n_kept)]), np.array([float((knockoff_threshold(W, Q) <= W).sum())])
-        )
+    for seed in seeds_of(steps, MOST, both.seed, LABEL_STREAM):
+        W = differences(scorer, shuffled_labels(both, seed))
+        n_by_chance = (knockoff_threshold(W, Q) <= W).sum()
+        test.add(np.array([float(n_kept)]), np.array([float(n_by_chance)]))
         if test.is_over():
             break
     return float(test.p_values[0])

@@ -76,28 +76,16 @@ class LabellingsTest:
         return decisions
 
 
-def scores_by_labelling(
-    scorer: Scorer, problem: Problem, seeds: Iterable[int]
-) -> NDArray[np.float64] | None:
-    """Return the scores under the real labels and, behind, under labels that tell nothing.
+def try_labellings(scorer: Scorer, problem: Problem, seeds: Iterable[int]) -> LabellingsTest | None:
+    """Compare the scores with those under labels that tell nothing, one for each seed.
 
-    Parameters
-    ----------
-    scorer : Scorer
-    problem : Problem
-    seeds : iterable of int
-        One for each shuffled labelling.
-
-    Returns
-    -------
-    float array of shape (1 + n_labellings, n_parts, p) or None
-        None where the scores of different fits cannot be compared.
+    None where the scores of different fits cannot be compared.
     """
     observed = scorer.comparable(problem)
     if observed is None:
         return None
     rivals = (scorer.comparable(shuffled_labels(problem, seed)) for seed in seeds)
-    return np.array([observed, *rivals])
+    return compare_labellings(np.array([observed, *rivals]))
 
 
 def compare_labellings(scores: NDArray[np.float64]) -> LabellingsTest:

@@ -76,21 +76,19 @@ class CutoffMixin:
         if self._rule is None:
             return
         # The rules load what a fit without them does not need.
-        from semisift.outcome.knockoff import decide_by_knockoffs
-        from semisift.outcome.shadow import decide_by_shadows
-        from semisift.outcome.stability import decide_by_stability
+        from semisift.outcome import knockoff, shadow, stability
 
-        decide = {
-            "shadow": decide_by_shadows,
-            "stability": decide_by_stability,
-            "knockoff": decide_by_knockoffs,
+        decide: Any = {
+            "shadow": shadow.decide_by_shadows,
+            "stability": stability.decide_by_stability,
+            "knockoff": knockoff.decide_by_knockoffs,
         }[self._rule]
         steps = self._progress(range(self._n_repetitions()), "repetition")
-        decisions, cutoff = decide(self, problem, steps)
+        decided = decide(self, problem, steps)
         for _ in steps:  # to the end of the bar, also where the rule was sure early
             pass
-        self.decisions_, self.cutoff_ = decisions, cutoff
-        counts = count_decisions(decisions, near_copies(self))
+        self.decisions_, self.cutoff_ = decided
+        counts = count_decisions(self.decisions_, near_copies(self))
         if not counts["confirmed"]:
             self._warn_of_nothing(problem, counts["tentative"])
 
@@ -219,19 +217,17 @@ class CutoffMixin:
         from semisift.outcome.assessment import assess_ranking
 
         n_steps = n_permutations + n_resamples
-        task = self._init_callback_context(task_name="assess", max_subtasks=n_steps)
-        task.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        self.assessment_ = assess_ranking(
-            self,
-            problem,
-            self._progress(range(n_steps), "repetition"),
-            n_best=n_best,
-            n_resamples=n_resamples,
-            n_permutations=n_permutations,
-            seed=problem.seed if random_state is None else random_state,
-            light=light,
-        )
-        task.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={})
+        with self._watched(X, y, n_steps, "assess"):
+            self.assessment_ = assess_ranking(
+                self,
+                problem,
+                self._progress(range(n_steps), "repetition"),
+                n_best=n_best,
+                n_resamples=n_resamples,
+                n_permutations=n_permutations,
+                seed=problem.seed if random_state is None else random_state,
+                light=light,
+            )
         self.rank_interval_ = self.assessment_.rank_interval
         self.selection_probability_ = self.assessment_.selection_probability
         return self.assessment_

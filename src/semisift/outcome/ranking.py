@@ -97,6 +97,11 @@ class Outcome:
         """How sure the ranking is, where it was assessed."""
         return getattr(self.ranker, "assessment_", None)
 
+    @property
+    def cutoff(self) -> Any:
+        """What the rule of the ranker measured; None without a rule."""
+        return getattr(self.ranker, "cutoff_", None)
+
     @cached_property
     def is_copy(self) -> NDArray[np.bool_]:
         """Which features are near-copies of a better one."""
@@ -199,7 +204,7 @@ class Outcome:
         facts: dict[str, Any] = {}
         if self.parts is not None:
             facts["parts"] = dict(zip(self.parts, self.ranker.weights_.tolist(), strict=True))
-        cutoff = getattr(self.ranker, "cutoff_", None)
+        cutoff = self.cutoff
         if cutoff is not None:
             facts["rule"] = {"name": cutoff.rule, "error": cutoff.error}
             if hasattr(cutoff, "repetitions"):
@@ -241,9 +246,8 @@ def outcome_of(
         With what the ranker selects; `Outcome.select` changes that.
     """
     if names is None:
-        names = getattr(ranker, "feature_names_in_", None)
-    if names is None:
-        names = [f"x{j}" for j in range(ranker.n_features_in_)]
+        unnamed = [f"x{j}" for j in range(ranker.n_features_in_)]
+        names = getattr(ranker, "feature_names_in_", unnamed)
     ranks, is_spread = ranker.ranking_, variable_of is not None
     if variable_of is None or variables is None:
         variables, variable_of = names, np.arange(ranker.n_features_in_)
@@ -289,8 +293,9 @@ def _selection(ranker: "FeatureRanker") -> tuple[NDArray[np.bool_], Any]:
 
 def _sureness(ranker: "FeatureRanker", columns: NDArray[np.integer]) -> dict[str, Any]:
     """Return what is known about how sure the ranks of some columns are."""
+    assessed = getattr(getattr(ranker, "assessment_", None), "decisions", None)
     known: dict[str, Any] = {
-        "decisions": decisions_of(ranker),
+        "decisions": getattr(ranker, "decisions_", assessed),
         "rank_interval": getattr(ranker, "rank_interval_", None),
         "selection_probability": getattr(ranker, "selection_probability_", None),
     }
@@ -298,13 +303,6 @@ def _sureness(ranker: "FeatureRanker", columns: NDArray[np.integer]) -> dict[str
     if hasattr(ranker, "part_rankings_"):
         ranks = zip(ranker.rankers_, ranker.part_rankings_, strict=True)
         found["parts"] = {name: own[columns] for (name, _), own in ranks}
-    return found
-
-
-def decisions_of(ranker: "FeatureRanker") -> NDArray[np.str_] | None:
-    """Return what the rule of a ranker decided, else its assessment, else None."""
-    assessed = getattr(getattr(ranker, "assessment_", None), "decisions", None)
-    found: NDArray[np.str_] | None = getattr(ranker, "decisions_", assessed)
     return found
 
 

@@ -1,7 +1,7 @@
 """Score other problems as a ranker does, and the tests that stand on such scores."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from semisift._problem import Problem
-from semisift.outcome.samples import take_rows
+from semisift.outcome.samples import half_of_rows, take_rows
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -58,15 +58,14 @@ class Scorer:
         self._fit(problem)
         return _without_nan(self.ranker.scores_)
 
-    def ranking_on(
-        self, problem: Problem, rows: NDArray[np.integer], seed: int
-    ) -> NDArray[np.int64]:
-        """Return the rank of each column, 1 is best, on some rows alone."""
-        if self.graph is not None:
-            self.ranker.graph = self.graph[rows][:, rows]
-        self._fit(take_rows(problem, rows, seed))
-        ranking: NDArray[np.int64] = self.ranker.ranking_
-        return ranking
+    def rankings_on_halves(self, problem: Problem, seeds: Iterable[int]) -> Iterator[NDArray[Any]]:
+        """Yield the rank of each column, 1 is best, on half of the rows for each seed."""
+        for seed in seeds:
+            rows = half_of_rows(problem, seed)
+            if self.graph is not None:
+                self.ranker.graph = self.graph[rows][:, rows]
+            self._fit(take_rows(problem, rows, seed))
+            yield self.ranker.ranking_
 
     def comparable(self, problem: Problem) -> NDArray[np.float64] | None:
         """Return scores that can be compared between fits, of shape (n_parts, p), or None."""
@@ -158,10 +157,10 @@ class MaxTest:
         return bool((hopeless | safe).all())
 
 
-def at_most(steps: Iterator[int], n: int) -> Iterator[int]:
-    """Yield the numbers 0, ..., n - 1, each for one of the steps."""
+def seeds_of(steps: Iterator[int], n: int, seed: int, stream: int) -> Iterator[int]:
+    """Yield the seeds of at most n repetitions, each for one of the steps."""
     for number, _ in enumerate(islice(steps, n)):
-        yield number
+        yield seed_of(seed, stream, number)
 
 
 def seed_of(seed: int, stream: int, number: int) -> int:

@@ -160,7 +160,7 @@ def say_stability(found: "Assessment") -> str:
 
 def say_selection(outcome: "Outcome") -> str:
     """Say how the number of selected features came about."""
-    cutoff = getattr(outcome.ranker, "cutoff_", None)
+    cutoff = outcome.cutoff
     by = "shuffled labels" if cutoff is None else f"the {cutoff.rule} rule"
     return {
         "number": "the best by rank",
@@ -219,7 +219,7 @@ def _count(outcome: "Outcome") -> list[Counted]:
 
 def _clauses(outcome: "Outcome") -> tuple[str, str, str]:
     """Return what the decisions mean, from "confirmed" to "rejected"."""
-    cutoff = getattr(outcome.ranker, "cutoff_", None)
+    cutoff = outcome.cutoff
     by_labels = BY_LABELS[_compared(outcome)]
     if cutoff is None:
         return by_labels
@@ -252,7 +252,7 @@ def _compared(outcome: "Outcome") -> str:
 
 
 def _say_error(outcome: "Outcome") -> str:
-    cutoff = getattr(outcome.ranker, "cutoff_", None)
+    cutoff = outcome.cutoff
     if cutoff is None:
         return f"What the test with shuffled labels bounds: {ERROR}."
     return f"What the {cutoff.rule} rule bounds: {cutoff.error}."
@@ -260,7 +260,7 @@ def _say_error(outcome: "Outcome") -> str:
 
 def _say_assumptions(outcome: "Outcome") -> list[str]:
     notes = []
-    found, cutoff = outcome.assessment, getattr(outcome.ranker, "cutoff_", None)
+    found, cutoff = outcome.assessment, outcome.cutoff
     by_labels = cutoff is None or (cutoff.rule == "shadow" and cutoff.error == ERROR)
     if by_labels and not outcome.confirmed_are_first and _compared(outcome) in TWO_ORDERS:
         what = TWO_ORDERS[_compared(outcome)]
