@@ -16,7 +16,7 @@ from semisift._labels import Labels, Pairs, pairs_from_labels, parse_labels, par
 from semisift._warnings import warn
 from semisift.exceptions import GraphWarning
 from semisift.math.blocks import blocks
-from semisift.math.columns import extremes, spans
+from semisift.math.columns import extremes, power_of_two, spans
 from semisift.math.distinct import distinct_rows
 from semisift.math.given_graph import given_graph
 from semisift.math.graph import Graph, GraphOptions, neighbour_graph
@@ -89,7 +89,9 @@ class Problem:
         Problem
         """
         names = None if feature_names is None else np.asarray(feature_names, dtype=object)
-        clean = _clean_sparse(X, names) if issparse(X) else _clean_dense(np.asarray(X), names)
+        clean = _clean_sparse(X) if issparse(X) else _clean_dense(np.asarray(X), names)
+        if not get_config()["assume_finite"]:
+            _refuse_non_finite(clean, names)
         labels = parse_labels(y, clean.shape[0])
         given = None
         if must_link is not None or cannot_link is not None:
@@ -115,7 +117,7 @@ class Problem:
         """Return the problem of some rows, ascending, which have all the classes among them."""
         if len(rows) == self.n_rows:
             return self
-        X = _clean_sparse(self.X[rows], None) if self.is_sparse else np.asfortranarray(self.X[rows])
+        X = _clean_sparse(self.X[rows]) if self.is_sparse else np.asfortranarray(self.X[rows])
         labels = Labels(self.labels.codes[rows], self.labels.classes)
         source = None if self.graph_source is None else self.graph_source.part(rows)
         return Problem(X, labels, self.seed, self.feature_names, graph_source=source)
@@ -234,7 +236,7 @@ class Problem:
 def _dense_spread(X: NDArray[np.floating]) -> NDArray[np.float64]:
     n_rows = len(X)
     zero = X == 0
-    unit = _unit(np.abs(X).max(axis=0))
+    unit = power_of_two(np.abs(X).max(axis=0))  # so that squares stay in range
     scaled = X * (1.0 / unit)
     mean = np.cumsum(scaled, axis=0)[-1] / n_rows
     scaled -= mean
@@ -248,18 +250,12 @@ def _sparse_spread(X: csc_array) -> NDArray[np.float64]:
     n_rows, n_columns = X.shape
     filled = np.diff(X.indptr)
     column = np.repeat(np.arange(n_columns), filled)
-    unit = _unit(abs(X).max(axis=0).toarray().ravel())
+    unit = power_of_two(abs(X).max(axis=0).toarray().ravel())
     scaled = X.data * (1.0 / unit)[column]
     mean = np.bincount(column, scaled, n_columns) / n_rows
     squares = np.bincount(column, (scaled - mean[column]) ** 2, n_columns)
     squares = squares + (n_rows - filled) * mean**2
     return np.sqrt(squares / n_rows) * unit
-
-
-def _unit(largest: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return a power of two near the largest value, by which squares stay in range, exactly."""
-    exponent = np.clip(np.frexp(largest)[1], -1000, 1000)
-    return np.ldexp(np.ones(len(largest)), exponent)
 
 
 def _clean_dense(X: NDArray[Any], names: NDArray[Any] | None) -> NDArray[np.floating]:
@@ -268,14 +264,10 @@ def _clean_dense(X: NDArray[Any], names: NDArray[Any] | None) -> NDArray[np.floa
     with np.errstate(over="ignore"):  # what does not fit becomes infinite and is reported below
         clean = np.asarray(X, dtype=_float_type(X.dtype), order="F").view()
     clean.flags.writeable = False
-    if not get_config()["assume_finite"]:
-        with np.errstate(invalid="ignore"):
-            suspects = np.flatnonzero(~np.isfinite(extremes(clean)).all(axis=0))
-        _refuse_non_finite([(int(j), clean[:, j]) for j in suspects], clean.dtype, names)
     return clean
 
 
-def _clean_sparse(X: Any, names: NDArray[Any] | None) -> csc_array:
+def _clean_sparse(X: Any) -> csc_array:
     X = X.tocsc()
     X = X.astype(_float_type(X.dtype), copy=False)
     if not X.has_canonical_format or np.count_nonzero(X.data) < X.nnz:
@@ -285,13 +277,7 @@ def _clean_sparse(X: Any, names: NDArray[Any] | None) -> csc_array:
     parts = [part.view() for part in (X.data, *map(_narrow_index, (X.indices, X.indptr)))]
     for part in parts:
         part.flags.writeable = False
-    clean = csc_array(tuple(parts), shape=X.shape)
-    if not get_config()["assume_finite"]:
-        bad = np.flatnonzero(~np.isfinite(clean.data))
-        suspects = np.unique(np.searchsorted(clean.indptr, bad, side="right") - 1)
-        columns = [(int(j), clean.data[slice(*clean.indptr[j : j + 2])]) for j in suspects]
-        _refuse_non_finite(columns, clean.dtype, names)
-    return clean
+    return csc_array(tuple(parts), shape=X.shape)
 
 
 def _narrow_index(index: NDArray[np.integer]) -> NDArray[np.integer]:
@@ -339,14 +325,12 @@ def _advise_on_text(value: str | bytes) -> str:
     return "Convert numbers that are stored as text, for example with X.astype(float)."
 
 
-def _refuse_non_finite(
-    columns: list[tuple[int, NDArray[np.floating]]],
-    dtype: np.dtype[Any],
-    names: NDArray[Any] | None,
-) -> None:
-    missing = [j for j, values in columns if np.isnan(values).any()]
-    infinite = [j for j, values in columns if np.isinf(values).any()]
-    _refuse_gaps(missing, infinite, dtype, names)
+def _refuse_non_finite(X: Any, names: NDArray[Any] | None) -> None:
+    with np.errstate(invalid="ignore"):
+        suspects = np.flatnonzero(~np.isfinite(extremes(X)).all(axis=0)).tolist()
+    is_missing = [np.isnan(X[:, [j]].data if issparse(X) else X[:, j]).any() for j in suspects]
+    missing = [j for j, found in zip(suspects, is_missing, strict=True) if found]
+    _refuse_gaps(missing, suspects, X.dtype, names)
 
 
 def _refuse_gaps(

@@ -30,7 +30,7 @@ from semisift._committee.blocks import BaseBlock, Importance, Setting
 from semisift._committee.permutation import Constant, Member, lose_columns
 from semisift._problem import Problem
 from semisift._threads import one_openmp_thread
-from semisift.math.columns import extremes, is_small
+from semisift.math.columns import extremes, is_small, power_of_two
 from semisift.math.masks import unmask
 from semisift.math.streams import Purpose, draw_below, surest
 
@@ -206,8 +206,7 @@ class EstimatorSetting(Setting):
             estimator = DecisionTreeClassifier(max_depth=max_depth, max_features=max_features)
             # factors that bring each column into the range of float32, in which trees read it
             low, high = extremes(X)
-            exponent = np.frexp(np.maximum(-low, high))[1]
-            scale = np.ldexp(1.0, -np.clip(exponent, -1000, 1000))
+            scale = 1.0 / power_of_two(np.maximum(-low, high))
         elif not is_classifier(estimator):
             raise ValueError(f"estimator must be a classifier: got {estimator!r}.")
         n_columns = problem.n_features if draws_at_nodes else n_drawn

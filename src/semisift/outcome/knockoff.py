@@ -56,8 +56,6 @@ if TYPE_CHECKING:
 
 KNOCKOFF_STREAM = 0x6B6E6F
 
-MOST_COLUMNS = 5000
-
 Q = 0.1
 
 
@@ -219,12 +217,3 @@ def compare_number(scorer: Scorer, both: Problem, n_kept: int, steps: Iterator[i
         if test.is_over():
             break
     return float(test.p_values[0])
-
-
-def check_number(n_features: int) -> None:
-    """Refuse more columns than knockoffs are of use for."""
-    if n_features > MOST_COLUMNS:
-        raise ValueError(
-            f"n_features_to_select='knockoff' takes at most {MOST_COLUMNS:,} columns: got "
-            f"{n_features:,}. Select columns first, or use 'shadow' or 'stability'."
-        )

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 RULES = ("shadow", "stability", "knockoff")
 
+# More columns than knockoffs are of use for.
+MOST_KNOCKOFFS = 5000
+
 # What is forgotten when a ranker is fitted again.
 OF_A_FIT = ("decisions_", "cutoff_", "assessment_", "rank_interval_", "selection_probability_")
 
@@ -54,10 +57,11 @@ class CutoffMixin:
         """Forget the decisions of an earlier fit, and refuse what the rule cannot do."""
         for name in OF_A_FIT:
             self.__dict__.pop(name, None)
-        if self._rule == "knockoff":
-            from semisift.outcome.knockoff import check_number
-
-            check_number(problem.n_features)
+        if self._rule == "knockoff" and problem.n_features > MOST_KNOCKOFFS:
+            raise ValueError(
+                f"n_features_to_select='knockoff' takes at most {MOST_KNOCKOFFS:,} columns: got "
+                f"{problem.n_features:,}. Select columns first, or use 'shadow' or 'stability'."
+            )
 
     def _n_tasks_with_rule(self: Any, problem: Problem) -> int | None:
         """Return how many items the fit will pass through `_progress`; None if unknown."""
@@ -89,19 +93,15 @@ class CutoffMixin:
             pass
         self.decisions_, self.cutoff_ = decided
         counts = count_decisions(self.decisions_, near_copies(self))
-        if not counts["confirmed"]:
-            self._warn_of_nothing(problem, counts["tentative"])
-
-    def _warn_of_nothing(self: Any, problem: Problem, n_tentative: int) -> None:
-        n_labelled = len(problem.labels.labelled)
+        if counts["confirmed"]:
+            return
+        n_tentative, n_labelled = counts["tentative"], len(problem.labels.labelled)
+        tentative = f" ({n_tentative} tentative)" if n_tentative else ""
         why = f": with {count(n_labelled, 'labelled row')} nothing stands out" if n_labelled else ""
         warn(
             f"n_features_to_select={self._rule!r} confirmed none of "
-            f"{count(problem.n_features, 'column')}"
-            + (f" ({n_tentative} tentative)" if n_tentative else "")
-            + f"{why}. The ranking stands; "
-            + ("label more rows, or " if n_labelled else "")
-            + "select a number of columns.",
+            f"{count(problem.n_features, 'column')}{tentative}{why}. The ranking stands; "
+            f"{'label more rows, or ' if n_labelled else ''}select a number of columns.",
             NothingSelectedWarning,
         )
 
@@ -193,12 +193,9 @@ class CutoffMixin:
         [1, 6]
         """
         check_is_fitted(self)
-        given = {
-            "n_resamples": n_resamples,
-            "n_permutations": n_permutations,
-            "random_state": random_state,
-        }
-        for name, value in given.items():
+        given = [n_resamples, n_permutations, random_state]
+        names = ["n_resamples", "n_permutations", "random_state"]
+        for name, value in zip(names, given, strict=True):
             if value is not None and (not isinstance(value, Integral) or value < 0):
                 raise ValueError(f"{name} must be a whole number, 0 or more: got {value!r}.")
         p = self.n_features_in_
