@@ -11,6 +11,7 @@ from semisift._committee.blocks import BaseBlock, Importance, Setting
 from semisift._committee.engine import Committee
 from semisift._committee.estimators import EstimatorBlock, EstimatorSetting
 from semisift._problem import Problem
+from semisift.math.blocks import blocks
 from semisift.math.masks import row_mask
 
 # Up to so many rows, the rank of a value within its column fits into a byte.
@@ -171,9 +172,8 @@ def sort_rows(X: NDArray[np.floating]) -> NDArray[np.int32]:
     """Return the rows of each column by ascending value, of shape (n_features, n_rows)."""
     n_rows, n_features = X.shape
     order = np.empty((n_features, n_rows), dtype=np.int32)
-    width = max(1, SORTED_AT_ONCE // n_rows)
-    for start in range(0, n_features, width):
-        order[start : start + width] = np.argsort(X.T[start : start + width], axis=1)
+    for columns in blocks(n_features, n_rows, SORTED_AT_ONCE):
+        order[columns] = np.argsort(X.T[columns], axis=1)
     return order
 
 

@@ -10,7 +10,7 @@ from semisift._committee.engine import Committee, committee_size
 from semisift._committee.members import Block
 from semisift._problem import Problem
 from semisift._sklearn import JOBS, MOST_MEMBERS, Interval, RealNotInt, StrOptions, at_least
-from semisift.math.subspaces import KINDS, Kind, draw_subspaces
+from semisift.math.subspaces import KINDS, draw_subspaces
 
 COMMITTEE_CONSTRAINTS: dict[str, list[Any]] = {
     "n_members": [StrOptions({"auto"}), at_least(1, MOST_MEMBERS)],
@@ -28,11 +28,6 @@ COMMITTEE_CONSTRAINTS: dict[str, list[Any]] = {
 SUBSPACE_CONSTRAINTS: dict[str, list[Any]] = {"subspace": [StrOptions(set(KINDS))]}
 
 
-def count_members(n_members: int | str, n_features: int) -> int:
-    """Return the size of the committee."""
-    return committee_size(n_features) if isinstance(n_members, str) else int(n_members)
-
-
 class CommitteeMixin:
     """Mixin of rankers whose committee works once, block after block."""
 
@@ -40,22 +35,23 @@ class CommitteeMixin:
     n_jobs: int | None
 
     def _committee(self, problem: Problem) -> Committee:
-        return Committee(count_members(self.n_members, problem.n_features), self.n_jobs)
+        wanted, p = self.n_members, problem.n_features
+        n_members = committee_size(p) if isinstance(wanted, str) else int(wanted)
+        return Committee(n_members, self.n_jobs)
 
     def _n_tasks(self, problem: Problem) -> int:
         return len(self._committee(problem).ranges())
 
 
-def features_of_members(
-    kind: Kind, problem: Problem, n_members: int, n_drawn: int
-) -> NDArray[np.int32] | None:
+def features_of_members(ranker: Any, problem: Problem, n_drawn: int) -> NDArray[np.int32] | None:
     """Return the features of all members, or None where they are drawn with equal chances.
 
     Members draw these by themselves, where they are at work.
     """
-    if kind == "random":
+    if ranker.subspace == "random":
         return None
-    return draw_subspaces(kind, problem.X, problem.labels, problem.seed, n_members, n_drawn)
+    size = ranker._committee(problem).n_members, n_drawn
+    return draw_subspaces(ranker.subspace, problem.X, problem.labels, problem.seed, *size)
 
 
 def measure(

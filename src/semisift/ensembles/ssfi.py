@@ -22,8 +22,8 @@ from semisift._sklearn import HasMethods, Interval, StrOptions, at_least
 from semisift.ensembles._shared import (
     COMMITTEE_CONSTRAINTS,
     SUBSPACE_CONSTRAINTS,
+    CommitteeMixin,
     add_up,
-    count_members,
     features_of_members,
     measure,
 )
@@ -53,7 +53,7 @@ VARIANTS = {
 }
 
 
-class SSFI(FeatureRanker):
+class SSFI(CommitteeMixin, FeatureRanker):
     """Rank features by what a committee of co-trained trees loses when they are permuted.
 
     Each of N members draws sqrt(p) features and bootstraps of the labelled and of the unlabelled
@@ -203,7 +203,6 @@ class SSFI(FeatureRanker):
         scaled: dict[str, Any] = {}
         if reading.mends_collapse:
             scaled["prior" if self.class_prior is not None else "labelled_shares"] = prior
-        n_members = count_members(self.n_members, problem.n_features)
         n_drawn = features_to_draw(self.max_features, problem.n_features)
         setting = build_setting(
             problem,
@@ -212,9 +211,9 @@ class SSFI(FeatureRanker):
             stratified=reading.stratified,
             widest_gap=reading.widest_gap,
             max_depth=self.max_depth,
-            subspaces=features_of_members(self.subspace, problem, n_members, n_drawn),
+            subspaces=features_of_members(self, problem, n_drawn),
         )
-        with Committee(n_members, self.n_jobs) as committee:
+        with self._committee(problem) as committee:
             # algorithm 1, lines 3 to 11: the initial committee, and its first vote
             steps = self._progress(range(n_rounds + 2), "round")
             next(steps)
@@ -254,7 +253,8 @@ class SSFI(FeatureRanker):
         self.confidence_ = confidence
         self.oob_agreement_ = mean_agreement(parts)
         self.n_draws_ = np.sum([part.draws for part in parts], axis=0)
-        return add_up(parts, self.n_draws_ if reading.per_draw else n_members, problem.n_features)
+        divisor = self.n_draws_ if reading.per_draw else committee.n_members
+        return add_up(parts, divisor, problem.n_features)
 
 
 # What travels to the blocks -----------------------------------------------------------------------
