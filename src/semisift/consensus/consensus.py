@@ -27,12 +27,7 @@ from sklearn.base import clone
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
 from semisift._sklearn import JOBS, MOST_MEMBERS, Interval, StrOptions, at_least, check_params
-from semisift.consensus.parts import (
-    DEFAULT_WEIGHTS,
-    check_rankers,
-    default_rankers,
-    kind_of_data,
-)
+from semisift.consensus.parts import DEFAULT_WEIGHTS, check_rankers, default_rankers, kind_of_data
 
 # Of measurements: above this correlation one of two columns is a near-copy.
 REDUNDANCY = 0.7

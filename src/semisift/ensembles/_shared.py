@@ -14,11 +14,7 @@ from semisift.math.subspaces import KINDS, draw_subspaces
 
 COMMITTEE_CONSTRAINTS: dict[str, list[Any]] = {
     "n_members": [StrOptions({"auto"}), at_least(1, MOST_MEMBERS)],
-    "max_features": [
-        StrOptions({"sqrt"}),
-        at_least(1),
-        Interval(RealNotInt, 0, 1, closed="right"),
-    ],
+    "max_features": [StrOptions({"sqrt"}), at_least(1), Interval(RealNotInt, 0, 1, closed="right")],
     "max_depth": [None, at_least(1)],
     "permutation": [StrOptions({"expected", "sampled"})],
     "n_jobs": JOBS,

@@ -138,10 +138,7 @@ class SEFR(CommitteeMixin, FeatureRanker):
 
 
 def self_train_and_measure(
-    block: Block,
-    setting: Any,
-    truth: NDArray[np.uint64],
-    options: tuple[int, float, float, str],
+    block: Block, setting: Any, truth: NDArray[np.uint64], options: tuple[int, float, float, str]
 ) -> tuple[Importance, int]:
     """Let each member of a block train itself, then permute its features."""
     max_iter, pick_share, min_confidence, permutation = options

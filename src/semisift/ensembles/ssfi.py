@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from semisift._base import FeatureRanker
 from semisift._committee.blocks import Importance, count_quotas
-from semisift._committee.engine import Committee, features_to_draw
+from semisift._committee.engine import features_to_draw
 from semisift._committee.members import Block, build_setting, new_blocks
 from semisift._problem import Problem
 from semisift._sklearn import HasMethods, Interval, StrOptions, at_least
@@ -218,7 +218,8 @@ class SSFI(CommitteeMixin, FeatureRanker):
             steps = self._progress(range(n_rounds + 2), "round")
             next(steps)
             blocks: Sequence[Block] = new_blocks(committee, setting)
-            votes = vote(committee, blocks, setting, reading.probability)
+            how = setting, reading.probability
+            votes = sum(committee.map(cast_votes, blocks, *how))
             verdict = decide(votes[unlabelled], **scaled)
 
             # lines 12 to 20: every member is handed the rows that the others are surest about
@@ -226,7 +227,7 @@ class SSFI(CommitteeMixin, FeatureRanker):
             while self.n_iter_ < n_rounds and next(steps, None) is not None:
                 self.n_iter_ += 1
                 choice = sort_confident(verdict, unlabelled, problem.n_rows, quotas)
-                trained = committee.map(co_train, blocks, setting, choice, reading.probability)
+                trained = committee.map(co_train, blocks, *how, choice)
                 blocks, cast, changed = zip(*trained, strict=True)
                 if not any(changed):
                     break
@@ -241,7 +242,7 @@ class SSFI(CommitteeMixin, FeatureRanker):
             parts = [*committee.map(measure, blocks, setting, by_label, confidence, options)]
             never_voted = row_mask(label < 0)
             if never_voted.any():
-                votes = vote(committee, blocks, setting, reading.probability, never_voted)
+                votes = sum(committee.map(cast_votes, blocks, *how, never_voted))
                 verdict = decide(votes[unlabelled], **scaled)
                 label[unlabelled], confidence[unlabelled] = verdict
                 # nobody has an opinion: the most frequent class, with no confidence
@@ -261,14 +262,14 @@ class SSFI(CommitteeMixin, FeatureRanker):
 
 
 def cast_votes(
-    block: Block, setting: Any, probability: bool, rows: NDArray[np.uint64] | None
+    block: Block, setting: Any, probability: bool, rows: NDArray[np.uint64] | None = None
 ) -> NDArray[np.int64]:
     """Let each member vote on its out-of-bag rows (and on `rows`, where given)."""
     return block.vote(setting, probability, rows)
 
 
 def co_train(
-    block: Block, setting: Any, choice: tuple[NDArray[Any], ...], probability: bool
+    block: Block, setting: Any, probability: bool, choice: tuple[NDArray[Any], ...]
 ) -> tuple[Block, NDArray[np.int64], bool]:
     """Hand each member its confident rows (algorithm 2), refit it and let it vote again."""
     order, confidence, class_starts, quotas = choice
@@ -276,20 +277,6 @@ def co_train(
     slots = np.repeat(np.arange(len(quotas), dtype=np.int32), quotas)
     block = block.with_picks(rows, np.broadcast_to(slots, rows.shape))
     return block, block.vote(setting, probability), bool((rows >= 0).any())
-
-
-# What is decided between the rounds ---------------------------------------------------------------
-
-
-def vote(
-    committee: Committee,
-    blocks: Sequence[Block],
-    setting: Any,
-    probability: bool,
-    rows: NDArray[np.uint64] | None = None,
-) -> NDArray[np.int64]:
-    """Return the votes of the whole committee."""
-    return sum(committee.map(cast_votes, blocks, setting, probability, rows))
 
 
 def mean_agreement(parts: list[Importance]) -> float:

@@ -154,11 +154,12 @@ def assess_ranking(
     found = np.array([*scorer.rankings_on_halves(problem, seeds)], dtype=np.int64)
     rankings = put_last(found.reshape(-1, problem.n_features), near_copies(ranker))
     n_resamples = len(rankings)
+    best = [np.flatnonzero(ranking <= n_best) for ranking in rankings]
     on_scale = not (light or ranker.scores_are_places)
     return Assessment(
         rank_interval=rank_interval(rankings) if n_resamples else None,
         selection_probability=(rankings <= n_best).mean(axis=0) if n_resamples else None,
-        stability=best_stability(rankings, n_best) if n_resamples else None,
+        stability=nogueira(best, problem.n_features) if n_resamples else None,
         n_best=n_best,
         n_resamples=n_resamples,
         p_value=nan if test is None else test.p_value,
@@ -203,9 +204,3 @@ def rank_interval(rankings: NDArray[np.int64]) -> NDArray[np.int64]:
     low = np.quantile(rankings, TAIL, axis=0, method="lower")
     high = np.quantile(rankings, 1 - TAIL, axis=0, method="higher")
     return np.column_stack([low, high]).astype(np.int64)
-
-
-def best_stability(rankings: NDArray[np.int64], n_best: int) -> Stability:
-    """Return how alike the best columns of the rankings are."""
-    tops = [np.flatnonzero(ranking <= n_best) for ranking in rankings]
-    return nogueira(tops, rankings.shape[1])

@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
 
-WORDS = {
-    "confirmed": "confirmed",
-    "tentative": "tentative",
-    "rejected": "not told from chance",
-}
+WORDS = {"confirmed": "confirmed", "tentative": "tentative", "rejected": "not told from chance"}
 
 # In the lines of a table, where the heading has the room for words.
 HEADING = "told from chance"

@@ -51,7 +51,10 @@ class Scorer:
         self.ranker.set_params(**{name: v for name, v in changed.items() if name in known})
         self.n_features = ranker.n_features_in_
         self.mask = getattr(known.get("estimator"), "categorical", None)
-        self.graph = _given_matrix(known.get("graph", ""))
+        # a matrix of all rows, unless the graph is made from the columns
+        graph = known.get("graph", "")
+        is_made = isinstance(graph, str) or hasattr(graph, "fit_transform")
+        self.graph = None if is_made else graph.tocsr() if issparse(graph) else np.asarray(graph)
 
     def scores(self, problem: Problem) -> NDArray[np.float64]:
         """Return the score of each column; minus infinity where there is none."""
@@ -79,13 +82,6 @@ class Scorer:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.ranker._set_ranking(problem, self.ranker._score(problem))
-
-
-def _given_matrix(graph: Any) -> Any:
-    """Return a graph that is a matrix of all rows; None if it is made from the columns."""
-    if isinstance(graph, str) or hasattr(graph, "fit_transform"):
-        return None
-    return graph.tocsr() if issparse(graph) else np.asarray(graph)
 
 
 def comparable_scores(ranker: "FeatureRanker") -> NDArray[np.float64] | None:
