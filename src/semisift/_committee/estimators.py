@@ -15,6 +15,7 @@ they learn from them is the estimator's own.
 The results depend neither on blocks nor on threads, as far as the estimator's do not.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +59,14 @@ class EstimatorBlock(BaseBlock):
         codes = np.concatenate([setting.labels.codes[bag], self.pick_labels[i, picked]])
         return fit_member(setting, self.start + i, columns, rows, codes)
 
+    def _on_rows(
+        self, setting: "EstimatorSetting", masks: NDArray[np.uint64]
+    ) -> Iterator[tuple[int, Member, NDArray[np.int32], Any]]:
+        """Yield the place of each member, the member, and the rows of its mask with values."""
+        for i, member in enumerate(self.members(setting)):
+            rows = np.flatnonzero(unmask(masks[i], setting.n_rows)).astype(np.int32)
+            yield i, member, rows, setting.take(rows, member.columns)
+
     @one_openmp_thread()
     def vote(
         self, setting: "EstimatorSetting", probability: bool, rows: NDArray[np.uint64] | None = None
@@ -66,9 +75,7 @@ class EstimatorBlock(BaseBlock):
         out_of_bag = self.plan(setting).out_of_bag
         voted = out_of_bag if rows is None else out_of_bag | rows
         votes = np.zeros((setting.n_rows, setting.labels.n_classes), dtype=np.int64)
-        for member, mask in zip(self.members(setting), voted, strict=True):
-            own = _listed(mask, setting)
-            X = setting.take(own, member.columns)
+        for _, member, own, X in self._on_rows(setting, voted):
             if probability:
                 shares = member.class_shares(X, setting.labels.n_classes)
                 votes[own] += np.floor(VOTE * shares + 0.5).astype(np.int64)
@@ -87,11 +94,9 @@ class EstimatorBlock(BaseBlock):
         """Return the rows of each member's pool that it is itself surest about, and its labels."""
         picked = np.full((len(pools), quotas.max(initial=0)), -1, dtype=np.int32)
         labels = picked.copy()
-        for i, member in enumerate(self.members(setting)):
+        for i, member, pool, X in self._on_rows(setting, pools):
             if not quotas[i]:
                 continue
-            pool = _listed(pools[i], setting)
-            X = setting.take(pool, member.columns)
             predicted, confidence = member.judge(X, setting.labels.n_classes)
             sure = confidence > above
             pool, predicted, confidence = pool[sure], predicted[sure], confidence[sure]
@@ -118,9 +123,7 @@ class EstimatorBlock(BaseBlock):
         unlabelled = setting.labels.codes < 0
         features, losses = [], []
         agreement = np.full(self.stop - self.start, np.nan)
-        for i, member in enumerate(self.members(setting)):
-            rows = _listed(dealt.out_of_bag[i], setting)
-            X = setting.take(rows, member.columns)
+        for i, member, rows, X in self._on_rows(setting, dealt.out_of_bag):
             label = given[rows]
             if own_labels_from >= 0:
                 predicted, confidence = member.judge(X, setting.labels.n_classes)
@@ -128,21 +131,14 @@ class EstimatorBlock(BaseBlock):
                 label = np.where(unlabelled[rows], own, label)
             else:
                 predicted = member.predict(X)
-            voted = unlabelled[rows] & (label >= 0)
+            right, voted = predicted == label, unlabelled[rows] & (label >= 0)
             if voted.any():
-                agreement[i] = (predicted == label)[voted].mean()
-            permuted = np.flatnonzero(label >= 0 if net else predicted == label)
-            if len(permuted) < 2:
+                agreement[i] = right[voted].mean()
+            kept = np.flatnonzero(label >= 0 if net else right)
+            if len(kept) < 2:
                 continue
-            columns, lost = lose_columns(
-                member,
-                X[permuted],
-                label[permuted],
-                (predicted == label)[permuted],
-                weights[rows[permuted]],
-                setting.seed,
-                sampled,
-            )
+            cases = X[kept], label[kept], right[kept], weights[rows[kept]]
+            columns, lost = lose_columns(member, *cases, setting.seed, sampled)
             features.append(member.columns[columns])
             losses.append(lost)
         return Importance(
@@ -296,7 +292,3 @@ def with_random_states(estimator: Any, seed: int, member: int) -> Any:
         states = draw_below(seed, member, Purpose.NODE_SUBSPACE, counters, 2**31 - 1)
         fresh.set_params(**dict(zip(names, states.tolist(), strict=True)))
     return fresh
-
-
-def _listed(mask: NDArray[np.uint64], setting: "EstimatorSetting") -> NDArray[np.int32]:
-    return np.flatnonzero(unmask(mask, setting.n_rows)).astype(np.int32)

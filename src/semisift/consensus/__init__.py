@@ -9,4 +9,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Consensus"]
 
-__getattr__, __dir__ = lazy_names(__name__, {"Consensus": "consensus"})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {"Consensus": "consensus"},
+)

@@ -134,26 +134,12 @@ class PCTSetting:
         of_labels, of_rows = self.terms()
         none = np.empty((len(rows), 0))
         coordinates = self.coordinates(member, rows) if of_rows > 0 else none
-        return pct.Tree(
-            *kernels.pct.grow_tree(
-                self.columns,
-                self.usable,
-                rows,
-                bag[rows],
-                self.labels.codes,
-                coordinates,
-                self.labels.n_classes,
-                self.n_drawn,
-                self.min_leaf,
-                self.max_depth,
-                2 if self.by_labelled and of_labels > 0 else 0,
-                of_labels,
-                of_rows,
-                self.by_labelled,
-                self.seed,
-                member,
-            )
-        )
+        min_classes = 2 if self.by_labelled and of_labels > 0 else 0
+        limits = self.n_drawn, self.min_leaf, self.max_depth, min_classes
+        gain = of_labels, of_rows, self.by_labelled
+        how: Any = self.labels.n_classes, *limits, *gain, self.seed, member
+        data = self.usable, rows, bag[rows], self.labels.codes, coordinates
+        return pct.Tree(*kernels.pct.grow_tree(self.columns, *data, *how))
 
     def terms(self) -> tuple[float, float]:
         """Return what the two terms of the gain are multiplied by, that of labels and of rows."""

@@ -5,14 +5,17 @@ shuffled copies (`shadow`), resampling (`stability`) and modelled copies (`knock
 tells how much a ranking depends on the rows and on the labels.
 """
 
-from typing import TYPE_CHECKING
-
-from semisift._lazy import lazy_names
+import importlib
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from semisift.outcome.ranking import Outcome, outcome_of
 
 __all__ = ["Outcome", "outcome_of"]
 
-# When first used: a fit needs none of it.
-__getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(__all__, "ranking"))
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # When first used: a fit needs none of it.
+    return getattr(importlib.import_module("semisift.outcome.ranking"), name)

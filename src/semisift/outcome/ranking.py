@@ -1,5 +1,6 @@
 """Outcome: what came out of a fit, made once and read by all that show, write or select."""
 
+import importlib
 import math
 from collections import defaultdict
 from collections.abc import Sequence
@@ -173,30 +174,22 @@ class Outcome:
 
     def to_frame(self, output: Literal["polars", "pandas"] = "polars") -> Any:
         """Return a frame with a row for each feature, best first; see `FeatureRanker.to_frame`."""
+        stands, interval = self.represented_by, self.rank_interval
         table: dict[str, Any] = {
-            "feature": [str(name) for name in self.features],
+            "feature": self.features.tolist(),
             "rank": np.arange(1, len(self) + 1),
             "score": self.scores,
             "selected": self.selected,
             "draws": self.draws,
+            "represented_by": None if stands is None else self.features[stands].tolist(),
+            "decision": None if self.decisions is None else self.decisions.tolist(),
+            "rank_low": None if interval is None else interval[:, 0],
+            "rank_high": None if interval is None else interval[:, 1],
+            "selection_probability": self.selection_probability,
+            **{f"rank_by_{name}": ranks for name, ranks in (self.parts or {}).items()},
         }
-        if self.represented_by is not None:
-            table["represented_by"] = [str(name) for name in self.features[self.represented_by]]
-        if self.decisions is not None:
-            table["decision"] = self.decisions.tolist()
-        if self.rank_interval is not None:
-            table["rank_low"], table["rank_high"] = self.rank_interval.T
-        table["selection_probability"] = self.selection_probability
-        for name, ranks in (self.parts or {}).items():
-            table[f"rank_by_{name}"] = ranks
         known = {name: values for name, values in table.items() if values is not None}
-        if output == "pandas":
-            import pandas as pd
-
-            return pd.DataFrame(known)
-        import polars as pl
-
-        return pl.DataFrame(known)
+        return importlib.import_module(output).DataFrame(known)
 
     @property
     def facts(self) -> dict[str, Any]:
