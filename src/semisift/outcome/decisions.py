@@ -24,6 +24,11 @@ def near_copies(ranker: "FeatureRanker") -> NDArray[np.bool_]:
     return np.asarray(getattr(ranker, "represented_by_", columns) != columns)
 
 
+def decide(confirmed: NDArray[np.bool_], tentative: NDArray[np.bool_]) -> NDArray[np.str_]:
+    """Return the decision on each feature; what is confirmed need not be tentative as well."""
+    return np.select([confirmed, tentative], ["confirmed", "tentative"], "rejected").astype("U9")
+
+
 def find_confirmed(decisions: NDArray[np.str_], is_copy: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which features a decision selects: the confirmed ones that are no near-copies."""
     return np.asarray((decisions == "confirmed") & ~is_copy)

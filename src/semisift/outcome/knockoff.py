@@ -39,6 +39,7 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 
 from semisift._problem import Problem
 from semisift._threads import one_blas_thread
+from semisift.outcome.decisions import decide
 from semisift.outcome.samples import shuffled_labels, with_columns
 from semisift.outcome.scoring import (
     ALPHA,
@@ -188,10 +189,8 @@ def decide_by_knockoffs(
     if np.isfinite(threshold) and learns_from_labels(ranker, problem):
         n_kept = int((threshold <= W).sum())
         p_value = compare_number(scorer, both, n_kept, steps)
-    decisions = np.full(problem.n_features, "rejected", dtype="U9")
-    decisions[knockoff_threshold(W, Q, offset=0) <= W] = "tentative"
-    if p_value is None or p_value <= ALPHA + 1e-12:
-        decisions[threshold <= W] = "confirmed"
+    can_confirm = p_value is None or p_value <= ALPHA + 1e-12
+    decisions = decide((threshold <= W) & can_confirm, knockoff_threshold(W, Q, offset=0) <= W)
     return decisions, KnockoffCutoff(W, threshold, p_value)
 
 

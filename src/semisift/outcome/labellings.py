@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._problem import Problem
+from semisift.outcome.decisions import decide
 from semisift.outcome.samples import shuffled_labels
 from semisift.outcome.scoring import ALPHA, Scorer
 
@@ -70,10 +71,8 @@ class LabellingsTest:
         Confirmed are columns that pass, if the ranking as a whole does; tentative are those that
         beat the best column in more than half of the shuffled labellings.
         """
-        decisions = np.where(self.p_values < 0.5, "tentative", "rejected").astype("U9")
-        if self.p_value <= SIGNIFICANT + 1e-12:
-            decisions[self.passed] = "confirmed"
-        return decisions
+        is_told = self.p_value <= SIGNIFICANT + 1e-12
+        return decide(self.passed & is_told, self.p_values < 0.5)
 
 
 def try_labellings(scorer: Scorer, problem: Problem, seeds: Iterable[int]) -> LabellingsTest | None:

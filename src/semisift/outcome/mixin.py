@@ -63,11 +63,6 @@ class CutoffMixin:
                 f"{problem.n_features:,}. Select columns first, or use 'shadow' or 'stability'."
             )
 
-    def _n_tasks_with_rule(self: Any, problem: Problem) -> int | None:
-        """Return how many items the fit will pass through `_progress`; None if unknown."""
-        own: int | None = self._n_tasks(problem)
-        return None if own is None else own + self._n_repetitions()
-
     def _n_repetitions(self) -> int:
         if self._rule is None:
             return 0

@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._problem import Problem
+from semisift.outcome.decisions import decide
 from semisift.outcome.labellings import LabellingsTest, try_labellings
 from semisift.outcome.samples import shuffled_labels, with_shadows
 from semisift.outcome.scoring import (
@@ -131,8 +132,6 @@ def decide_by_shadows(
         against_labels = compare_with_shuffled_labels(observed, scorer, problem, confirmed, steps)
     if against_labels is not None:
         confirmed = confirmed & against_labels.passed
-    decisions = np.where(confirmed, "confirmed", "rejected").astype("U9")
-    decisions[~confirmed & (2 * test.hits > test.n)] = "tentative"
     cutoff = ShadowCutoff(
         repetitions=test.n,
         hits=test.hits,
@@ -142,7 +141,7 @@ def decide_by_shadows(
         chance_score=score_at(ranker.scores_, int(np.median(n_better))),
         error=ERROR_WITHOUT_LABELS if observed is None else ERROR,
     )
-    return decisions, cutoff
+    return decide(confirmed, 2 * test.hits > test.n), cutoff
 
 
 def score_at(scores: NDArray[np.float64], n_better: int) -> float:

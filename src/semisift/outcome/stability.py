@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._problem import Problem
+from semisift.outcome.decisions import decide
 from semisift.outcome.samples import can_halve
 from semisift.outcome.scoring import MOST, Scorer, seeds_of
 
@@ -116,12 +117,9 @@ def decide_by_stability(
         n += 1
     times[problem.constant] = 0  # among the best where there are no others
     frequencies = times / max(1, n)
-    decisions = np.full(problem.n_features, "rejected", dtype="U9")
-    decisions[frequencies >= TENTATIVE] = "tentative"
-    decisions[frequencies >= CONFIRMED] = "confirmed"
     bound = expected_errors(n_best, CONFIRMED, usable)
-    if bound > 1:  # a single column is always the best
-        decisions[decisions == "confirmed"] = "tentative"
+    can_confirm = bound <= 1  # else there is a single column, which is always the best
+    decisions = decide((frequencies >= CONFIRMED) & can_confirm, frequencies >= TENTATIVE)
     holds = can_halve(problem)
     error = f"the expected number of useless features confirmed is at most {bound:.3g}"
     if not holds:
