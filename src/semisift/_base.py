@@ -154,12 +154,10 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         threshold = self._threshold_of_copies(problem)
         if threshold is not None:
             self.redundancy_threshold_ = threshold
+            n_wanted = self._count_to_select(problem.n_features) if self._asks_for_number else 0
+            has_score = ~np.isnan(self.scores_)
             self.ranking_, self.represented_by_ = put_copies_last(
-                problem.X,
-                self.ranking_,
-                ~np.isnan(self.scores_),
-                threshold,
-                self._count_to_select(problem.n_features) if self._asks_for_number else 0,
+                problem.X, self.ranking_, has_score, threshold, n_wanted
             )
 
     def _threshold_of_copies(self, problem: Problem) -> float | None:

@@ -378,9 +378,8 @@ def describe_few(labels: Labels) -> str:
     n_labelled, n_unlabelled = len(labels.labelled), len(labels.unlabelled)
     if not n_labelled:
         return f"y has no labelled row: all {n_unlabelled} are unlabelled (-1, None or NaN)"
-    label = labels.classes[0]
     return (
         f"y has {n_labelled} labelled row{'s' if n_labelled > 1 else ''}, all of one class "
-        f"({getattr(label, 'item', lambda: label)()!r}), and {n_unlabelled} unlabelled "
+        f"({labels.classes.tolist()[0]!r}), and {n_unlabelled} unlabelled "
         f"row{'' if n_unlabelled == 1 else 's'} (-1, None or NaN)"
     )

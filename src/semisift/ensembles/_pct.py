@@ -102,11 +102,6 @@ class PCTSetting:
         }
 
     @property
-    def n_drawn(self) -> int:
-        """Columns that a node draws, of those that are not constant."""
-        return min(self.n_candidates, len(self.usable))
-
-    @property
     def n_measured(self) -> int:
         """Columns over which a tree measures the variance."""
         return min(self.n_descriptive, len(self.usable))
@@ -135,7 +130,8 @@ class PCTSetting:
         none = np.empty((len(rows), 0))
         coordinates = self.coordinates(member, rows) if of_rows > 0 else none
         min_classes = 2 if self.by_labelled and of_labels > 0 else 0
-        limits = self.n_drawn, self.min_leaf, self.max_depth, min_classes
+        n_drawn = min(self.n_candidates, len(self.usable))
+        limits = n_drawn, self.min_leaf, self.max_depth, min_classes
         gain = of_labels, of_rows, self.by_labelled
         how: Any = self.labels.n_classes, *limits, *gain, self.seed, member
         data = self.usable, rows, bag[rows], self.labels.codes, coordinates

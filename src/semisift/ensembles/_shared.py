@@ -51,11 +51,7 @@ def features_of_members(ranker: Any, problem: Problem, n_drawn: int) -> NDArray[
 
 
 def measure(
-    block: Block,
-    setting: Any,
-    labels: NDArray[np.uint64],
-    weights: NDArray[np.float64],
-    options: dict[str, Any],
+    block: Block, setting: Any, labels: NDArray[Any], weights: NDArray[Any], options: dict[str, Any]
 ) -> Importance:
     """Permute the features of each member over its out-of-bag rows; see `TreeBlock.permute`."""
     return block.permute(setting, labels, weights, **options)
