@@ -93,9 +93,8 @@ class Problem:
         if not get_config()["assume_finite"]:
             _refuse_non_finite(clean, names)
         labels = parse_labels(y, clean.shape[0])
-        given = None
-        if must_link is not None or cannot_link is not None:
-            given = parse_pairs(must_link, cannot_link, labels)
+        has_pairs = must_link is not None or cannot_link is not None
+        given = parse_pairs(must_link, cannot_link, labels) if has_pairs else None
         return cls(clean, labels, seed, names, given)
 
     @cached_property
@@ -208,9 +207,8 @@ class Problem:
         """
         key = options, id(given)
         if key not in self._graphs:
-            graph = self._make_graph(options, given)
             # what was given is kept, or another object might get its number
-            self._graphs[key] = given, graph
+            self._graphs[key] = given, self._make_graph(options, given)
         return self._graphs[key][1]
 
     def _make_graph(self, options: GraphOptions, given: Any) -> Graph:
@@ -220,10 +218,8 @@ class Problem:
             # rows that are equal there may differ here
             return graph.split(distinct_rows(self.X)[1])[0] if merged else graph
         width = self.spread if options.feature_scaling == "standard" else self.spans
-        if given is None:
-            graph = neighbour_graph(self.X, options, width)
-        else:
-            graph = given_graph(given, self.X, options, width)
+        data = self.X, options, width
+        graph = neighbour_graph(*data) if given is None else given_graph(given, *data)
         if graph.few_edges is not None:
             warn(
                 f"The neighbour graph of {self.n_rows} rows rests on few edges: its heat weights "

@@ -18,12 +18,8 @@ if TYPE_CHECKING:
 PARTLY, MUCH = 0.4, 0.75
 
 # What the decisions mean, by the rule or by what shuffled labels were compared by.
-MEANINGS: dict[str, dict[str, str]] = {
-    name: {decision: " ".join(text.split()) for decision, text in texts.items()}
-    for name, texts in tomllib.loads(
-        Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
-    ).items()
-}
+_FILE = Path(__file__).with_name("words.toml")
+MEANINGS: dict[str, dict[str, str]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
