@@ -28,15 +28,12 @@ class TreeBlock(BaseBlock):
         """Return the members' trees on all rows they have."""
         if "trees" not in self._kept:
             subspaces, weights, _ = self.plan(setting)
+            bags: Any = setting.labelled, weights, self.picks, self.pick_labels, subspaces
             self._kept["trees"] = kernels.grow.grow(
                 setting.columns,
                 setting.labels.codes,
                 setting.labels.n_classes,
-                setting.labelled,
-                weights,
-                self.picks,
-                self.pick_labels,
-                subspaces,
+                *bags,
                 codes=setting.ranks,
                 order=setting.order,
                 spread=setting.spread,

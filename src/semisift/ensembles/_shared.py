@@ -10,7 +10,7 @@ from semisift._committee.engine import Committee, committee_size
 from semisift._committee.members import Block
 from semisift._problem import Problem
 from semisift._sklearn import JOBS, MOST_MEMBERS, Interval, RealNotInt, StrOptions, at_least
-from semisift.math.subspaces import KINDS, draw_subspaces
+from semisift.math.subspaces import draw_subspaces
 
 COMMITTEE_CONSTRAINTS: dict[str, list[Any]] = {
     "n_members": [StrOptions({"auto"}), at_least(1, MOST_MEMBERS)],
@@ -19,9 +19,6 @@ COMMITTEE_CONSTRAINTS: dict[str, list[Any]] = {
     "permutation": [StrOptions({"expected", "sampled"})],
     "n_jobs": JOBS,
 }
-
-# For committees whose members may draw other than with equal chances.
-SUBSPACE_CONSTRAINTS: dict[str, list[Any]] = {"subspace": [StrOptions(set(KINDS))]}
 
 
 class CommitteeMixin:
@@ -38,16 +35,15 @@ class CommitteeMixin:
     def _n_tasks(self, problem: Problem) -> int:
         return len(self._committee(problem).ranges())
 
+    def _subspaces(self: Any, problem: Problem, n_drawn: int) -> NDArray[np.int32] | None:
+        """Return the features of all members, or None where they are drawn with equal chances.
 
-def features_of_members(ranker: Any, problem: Problem, n_drawn: int) -> NDArray[np.int32] | None:
-    """Return the features of all members, or None where they are drawn with equal chances.
-
-    Members draw these by themselves, where they are at work.
-    """
-    if ranker.subspace == "random":
-        return None
-    size = ranker._committee(problem).n_members, n_drawn
-    return draw_subspaces(ranker.subspace, problem.X, problem.labels, problem.seed, *size)
+        Members draw these by themselves, where they are at work.
+        """
+        if self.subspace == "random":
+            return None
+        size = self._committee(problem).n_members, n_drawn
+        return draw_subspaces(self.subspace, problem.X, problem.labels, problem.seed, *size)
 
 
 def measure(

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from semisift import kernels
 from semisift._committee.engine import features_to_draw
 from semisift._problem import Problem
-from semisift.ensembles._shared import features_of_members
 from semisift.graphs.constrained import list_constraints, scaled, weight_options
 from semisift.math.blocks import MOST_SQUARED
 from semisift.math.cls_weights import TieOptions
@@ -121,7 +120,7 @@ def make_setting(ranker: Any, problem: Problem) -> SubspaceSetting:
         balance=None if is_printed else ranker.balance,
         options=options,
         seed=problem.seed,
-        subspaces=features_of_members(ranker, problem, n_drawn),
+        subspaces=ranker._subspaces(problem, n_drawn),
     )
 
 

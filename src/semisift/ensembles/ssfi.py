@@ -19,16 +19,10 @@ from semisift._committee.engine import features_to_draw
 from semisift._committee.members import Block, build_setting, new_blocks
 from semisift._problem import Problem
 from semisift._sklearn import HasMethods, Interval, StrOptions, at_least
-from semisift.ensembles._shared import (
-    COMMITTEE_CONSTRAINTS,
-    SUBSPACE_CONSTRAINTS,
-    CommitteeMixin,
-    add_up,
-    features_of_members,
-    measure,
-)
+from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin, add_up, measure
 from semisift.ensembles._votes import class_prior, decide, sort_confident
 from semisift.math.masks import row_mask
+from semisift.math.subspaces import KINDS
 
 
 @dataclass(frozen=True)
@@ -163,7 +157,7 @@ class SSFI(CommitteeMixin, FeatureRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
         **COMMITTEE_CONSTRAINTS,
-        **SUBSPACE_CONSTRAINTS,
+        "subspace": [StrOptions(set(KINDS))],
         "max_iter": [StrOptions({"auto"}), at_least(0)],
         "growth": [Interval(Real, 0, None, closed="neither")],
         "class_prior": [None, "array-like", dict],
@@ -211,7 +205,7 @@ class SSFI(CommitteeMixin, FeatureRanker):
             stratified=reading.stratified,
             widest_gap=reading.widest_gap,
             max_depth=self.max_depth,
-            subspaces=features_of_members(self, problem, n_drawn),
+            subspaces=self._subspaces(problem, n_drawn),
         )
         with self._committee(problem) as committee:
             # algorithm 1, lines 3 to 11: the initial committee, and its first vote

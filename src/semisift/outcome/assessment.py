@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from semisift._problem import Problem
 from semisift.math.stability import Stability, nogueira
 from semisift.outcome.decisions import count_decisions, find_confirmed, near_copies
-from semisift.outcome.labellings import SIGNIFICANT, LabellingsTest, try_labellings
+from semisift.outcome.labellings import SIGNIFICANT, LabellingsTest, shuffled, try_labellings
 from semisift.outcome.samples import exchanges_labels
 from semisift.outcome.scoring import ERROR, Scorer, learns_from_labels, seeds_of
 
@@ -146,8 +146,8 @@ def assess_ranking(
     scorer = Scorer(ranker, light=light)
     test = None
     if n_permutations and learns_from_labels(ranker, problem):
-        seeds = seeds_of(steps, n_permutations, seed, PERMUTATION_STREAM)
-        test = try_labellings(scorer, problem, seeds)
+        others = shuffled(problem, steps, n_permutations, seed, PERMUTATION_STREAM)
+        test = try_labellings(scorer, problem, others)
     if n_best is None:
         n_best = _count_best(ranker, test)
     seeds = seeds_of(steps, n_resamples, seed, RESAMPLE_STREAM)

@@ -40,17 +40,9 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 from semisift._problem import Problem
 from semisift._threads import one_blas_thread
 from semisift.outcome.decisions import decide
-from semisift.outcome.samples import shuffled_labels, with_columns
-from semisift.outcome.scoring import (
-    ALPHA,
-    LABEL_STREAM,
-    MOST,
-    MaxTest,
-    Scorer,
-    learns_from_labels,
-    seed_of,
-    seeds_of,
-)
+from semisift.outcome.labellings import shuffled
+from semisift.outcome.samples import with_columns
+from semisift.outcome.scoring import ALPHA, MOST, MaxTest, Scorer, learns_from_labels, seed_of
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -209,8 +201,8 @@ def differences(scorer: Scorer, both: Problem) -> NDArray[np.float64]:
 def compare_number(scorer: Scorer, both: Problem, n_kept: int, steps: Iterator[int]) -> float:
     """Return the p-value of the number of columns kept, against labels that tell nothing."""
     test = MaxTest(1)
-    for seed in seeds_of(steps, MOST, both.seed, LABEL_STREAM):
-        W = differences(scorer, shuffled_labels(both, seed))
+    for other in shuffled(both, steps, MOST, both.seed):
+        W = differences(scorer, other)
         n_by_chance = (knockoff_threshold(W, Q) <= W).sum()
         test.add(np.array([float(n_kept)]), np.array([float(n_by_chance)]))
         if test.is_over():

@@ -73,7 +73,17 @@ class Scorer:
     def comparable(self, problem: Problem) -> NDArray[np.float64] | None:
         """Return scores that can be compared between fits, of shape (n_parts, p), or None."""
         self._fit(problem)
-        return comparable_scores(self.ranker)
+        return self.comparable_of(self.ranker)
+
+    @staticmethod
+    def comparable_of(ranker: "FeatureRanker") -> NDArray[np.float64] | None:
+        """Return the scores of a fitted ranker that can be compared with those of other fits.
+
+        They have the shape (n_parts, p): one row, or one for each ranker of a consensus. None where
+        there are none.
+        """
+        scores = ranker._comparable_scores()
+        return None if scores is None else np.atleast_2d(_without_nan(scores))
 
     def _fit(self, problem: Problem) -> None:
         if self.mask is not None and not isinstance(self.mask, str):
@@ -82,15 +92,6 @@ class Scorer:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.ranker._set_ranking(problem, self.ranker._score(problem))
-
-
-def comparable_scores(ranker: "FeatureRanker") -> NDArray[np.float64] | None:
-    """Return scores of a fitted ranker that can be compared with those of other fits, or None.
-
-    They have the shape (n_parts, p): one row, or one for each ranker of a consensus.
-    """
-    scores = ranker._comparable_scores()
-    return None if scores is None else np.atleast_2d(_without_nan(scores))
 
 
 def learns_from_labels(ranker: "FeatureRanker", problem: Problem) -> bool:

@@ -34,16 +34,14 @@ from numpy.typing import NDArray
 
 from semisift._problem import Problem
 from semisift.outcome.decisions import decide
-from semisift.outcome.labellings import LabellingsTest, try_labellings
-from semisift.outcome.samples import shuffled_labels, with_shadows
+from semisift.outcome.labellings import LabellingsTest, shuffled, try_labellings
+from semisift.outcome.samples import with_shadows
 from semisift.outcome.scoring import (
     ALPHA,
     ERROR,
-    LABEL_STREAM,
     MOST,
     MaxTest,
     Scorer,
-    comparable_scores,
     learns_from_labels,
     seeds_of,
 )
@@ -126,7 +124,7 @@ def decide_by_shadows(
         if test.is_over():
             break
     confirmed = test.passed
-    observed = comparable_scores(ranker) if is_supervised else None
+    observed = scorer.comparable_of(ranker) if is_supervised else None
     against_labels = None
     if observed is not None and confirmed.any():
         against_labels = compare_with_shuffled_labels(observed, scorer, problem, confirmed, steps)
@@ -167,12 +165,12 @@ def compare_with_shuffled_labels(
     steps: Iterator[int],
 ) -> MaxTest | LabellingsTest | None:
     """Compare the scores with those under labels that tell nothing, as far as `columns` need it."""
-    seeds = seeds_of(steps, MOST, problem.seed, LABEL_STREAM)
+    others = shuffled(problem, steps, MOST, problem.seed)
     if len(observed) > 1:
-        return try_labellings(scorer, problem, seeds)
+        return try_labellings(scorer, problem, others)
     test = MaxTest(problem.n_features)
-    for seed in seeds:
-        rivals = scorer.comparable(shuffled_labels(problem, seed))
+    for other in others:
+        rivals = scorer.comparable(other)
         assert rivals is not None
         test.add(observed[0], rivals[0])
         if test.is_over(columns):
