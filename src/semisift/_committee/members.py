@@ -148,12 +148,11 @@ class TreeSetting(Setting):
         TreeSetting
         """
         shared = cls.deal(problem, n_drawn, **dealt)
+        is_large = large_bags or len(shared["labelled"]) > kernels.grow.SIDE_BY_SIDE
         ranks = order = None
         if not problem.is_sparse and problem.n_rows <= MOST_BYTE_RANKS:
             ranks = kernels.grow.rank_columns(problem.X)
-        elif not problem.is_sparse and (
-            large_bags or len(shared["labelled"]) > kernels.grow.SIDE_BY_SIDE
-        ):
+        elif not problem.is_sparse and is_large:
             order = sort_rows(problem.X)
         return cls(
             columns=kernels.columns.Columns(problem.X),

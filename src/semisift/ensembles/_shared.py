@@ -1,5 +1,6 @@
 """What the committees share: their size, what members draw, and the sum of what they lose."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def measure(
 
 
 def add_up(
-    parts: list[Importance], divisor: NDArray[np.int64] | int, n_features: int
+    parts: Sequence[Importance], divisor: NDArray[np.int64] | int, n_features: int
 ) -> NDArray[np.float64]:
     """Add the losses in member order and divide; a feature that nobody drew has no score."""
     features = np.concatenate([part.features for part in parts])

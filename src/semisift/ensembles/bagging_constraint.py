@@ -148,10 +148,7 @@ def score_bags(
 
 
 def _sum_bags(
-    problem: Problem,
-    pairs: NDArray[np.integer],
-    bags: NDArray[np.float64],
-    unit: NDArray[np.float64],
+    problem: Problem, pairs: NDArray[np.integer], bags: NDArray[Any], unit: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     sums = np.zeros((len(bags), problem.n_features))
     if len(pairs):

@@ -129,10 +129,9 @@ class SEFR(CommitteeMixin, FeatureRanker):
                 truth,
                 (self.max_iter, self.pick_share, self.min_confidence, self.permutation),
             )
-            answers = list(self._progress(trained, "members"))
-        parts = [part for part, _ in answers]
+            parts, n_rounds = zip(*self._progress(trained, "members"), strict=True)
         # scikit-learn expects at least one iteration of whoever has a max_iter
-        self.n_iter_ = max(1, *(n_rounds for _, n_rounds in answers))
+        self.n_iter_ = max(1, *n_rounds)
         self.n_draws_ = np.sum([part.draws for part in parts], axis=0)
         return add_up(parts, self.n_draws_, problem.n_features)
 

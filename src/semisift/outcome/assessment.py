@@ -13,7 +13,7 @@ from semisift.math.stability import Stability, nogueira
 from semisift.outcome.decisions import count_decisions, find_confirmed, near_copies
 from semisift.outcome.labellings import SIGNIFICANT, LabellingsTest, shuffled, try_labellings
 from semisift.outcome.samples import exchanges_labels
-from semisift.outcome.scoring import ERROR, Scorer, learns_from_labels, seeds_of
+from semisift.outcome.scoring import ERROR, Scorer, seeds_of
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -145,7 +145,7 @@ def assess_ranking(
     """
     scorer = Scorer(ranker, light=light)
     test = None
-    if n_permutations and learns_from_labels(ranker, problem):
+    if n_permutations and scorer.learns_from_labels(problem):
         others = shuffled(problem, steps, n_permutations, seed, PERMUTATION_STREAM)
         test = try_labellings(scorer, problem, others)
     if n_best is None:

@@ -42,7 +42,7 @@ from semisift._threads import one_blas_thread
 from semisift.outcome.decisions import decide
 from semisift.outcome.labellings import shuffled
 from semisift.outcome.samples import with_columns
-from semisift.outcome.scoring import ALPHA, MOST, MaxTest, Scorer, learns_from_labels, seed_of
+from semisift.outcome.scoring import ALPHA, MOST, MaxTest, Scorer, seed_of
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -178,7 +178,7 @@ def decide_by_knockoffs(
     W = differences(scorer, both)
     threshold = knockoff_threshold(W, Q)
     p_value = None
-    if np.isfinite(threshold) and learns_from_labels(ranker, problem):
+    if np.isfinite(threshold) and scorer.learns_from_labels(problem):
         n_kept = int((threshold <= W).sum())
         p_value = compare_number(scorer, both, n_kept, steps)
     can_confirm = p_value is None or p_value <= ALPHA + 1e-12

@@ -56,6 +56,11 @@ class Scorer:
         is_made = isinstance(graph, str) or hasattr(graph, "fit_transform")
         self.graph = None if is_made else graph.tocsr() if issparse(graph) else np.asarray(graph)
 
+    def learns_from_labels(self, problem: Problem) -> bool:
+        """Return whether there are labels or pairs that the ranker makes use of."""
+        has_labels = len(problem.labels.labelled) > 0 or bool(problem.given_pairs)
+        return self.ranker.labels_needed != "none" and has_labels
+
     def scores(self, problem: Problem) -> NDArray[np.float64]:
         """Return the score of each column; minus infinity where there is none."""
         self._fit(problem)
@@ -92,12 +97,6 @@ class Scorer:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.ranker._set_ranking(problem, self.ranker._score(problem))
-
-
-def learns_from_labels(ranker: "FeatureRanker", problem: Problem) -> bool:
-    """Return whether there are labels or pairs that the ranker makes use of."""
-    has_labels = len(problem.labels.labelled) > 0 or bool(problem.given_pairs)
-    return ranker.labels_needed != "none" and has_labels
 
 
 def _without_nan(scores: NDArray[np.floating]) -> NDArray[np.float64]:

@@ -36,15 +36,7 @@ from semisift._problem import Problem
 from semisift.outcome.decisions import decide
 from semisift.outcome.labellings import LabellingsTest, shuffled, try_labellings
 from semisift.outcome.samples import with_shadows
-from semisift.outcome.scoring import (
-    ALPHA,
-    ERROR,
-    MOST,
-    MaxTest,
-    Scorer,
-    learns_from_labels,
-    seeds_of,
-)
+from semisift.outcome.scoring import ALPHA, ERROR, MOST, MaxTest, Scorer, seeds_of
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -116,7 +108,7 @@ def decide_by_shadows(
     p = problem.n_features
     test = MaxTest(p)
     n_better = []
-    is_supervised = learns_from_labels(ranker, problem)
+    is_supervised = scorer.learns_from_labels(problem)
     for seed in seeds_of(steps, MOST, problem.seed, SHADOW_STREAM):
         scores = scorer.scores(with_shadows(problem, seed, own_graph=not is_supervised))
         test.add(scores[:p], scores[p:])
