@@ -105,12 +105,10 @@ class Problem:
         does without them.
         """
         must, cannot = pairs_from_labels(self.labels)
-        if self.given_pairs is None:
+        if (given := self.given_pairs) is None:
             return Pairs(must, cannot)
-        return Pairs(
-            np.unique(np.concatenate([must, self.given_pairs.must_link]), axis=0),
-            np.unique(np.concatenate([cannot, self.given_pairs.cannot_link]), axis=0),
-        )
+        kinds = (must, given.must_link), (cannot, given.cannot_link)
+        return Pairs(*(np.unique(np.concatenate(kind), axis=0) for kind in kinds))
 
     def part(self, rows: NDArray[np.integer]) -> "Problem":
         """Return the problem of some rows, ascending, which have all the classes among them."""
