@@ -116,21 +116,23 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         self._prepare_rule(problem)
         self._count_to_select(problem.n_features)
         self._check_labels(problem)
-        with self._watched(X, y, self._n_tasks_with_rule(problem)):
+        n_own = self._n_tasks(problem)
+        n_tasks = None if n_own is None else n_own + self._n_repetitions()
+        with self._watched(X, y, n_tasks):
             self._set_ranking(problem, self._score(problem))
             self._decide(problem)
         return self
 
     def _set_ranking(self, problem: Problem, scores: NDArray[np.floating]) -> None:
         """Set what every ranker has after a fit, from the scores of the columns."""
+        for name in ("represented_by_", "redundancy_threshold_", "classes_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
         self.scores_ = np.array(scores, dtype=np.float64)
         self.scores_[problem.constant] = np.nan
         self.ranking_ = rank(self.scores_, problem.seed, self._tie_key(problem))
         self._put_copies_last(problem)
         if problem.labels.n_classes:
             self.classes_ = problem.labels.classes
-        else:
-            self.__dict__.pop("classes_", None)  # of an earlier fit
 
     def _comparable_scores(self) -> NDArray[np.floating] | None:
         """Return scores whose size can be compared with those of a fit to other labels.
@@ -149,17 +151,13 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
 
     def _put_copies_last(self, problem: Problem) -> None:
         """Let the redundancy rule change the ranking."""
-        for name in ("represented_by_", "redundancy_threshold_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
         threshold = self._threshold_of_copies(problem)
         if threshold is not None:
             self.redundancy_threshold_ = threshold
+            n_wanted = self._count_to_select(problem.n_features) if self._asks_for_number else 0
+            has_score = ~np.isnan(self.scores_)
             self.ranking_, self.represented_by_ = put_copies_last(
-                problem.X,
-                self.ranking_,
-                ~np.isnan(self.scores_),
-                threshold,
-                self._count_to_select(problem.n_features) if self._asks_for_number else 0,
+                problem.X, self.ranking_, has_score, threshold, n_wanted
             )
 
     def _threshold_of_copies(self, problem: Problem) -> float | None:

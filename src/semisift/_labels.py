@@ -275,19 +275,17 @@ def _split_known(column: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]
     if column.dtype.kind in "OT":
         known = np.array([not _is_unlabelled(value) for value in column], dtype=bool)
         return known, _narrow(column[known].astype(object))
-    if column.dtype.kind == "f":
-        known = ~np.isnan(column) & (column != UNLABELLED)
-        _check_whole(column[known])
-    elif column.dtype.kind in "iu":
-        known = column != UNLABELLED
-    elif column.dtype.kind in "bUS":
-        known = np.ones(len(column), dtype=bool)
-    elif column.dtype.kind == "c":
+    if column.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: y has dtype {column.dtype}.")
-    else:
+    if column.dtype.kind not in "biufUS":
         raise ValueError(
             f"Unknown label type: y has dtype {column.dtype}; labels must be integers or strings."
         )
+    known = np.ones(len(column), dtype=bool)
+    if column.dtype.kind in "iuf":
+        known = (column != UNLABELLED) & ~np.isnan(column)
+    if column.dtype.kind == "f":
+        _check_whole(column[known])
     return known, column[known]
 
 
@@ -380,9 +378,8 @@ def describe_few(labels: Labels) -> str:
     n_labelled, n_unlabelled = len(labels.labelled), len(labels.unlabelled)
     if not n_labelled:
         return f"y has no labelled row: all {n_unlabelled} are unlabelled (-1, None or NaN)"
-    label = labels.classes[0]
     return (
         f"y has {n_labelled} labelled row{'s' if n_labelled > 1 else ''}, all of one class "
-        f"({getattr(label, 'item', lambda: label)()!r}), and {n_unlabelled} unlabelled "
+        f"({labels.classes.tolist()[0]!r}), and {n_unlabelled} unlabelled "
         f"row{'' if n_unlabelled == 1 else 's'} (-1, None or NaN)"
     )

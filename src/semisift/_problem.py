@@ -15,7 +15,8 @@ from sklearn import get_config
 from semisift._labels import Labels, Pairs, pairs_from_labels, parse_labels, parse_pairs
 from semisift._warnings import warn
 from semisift.exceptions import GraphWarning
-from semisift.math.columns import extremes, spans
+from semisift.math.blocks import blocks
+from semisift.math.columns import extremes, power_of_two, spans
 from semisift.math.given_graph import given_graph
 from semisift.math.graph import Graph, GraphOptions, cure, neighbour_graph
 from semisift.math.neighbours import distinct_rows
@@ -87,11 +88,12 @@ class Problem:
         Problem
         """
         names = None if feature_names is None else np.asarray(feature_names, dtype=object)
-        clean = _clean_sparse(X, names) if issparse(X) else _clean_dense(np.asarray(X), names)
+        clean = _clean_sparse(X) if issparse(X) else _clean_dense(np.asarray(X), names)
+        if not get_config()["assume_finite"]:
+            _refuse_non_finite(clean, names)
         labels = parse_labels(y, clean.shape[0])
-        given = None
-        if must_link is not None or cannot_link is not None:
-            given = parse_pairs(must_link, cannot_link, labels)
+        has_pairs = must_link is not None or cannot_link is not None
+        given = parse_pairs(must_link, cannot_link, labels) if has_pairs else None
         return cls(clean, labels, seed, names, given)
 
     @cached_property
@@ -102,18 +104,16 @@ class Problem:
         does without them.
         """
         must, cannot = pairs_from_labels(self.labels)
-        if self.given_pairs is None:
+        if (given := self.given_pairs) is None:
             return Pairs(must, cannot)
-        return Pairs(
-            np.unique(np.concatenate([must, self.given_pairs.must_link]), axis=0),
-            np.unique(np.concatenate([cannot, self.given_pairs.cannot_link]), axis=0),
-        )
+        kinds = (must, given.must_link), (cannot, given.cannot_link)
+        return Pairs(*(np.unique(np.concatenate(kind), axis=0) for kind in kinds))
 
     def part(self, rows: NDArray[np.integer]) -> "Problem":
         """Return the problem of some rows, ascending, which have all the classes among them."""
         if len(rows) == self.n_rows:
             return self
-        X = _clean_sparse(self.X[rows], None) if self.is_sparse else np.asfortranarray(self.X[rows])
+        X = _clean_sparse(self.X[rows]) if self.is_sparse else np.asfortranarray(self.X[rows])
         labels = Labels(self.labels.codes[rows], self.labels.classes)
         source = None if self.graph_source is None else self.graph_source.part(rows)
         return Problem(X, labels, self.seed, self.feature_names, graph_source=source)
@@ -125,10 +125,6 @@ class Problem:
         for name in ("spans", "constant", "spread"):
             other.__dict__[name] = getattr(self, name)  # as a cached property does
         return other
-
-    def labelled_part(self) -> "Problem":
-        """Return the problem without its unlabelled rows."""
-        return self.part(self.labels.labelled)
 
     def some_rows(self, max_unlabelled: int | None) -> NDArray[np.int64]:
         """Return all labelled rows and at most so many unlabelled ones, drawn by the seed."""
@@ -171,8 +167,9 @@ class Problem:
         values are added one by one in row order.
         """
         spread = np.empty(self.n_features)
-        for block in _column_blocks(self):
-            measure = _sparse_spread if self.is_sparse else _dense_spread
+        measure = _sparse_spread if self.is_sparse else _dense_spread
+        n_values = self.X.nnz if self.is_sparse else self.X.size
+        for block in blocks(self.n_features, n_values // max(1, self.n_features), BLOCK_VALUES):
             spread[block] = measure(self.X[:, block])
         # of the smallest numbers there are it may come out as 0, which no column but a constant has
         spread = np.maximum(spread, np.finfo(np.float64).smallest_subnormal)
@@ -207,9 +204,8 @@ class Problem:
         """
         key = options, id(given)
         if key not in self._graphs:
-            graph = self._make_graph(options, given)
             # what was given is kept, or another object might get its number
-            self._graphs[key] = given, graph
+            self._graphs[key] = given, self._make_graph(options, given)
         return self._graphs[key][1]
 
     def _make_graph(self, options: GraphOptions, given: Any) -> Graph:
@@ -219,10 +215,8 @@ class Problem:
             # rows that are equal there may differ here
             return graph.split(distinct_rows(self.X)[1])[0] if merged else graph
         width = self.spread if options.feature_scaling == "standard" else self.spans
-        if given is None:
-            graph = neighbour_graph(self.X, options, width)
-        else:
-            graph = given_graph(given, self.X, options, width)
+        data = self.X, options, width
+        graph = neighbour_graph(*data) if given is None else given_graph(given, *data)
         if graph.few_edges is not None:
             warn(
                 f"The neighbour graph of {self.n_rows} rows rests on few edges: its heat weights "
@@ -232,17 +226,10 @@ class Problem:
         return graph
 
 
-def _column_blocks(problem: Problem) -> Iterator[slice]:
-    values = problem.X.nnz if problem.is_sparse else problem.X.size
-    width = max(1, BLOCK_VALUES * problem.n_features // max(1, values))
-    for start in range(0, problem.n_features, width):
-        yield slice(start, min(start + width, problem.n_features))
-
-
 def _dense_spread(X: NDArray[np.floating]) -> NDArray[np.float64]:
     n_rows = len(X)
     zero = X == 0
-    unit = _unit(np.abs(X).max(axis=0))
+    unit = power_of_two(np.abs(X).max(axis=0))  # so that squares stay in range
     scaled = X * (1.0 / unit)
     mean = np.cumsum(scaled, axis=0)[-1] / n_rows
     scaled -= mean
@@ -256,18 +243,12 @@ def _sparse_spread(X: csc_array) -> NDArray[np.float64]:
     n_rows, n_columns = X.shape
     filled = np.diff(X.indptr)
     column = np.repeat(np.arange(n_columns), filled)
-    unit = _unit(abs(X).max(axis=0).toarray().ravel())
+    unit = power_of_two(abs(X).max(axis=0).toarray().ravel())
     scaled = X.data * (1.0 / unit)[column]
     mean = np.bincount(column, scaled, n_columns) / n_rows
     squares = np.bincount(column, (scaled - mean[column]) ** 2, n_columns)
     squares = squares + (n_rows - filled) * mean**2
     return np.sqrt(squares / n_rows) * unit
-
-
-def _unit(largest: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return a power of two near the largest value, by which squares stay in range, exactly."""
-    exponent = np.clip(np.frexp(largest)[1], -1000, 1000)
-    return np.ldexp(np.ones(len(largest)), exponent)
 
 
 def _clean_dense(X: NDArray[Any], names: NDArray[Any] | None) -> NDArray[np.floating]:
@@ -276,31 +257,20 @@ def _clean_dense(X: NDArray[Any], names: NDArray[Any] | None) -> NDArray[np.floa
     with np.errstate(over="ignore"):  # what does not fit becomes infinite and is reported below
         clean = np.asarray(X, dtype=_float_type(X.dtype), order="F").view()
     clean.flags.writeable = False
-    if not get_config()["assume_finite"]:
-        with np.errstate(invalid="ignore"):
-            suspects = np.flatnonzero(~np.isfinite(extremes(clean)).all(axis=0))
-        _refuse_non_finite(((int(j), clean[:, j]) for j in suspects), clean.dtype, names)
     return clean
 
 
-def _clean_sparse(X: Any, names: NDArray[Any] | None) -> csc_array:
+def _clean_sparse(X: Any) -> csc_array:
     X = X.tocsc()
     X = X.astype(_float_type(X.dtype), copy=False)
     if not X.has_canonical_format or np.count_nonzero(X.data) < X.nnz:
         X = X.copy()
         X.sum_duplicates()
         X.eliminate_zeros()
-    parts = [X.data, *(_narrow_index(index) for index in (X.indices, X.indptr))]
-    parts = [part.view() for part in parts]
+    parts = [part.view() for part in (X.data, *map(_narrow_index, (X.indices, X.indptr)))]
     for part in parts:
         part.flags.writeable = False
-    clean = csc_array(tuple(parts), shape=X.shape)
-    if not get_config()["assume_finite"]:
-        bad = np.flatnonzero(~np.isfinite(clean.data))
-        suspects = np.unique(np.searchsorted(clean.indptr, bad, side="right") - 1)
-        columns = ((int(j), clean.data[clean.indptr[j] : clean.indptr[j + 1]]) for j in suspects)
-        _refuse_non_finite(columns, clean.dtype, names)
-    return clean
+    return csc_array(tuple(parts), shape=X.shape)
 
 
 def _narrow_index(index: NDArray[np.integer]) -> NDArray[np.integer]:
@@ -337,10 +307,7 @@ def _refuse_non_numbers(X: NDArray[Any], names: NDArray[Any] | None) -> None:
                 raise TypeError(
                     f"X must hold numbers: {_name_columns([j], names)} holds {value!r}: {error}."
                 ) from error
-    if missing:
-        _refuse_missing(missing, names)
-    if large:
-        _refuse_infinite(large, np.dtype(np.float64), names)
+    _refuse_gaps(missing, large, np.dtype(np.float64), names)
 
 
 def _advise_on_text(value: str | bytes) -> str:
@@ -351,35 +318,27 @@ def _advise_on_text(value: str | bytes) -> str:
     return "Convert numbers that are stored as text, for example with X.astype(float)."
 
 
-def _refuse_missing(columns: list[int], names: NDArray[Any] | None) -> None:
-    raise ValueError(
-        f"Input X contains NaN.\nFound in {_name_columns(columns, names)}. Fill the gaps, for "
-        "example with sklearn.impute.SimpleImputer, or leave out those rows or columns."
-    )
+def _refuse_non_finite(X: Any, names: NDArray[Any] | None) -> None:
+    with np.errstate(invalid="ignore"):
+        suspects = np.flatnonzero(~np.isfinite(extremes(X)).all(axis=0)).tolist()
+    is_missing = [np.isnan(X[:, [j]].data if issparse(X) else X[:, j]).any() for j in suspects]
+    missing = [j for j, found in zip(suspects, is_missing, strict=True) if found]
+    _refuse_gaps(missing, suspects, X.dtype, names)
 
 
-def _refuse_infinite(columns: list[int], dtype: np.dtype[Any], names: NDArray[Any] | None) -> None:
-    raise ValueError(
-        f"Input X contains infinity or a value too large for {dtype!r}.\n"
-        f"Found in {_name_columns(columns, names)}."
-    )
-
-
-def _refuse_non_finite(
-    columns: Iterator[tuple[int, NDArray[np.floating]]],
-    dtype: np.dtype[Any],
-    names: NDArray[Any] | None,
+def _refuse_gaps(
+    missing: list[int], infinite: list[int], dtype: np.dtype[Any], names: NDArray[Any] | None
 ) -> None:
-    missing, infinite = [], []
-    for j, values in columns:
-        if np.isnan(values).any():
-            missing.append(j)
-        elif np.isinf(values).any():
-            infinite.append(j)
     if missing:
-        _refuse_missing(missing, names)
+        raise ValueError(
+            f"Input X contains NaN.\nFound in {_name_columns(missing, names)}. Fill the gaps, for "
+            "example with sklearn.impute.SimpleImputer, or leave out those rows or columns."
+        )
     if infinite:
-        _refuse_infinite(infinite, dtype, names)
+        raise ValueError(
+            f"Input X contains infinity or a value too large for {dtype!r}.\n"
+            f"Found in {_name_columns(infinite, names)}."
+        )
 
 
 def _name_columns(columns: list[int], names: NDArray[Any] | None) -> str:

@@ -4,6 +4,8 @@ With them stand what is built from them: the constraints of whole numbers that a
 what callbacks need to follow a fit.
 """
 
+# ruff: noqa: F401  (names for the other modules)
+
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from numbers import Integral
@@ -18,26 +20,6 @@ from sklearn.utils.validation import _check_feature_names as check_feature_names
 from sklearn.utils.validation import _check_method_params as check_method_params
 from sklearn.utils.validation import _estimator_has as estimator_has
 from sklearn.utils.validation import _num_samples as num_samples
-
-__all__ = [
-    "JOBS",
-    "MOST",
-    "MOST_MEMBERS",
-    "HasMethods",
-    "Interval",
-    "RealNotInt",
-    "StrOptions",
-    "WatchedMixin",
-    "at_least",
-    "check_feature_names",
-    "check_method_params",
-    "check_params",
-    "estimator_has",
-    "fit_context",
-    "num_samples",
-    "routing_enabled",
-    "safe_indexing",
-]
 
 Item = TypeVar("Item")
 

@@ -1,16 +1,5 @@
 """The errors and warnings of semisift."""
 
-__all__ = [
-    "FallbackWarning",
-    "FewTestRowsWarning",
-    "GraphWarning",
-    "KernelsMissingWarning",
-    "NothingSelectedWarning",
-    "NothingUnlabelledWarning",
-    "TableError",
-    "WorkerLostError",
-]
-
 
 class FallbackWarning(UserWarning):
     """Labels or pairs are lacking for a part of a score, which falls back on what there is."""

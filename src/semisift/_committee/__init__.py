@@ -3,5 +3,5 @@
 - engine.py: how many members, and their work spread over threads, processes or machines
 - blocks.py: what members of any kind are dealt and handed
 - members.py: members that are trees of the kernels, and the choice between the two kinds
-- estimators.py, permutation.py, threads.py: members that are scikit-learn classifiers
+- estimators.py, permutation.py: members that are scikit-learn classifiers
 """

@@ -1,13 +1,12 @@
 """What committee members of any kind share: what they are dealt, and the rows they are handed.
 
-A `Setting` is what all members of a committee share, a `Block` a range of members. What a block has
+A `Setting` is what all members of a committee share, a block a range of members. What a block has
 worked out stays with it while it stays in this process; to another one it travels as its range and
 the rows it was handed (`picks`), and works the rest out again.
 """
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,51 +38,8 @@ class Importance(NamedTuple):
     draws: NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Setting(ABC):
-    """What all members of a committee share."""
-
-    labels: Labels
-    labelled: NDArray[np.int32]
-    strata: NDArray[np.int32]
-    seed: int
-    n_rows: int
-    n_features: int
-    n_drawn: int
-    draws_at_nodes: bool
-    # the features of all members, of shape (n_members, n_drawn); None: drawn with equal chances
-    subspaces: NDArray[np.int32] | None = None
-
-    @staticmethod
-    def shared(
-        problem: Problem,
-        n_drawn: int,
-        *,
-        stratified: bool,
-        draws_at_nodes: bool,
-        subspaces: NDArray[np.int32] | None,
-    ) -> dict[str, Any]:
-        """Return the attributes of a setting of any kind."""
-        labelled, strata = list_strata(problem.labels, stratified)
-        return {
-            "labels": problem.labels,
-            "labelled": labelled,
-            "strata": strata,
-            "seed": problem.seed,
-            "n_rows": problem.n_rows,
-            "n_features": problem.n_features,
-            "n_drawn": n_drawn,
-            "draws_at_nodes": draws_at_nodes,
-            "subspaces": subspaces,
-        }
-
-    @abstractmethod
-    def new_block(self, start: int, stop: int) -> "Block":
-        """Return members that have not been handed any row."""
-
-
 @dataclass(frozen=True, eq=False)
-class Block(ABC):
+class BaseBlock:
     """A range of members with the unlabelled rows that they were handed so far."""
 
     start: int
@@ -91,12 +47,6 @@ class Block(ABC):
     picks: NDArray[np.int32]
     pick_labels: NDArray[np.int32]
     _kept: dict[str, Any] = field(default_factory=dict, repr=False)
-
-    @classmethod
-    def new(cls, start: int, stop: int) -> Self:
-        """Return a block that has not been handed any row."""
-        none = np.empty((stop - start, 0), dtype=np.int32)
-        return cls(start, stop, none, none)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_kept": {}}
@@ -115,7 +65,7 @@ class Block(ABC):
             _kept={"plan": self._kept["plan"]} if "plan" in self._kept else {},
         )
 
-    def plan(self, setting: Any) -> Dealt:
+    def plan(self, setting: "Setting") -> Dealt:
         """Return what the members are dealt."""
         if "plan" not in self._kept:
             members = setting.seed, self.start, self.stop
@@ -123,74 +73,81 @@ class Block(ABC):
             if subspaces is not None:
                 subspaces = subspaces[self.start : self.stop]
             elif not setting.draws_at_nodes:
-                subspaces = kernels.plan.draw_subspaces(
-                    *members, setting.n_features, setting.n_drawn
-                )
-            weights, out_of_bag = kernels.plan.draw_bags(
-                *members,
-                setting.n_rows,
-                setting.labelled,
-                setting.strata,
-                setting.labels.unlabelled,
-            )
-            self._kept["plan"] = Dealt(subspaces, weights, out_of_bag)
+                size = setting.n_features, setting.n_drawn
+                subspaces = kernels.plan.draw_subspaces(*members, *size)
+            bags: Any = setting.n_rows, setting.labelled, setting.strata, setting.labels.unlabelled
+            self._kept["plan"] = Dealt(subspaces, *kernels.plan.draw_bags(*members, *bags))
         return self._kept["plan"]
 
-    def pick_confident(self, setting: Any, *choice: NDArray[Any]) -> NDArray[np.int32]:
+    def pick_confident(self, setting: "Setting", *choice: NDArray[Any]) -> NDArray[np.int32]:
         """Return the rows of each member's bag that the committee is surest about."""
         out_of_bag = self.plan(setting).out_of_bag
         return kernels.plan.pick_confident(
             setting.seed, self.start, out_of_bag, self.picks, *choice
         )
 
-    @abstractmethod
-    def vote(
-        self, setting: Any, probability: bool, rows: NDArray[np.uint64] | None = None
-    ) -> NDArray[np.int64]:
-        """Return the summed votes of the members, each on its out-of-bag rows and on `rows`.
 
-        A vote is 1, or with `probability` spread over the classes in units of 1 / 65536.
-        """
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Setting:
+    """What all members of a committee share."""
 
-    @abstractmethod
-    def pick_own(
-        self, setting: Any, pools: NDArray[np.uint64], quotas: NDArray[np.int32], above: float
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the rows of each member's pool that it is itself surest about, and its labels."""
+    kind: ClassVar[type[Any]]  # of its blocks
 
-    @abstractmethod
-    def permute(
-        self,
-        setting: Any,
-        labels: NDArray[np.uint64],
-        weights: NDArray[np.float64],
+    labels: Labels
+    labelled: NDArray[np.int32]
+    strata: NDArray[np.int32]
+    seed: int
+    n_rows: int
+    n_features: int
+    n_drawn: int
+    draws_at_nodes: bool
+    # the features of all members, of shape (n_members, n_drawn); None: drawn with equal chances
+    subspaces: NDArray[np.int32] | None = None
+
+    @staticmethod
+    def deal(
+        problem: Problem,
+        n_drawn: int,
         *,
-        net: bool,
-        sampled: bool = False,
-        own_labels_from: float = -1.0,
-    ) -> Importance:
-        """Return what each member loses when a feature is permuted over its out-of-bag rows.
+        stratified: bool = False,
+        draws_at_nodes: bool = False,
+        subspaces: NDArray[np.int32] | None = None,
+    ) -> dict[str, Any]:
+        """Return what a setting of any kind says of the members' columns and bags.
 
         Parameters
         ----------
-        setting : Setting
-        labels : uint64 array of shape (n_classes, n_words)
-            The rows that carry each label; a row without one is left out.
-        weights : array of shape (n_rows,)
-            What a row counts for.
-        net : bool
-            Permute over all labelled rows and subtract what turns right; else over those predicted
-            right.
-        sampled : bool
-            One random permutation for each feature instead of the expectation over all of them.
-        own_labels_from : float
-            If not negative: the label of an unlabelled row is the member's own prediction where it
-            is at least so confident, and none elsewhere.
+        problem : Problem
+        n_drawn : int
+            Features that each member draws.
+        stratified : bool
+            Bootstrap each class by itself.
+        draws_at_nodes : bool
+            Draw features afresh at every node, as a random forest does.
+        subspaces : int32 array of shape (n_members, n_drawn), optional
+            The features of each member; else they are drawn with equal chances.
 
         Returns
         -------
-        Importance
+        dict
         """
+        labelled, strata = list_strata(problem.labels, stratified)
+        return {
+            "labels": problem.labels,
+            "labelled": labelled,
+            "strata": strata,
+            "seed": problem.seed,
+            "n_rows": problem.n_rows,
+            "n_features": problem.n_features,
+            "n_drawn": n_drawn,
+            "draws_at_nodes": draws_at_nodes,
+            "subspaces": subspaces,
+        }
+
+    def new_block(self, start: int, stop: int) -> Any:
+        """Return members that have not been handed any row."""
+        none = np.empty((stop - start, 0), dtype=np.int32)
+        return self.kind(start, stop, none, none)
 
 
 def list_strata(labels: Labels, stratified: bool) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -72,7 +72,7 @@ class Committee:
         backend, _ = get_active_backend(prefer="threads")
         self.is_remote = not getattr(backend, "uses_threads", False) and self.n_jobs > 1
         self._pool: Any = None
-        self._limits = ExitStack()
+        self._stack = ExitStack()
 
     def ranges(self) -> list[tuple[int, int]]:
         """Return the first member of each block and the first one after it."""
@@ -83,22 +83,19 @@ class Committee:
 
     def __enter__(self) -> Self:
         if self.is_remote:
-            self._pool = joblib.Parallel(n_jobs=self.n_jobs).__enter__()
+            self._pool = self._stack.enter_context(joblib.Parallel(n_jobs=self.n_jobs))
         elif self.n_jobs > 1:
             self._pool = ThreadPoolExecutor(self.n_jobs, thread_name_prefix="semisift")
+            self._stack.callback(self._pool.shutdown, wait=True, cancel_futures=True)
         return self
 
     def limit_threads(self) -> None:
         """Let BLAS work on one thread until the committee is left."""
-        self._limits.enter_context(one_blas_thread())
+        self._stack.enter_context(one_blas_thread())
 
-    def __exit__(self, *error: object) -> None:
-        self._limits.close()
-        pool, self._pool = self._pool, None
-        if isinstance(pool, ThreadPoolExecutor):
-            pool.shutdown(wait=True, cancel_futures=True)
-        elif pool is not None:
-            pool.__exit__(*error)
+    def __exit__(self, *error: Any) -> None:
+        self._pool = None
+        self._stack.__exit__(*error)
 
     def map(self, task: Callable[..., Any], blocks: Sequence[Any], *shared: Any) -> Iterator[Any]:
         """Yield ``task(block, *shared)`` of every block, in member order.

@@ -15,6 +15,7 @@ they learn from them is the estimator's own.
 The results depend neither on blocks nor on threads, as far as the estimator's do not.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,11 +27,11 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from semisift._committee.blocks import Block, Importance, Setting
+from semisift._committee.blocks import BaseBlock, Importance, Setting
 from semisift._committee.permutation import Constant, Member, lose_columns
 from semisift._problem import Problem
 from semisift._threads import one_openmp_thread
-from semisift.math.columns import is_small
+from semisift.math.columns import extremes, is_small, power_of_two
 from semisift.math.masks import unmask
 from semisift.math.streams import Purpose, draw_below, surest
 
@@ -38,9 +39,121 @@ from semisift.math.streams import Purpose, draw_below, surest
 VOTE = 65536
 
 
+@dataclass(frozen=True, eq=False)
+class EstimatorBlock(BaseBlock):
+    """A range of members that are scikit-learn classifiers."""
+
+    def members(self, setting: "EstimatorSetting") -> list[Member]:
+        """Return the members, fitted on all rows they have."""
+        if "members" not in self._kept:
+            self._kept["members"] = [self._fit(setting, i) for i in range(self.stop - self.start)]
+        return self._kept["members"]
+
+    def _fit(self, setting: "EstimatorSetting", i: int) -> Member:
+        subspaces, weights, _ = self.plan(setting)
+        every = np.arange(setting.n_features, dtype=np.int32)
+        columns = every if subspaces is None else subspaces[i]
+        bag = np.repeat(setting.labelled, weights[i])
+        picked = self.picks[i] >= 0
+        rows = np.concatenate([bag, self.picks[i, picked]])
+        codes = np.concatenate([setting.labels.codes[bag], self.pick_labels[i, picked]])
+        return fit_member(setting, self.start + i, columns, rows, codes)
+
+    def _on_rows(
+        self, setting: "EstimatorSetting", masks: NDArray[np.uint64]
+    ) -> Iterator[tuple[int, Member, NDArray[np.int32], Any]]:
+        """Yield the place of each member, the member, and the rows of its mask with values."""
+        for i, member in enumerate(self.members(setting)):
+            rows = np.flatnonzero(unmask(masks[i], setting.n_rows)).astype(np.int32)
+            yield i, member, rows, setting.take(rows, member.columns)
+
+    @one_openmp_thread()
+    def vote(
+        self, setting: "EstimatorSetting", probability: bool, rows: NDArray[np.uint64] | None = None
+    ) -> NDArray[np.int64]:
+        """Return the summed votes of the members, each on its out-of-bag rows and on `rows`."""
+        out_of_bag = self.plan(setting).out_of_bag
+        voted = out_of_bag if rows is None else out_of_bag | rows
+        votes = np.zeros((setting.n_rows, setting.labels.n_classes), dtype=np.int64)
+        for _, member, own, X in self._on_rows(setting, voted):
+            if probability:
+                shares = member.class_shares(X, setting.labels.n_classes)
+                votes[own] += np.floor(VOTE * shares + 0.5).astype(np.int64)
+            else:
+                votes[own, member.predict(X)] += 1
+        return votes
+
+    @one_openmp_thread()
+    def pick_own(
+        self,
+        setting: "EstimatorSetting",
+        pools: NDArray[np.uint64],
+        quotas: NDArray[np.int32],
+        above: float,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the rows of each member's pool that it is itself surest about, and its labels."""
+        picked = np.full((len(pools), quotas.max(initial=0)), -1, dtype=np.int32)
+        labels = picked.copy()
+        for i, member, pool, X in self._on_rows(setting, pools):
+            if not quotas[i]:
+                continue
+            predicted, confidence = member.judge(X, setting.labels.n_classes)
+            sure = confidence > above
+            pool, predicted, confidence = pool[sure], predicted[sure], confidence[sure]
+            best = surest(setting.seed, member.number, pool, confidence, int(quotas[i]))
+            picked[i, : len(best)] = pool[best]
+            labels[i, : len(best)] = predicted[best]
+        return picked, labels
+
+    @one_openmp_thread()
+    def permute(
+        self,
+        setting: "EstimatorSetting",
+        labels: NDArray[np.uint64],
+        weights: NDArray[np.float64],
+        *,
+        net: bool,
+        sampled: bool = False,
+        own_labels_from: float = -1.0,
+    ) -> Importance:
+        """Return what each member loses by permuted features, as of `TreeBlock.permute`."""
+        dealt = self.plan(setting)
+        carried = unmask(labels, setting.n_rows)
+        given = np.where(carried.any(axis=0), carried.argmax(axis=0), -1)
+        unlabelled = setting.labels.codes < 0
+        features, losses = [], []
+        agreement = np.full(self.stop - self.start, np.nan)
+        for i, member, rows, X in self._on_rows(setting, dealt.out_of_bag):
+            label = given[rows]
+            if own_labels_from >= 0:
+                predicted, confidence = member.judge(X, setting.labels.n_classes)
+                own = np.where(confidence >= own_labels_from, predicted, -1)
+                label = np.where(unlabelled[rows], own, label)
+            else:
+                predicted = member.predict(X)
+            right, voted = predicted == label, unlabelled[rows] & (label >= 0)
+            if voted.any():
+                agreement[i] = right[voted].mean()
+            kept = np.flatnonzero(label >= 0 if net else right)
+            if len(kept) < 2:
+                continue
+            cases = X[kept], label[kept], right[kept], weights[rows[kept]]
+            columns, lost = lose_columns(member, *cases, setting.seed, sampled)
+            features.append(member.columns[columns])
+            losses.append(lost)
+        return Importance(
+            np.concatenate([np.empty(0, dtype=np.int32), *features]),
+            np.concatenate([np.empty(0), *losses]),
+            agreement,
+            dealt.count_draws(setting.n_features),
+        )
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EstimatorSetting(Setting):
     """What all members of a committee of estimators share."""
+
+    kind = EstimatorBlock
 
     X: Any
     scale: NDArray[np.float64] | None
@@ -54,12 +167,11 @@ class EstimatorSetting(Setting):
         n_drawn: int,
         *,
         estimator: Any = None,
-        stratified: bool = False,
-        widest_gap: bool = False,
         max_depth: int | None = None,
+        widest_gap: bool = False,
         large_bags: bool = False,
         draws_at_nodes: bool = False,
-        subspaces: NDArray[np.int32] | None = None,
+        **dealt: Any,
     ) -> "EstimatorSetting":
         """Prepare the data for estimators.
 
@@ -70,17 +182,15 @@ class EstimatorSetting(Setting):
             Features that each member draws.
         estimator : scikit-learn classifier or None
             None is a decision tree.
-        stratified : bool
-            Bootstrap each class by itself.
-        widest_gap, large_bags : bool
-            For the kernels; without effect here.
         max_depth : int or None
             Of the trees where `estimator` is None.
+        widest_gap, large_bags : bool
+            For the kernels; without effect here.
         draws_at_nodes : bool
             Give all features to each member; where `estimator` is None, `n_drawn` of them are drawn
             at every node.
-        subspaces : int32 array of shape (n_members, n_drawn), optional
-            The features of each member; else they are drawn with equal chances.
+        **dealt
+            As `Setting.deal` takes it.
 
         Returns
         -------
@@ -90,29 +200,19 @@ class EstimatorSetting(Setting):
         if estimator is None:
             max_features = n_drawn if draws_at_nodes else None
             estimator = DecisionTreeClassifier(max_depth=max_depth, max_features=max_features)
-            scale = _powers_of_two(X)
+            # factors that bring each column into the range of float32, in which trees read it
+            low, high = extremes(X)
+            scale = 1.0 / power_of_two(np.maximum(-low, high))
         elif not is_classifier(estimator):
             raise ValueError(f"estimator must be a classifier: got {estimator!r}.")
-        shared = cls.shared(
-            problem,
-            n_drawn,
-            stratified=stratified,
-            draws_at_nodes=draws_at_nodes,
-            subspaces=subspaces,
-        )
+        n_columns = problem.n_features if draws_at_nodes else n_drawn
         return cls(
             X=X.tocsr() if problem.is_sparse and draws_at_nodes else X,
             scale=scale,
             estimator=estimator,
-            **shared,
-            is_dense=gets_dense(
-                estimator, problem.n_rows, problem.n_features if draws_at_nodes else n_drawn
-            ),
+            **cls.deal(problem, n_drawn, draws_at_nodes=draws_at_nodes, **dealt),
+            is_dense=gets_dense(estimator, problem.n_rows, n_columns),
         )
-
-    def new_block(self, start: int, stop: int) -> "EstimatorBlock":
-        """Return members that have not been handed any row."""
-        return EstimatorBlock.new(start, stop)
 
     def take(self, rows: NDArray[np.integer], columns: NDArray[np.int32]) -> Any:
         """Return a copy of some rows and columns: a C-ordered array, or else a CSR array."""
@@ -135,126 +235,8 @@ def gets_dense(estimator: Any, n_rows: int, n_columns: int) -> bool:
     return bool(get_tags(estimator).input_tags.sparse) and is_small(n_rows, n_columns)
 
 
-@dataclass(frozen=True, eq=False)
-class EstimatorBlock(Block):
-    """A range of members that are scikit-learn classifiers."""
-
-    def members(self, setting: EstimatorSetting) -> list[Member]:
-        """Return the members, fitted on all rows they have."""
-        if "members" not in self._kept:
-            self._kept["members"] = [self._fit(setting, i) for i in range(self.stop - self.start)]
-        return self._kept["members"]
-
-    def _fit(self, setting: EstimatorSetting, i: int) -> Member:
-        subspaces, weights, _ = self.plan(setting)
-        number = self.start + i
-        columns = np.arange(setting.n_features, dtype=np.int32)
-        if subspaces is not None:
-            columns = subspaces[i]
-        bag = np.repeat(setting.labelled, weights[i])
-        picked = self.picks[i] >= 0
-        rows = np.concatenate([bag, self.picks[i, picked]])
-        codes = np.concatenate([setting.labels.codes[bag], self.pick_labels[i, picked]])
-        return fit_member(setting, number, columns, rows, codes)
-
-    @one_openmp_thread()
-    def vote(
-        self, setting: EstimatorSetting, probability: bool, rows: NDArray[np.uint64] | None = None
-    ) -> NDArray[np.int64]:
-        """Return the summed votes of the members, each on its out-of-bag rows and on `rows`."""
-        voted = self.plan(setting).out_of_bag
-        if rows is not None:
-            voted = voted | rows
-        votes = np.zeros((setting.n_rows, setting.labels.n_classes), dtype=np.int64)
-        for member, mask in zip(self.members(setting), voted, strict=True):
-            own = _listed(mask, setting)
-            X = setting.take(own, member.columns)
-            if probability:
-                shares = member.class_shares(X, setting.labels.n_classes)
-                votes[own] += np.floor(VOTE * shares + 0.5).astype(np.int64)
-            else:
-                votes[own, member.predict(X)] += 1
-        return votes
-
-    @one_openmp_thread()
-    def pick_own(
-        self,
-        setting: EstimatorSetting,
-        pools: NDArray[np.uint64],
-        quotas: NDArray[np.int32],
-        above: float,
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the rows of each member's pool that it is itself surest about, and its labels."""
-        picked = np.full((len(pools), quotas.max(initial=0)), -1, dtype=np.int32)
-        labels = picked.copy()
-        for i, member in enumerate(self.members(setting)):
-            if not quotas[i]:
-                continue
-            pool = _listed(pools[i], setting)
-            X = setting.take(pool, member.columns)
-            predicted, confidence = member.judge(X, setting.labels.n_classes)
-            sure = confidence > above
-            pool, predicted, confidence = pool[sure], predicted[sure], confidence[sure]
-            best = surest(setting.seed, member.number, pool, confidence, int(quotas[i]))
-            picked[i, : len(best)] = pool[best]
-            labels[i, : len(best)] = predicted[best]
-        return picked, labels
-
-    @one_openmp_thread()
-    def permute(
-        self,
-        setting: EstimatorSetting,
-        labels: NDArray[np.uint64],
-        weights: NDArray[np.float64],
-        *,
-        net: bool,
-        sampled: bool = False,
-        own_labels_from: float = -1.0,
-    ) -> Importance:
-        """Return what each member loses when a feature is permuted over its out-of-bag rows."""
-        dealt = self.plan(setting)
-        carried = unmask(labels, setting.n_rows)
-        given = np.where(carried.any(axis=0), carried.argmax(axis=0), -1)
-        unlabelled = setting.labels.codes < 0
-        features, losses = [], []
-        agreement = np.full(self.stop - self.start, np.nan)
-        for i, member in enumerate(self.members(setting)):
-            rows = _listed(dealt.out_of_bag[i], setting)
-            X = setting.take(rows, member.columns)
-            label = given[rows]
-            if own_labels_from >= 0:
-                predicted, confidence = member.judge(X, setting.labels.n_classes)
-                own = np.where(confidence >= own_labels_from, predicted, -1)
-                label = np.where(unlabelled[rows], own, label)
-            else:
-                predicted = member.predict(X)
-            voted = unlabelled[rows] & (label >= 0)
-            if voted.any():
-                agreement[i] = (predicted == label)[voted].mean()
-            permuted = np.flatnonzero(label >= 0 if net else predicted == label)
-            if len(permuted) < 2:
-                continue
-            columns, lost = lose_columns(
-                member,
-                X[permuted],
-                label[permuted],
-                (predicted == label)[permuted],
-                weights[rows[permuted]],
-                setting.seed,
-                sampled,
-            )
-            features.append(member.columns[columns])
-            losses.append(lost)
-        return Importance(
-            np.concatenate([np.empty(0, dtype=np.int32), *features]),
-            np.concatenate([np.empty(0), *losses]),
-            agreement,
-            dealt.count_draws(setting.n_features),
-        )
-
-
 def fit_member(
-    setting: EstimatorSetting,
+    setting: "EstimatorSetting",
     number: int,
     columns: NDArray[np.int32],
     rows: NDArray[np.int32],
@@ -310,16 +292,3 @@ def with_random_states(estimator: Any, seed: int, member: int) -> Any:
         states = draw_below(seed, member, Purpose.NODE_SUBSPACE, counters, 2**31 - 1)
         fresh.set_params(**dict(zip(names, states.tolist(), strict=True)))
     return fresh
-
-
-def _listed(mask: NDArray[np.uint64], setting: EstimatorSetting) -> NDArray[np.int32]:
-    return np.flatnonzero(unmask(mask, setting.n_rows)).astype(np.int32)
-
-
-def _powers_of_two(X: Any) -> NDArray[np.float64]:
-    """Return factors that bring each column into the range of float32, in which trees read it."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    if issparse(X):
-        low, high = low.toarray().ravel(), high.toarray().ravel()
-    exponent = np.frexp(np.maximum(-low, high))[1]
-    return np.ldexp(1.0, -np.clip(exponent, -1000, 1000))

@@ -7,26 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift import kernels
-from semisift._committee.blocks import Block, Dealt, Importance, Setting
+from semisift._committee.blocks import BaseBlock, Importance, Setting
 from semisift._committee.engine import Committee
 from semisift._committee.estimators import EstimatorBlock, EstimatorSetting
 from semisift._problem import Problem
-from semisift.math.masks import row_mask, unmask
-
-__all__ = [
-    "Block",
-    "Dealt",
-    "EstimatorBlock",
-    "EstimatorSetting",
-    "Importance",
-    "Setting",
-    "TreeBlock",
-    "TreeSetting",
-    "build_setting",
-    "new_blocks",
-    "row_mask",
-    "unmask",
-]
+from semisift.math.blocks import blocks
+from semisift.math.masks import row_mask
 
 # Up to so many rows, the rank of a value within its column fits into a byte.
 MOST_BYTE_RANKS = 256
@@ -34,9 +20,96 @@ MOST_BYTE_RANKS = 256
 SORTED_AT_ONCE = 1 << 20
 
 
+@dataclass(frozen=True, eq=False)
+class TreeBlock(BaseBlock):
+    """A range of members that are trees."""
+
+    def trees(self, setting: "TreeSetting") -> "kernels.grow.Trees":
+        """Return the members' trees on all rows they have."""
+        if "trees" not in self._kept:
+            subspaces, weights, _ = self.plan(setting)
+            bags: Any = setting.labelled, weights, self.picks, self.pick_labels, subspaces
+            self._kept["trees"] = kernels.grow.grow(
+                setting.columns,
+                setting.labels.codes,
+                setting.labels.n_classes,
+                *bags,
+                codes=setting.ranks,
+                order=setting.order,
+                spread=setting.spread,
+                max_depth=setting.max_depth,
+                seed=setting.seed,
+                start=self.start,
+                node_features=setting.n_drawn,
+            )
+        return self._kept["trees"]
+
+    def vote(
+        self, setting: "TreeSetting", probability: bool, rows: NDArray[np.uint64] | None = None
+    ) -> NDArray[np.int64]:
+        """Return the summed votes of the members, each on its out-of-bag rows and on `rows`.
+
+        A vote is 1, or with `probability` spread over the classes in units of 1 / 65536.
+        """
+        out_of_bag = self.plan(setting).out_of_bag
+        voted = out_of_bag if rows is None else out_of_bag | rows
+        how = setting.labels.n_classes, probability
+        return kernels.votes.vote(setting.columns, self.trees(setting), voted, *how)
+
+    def pick_own(
+        self,
+        setting: "TreeSetting",
+        pools: NDArray[np.uint64],
+        quotas: NDArray[np.int32],
+        above: float,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the rows of each member's pool that it is itself surest about, and its labels."""
+        members = self.trees(setting), setting.seed, self.start
+        return kernels.votes.pick_own(setting.columns, *members, pools, quotas, above)
+
+    def permute(
+        self,
+        setting: "TreeSetting",
+        labels: NDArray[np.uint64],
+        weights: NDArray[np.float64],
+        **options: Any,
+    ) -> Importance:
+        """Return what each member loses when a feature is permuted over its out-of-bag rows.
+
+        Parameters
+        ----------
+        setting : TreeSetting
+        labels : uint64 array of shape (n_classes, n_words)
+            The rows that carry each label; a row without one is left out.
+        weights : array of shape (n_rows,)
+            What a row counts for.
+        net : bool
+            Permute over all labelled rows and subtract what turns right; else over those predicted
+            right.
+        sampled : bool, default=False
+            One random permutation for each feature instead of the expectation over all of them.
+        own_labels_from : float, default=-1
+            If not negative: the label of an unlabelled row is the member's own prediction where it
+            is at least so confident, and none elsewhere.
+
+        Returns
+        -------
+        Importance
+        """
+        dealt = self.plan(setting)
+        unlabelled = row_mask(setting.labels.codes < 0)
+        members = self.trees(setting), setting.seed, self.start, dealt.out_of_bag
+        lost = kernels.importance.permute(
+            setting.columns, *members, labels, unlabelled, weights, **options
+        )
+        return Importance(*lost, dealt.count_draws(setting.n_features))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TreeSetting(Setting):
     """What all members of a committee of trees share."""
+
+    kind = TreeBlock
 
     columns: Any
     ranks: NDArray[np.uint8] | None
@@ -50,12 +123,10 @@ class TreeSetting(Setting):
         problem: Problem,
         n_drawn: int,
         *,
-        stratified: bool = False,
         widest_gap: bool = False,
         max_depth: int | None = None,
         large_bags: bool = False,
-        draws_at_nodes: bool = False,
-        subspaces: NDArray[np.int32] | None = None,
+        **dealt: Any,
     ) -> "TreeSetting":
         """Prepare the data for trees.
 
@@ -64,35 +135,24 @@ class TreeSetting(Setting):
         problem : Problem
         n_drawn : int
             Features that each member draws.
-        stratified : bool
-            Bootstrap each class by itself.
         widest_gap : bool
             Between equal splits take the widest gap, in standard deviations, instead of the first.
         max_depth : int or None
         large_bags : bool
             Whether bags are to grow by many unlabelled rows.
-        draws_at_nodes : bool
-            Draw features afresh at every node, as a random forest does.
-        subspaces : int32 array of shape (n_members, n_drawn), optional
-            The features of each member; else they are drawn with equal chances.
+        **dealt
+            As `Setting.deal` takes it.
 
         Returns
         -------
         TreeSetting
         """
-        shared = cls.shared(
-            problem,
-            n_drawn,
-            stratified=stratified,
-            draws_at_nodes=draws_at_nodes,
-            subspaces=subspaces,
-        )
+        shared = cls.deal(problem, n_drawn, **dealt)
+        is_large = large_bags or len(shared["labelled"]) > kernels.grow.SIDE_BY_SIDE
         ranks = order = None
         if not problem.is_sparse and problem.n_rows <= MOST_BYTE_RANKS:
             ranks = kernels.grow.rank_columns(problem.X)
-        elif not problem.is_sparse and (
-            large_bags or len(shared["labelled"]) > kernels.grow.SIDE_BY_SIDE
-        ):
+        elif not problem.is_sparse and is_large:
             order = sort_rows(problem.X)
         return cls(
             columns=kernels.columns.Columns(problem.X),
@@ -103,101 +163,17 @@ class TreeSetting(Setting):
             max_depth=max_depth,
         )
 
-    def new_block(self, start: int, stop: int) -> "TreeBlock":
-        """Return members that have not been handed any row."""
-        return TreeBlock.new(start, stop)
-
-
-@dataclass(frozen=True, eq=False)
-class TreeBlock(Block):
-    """A range of members that are trees."""
-
-    def trees(self, setting: TreeSetting) -> "kernels.grow.Trees":
-        """Return the members' trees on all rows they have."""
-        if "trees" not in self._kept:
-            subspaces, weights, _ = self.plan(setting)
-            self._kept["trees"] = kernels.grow.grow(
-                setting.columns,
-                setting.labels.codes,
-                setting.labels.n_classes,
-                setting.labelled,
-                weights,
-                self.picks,
-                self.pick_labels,
-                subspaces,
-                codes=setting.ranks,
-                order=setting.order,
-                spread=setting.spread,
-                max_depth=setting.max_depth,
-                seed=setting.seed,
-                start=self.start,
-                node_features=setting.n_drawn,
-            )
-        return self._kept["trees"]
-
-    def vote(
-        self, setting: TreeSetting, probability: bool, rows: NDArray[np.uint64] | None = None
-    ) -> NDArray[np.int64]:
-        """Return the summed votes of the members, each on its out-of-bag rows and on `rows`."""
-        voted = self.plan(setting).out_of_bag
-        if rows is not None:
-            voted = voted | rows
-        n_classes = setting.labels.n_classes
-        return kernels.votes.vote(
-            setting.columns, self.trees(setting), voted, n_classes, probability
-        )
-
-    def pick_own(
-        self,
-        setting: TreeSetting,
-        pools: NDArray[np.uint64],
-        quotas: NDArray[np.int32],
-        above: float,
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the rows of each member's pool that it is itself surest about, and its labels."""
-        trees = self.trees(setting)
-        return kernels.votes.pick_own(
-            setting.columns, trees, setting.seed, self.start, pools, quotas, above
-        )
-
-    def permute(
-        self,
-        setting: TreeSetting,
-        labels: NDArray[np.uint64],
-        weights: NDArray[np.float64],
-        *,
-        net: bool,
-        sampled: bool = False,
-        own_labels_from: float = -1.0,
-    ) -> Importance:
-        """Return what each member loses when a feature is permuted over its out-of-bag rows."""
-        dealt = self.plan(setting)
-        unlabelled = row_mask(setting.labels.codes < 0)
-        features, losses, agreement = kernels.importance.permute(
-            setting.columns,
-            self.trees(setting),
-            setting.seed,
-            self.start,
-            dealt.out_of_bag,
-            labels,
-            unlabelled,
-            weights,
-            net=net,
-            sampled=sampled,
-            own_labels_from=own_labels_from,
-        )
-        draws = dealt.count_draws(setting.n_features)
-        return Importance(features, losses, agreement, draws)
-
 
 def sort_rows(X: NDArray[np.floating]) -> NDArray[np.int32]:
     """Return the rows of each column by ascending value, of shape (n_features, n_rows)."""
     n_rows, n_features = X.shape
     order = np.empty((n_features, n_rows), dtype=np.int32)
-    width = max(1, SORTED_AT_ONCE // n_rows)
-    for start in range(0, n_features, width):
-        order[start : start + width] = np.argsort(X.T[start : start + width], axis=1)
+    for columns in blocks(n_features, n_rows, SORTED_AT_ONCE):
+        order[columns] = np.argsort(X.T[columns], axis=1)
     return order
+
+
+Block = TreeBlock | EstimatorBlock
 
 
 def build_setting(
@@ -212,7 +188,7 @@ def build_setting(
         Features that each member draws.
     estimator : scikit-learn classifier or None
     **options
-        As `TreeSetting.build` takes them.
+        As `TreeSetting.build` and `Setting.deal` take them.
 
     Returns
     -------

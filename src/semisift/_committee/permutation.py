@@ -100,9 +100,7 @@ def lose_columns(
             for place in range(start, min(start + at_once, len(columns)))
             for values, share in _replace(member, X, columns[place], place, seed, sampled)
         ]
-        places = np.array([place for place, _, _ in trials])
-        replaced = np.array([values for _, values, _ in trials])
-        shares = np.array([share for _, _, share in trials])
+        places, replaced, shares = (np.array(part) for part in zip(*trials, strict=True))
         predicted = _predict_replaced(member, X, columns[places], replaced)
         lost = ((right * 1.0 - (predicted == label)) * weights).sum(axis=1)
         losses += np.bincount(places, shares * lost, minlength=len(columns))

@@ -27,12 +27,7 @@ from sklearn.base import clone
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
 from semisift._sklearn import JOBS, MOST_MEMBERS, Interval, StrOptions, at_least, check_params
-from semisift.consensus.parts import (
-    DEFAULT_WEIGHTS,
-    check_rankers,
-    default_rankers,
-    kind_of_data,
-)
+from semisift.consensus.parts import DEFAULT_WEIGHTS, check_rankers, default_rankers, kind_of_data
 
 # Of measurements: above this correlation one of two columns is a near-copy.
 REDUNDANCY = 0.7
@@ -159,7 +154,9 @@ class Consensus(FeatureRanker):
             self.__dict__.pop(name, None)  # of an earlier fit
         few = problem.part(problem.some_rows(self.max_unlabelled))
         for name, ranker in self._progress(rankers, "ranker"):
-            self._rank_with(ranker, problem if ranker.labels_rows else few)
+            part = problem if ranker.labels_rows else few
+            with self._watches(ranker):
+                ranker._set_ranking(part, ranker._score(part))
             self.rankers_.append((name, ranker))
             if hasattr(ranker, "transduction_") and not hasattr(self, "transduction_"):
                 self.transduction_, self.confidence_ = ranker.transduction_, ranker.confidence_
@@ -169,16 +166,10 @@ class Consensus(FeatureRanker):
         self.part_rankings_ = rankdata(np.where(np.isnan(scores), np.inf, -scores), axis=1)
         return aggregate(self.part_rankings_, self.weights_, self.aggregation)
 
-    def _rank_with(self, ranker: FeatureRanker, problem: Problem) -> None:
-        """Fit a ranker to a problem that others share; who watches this fit hears of its steps."""
-        with self._watches(ranker):
-            ranker._set_ranking(problem, ranker._score(problem))
-
     def _new_rankers(self, problem: Problem) -> list[tuple[str, FeatureRanker]]:
         if self.rankers is None:
-            return default_rankers(
-                kind_of_data(problem), self.n_members, self.max_unlabelled, self.n_jobs
-            )
+            kind = kind_of_data(problem)
+            return default_rankers(kind, self.n_members, self.max_unlabelled, self.n_jobs)
         check_rankers(self.rankers)
         for _, ranker in self.rankers:
             check_params(ranker)

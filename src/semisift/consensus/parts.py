@@ -65,20 +65,13 @@ def default_rankers(
     -------
     list of (str, FeatureRanker)
     """
-    feature_scaling: Literal["minmax"] | None = "minmax" if kind == "measurements" else None
+    committee: dict[str, Any] = {"n_members": n_members, "n_jobs": n_jobs}
+    scaled: dict[str, Any] = {"feature_scaling": "minmax" if kind == "measurements" else None}
     return [
-        ("ssfi", SSFI(n_members=n_members, n_jobs=n_jobs)),
-        ("sselect", SSelect(feature_scaling=feature_scaling)),
-        (
-            "enscls",
-            EnsCLS(
-                n_members=n_members,
-                max_unlabelled=max_unlabelled,
-                feature_scaling=feature_scaling,
-                n_jobs=n_jobs,
-            ),
-        ),
-        ("c4", C4(feature_scaling=feature_scaling)),
+        ("ssfi", SSFI(**committee)),
+        ("sselect", SSelect(**scaled)),
+        ("enscls", EnsCLS(**committee, **scaled, max_unlabelled=max_unlabelled)),
+        ("c4", C4(**scaled)),
     ]
 
 

@@ -80,39 +80,26 @@ class PCTSetting:
     def build(cls, problem: Problem, **options: Any) -> "PCTSetting":
         """Prepare the data; the options are the attributes from `label_weight` to `by_labelled`."""
         kernels.warn_if_missing()
+        return cls(**cls.of_rows(problem), **options)
+
+    @staticmethod
+    def of_rows(problem: Problem) -> dict[str, Any]:
+        """Return the attributes that depend on the rows."""
         unit = units(problem)
         mean, squares = column_moments(problem.X, unit)
         labelled, strata = list_strata(problem.labels, stratified=True)
-        return cls(
-            X=problem.X,
-            columns=kernels.columns.Columns(problem.X),
-            labels=problem.labels,
-            labelled=labelled,
-            strata=strata,
-            usable=np.flatnonzero(~problem.constant).astype(np.int32),
-            unit=unit,
-            mean=mean,
-            spread=np.sqrt(squares / problem.n_rows),
-            seed=problem.seed,
-            **options,
-        )
-
-    def on(self, problem: Problem) -> "PCTSetting":
-        """Return the same setting for other rows."""
-        names = (
-            "label_weight",
-            "n_candidates",
-            "n_descriptive",
-            "min_leaf",
-            "max_depth",
-            "by_labelled",
-        )
-        return PCTSetting.build(problem, **{name: getattr(self, name) for name in names})
-
-    @property
-    def n_drawn(self) -> int:
-        """Columns that a node draws, of those that are not constant."""
-        return min(self.n_candidates, len(self.usable))
+        return {
+            "X": problem.X,
+            "columns": kernels.columns.Columns(problem.X),
+            "labels": problem.labels,
+            "labelled": labelled,
+            "strata": strata,
+            "usable": np.flatnonzero(~problem.constant).astype(np.int32),
+            "unit": unit,
+            "mean": mean,
+            "spread": np.sqrt(squares / problem.n_rows),
+            "seed": problem.seed,
+        }
 
     @property
     def n_measured(self) -> int:
@@ -121,14 +108,8 @@ class PCTSetting:
 
     def bag(self, member: int) -> NDArray[np.int32]:
         """Return how often each row is in the bag of a tree."""
-        return pct.draw_bag(
-            self.seed,
-            member,
-            self.X.shape[0],
-            self.labelled,
-            self.strata,
-            self.labels.unlabelled,
-        )
+        rows = self.labelled, self.strata, self.labels.unlabelled
+        return pct.draw_bag(self.seed, member, self.X.shape[0], *rows)
 
     def coordinates(self, member: int, rows: NDArray[np.integer]) -> NDArray[np.float64]:
         """Return the standardised columns over which a tree measures the variance."""
@@ -146,29 +127,15 @@ class PCTSetting:
         """Grow the tree of a member on a bag."""
         rows = np.flatnonzero(bag).astype(np.int32)
         of_labels, of_rows = self.terms()
-        coordinates = np.empty((len(rows), 0))
-        if of_rows > 0:
-            coordinates = self.coordinates(member, rows)
-        return pct.Tree(
-            *kernels.pct.grow_tree(
-                self.columns,
-                self.usable,
-                rows,
-                bag[rows],
-                self.labels.codes,
-                coordinates,
-                self.labels.n_classes,
-                self.n_drawn,
-                self.min_leaf,
-                self.max_depth,
-                2 if self.by_labelled and of_labels > 0 else 0,
-                of_labels,
-                of_rows,
-                self.by_labelled,
-                self.seed,
-                member,
-            )
-        )
+        none = np.empty((len(rows), 0))
+        coordinates = self.coordinates(member, rows) if of_rows > 0 else none
+        min_classes = 2 if self.by_labelled and of_labels > 0 else 0
+        n_drawn = min(self.n_candidates, len(self.usable))
+        limits = n_drawn, self.min_leaf, self.max_depth, min_classes
+        gain = of_labels, of_rows, self.by_labelled
+        how: Any = self.labels.n_classes, *limits, *gain, self.seed, member
+        data = self.usable, rows, bag[rows], self.labels.codes, coordinates
+        return pct.Tree(*kernels.pct.grow_tree(self.columns, *data, *how))
 
     def terms(self) -> tuple[float, float]:
         """Return what the two terms of the gain are multiplied by, that of labels and of rows."""
@@ -220,9 +187,8 @@ def permutation_importance(
     worths = np.zeros(len(columns))
     for i, column in enumerate(columns):
         kept = X[:, column].copy()
-        words = stream_words(
-            setting.seed, member, Purpose.PERMUTATION, column * len(rows) + np.arange(len(rows))
-        )
+        counters = column * len(rows) + np.arange(len(rows))
+        words = stream_words(setting.seed, member, Purpose.PERMUTATION, counters)
         X[:, column] = kept[np.argsort(words)]
         permuted = np.count_nonzero(answers[pct.path_ends(tree, X)] != truth)
         worths[i] = (permuted - wrong) / max(wrong, 1)
@@ -263,7 +229,7 @@ def choose_weight(
     n_right = np.zeros(len(WEIGHTS), dtype=np.int64)
     with Committee(min(n_members, TRIED_TREES), n_jobs) as committee:
         for rows, held in folds(problem):
-            inside = setting.on(problem.part(rows))
+            inside = replace(setting, **setting.of_rows(problem.part(rows)))
             for place, weight in enumerate(WEIGHTS):
                 tried = replace(inside, label_weight=weight)
                 shares = sum(committee.map(votes, committee.ranges(), tried, problem.X[held]))

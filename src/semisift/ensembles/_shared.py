@@ -1,35 +1,25 @@
 """What the committees share: their size, what members draw, and the sum of what they lose."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._committee.blocks import Importance
 from semisift._committee.engine import Committee, committee_size
-from semisift._committee.members import Importance
+from semisift._committee.members import Block
 from semisift._problem import Problem
 from semisift._sklearn import JOBS, MOST_MEMBERS, Interval, RealNotInt, StrOptions, at_least
-from semisift.math.subspaces import KINDS, Kind, draw_subspaces
+from semisift.math.subspaces import draw_subspaces
 
 COMMITTEE_CONSTRAINTS: dict[str, list[Any]] = {
     "n_members": [StrOptions({"auto"}), at_least(1, MOST_MEMBERS)],
-    "max_features": [
-        StrOptions({"sqrt"}),
-        at_least(1),
-        Interval(RealNotInt, 0, 1, closed="right"),
-    ],
+    "max_features": [StrOptions({"sqrt"}), at_least(1), Interval(RealNotInt, 0, 1, closed="right")],
     "max_depth": [None, at_least(1)],
     "permutation": [StrOptions({"expected", "sampled"})],
     "n_jobs": JOBS,
 }
-
-# For committees whose members may draw other than with equal chances.
-SUBSPACE_CONSTRAINTS: dict[str, list[Any]] = {"subspace": [StrOptions(set(KINDS))]}
-
-
-def count_members(n_members: int | str, n_features: int) -> int:
-    """Return the size of the committee."""
-    return committee_size(n_features) if isinstance(n_members, str) else int(n_members)
 
 
 class CommitteeMixin:
@@ -39,26 +29,33 @@ class CommitteeMixin:
     n_jobs: int | None
 
     def _committee(self, problem: Problem) -> Committee:
-        return Committee(count_members(self.n_members, problem.n_features), self.n_jobs)
+        wanted, p = self.n_members, problem.n_features
+        n_members = committee_size(p) if isinstance(wanted, str) else int(wanted)
+        return Committee(n_members, self.n_jobs)
 
     def _n_tasks(self, problem: Problem) -> int:
         return len(self._committee(problem).ranges())
 
+    def _subspaces(self: Any, problem: Problem, n_drawn: int) -> NDArray[np.int32] | None:
+        """Return the features of all members, or None where they are drawn with equal chances.
 
-def features_of_members(
-    kind: Kind, problem: Problem, n_members: int, n_drawn: int
-) -> NDArray[np.int32] | None:
-    """Return the features of all members, or None where they are drawn with equal chances.
+        Members draw these by themselves, where they are at work.
+        """
+        if self.subspace == "random":
+            return None
+        size = self._committee(problem).n_members, n_drawn
+        return draw_subspaces(self.subspace, problem.X, problem.labels, problem.seed, *size)
 
-    Members draw these by themselves, where they are at work.
-    """
-    if kind == "random":
-        return None
-    return draw_subspaces(kind, problem.X, problem.labels, problem.seed, n_members, n_drawn)
+
+def measure(
+    block: Block, setting: Any, labels: NDArray[Any], weights: NDArray[Any], options: dict[str, Any]
+) -> Importance:
+    """Permute the features of each member over its out-of-bag rows; see `TreeBlock.permute`."""
+    return block.permute(setting, labels, weights, **options)
 
 
 def add_up(
-    parts: list[Importance], divisor: NDArray[np.int64] | int, n_features: int
+    parts: Sequence[Importance], divisor: NDArray[np.int64] | int, n_features: int
 ) -> NDArray[np.float64]:
     """Add the losses in member order and divide; a feature that nobody drew has no score."""
     features = np.concatenate([part.features for part in parts])

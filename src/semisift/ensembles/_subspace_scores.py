@@ -84,42 +84,31 @@ def _compressed(
     i: int, deal: Deal, setting: SubspaceSetting
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Score a member whose unlabelled rows are the units of a map."""
-    values = dense_columns(setting.X, deal.features[i])
+    alone = deal.alone(i)
+    values = dense_columns(setting.X, alone.features[0])
     held = values[setting.constraints.rows]
-    X = np.asfortranarray(np.vstack([held, batch_som(values[_unlabelled(i, deal)]).units]))
-    rows = np.arange(len(X), dtype=np.int32)
-    alone = Deal(
-        np.arange(X.shape[1], dtype=np.int32)[None, :],
-        deal.copies[i : i + 1],
-        deal.pair_counts[i : i + 1],
-        rows[None, len(held) :],
-    )
+    X = np.asfortranarray(np.vstack([held, batch_som(values[alone.unlabelled[0]]).units]))
+    rows, columns = (np.arange(n, dtype=np.int32) for n in X.shape)
+    mapped = alone._replace(features=columns[None, :], unlabelled=rows[None, len(held) :])
     own = replace(setting, constraints=setting.constraints._replace(rows=rows[: len(held)]))
-    sums, totals = run_kernel(X, setting.unit[deal.features[i]], alone, own)
+    sums, totals = run_kernel(X, setting.unit[alone.features[0]], mapped, own)
     return sums[0], totals[0]
-
-
-def _unlabelled(i: int, deal: Deal) -> NDArray[np.int32]:
-    """Return the unlabelled rows of a member, which all may share."""
-    return deal.unlabelled[i if len(deal.unlabelled) > 1 else 0]
 
 
 def weigh_members(n_members: int, setting: SubspaceSetting) -> list[Parts]:
     """Return what ties the rows of the first members, to tell whether the heat fits the data."""
     deal = deal_members((0, n_members), setting)
-    if setting.constraints.labels is None:
-        return [_weights(i, deal, setting) for i in range(n_members)]
-    return [_weights(0, *listed_member(i, deal, setting)) for i in range(n_members)]
+    return [_weights(*listed_member(i, deal, setting)) for i in range(n_members)]
 
 
-def _weights(i: int, deal: Deal, setting: SubspaceSetting) -> Parts:
-    features = deal.features[i]
+def _weights(alone: Deal, setting: SubspaceSetting) -> Parts:
+    features = alone.features[0]
     return member_parts(
         dense_columns(setting.X, features),
-        _unlabelled(i, deal),
+        alone.unlabelled[0],
         setting.constraints,
-        deal.copies[i],
-        deal.pair_counts[i] if len(deal.pair_counts) else None,
+        alone.copies[0],
+        alone.pair_counts[0] if len(alone.pair_counts) else None,
         setting.options,
         setting.unit[features],
     )

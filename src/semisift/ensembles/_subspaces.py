@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from semisift import kernels
 from semisift._committee.engine import features_to_draw
 from semisift._problem import Problem
-from semisift.ensembles._shared import count_members, features_of_members
 from semisift.graphs.constrained import list_constraints, scaled, weight_options
 from semisift.math.blocks import MOST_SQUARED
 from semisift.math.cls import TieOptions
@@ -75,7 +74,13 @@ class Deal(NamedTuple):
     features: NDArray[np.int32]
     copies: NDArray[np.int32]
     pair_counts: NDArray[np.int32]
-    unlabelled: NDArray[np.int32]
+    unlabelled: NDArray[np.int32]  # one row where all members share them
+
+    def alone(self, i: int) -> "Deal":
+        """Return what one member is dealt."""
+        own = i if len(self.unlabelled) > 1 else 0
+        features, copies, pair_counts = (part[i : i + 1] for part in self[:3])
+        return Deal(features, copies, pair_counts, self.unlabelled[own : own + 1])
 
 
 def make_setting(ranker: Any, problem: Problem) -> SubspaceSetting:
@@ -115,44 +120,33 @@ def make_setting(ranker: Any, problem: Problem) -> SubspaceSetting:
         balance=None if is_printed else ranker.balance,
         options=options,
         seed=problem.seed,
-        subspaces=features_of_members(
-            ranker.subspace,
-            problem,
-            count_members(ranker.n_members, problem.n_features),
-            n_drawn,
-        ),
+        subspaces=ranker._subspaces(problem, n_drawn),
     )
 
 
 def deal_members(members: tuple[int, int], setting: SubspaceSetting) -> Deal:
     """Draw the features and bootstraps of some members."""
     start, stop = members
-    n_features, n_rows = setting.X.shape[1], len(setting.constraints.rows)
     if setting.subspaces is not None:
         features = setting.subspaces[start:stop]
     else:
-        features = kernels.plan.draw_subspaces(
-            setting.seed, start, stop, n_features, setting.n_drawn
-        )
-    copies = np.ones((stop - start, n_rows), dtype=np.int32)
+        size = setting.X.shape[1], setting.n_drawn
+        features = kernels.plan.draw_subspaces(setting.seed, start, stop, *size)
+    copies = np.ones((stop - start, len(setting.constraints.rows)), dtype=np.int32)
     pair_counts = NO_COUNTS
     if setting.bootstrap is not None and setting.strata[-1] > 0:
-        n = int(setting.strata[-1])
-        places, none = np.arange(n, dtype=np.int32), np.empty(0, dtype=np.int32)
-        drawn, _ = kernels.plan.draw_bags(
-            setting.seed, start, stop, n, places, setting.strata, none
-        )
+        places = np.arange(setting.strata[-1], dtype=np.int32)
+        bags: Any = len(places), places, setting.strata, places[:0]
+        drawn, _ = kernels.plan.draw_bags(setting.seed, start, stop, *bags)
         drawn = drawn if setting.keeps_copies else np.minimum(drawn, 1)
         if setting.bootstrap == "rows":
             copies = drawn
         else:
             pair_counts = drawn
-    labels = setting.constraints.labels
-    if labels is not None:
+    if (labels := setting.constraints.labels) is not None:
         for i, member in enumerate(range(start, stop)):
             _leave_some_out(copies[i], labels.codes >= 0, member, setting)
-    rows = setting.unlabelled
-    most = setting.most_unlabelled
+    rows, most = setting.unlabelled, setting.most_unlabelled
     if most is None or len(rows) <= most:
         return Deal(features, copies, pair_counts, rows[None, :])
     some = np.empty((stop - start, most), dtype=np.int32)
@@ -181,12 +175,9 @@ def _leave_some_out(
 
 def listed_member(i: int, deal: Deal, setting: SubspaceSetting) -> tuple[Deal, SubspaceSetting]:
     """Return what one member is dealt, with a list of the pairs of its own labelled rows."""
-    drawn = np.flatnonzero(deal.copies[i])
-    own = i if len(deal.unlabelled) > 1 else 0
-    alone = Deal(
-        deal.features[i : i + 1],
-        np.ascontiguousarray(deal.copies[i : i + 1, drawn]),
-        NO_COUNTS,
-        deal.unlabelled[own : own + 1],
-    )
+    alone = deal.alone(i)
+    if setting.constraints.labels is None:
+        return alone, setting
+    drawn = np.flatnonzero(alone.copies[0])
+    alone = alone._replace(copies=np.ascontiguousarray(alone.copies[:, drawn]))
     return alone, replace(setting, constraints=setting.constraints.listed(drawn))

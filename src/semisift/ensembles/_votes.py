@@ -1,6 +1,5 @@
 """How a committee decides on the unlabelled rows: counting, class mass, and who is surest."""
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,15 +20,6 @@ class CommitteeVerdict(NamedTuple):
 
     label: NDArray[np.int32]
     confidence: NDArray[np.float64]
-
-
-def sum_votes(parts: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Add up the votes of all blocks."""
-    parts = iter(parts)
-    total = next(parts).copy()
-    for part in parts:
-        total += part
-    return total
 
 
 def decide(

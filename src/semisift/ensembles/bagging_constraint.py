@@ -30,6 +30,7 @@ from semisift._problem import Problem
 from semisift._sklearn import MOST_MEMBERS, StrOptions, at_least
 from semisift._threads import one_blas_thread
 from semisift.graphs.pairs import check_kinds, some_pairs, squared_differences, units
+from semisift.math.blocks import blocks
 from semisift.math.columns import ratio
 from semisift.math.streams import Purpose, draw_below
 
@@ -98,15 +99,13 @@ class BaggingConstraintScore(PairRanker):
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         check_kinds(problem, type(self).__name__)
         pairs = some_pairs(problem, self.max_pairs)
-        n_at_once = max(1, MOST_SCORES // problem.n_features)
+        n_must, n_cannot = len(pairs.must_link), len(pairs.cannot_link)
         total = np.zeros(problem.n_features)
         with one_blas_thread():
-            for start in range(0, self.n_members, n_at_once):
-                bags = range(start, min(start + n_at_once, self.n_members))
-                must = draw_bags(problem.seed, bags, len(pairs.must_link), Purpose.LABELLED_BAG)
-                cannot = draw_bags(
-                    problem.seed, bags, len(pairs.cannot_link), Purpose.UNLABELLED_BAG
-                )
+            for block in blocks(self.n_members, problem.n_features, MOST_SCORES):
+                bags = range(block.start, block.stop)
+                must = draw_bags(problem.seed, bags, n_must, Purpose.LABELLED_BAG)
+                cannot = draw_bags(problem.seed, bags, n_cannot, Purpose.UNLABELLED_BAG)
                 for scores in score_bags(problem, pairs, must, cannot):
                     total += rank_columns(scores) if self.aggregation == "rank" else scores
         return -total / self.n_members
@@ -115,13 +114,8 @@ class BaggingConstraintScore(PairRanker):
 def draw_bags(seed: int, bags: range, n_pairs: int, purpose: Purpose) -> NDArray[np.float64]:
     """Return how often each bag drew each pair; a bag's draws depend on its number alone."""
     counters = np.arange(n_pairs)
-    return np.array(
-        [
-            np.bincount(draw_below(seed, bag, purpose, counters, n_pairs), minlength=n_pairs)
-            for bag in bags
-        ],
-        dtype=np.float64,
-    )
+    drawn = (draw_below(seed, bag, purpose, counters, n_pairs) for bag in bags)
+    return np.array([np.bincount(each, minlength=n_pairs) for each in drawn], dtype=np.float64)
 
 
 def score_bags(
@@ -153,10 +147,7 @@ def score_bags(
 
 
 def _sum_bags(
-    problem: Problem,
-    pairs: NDArray[np.integer],
-    bags: NDArray[np.float64],
-    unit: NDArray[np.float64],
+    problem: Problem, pairs: NDArray[np.integer], bags: NDArray[Any], unit: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     sums = np.zeros((len(bags), problem.n_features))
     if len(pairs):

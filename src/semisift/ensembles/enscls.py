@@ -14,15 +14,12 @@ from semisift._base import PairRanker
 from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions, at_least
 from semisift.ensembles._aggregate import AGGREGATES, aggregate
-from semisift.ensembles._shared import (
-    COMMITTEE_CONSTRAINTS,
-    SUBSPACE_CONSTRAINTS,
-    CommitteeMixin,
-)
+from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin
 from semisift.ensembles._subspace_scores import MemberScores, score_members, weigh_members
 from semisift.ensembles._subspaces import SubspaceSetting, make_setting
 from semisift.graphs.constrained import refuse_vanished, warn_of_no_cannot_link
 from semisift.math.cls import N_CANNOT_LINKS
+from semisift.math.subspaces import KINDS
 
 # Members whose weights are looked at one by one, to tell whether the heat fits the data.
 N_PROBED = 3
@@ -143,7 +140,7 @@ class EnsCLS(CommitteeMixin, PairRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PairRanker._parameter_constraints,
         **{name: COMMITTEE_CONSTRAINTS[name] for name in ("n_members", "max_features", "n_jobs")},
-        **SUBSPACE_CONSTRAINTS,
+        "subspace": [StrOptions(set(KINDS))],
         "aggregation": [StrOptions(set(AGGREGATES))],
         "balance": [None, Interval(Real, 0, None, closed="left")],
         "bootstrap": [None, StrOptions({"plain", "stratified"})],
@@ -206,9 +203,8 @@ class EnsCLS(CommitteeMixin, PairRanker):
     def _check_heat(self, n_probed: int, setting: SubspaceSetting) -> None:
         """Refuse weights that vanish in most members, and warn of few edges in most of them."""
         weights = weigh_members(n_probed, setting)
-        vanished = sum(each.vanished for each in weights)
         few = sorted(each.few_edges for each in weights if each.few_edges is not None)
-        if 2 * vanished > n_probed:
+        if 2 * sum(each.vanished for each in weights) > n_probed:
             refuse_vanished(type(self).__name__, self.variant == "paper")
         elif 2 * len(few) > n_probed:
             refuse_vanished(type(self).__name__, False, few[len(few) // 2])

@@ -10,20 +10,10 @@ from numpy.typing import NDArray
 
 from semisift._base import FeatureRanker
 from semisift._committee.engine import features_to_draw
-from semisift._committee.members import (
-    Block,
-    Importance,
-    Setting,
-    build_setting,
-    new_blocks,
-    row_mask,
-)
+from semisift._committee.members import build_setting, new_blocks
 from semisift._problem import Problem
-from semisift.ensembles._shared import (
-    COMMITTEE_CONSTRAINTS,
-    CommitteeMixin,
-    add_up,
-)
+from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin, add_up, measure
+from semisift.math.masks import row_mask
 
 
 class ForestImportance(CommitteeMixin, FeatureRanker):
@@ -89,7 +79,7 @@ class ForestImportance(CommitteeMixin, FeatureRanker):
     n_jobs: int | None = None
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
-        problem = problem.labelled_part()
+        problem = problem.part(problem.labels.labelled)
         labels = problem.labels
         setting = build_setting(
             problem,
@@ -98,17 +88,10 @@ class ForestImportance(CommitteeMixin, FeatureRanker):
             draws_at_nodes=True,
         )
         truth = row_mask(labels.codes == np.arange(labels.n_classes)[:, None])
+        options = {"net": True, "sampled": self.permutation == "sampled"}
         with self._committee(problem) as committee:
-            blocks = new_blocks(committee, setting)
-            measured = committee.map(measure, blocks, setting, truth, self.permutation)
+            blocks, weights = new_blocks(committee, setting), np.ones(problem.n_rows)
+            measured = committee.map(measure, blocks, setting, truth, weights, options)
             parts = list(self._progress(measured, "trees"))
         n_grown = sum(len(part.agreement) for part in parts)  # fewer if a callback stopped it
         return add_up(parts, n_grown, problem.n_features)
-
-
-def measure(
-    block: Block, setting: Setting, truth: NDArray[np.uint64], permutation: str
-) -> Importance:
-    """Permute the features of each tree over its out-of-bag labelled rows."""
-    weights = np.ones(len(setting.labels.codes))
-    return block.permute(setting, truth, weights, net=True, sampled=permutation == "sampled")

@@ -147,11 +147,9 @@ class PCTForestImportance(CommitteeMixin, FeatureRanker):
         self.label_weight_ = setting.label_weight
         with self._committee(problem) as committee:
             measured = committee.map(measure, committee.ranges(), setting, self.importance)
-            parts = list(self._progress(measured, "trees"))
-        columns = np.concatenate([part.columns for part in parts])
-        values = np.concatenate([part.values for part in parts])
-        n_grown = sum(part.n_trees for part in parts)  # fewer if a callback stopped it
-        return np.bincount(columns, values, minlength=problem.n_features) / n_grown
+            columns, values, n_trees = zip(*self._progress(measured, "trees"), strict=True)
+        total = np.bincount(np.concatenate(columns), np.concatenate(values), problem.n_features)
+        return total / sum(n_trees)  # fewer if a callback stopped it
 
     def _setting(self, problem: Problem) -> PCTSetting:
         """Prepare the data, and choose the weight of the labels if that was asked for."""

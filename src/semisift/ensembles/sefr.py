@@ -11,22 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._base import FeatureRanker
+from semisift._committee.blocks import Importance
 from semisift._committee.engine import features_to_draw
-from semisift._committee.members import (
-    Block,
-    Importance,
-    Setting,
-    build_setting,
-    new_blocks,
-    row_mask,
-)
+from semisift._committee.members import Block, build_setting, new_blocks
 from semisift._problem import Problem
 from semisift._sklearn import HasMethods, Interval, at_least
-from semisift.ensembles._shared import (
-    COMMITTEE_CONSTRAINTS,
-    CommitteeMixin,
-    add_up,
-)
+from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin, add_up
+from semisift.math.masks import row_mask
 
 
 class SEFR(CommitteeMixin, FeatureRanker):
@@ -138,19 +129,15 @@ class SEFR(CommitteeMixin, FeatureRanker):
                 truth,
                 (self.max_iter, self.pick_share, self.min_confidence, self.permutation),
             )
-            answers = list(self._progress(trained, "members"))
-        parts = [part for part, _ in answers]
+            parts, n_rounds = zip(*self._progress(trained, "members"), strict=True)
         # scikit-learn expects at least one iteration of whoever has a max_iter
-        self.n_iter_ = max(1, *(n_rounds for _, n_rounds in answers))
+        self.n_iter_ = max(1, *n_rounds)
         self.n_draws_ = np.sum([part.draws for part in parts], axis=0)
         return add_up(parts, self.n_draws_, problem.n_features)
 
 
 def self_train_and_measure(
-    block: Block,
-    setting: Setting,
-    truth: NDArray[np.uint64],
-    options: tuple[int, float, float, str],
+    block: Block, setting: Any, truth: NDArray[np.uint64], options: tuple[int, float, float, str]
 ) -> tuple[Importance, int]:
     """Let each member of a block train itself, then permute its features."""
     max_iter, pick_share, min_confidence, permutation = options

@@ -5,6 +5,7 @@ ensemble learning. IEEE International Conference on Data Mining (ICDM), algorith
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Literal
@@ -13,69 +14,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._base import FeatureRanker
-from semisift._committee.blocks import count_quotas
-from semisift._committee.engine import Committee, features_to_draw
-from semisift._committee.members import (
-    Block,
-    Importance,
-    Setting,
-    build_setting,
-    new_blocks,
-    row_mask,
-)
+from semisift._committee.blocks import Importance, count_quotas
+from semisift._committee.engine import features_to_draw
+from semisift._committee.members import Block, build_setting, new_blocks
 from semisift._problem import Problem
 from semisift._sklearn import HasMethods, Interval, StrOptions, at_least
-from semisift.ensembles._shared import (
-    COMMITTEE_CONSTRAINTS,
-    SUBSPACE_CONSTRAINTS,
-    add_up,
-    count_members,
-    features_of_members,
-)
-from semisift.ensembles._votes import (
-    class_prior,
-    decide,
-    sort_confident,
-    sum_votes,
-)
+from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin, add_up, measure
+from semisift.ensembles._votes import class_prior, decide, sort_confident
+from semisift.math.masks import row_mask
+from semisift.math.subspaces import KINDS
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Where the printed method and the recommended one part."""
+    """Where the printed method and the recommended one part; as printed unless told otherwise."""
 
-    n_rounds: int
-    stratified: bool  # bootstrap each class by itself, so that no bag lacks one (did not help)
-    probability: bool  # leaves vote with their class shares instead of their majority
-    widest_gap: bool  # between equal splits: the widest gap instead of the first
-    net: bool  # rows that turn right by the permutation count against the feature
-    per_draw: bool  # divide by the members that drew a feature instead of by all
-    mends_collapse: bool  # class-mass normalisation where the vote leaves classes without rows
+    n_rounds: int = 10
+    # bootstrap each class by itself, so that no bag lacks one (did not help)
+    stratified: bool = False
+    probability: bool = False  # leaves vote with their class shares instead of their majority
+    widest_gap: bool = False  # between equal splits: the widest gap instead of the first
+    net: bool = False  # rows that turn right by the permutation count against the feature
+    per_draw: bool = False  # divide by the members that drew a feature instead of by all
+    mends_collapse: bool = False  # class-mass normalisation where the vote leaves classes empty
 
 
 VARIANTS = {
-    "paper": Reading(
-        n_rounds=10,
-        stratified=False,
-        probability=False,
-        widest_gap=False,
-        net=False,
-        per_draw=False,
-        mends_collapse=False,
-    ),
+    "paper": Reading(),
     "default": Reading(
-        n_rounds=3,
-        stratified=False,
-        probability=True,
-        widest_gap=True,
-        net=True,
-        per_draw=True,
-        mends_collapse=True,
+        n_rounds=3, probability=True, widest_gap=True, net=True, per_draw=True, mends_collapse=True
     ),
 }
 
 
-class SSFI(FeatureRanker):
+class SSFI(CommitteeMixin, FeatureRanker):
     """Rank features by what a committee of co-trained trees loses when they are permuted.
 
     Each of N members draws sqrt(p) features and bootstraps of the labelled and of the unlabelled
@@ -185,7 +157,7 @@ class SSFI(FeatureRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
         **COMMITTEE_CONSTRAINTS,
-        **SUBSPACE_CONSTRAINTS,
+        "subspace": [StrOptions(set(KINDS))],
         "max_iter": [StrOptions({"auto"}), at_least(0)],
         "growth": [Interval(Real, 0, None, closed="neither")],
         "class_prior": [None, "array-like", dict],
@@ -225,7 +197,6 @@ class SSFI(FeatureRanker):
         scaled: dict[str, Any] = {}
         if reading.mends_collapse:
             scaled["prior" if self.class_prior is not None else "labelled_shares"] = prior
-        n_members = count_members(self.n_members, problem.n_features)
         n_drawn = features_to_draw(self.max_features, problem.n_features)
         setting = build_setting(
             problem,
@@ -234,14 +205,15 @@ class SSFI(FeatureRanker):
             stratified=reading.stratified,
             widest_gap=reading.widest_gap,
             max_depth=self.max_depth,
-            subspaces=features_of_members(self.subspace, problem, n_members, n_drawn),
+            subspaces=self._subspaces(problem, n_drawn),
         )
-        with Committee(n_members, self.n_jobs) as committee:
+        with self._committee(problem) as committee:
             # algorithm 1, lines 3 to 11: the initial committee, and its first vote
             steps = self._progress(range(n_rounds + 2), "round")
             next(steps)
-            blocks = new_blocks(committee, setting)
-            blocks, votes = vote(committee, blocks, setting, reading.probability)
+            blocks: Sequence[Block] = new_blocks(committee, setting)
+            how = setting, reading.probability
+            votes = sum(committee.map(cast_votes, blocks, *how))
             verdict = decide(votes[unlabelled], **scaled)
 
             # lines 12 to 20: every member is handed the rows that the others are surest about
@@ -249,27 +221,22 @@ class SSFI(FeatureRanker):
             while self.n_iter_ < n_rounds and next(steps, None) is not None:
                 self.n_iter_ += 1
                 choice = sort_confident(verdict, unlabelled, problem.n_rows, quotas)
-                advanced = list(
-                    committee.map(co_train, blocks, setting, choice, reading.probability)
-                )
-                if not any(changed for _, _, changed in advanced):
+                trained = committee.map(co_train, blocks, *how, choice)
+                blocks, cast, changed = zip(*trained, strict=True)
+                if not any(changed):
                     break
-                blocks = [block for block, _, _ in advanced]
-                votes = sum_votes(block_votes for _, block_votes, _ in advanced)
+                votes = sum(cast)
                 verdict = decide(votes[unlabelled], **scaled)
 
             # lines 21 to 34: what the members lose when a feature is permuted
             label, confidence = labels.codes.copy(), np.ones(problem.n_rows)
             label[unlabelled], confidence[unlabelled] = verdict
             by_label = row_mask(label == np.arange(labels.n_classes)[:, None])
-            parts = list(
-                committee.map(
-                    measure, blocks, setting, by_label, confidence, reading.net, self.permutation
-                )
-            )
+            options = {"net": reading.net, "sampled": self.permutation == "sampled"}
+            parts = [*committee.map(measure, blocks, setting, by_label, confidence, options)]
             never_voted = row_mask(label < 0)
             if never_voted.any():
-                _, votes = vote(committee, blocks, setting, reading.probability, never_voted)
+                votes = sum(committee.map(cast_votes, blocks, *how, never_voted))
                 verdict = decide(votes[unlabelled], **scaled)
                 label[unlabelled], confidence[unlabelled] = verdict
                 # nobody has an opinion: the most frequent class, with no confidence
@@ -281,21 +248,22 @@ class SSFI(FeatureRanker):
         self.confidence_ = confidence
         self.oob_agreement_ = mean_agreement(parts)
         self.n_draws_ = np.sum([part.draws for part in parts], axis=0)
-        return add_up(parts, self.n_draws_ if reading.per_draw else n_members, problem.n_features)
+        divisor = self.n_draws_ if reading.per_draw else committee.n_members
+        return add_up(parts, divisor, problem.n_features)
 
 
 # What travels to the blocks -----------------------------------------------------------------------
 
 
 def cast_votes(
-    block: Block, setting: Setting, probability: bool, rows: NDArray[np.uint64] | None
-) -> tuple[Block, NDArray[np.int64]]:
+    block: Block, setting: Any, probability: bool, rows: NDArray[np.uint64] | None = None
+) -> NDArray[np.int64]:
     """Let each member vote on its out-of-bag rows (and on `rows`, where given)."""
-    return block, block.vote(setting, probability, rows)
+    return block.vote(setting, probability, rows)
 
 
 def co_train(
-    block: Block, setting: Setting, choice: tuple[NDArray[Any], ...], probability: bool
+    block: Block, setting: Any, probability: bool, choice: tuple[NDArray[Any], ...]
 ) -> tuple[Block, NDArray[np.int64], bool]:
     """Hand each member its confident rows (algorithm 2), refit it and let it vote again."""
     order, confidence, class_starts, quotas = choice
@@ -303,33 +271,6 @@ def co_train(
     slots = np.repeat(np.arange(len(quotas), dtype=np.int32), quotas)
     block = block.with_picks(rows, np.broadcast_to(slots, rows.shape))
     return block, block.vote(setting, probability), bool((rows >= 0).any())
-
-
-def measure(
-    block: Block,
-    setting: Setting,
-    by_label: NDArray[np.uint64],
-    confidence: NDArray[np.float64],
-    net: bool,
-    permutation: str,
-) -> Importance:
-    """Permute the features of each member over its out-of-bag rows."""
-    return block.permute(setting, by_label, confidence, net=net, sampled=permutation == "sampled")
-
-
-# What is decided between the rounds ---------------------------------------------------------------
-
-
-def vote(
-    committee: Committee,
-    blocks: list[Block],
-    setting: Setting,
-    probability: bool,
-    rows: NDArray[np.uint64] | None = None,
-) -> tuple[list[Block], NDArray[np.int64]]:
-    """Return the blocks and the votes of the whole committee."""
-    answers = list(committee.map(cast_votes, blocks, setting, probability, rows))
-    return [block for block, _ in answers], sum_votes(votes for _, votes in answers)
 
 
 def mean_agreement(parts: list[Importance]) -> float:

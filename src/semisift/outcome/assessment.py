@@ -11,14 +11,9 @@ from numpy.typing import NDArray
 from semisift._problem import Problem
 from semisift.math.stability import Stability, nogueira
 from semisift.outcome.decisions import count_decisions, find_confirmed, near_copies
-from semisift.outcome.labellings import (
-    SIGNIFICANT,
-    LabellingsTest,
-    compare_labellings,
-    scores_by_labelling,
-)
-from semisift.outcome.samples import exchanges_labels, half_of_rows
-from semisift.outcome.scoring import ERROR, Scorer, at_most, learns_from_labels, seed_of
+from semisift.outcome.labellings import SIGNIFICANT, LabellingsTest, shuffled, try_labellings
+from semisift.outcome.samples import exchanges_labels
+from semisift.outcome.scoring import ERROR, Scorer, seeds_of
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -150,33 +145,33 @@ def assess_ranking(
     """
     scorer = Scorer(ranker, light=light)
     test = None
-    if n_permutations and learns_from_labels(ranker, problem):
-        test = permutation_test(scorer, problem, at_most(steps, n_permutations), seed)
+    if n_permutations and scorer.learns_from_labels(problem):
+        others = shuffled(problem, steps, n_permutations, seed, PERMUTATION_STREAM)
+        test = try_labellings(scorer, problem, others)
     if n_best is None:
         n_best = _count_best(ranker, test)
-    rankings = resampled_rankings(scorer, problem, at_most(steps, n_resamples), seed)
-    rankings = put_last(rankings, near_copies(ranker))
-    found = len(rankings) > 0
+    seeds = seeds_of(steps, n_resamples, seed, RESAMPLE_STREAM)
+    found = np.array([*scorer.rankings_on_halves(problem, seeds)], dtype=np.int64)
+    rankings = put_last(found.reshape(-1, problem.n_features), near_copies(ranker))
+    n_resamples = len(rankings)
+    best = [np.flatnonzero(ranking <= n_best) for ranking in rankings]
+    on_scale = not (light or ranker.scores_are_places)
     return Assessment(
-        rank_interval=rank_interval(rankings) if found else None,
-        selection_probability=(rankings <= n_best).mean(axis=0) if found else None,
-        stability=best_stability(rankings, n_best) if found else None,
+        rank_interval=rank_interval(rankings) if n_resamples else None,
+        selection_probability=(rankings <= n_best).mean(axis=0) if n_resamples else None,
+        stability=nogueira(best, problem.n_features) if n_resamples else None,
         n_best=n_best,
-        n_resamples=len(rankings),
+        n_resamples=n_resamples,
         p_value=nan if test is None else test.p_value,
         p_values=None if test is None else test.p_values,
         decisions=None if test is None else test.decisions,
-        chance_score=_chance_score(ranker, test, light),
+        # NaN where it is on another scale than the scores
+        chance_score=nan if test is None or not on_scale else test.chance_score,
         n_permutations=0 if test is None else test.n_labellings,
         exchanged=exchanges_labels(problem),
         light=light,
         is_copy=near_copies(ranker),
     )
-
-
-def _chance_score(ranker: "FeatureRanker", test: LabellingsTest | None, light: bool) -> float:
-    """Return the best score by chance; NaN where it is on another scale than the scores."""
-    return nan if test is None or light or ranker.scores_are_places else test.chance_score
 
 
 def _count_best(ranker: "FeatureRanker", test: LabellingsTest | None) -> int:
@@ -191,26 +186,6 @@ def _count_best(ranker: "FeatureRanker", test: LabellingsTest | None) -> int:
     elif test is not None:
         n_best = int(find_confirmed(test.decisions, copies).sum())
     return n_best or min(N_SHOWN, max(1, int((~copies).sum()) // 2))
-
-
-def permutation_test(
-    scorer: Scorer, problem: Problem, numbers: Iterator[int], seed: int
-) -> LabellingsTest | None:
-    """Compare the scores with those under labels that tell nothing; None where that is no test."""
-    seeds = (seed_of(seed, PERMUTATION_STREAM, number) for number in numbers)
-    scores = scores_by_labelling(scorer, problem, seeds)
-    return None if scores is None else compare_labellings(scores)
-
-
-def resampled_rankings(
-    scorer: Scorer, problem: Problem, numbers: Iterator[int], seed: int
-) -> NDArray[np.int64]:
-    """Return the ranks of all columns on halves of the rows, of shape (n_resamples, p)."""
-    rankings = []
-    for number in numbers:
-        own = seed_of(seed, RESAMPLE_STREAM, number)
-        rankings.append(scorer.ranking_on(problem, half_of_rows(problem, own), own))
-    return np.array(rankings, dtype=np.int64).reshape(-1, problem.n_features)
 
 
 def put_last(rankings: NDArray[np.int64], copies: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -229,9 +204,3 @@ def rank_interval(rankings: NDArray[np.int64]) -> NDArray[np.int64]:
     low = np.quantile(rankings, TAIL, axis=0, method="lower")
     high = np.quantile(rankings, 1 - TAIL, axis=0, method="higher")
     return np.column_stack([low, high]).astype(np.int64)
-
-
-def best_stability(rankings: NDArray[np.int64], n_best: int) -> Stability:
-    """Return how alike the best columns of the rankings are."""
-    tops = [np.flatnonzero(ranking <= n_best) for ranking in rankings]
-    return nogueira(tops, rankings.shape[1])

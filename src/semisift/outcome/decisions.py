@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
 
-WORDS = {
-    "confirmed": "confirmed",
-    "tentative": "tentative",
-    "rejected": "not told from chance",
-}
+WORDS = {"confirmed": "confirmed", "tentative": "tentative", "rejected": "not told from chance"}
 
 # In the lines of a table, where the heading has the room for words.
 HEADING = "told from chance"
@@ -26,6 +22,11 @@ def near_copies(ranker: "FeatureRanker") -> NDArray[np.bool_]:
     """Return which columns of a fitted ranker are near-copies of better ones."""
     columns = np.arange(ranker.n_features_in_)
     return np.asarray(getattr(ranker, "represented_by_", columns) != columns)
+
+
+def decide(confirmed: NDArray[np.bool_], tentative: NDArray[np.bool_]) -> NDArray[np.str_]:
+    """Return the decision on each feature; what is confirmed need not be tentative as well."""
+    return np.select([confirmed, tentative], ["confirmed", "tentative"], "rejected").astype("U9")
 
 
 def find_confirmed(decisions: NDArray[np.str_], is_copy: NDArray[np.bool_]) -> NDArray[np.bool_]:

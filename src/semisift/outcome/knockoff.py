@@ -39,24 +39,15 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 
 from semisift._problem import Problem
 from semisift._threads import one_blas_thread
-from semisift.outcome.samples import shuffled_labels, with_columns
-from semisift.outcome.scoring import (
-    ALPHA,
-    LABEL_STREAM,
-    MOST,
-    MaxTest,
-    Scorer,
-    at_most,
-    learns_from_labels,
-    seed_of,
-)
+from semisift.outcome.decisions import decide
+from semisift.outcome.labellings import shuffled
+from semisift.outcome.samples import with_columns
+from semisift.outcome.scoring import ALPHA, MOST, MaxTest, Scorer, seed_of
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
 
 KNOCKOFF_STREAM = 0x6B6E6F
-
-MOST_COLUMNS = 5000
 
 Q = 0.1
 
@@ -172,15 +163,6 @@ def _correlations(
     return values, vectors[kept].T, shrinkage
 
 
-def difference(own: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return differences of scores, with infinite ones put just outside the finite ones."""
-    both = np.stack([own, others])
-    finite = both[np.isfinite(both)]
-    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
-    both = np.clip(both, low, high + max(high - low, 1.0))
-    return np.asarray(both[0] - both[1])
-
-
 def decide_by_knockoffs(
     ranker: "FeatureRanker", problem: Problem, steps: Iterator[int]
 ) -> tuple[NDArray[np.str_], KnockoffCutoff]:
@@ -196,41 +178,33 @@ def decide_by_knockoffs(
     W = differences(scorer, both)
     threshold = knockoff_threshold(W, Q)
     p_value = None
-    if np.isfinite(threshold) and learns_from_labels(ranker, problem):
+    if np.isfinite(threshold) and scorer.learns_from_labels(problem):
         n_kept = int((threshold <= W).sum())
         p_value = compare_number(scorer, both, n_kept, steps)
-    decisions = np.full(problem.n_features, "rejected", dtype="U9")
-    decisions[knockoff_threshold(W, Q, offset=0) <= W] = "tentative"
-    if p_value is None or p_value <= ALPHA + 1e-12:
-        decisions[threshold <= W] = "confirmed"
+    can_confirm = p_value is None or p_value <= ALPHA + 1e-12
+    decisions = decide((threshold <= W) & can_confirm, knockoff_threshold(W, Q, offset=0) <= W)
     return decisions, KnockoffCutoff(W, threshold, p_value)
 
 
 def differences(scorer: Scorer, both: Problem) -> NDArray[np.float64]:
-    """Return W: the scores of the columns in the first half minus those of their knockoffs."""
-    own, others = np.split(scorer.scores(both), 2)
-    W = difference(own, others)
-    W[both.constant[: len(W)]] = 0.0
-    return W
+    """Return W: the scores of the columns in the first half minus those of their knockoffs.
+
+    Infinite scores are put just outside the finite ones.
+    """
+    scores = scorer.scores(both)
+    finite = scores[np.isfinite(scores)]
+    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
+    own, others = np.split(np.clip(scores, low, high + max(high - low, 1.0)), 2)
+    return np.where(both.constant[: len(own)], 0.0, own - others)
 
 
 def compare_number(scorer: Scorer, both: Problem, n_kept: int, steps: Iterator[int]) -> float:
     """Return the p-value of the number of columns kept, against labels that tell nothing."""
     test = MaxTest(1)
-    for number in at_most(steps, MOST):
-        W = differences(scorer, shuffled_labels(both, seed_of(both.seed, LABEL_STREAM, number)))
-        test.add(
-            np.array([float(n_kept)]), np.array([float((knockoff_threshold(W, Q) <= W).sum())])
-        )
+    for other in shuffled(both, steps, MOST, both.seed):
+        W = differences(scorer, other)
+        n_by_chance = (knockoff_threshold(W, Q) <= W).sum()
+        test.add(np.array([float(n_kept)]), np.array([float(n_by_chance)]))
         if test.is_over():
             break
     return float(test.p_values[0])
-
-
-def check_number(n_features: int) -> None:
-    """Refuse more columns than knockoffs are of use for."""
-    if n_features > MOST_COLUMNS:
-        raise ValueError(
-            f"n_features_to_select='knockoff' takes at most {MOST_COLUMNS:,} columns: got "
-            f"{n_features:,}. Select columns first, or use 'shadow' or 'stability'."
-        )

@@ -16,15 +16,16 @@ F. Pesarin, L. Salmaso (2010). Permutation tests for complex data. Wiley, for th
 P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing. Wiley, for the best score.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semisift._problem import Problem
+from semisift.outcome.decisions import decide
 from semisift.outcome.samples import shuffled_labels
-from semisift.outcome.scoring import ALPHA, Scorer
+from semisift.outcome.scoring import ALPHA, LABEL_STREAM, Scorer, seeds_of
 
 # How many of the highest scores the test of the whole ranking looks at, besides the highest.
 N_TESTED = 20
@@ -70,34 +71,28 @@ class LabellingsTest:
         Confirmed are columns that pass, if the ranking as a whole does; tentative are those that
         beat the best column in more than half of the shuffled labellings.
         """
-        decisions = np.where(self.p_values < 0.5, "tentative", "rejected").astype("U9")
-        if self.p_value <= SIGNIFICANT + 1e-12:
-            decisions[self.passed] = "confirmed"
-        return decisions
+        is_told = self.p_value <= SIGNIFICANT + 1e-12
+        return decide(self.passed & is_told, self.p_values < 0.5)
 
 
-def scores_by_labelling(
-    scorer: Scorer, problem: Problem, seeds: Iterable[int]
-) -> NDArray[np.float64] | None:
-    """Return the scores under the real labels and, behind, under labels that tell nothing.
+def shuffled(
+    problem: Problem, steps: Iterator[int], n: int, seed: int, stream: int = LABEL_STREAM
+) -> Iterator[Problem]:
+    """Return the problem with labels that tell nothing, for each of at most n steps."""
+    return (shuffled_labels(problem, own) for own in seeds_of(steps, n, seed, stream))
 
-    Parameters
-    ----------
-    scorer : Scorer
-    problem : Problem
-    seeds : iterable of int
-        One for each shuffled labelling.
 
-    Returns
-    -------
-    float array of shape (1 + n_labellings, n_parts, p) or None
-        None where the scores of different fits cannot be compared.
+def try_labellings(
+    scorer: Scorer, problem: Problem, others: Iterable[Problem]
+) -> LabellingsTest | None:
+    """Compare the scores with those of the same problem under labels that tell nothing.
+
+    None where the scores of different fits cannot be compared.
     """
     observed = scorer.comparable(problem)
     if observed is None:
         return None
-    rivals = (scorer.comparable(shuffled_labels(problem, seed)) for seed in seeds)
-    return np.array([observed, *rivals])
+    return compare_labellings(np.array([observed, *map(scorer.comparable, others)]))
 
 
 def compare_labellings(scores: NDArray[np.float64]) -> LabellingsTest:

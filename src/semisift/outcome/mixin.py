@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 RULES = ("shadow", "stability", "knockoff")
 
+# More columns than knockoffs are of use for.
+MOST_KNOCKOFFS = 5000
+
 # What is forgotten when a ranker is fitted again.
 OF_A_FIT = ("decisions_", "cutoff_", "assessment_", "rank_interval_", "selection_probability_")
 
@@ -54,15 +57,11 @@ class CutoffMixin:
         """Forget the decisions of an earlier fit, and refuse what the rule cannot do."""
         for name in OF_A_FIT:
             self.__dict__.pop(name, None)
-        if self._rule == "knockoff":
-            from semisift.outcome.knockoff import check_number
-
-            check_number(problem.n_features)
-
-    def _n_tasks_with_rule(self: Any, problem: Problem) -> int | None:
-        """Return how many items the fit will pass through `_progress`; None if unknown."""
-        own: int | None = self._n_tasks(problem)
-        return None if own is None else own + self._n_repetitions()
+        if self._rule == "knockoff" and problem.n_features > MOST_KNOCKOFFS:
+            raise ValueError(
+                f"n_features_to_select='knockoff' takes at most {MOST_KNOCKOFFS:,} columns: got "
+                f"{problem.n_features:,}. Select columns first, or use 'shadow' or 'stability'."
+            )
 
     def _n_repetitions(self) -> int:
         if self._rule is None:
@@ -76,34 +75,28 @@ class CutoffMixin:
         if self._rule is None:
             return
         # The rules load what a fit without them does not need.
-        from semisift.outcome.knockoff import decide_by_knockoffs
-        from semisift.outcome.shadow import decide_by_shadows
-        from semisift.outcome.stability import decide_by_stability
+        from semisift.outcome import knockoff, shadow, stability
 
-        decide = {
-            "shadow": decide_by_shadows,
-            "stability": decide_by_stability,
-            "knockoff": decide_by_knockoffs,
+        decide: Any = {
+            "shadow": shadow.decide_by_shadows,
+            "stability": stability.decide_by_stability,
+            "knockoff": knockoff.decide_by_knockoffs,
         }[self._rule]
         steps = self._progress(range(self._n_repetitions()), "repetition")
-        decisions, cutoff = decide(self, problem, steps)
+        decided = decide(self, problem, steps)
         for _ in steps:  # to the end of the bar, also where the rule was sure early
             pass
-        self.decisions_, self.cutoff_ = decisions, cutoff
-        counts = count_decisions(decisions, near_copies(self))
-        if not counts["confirmed"]:
-            self._warn_of_nothing(problem, counts["tentative"])
-
-    def _warn_of_nothing(self: Any, problem: Problem, n_tentative: int) -> None:
-        n_labelled = len(problem.labels.labelled)
+        self.decisions_, self.cutoff_ = decided
+        counts = count_decisions(self.decisions_, near_copies(self))
+        if counts["confirmed"]:
+            return
+        n_tentative, n_labelled = counts["tentative"], len(problem.labels.labelled)
+        tentative = f" ({n_tentative} tentative)" if n_tentative else ""
         why = f": with {count(n_labelled, 'labelled row')} nothing stands out" if n_labelled else ""
         warn(
             f"n_features_to_select={self._rule!r} confirmed none of "
-            f"{count(problem.n_features, 'column')}"
-            + (f" ({n_tentative} tentative)" if n_tentative else "")
-            + f"{why}. The ranking stands; "
-            + ("label more rows, or " if n_labelled else "")
-            + "select a number of columns.",
+            f"{count(problem.n_features, 'column')}{tentative}{why}. The ranking stands; "
+            f"{'label more rows, or ' if n_labelled else ''}select a number of columns.",
             NothingSelectedWarning,
         )
 
@@ -195,12 +188,9 @@ class CutoffMixin:
         [1, 6]
         """
         check_is_fitted(self)
-        given = {
-            "n_resamples": n_resamples,
-            "n_permutations": n_permutations,
-            "random_state": random_state,
-        }
-        for name, value in given.items():
+        given = [n_resamples, n_permutations, random_state]
+        names = ["n_resamples", "n_permutations", "random_state"]
+        for name, value in zip(names, given, strict=True):
             if value is not None and (not isinstance(value, Integral) or value < 0):
                 raise ValueError(f"{name} must be a whole number, 0 or more: got {value!r}.")
         p = self.n_features_in_
@@ -219,19 +209,17 @@ class CutoffMixin:
         from semisift.outcome.assessment import assess_ranking
 
         n_steps = n_permutations + n_resamples
-        task = self._init_callback_context(task_name="assess", max_subtasks=n_steps)
-        task.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        self.assessment_ = assess_ranking(
-            self,
-            problem,
-            self._progress(range(n_steps), "repetition"),
-            n_best=n_best,
-            n_resamples=n_resamples,
-            n_permutations=n_permutations,
-            seed=problem.seed if random_state is None else random_state,
-            light=light,
-        )
-        task.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={})
+        with self._watched(X, y, n_steps, "assess"):
+            self.assessment_ = assess_ranking(
+                self,
+                problem,
+                self._progress(range(n_steps), "repetition"),
+                n_best=n_best,
+                n_resamples=n_resamples,
+                n_permutations=n_permutations,
+                seed=problem.seed if random_state is None else random_state,
+                light=light,
+            )
         self.rank_interval_ = self.assessment_.rank_interval
         self.selection_probability_ = self.assessment_.selection_probability
         return self.assessment_

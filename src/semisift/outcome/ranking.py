@@ -1,5 +1,6 @@
 """Outcome: what came out of a fit, made once and read by all that show, write or select."""
 
+import importlib
 import math
 from collections import defaultdict
 from collections.abc import Sequence
@@ -97,6 +98,11 @@ class Outcome:
         """How sure the ranking is, where it was assessed."""
         return getattr(self.ranker, "assessment_", None)
 
+    @property
+    def cutoff(self) -> Any:
+        """What the rule of the ranker measured; None without a rule."""
+        return getattr(self.ranker, "cutoff_", None)
+
     @cached_property
     def is_copy(self) -> NDArray[np.bool_]:
         """Which features are near-copies of a better one."""
@@ -168,30 +174,22 @@ class Outcome:
 
     def to_frame(self, output: Literal["polars", "pandas"] = "polars") -> Any:
         """Return a frame with a row for each feature, best first; see `FeatureRanker.to_frame`."""
+        stands, interval = self.represented_by, self.rank_interval
         table: dict[str, Any] = {
-            "feature": [str(name) for name in self.features],
+            "feature": self.features.tolist(),
             "rank": np.arange(1, len(self) + 1),
             "score": self.scores,
             "selected": self.selected,
             "draws": self.draws,
+            "represented_by": None if stands is None else self.features[stands].tolist(),
+            "decision": None if self.decisions is None else self.decisions.tolist(),
+            "rank_low": None if interval is None else interval[:, 0],
+            "rank_high": None if interval is None else interval[:, 1],
+            "selection_probability": self.selection_probability,
+            **{f"rank_by_{name}": ranks for name, ranks in (self.parts or {}).items()},
         }
-        if self.represented_by is not None:
-            table["represented_by"] = [str(name) for name in self.features[self.represented_by]]
-        if self.decisions is not None:
-            table["decision"] = self.decisions.tolist()
-        if self.rank_interval is not None:
-            table["rank_low"], table["rank_high"] = self.rank_interval.T
-        table["selection_probability"] = self.selection_probability
-        for name, ranks in (self.parts or {}).items():
-            table[f"rank_by_{name}"] = ranks
         known = {name: values for name, values in table.items() if values is not None}
-        if output == "pandas":
-            import pandas as pd
-
-            return pd.DataFrame(known)
-        import polars as pl
-
-        return pl.DataFrame(known)
+        return importlib.import_module(output).DataFrame(known)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -199,7 +197,7 @@ class Outcome:
         facts: dict[str, Any] = {}
         if self.parts is not None:
             facts["parts"] = dict(zip(self.parts, self.ranker.weights_.tolist(), strict=True))
-        cutoff = getattr(self.ranker, "cutoff_", None)
+        cutoff = self.cutoff
         if cutoff is not None:
             facts["rule"] = {"name": cutoff.rule, "error": cutoff.error}
             if hasattr(cutoff, "repetitions"):
@@ -241,9 +239,8 @@ def outcome_of(
         With what the ranker selects; `Outcome.select` changes that.
     """
     if names is None:
-        names = getattr(ranker, "feature_names_in_", None)
-    if names is None:
-        names = [f"x{j}" for j in range(ranker.n_features_in_)]
+        unnamed = [f"x{j}" for j in range(ranker.n_features_in_)]
+        names = getattr(ranker, "feature_names_in_", unnamed)
     ranks, is_spread = ranker.ranking_, variable_of is not None
     if variable_of is None or variables is None:
         variables, variable_of = names, np.arange(ranker.n_features_in_)
@@ -289,8 +286,9 @@ def _selection(ranker: "FeatureRanker") -> tuple[NDArray[np.bool_], Any]:
 
 def _sureness(ranker: "FeatureRanker", columns: NDArray[np.integer]) -> dict[str, Any]:
     """Return what is known about how sure the ranks of some columns are."""
+    assessed = getattr(getattr(ranker, "assessment_", None), "decisions", None)
     known: dict[str, Any] = {
-        "decisions": decisions_of(ranker),
+        "decisions": getattr(ranker, "decisions_", assessed),
         "rank_interval": getattr(ranker, "rank_interval_", None),
         "selection_probability": getattr(ranker, "selection_probability_", None),
     }
@@ -298,13 +296,6 @@ def _sureness(ranker: "FeatureRanker", columns: NDArray[np.integer]) -> dict[str
     if hasattr(ranker, "part_rankings_"):
         ranks = zip(ranker.rankers_, ranker.part_rankings_, strict=True)
         found["parts"] = {name: own[columns] for (name, _), own in ranks}
-    return found
-
-
-def decisions_of(ranker: "FeatureRanker") -> NDArray[np.str_] | None:
-    """Return what the rule of a ranker decided, else its assessment, else None."""
-    assessed = getattr(getattr(ranker, "assessment_", None), "decisions", None)
-    found: NDArray[np.str_] | None = getattr(ranker, "decisions_", assessed)
     return found
 
 

@@ -58,9 +58,8 @@ def with_shadows(problem: Problem, seed: int, *, own_graph: bool = False) -> Pro
     copies = -(-LEAST_SHADOWS // problem.n_features)
     shuffle = _shuffle_sparse if problem.is_sparse else _shuffle_dense
     shadows = [shuffle(problem.X, rng) for _ in range(copies)]
-    extra: Any = shadows[0]
-    if copies > 1:
-        extra = hstack(shadows, format="csc") if problem.is_sparse else np.hstack(shadows)
+    join: Any = hstack if problem.is_sparse else np.hstack
+    extra = join(shadows) if copies > 1 else shadows[0]
     return with_columns(problem, extra, seed, own_graph=own_graph)
 
 

@@ -1,7 +1,7 @@
 """Score other problems as a ranker does, and the tests that stand on such scores."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from semisift._problem import Problem
-from semisift.outcome.samples import take_rows
+from semisift.outcome.samples import half_of_rows, take_rows
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -51,27 +51,44 @@ class Scorer:
         self.ranker.set_params(**{name: v for name, v in changed.items() if name in known})
         self.n_features = ranker.n_features_in_
         self.mask = getattr(known.get("estimator"), "categorical", None)
-        self.graph = _given_matrix(known.get("graph", ""))
+        # a matrix of all rows, unless the graph is made from the columns
+        graph = known.get("graph", "")
+        is_made = isinstance(graph, str) or hasattr(graph, "fit_transform")
+        self.graph = None if is_made else graph.tocsr() if issparse(graph) else np.asarray(graph)
+
+    def learns_from_labels(self, problem: Problem) -> bool:
+        """Return whether there are labels or pairs that the ranker makes use of."""
+        has_labels = len(problem.labels.labelled) > 0 or bool(problem.given_pairs)
+        return self.ranker.labels_needed != "none" and has_labels
 
     def scores(self, problem: Problem) -> NDArray[np.float64]:
         """Return the score of each column; minus infinity where there is none."""
         self._fit(problem)
         return _without_nan(self.ranker.scores_)
 
-    def ranking_on(
-        self, problem: Problem, rows: NDArray[np.integer], seed: int
-    ) -> NDArray[np.int64]:
-        """Return the rank of each column, 1 is best, on some rows alone."""
-        if self.graph is not None:
-            self.ranker.graph = self.graph[rows][:, rows]
-        self._fit(take_rows(problem, rows, seed))
-        ranking: NDArray[np.int64] = self.ranker.ranking_
-        return ranking
+    def rankings_on_halves(self, problem: Problem, seeds: Iterable[int]) -> Iterator[NDArray[Any]]:
+        """Yield the rank of each column, 1 is best, on half of the rows for each seed."""
+        for seed in seeds:
+            rows = half_of_rows(problem, seed)
+            if self.graph is not None:
+                self.ranker.graph = self.graph[rows][:, rows]
+            self._fit(take_rows(problem, rows, seed))
+            yield self.ranker.ranking_
 
     def comparable(self, problem: Problem) -> NDArray[np.float64] | None:
         """Return scores that can be compared between fits, of shape (n_parts, p), or None."""
         self._fit(problem)
-        return comparable_scores(self.ranker)
+        return self.comparable_of(self.ranker)
+
+    @staticmethod
+    def comparable_of(ranker: "FeatureRanker") -> NDArray[np.float64] | None:
+        """Return the scores of a fitted ranker that can be compared with those of other fits.
+
+        They have the shape (n_parts, p): one row, or one for each ranker of a consensus. None where
+        there are none.
+        """
+        scores = ranker._comparable_scores()
+        return None if scores is None else np.atleast_2d(_without_nan(scores))
 
     def _fit(self, problem: Problem) -> None:
         if self.mask is not None and not isinstance(self.mask, str):
@@ -80,28 +97,6 @@ class Scorer:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.ranker._set_ranking(problem, self.ranker._score(problem))
-
-
-def _given_matrix(graph: Any) -> Any:
-    """Return a graph that is a matrix of all rows; None if it is made from the columns."""
-    if isinstance(graph, str) or hasattr(graph, "fit_transform"):
-        return None
-    return graph.tocsr() if issparse(graph) else np.asarray(graph)
-
-
-def comparable_scores(ranker: "FeatureRanker") -> NDArray[np.float64] | None:
-    """Return scores of a fitted ranker that can be compared with those of other fits, or None.
-
-    They have the shape (n_parts, p): one row, or one for each ranker of a consensus.
-    """
-    scores = ranker._comparable_scores()
-    return None if scores is None else np.atleast_2d(_without_nan(scores))
-
-
-def learns_from_labels(ranker: "FeatureRanker", problem: Problem) -> bool:
-    """Return whether there are labels or pairs that the ranker makes use of."""
-    has_labels = len(problem.labels.labelled) > 0 or bool(problem.given_pairs)
-    return ranker.labels_needed != "none" and has_labels
 
 
 def _without_nan(scores: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -158,10 +153,10 @@ class MaxTest:
         return bool((hopeless | safe).all())
 
 
-def at_most(steps: Iterator[int], n: int) -> Iterator[int]:
-    """Yield the numbers 0, ..., n - 1, each for one of the steps."""
+def seeds_of(steps: Iterator[int], n: int, seed: int, stream: int) -> Iterator[int]:
+    """Yield the seeds of at most n repetitions, each for one of the steps."""
     for number, _ in enumerate(islice(steps, n)):
-        yield number
+        yield seed_of(seed, stream, number)
 
 
 def seed_of(seed: int, stream: int, number: int) -> int:

@@ -33,24 +33,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._problem import Problem
-from semisift.outcome.labellings import (
-    LabellingsTest,
-    compare_labellings,
-    scores_by_labelling,
-)
-from semisift.outcome.samples import shuffled_labels, with_shadows
-from semisift.outcome.scoring import (
-    ALPHA,
-    ERROR,
-    LABEL_STREAM,
-    MOST,
-    MaxTest,
-    Scorer,
-    at_most,
-    comparable_scores,
-    learns_from_labels,
-    seed_of,
-)
+from semisift.outcome.decisions import decide
+from semisift.outcome.labellings import LabellingsTest, shuffled, try_labellings
+from semisift.outcome.samples import with_shadows
+from semisift.outcome.scoring import ALPHA, ERROR, MOST, MaxTest, Scorer, seeds_of
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -122,23 +108,20 @@ def decide_by_shadows(
     p = problem.n_features
     test = MaxTest(p)
     n_better = []
-    is_supervised = learns_from_labels(ranker, problem)
-    for number in at_most(steps, MOST):
-        seed = seed_of(problem.seed, SHADOW_STREAM, number)
+    is_supervised = scorer.learns_from_labels(problem)
+    for seed in seeds_of(steps, MOST, problem.seed, SHADOW_STREAM):
         scores = scorer.scores(with_shadows(problem, seed, own_graph=not is_supervised))
         test.add(scores[:p], scores[p:])
         n_better.append(np.count_nonzero(scores[:p] > test.best[-1]))
         if test.is_over():
             break
     confirmed = test.passed
+    observed = scorer.comparable_of(ranker) if is_supervised else None
     against_labels = None
-    if confirmed.any():
-        against_labels = compare_with_shuffled_labels(ranker, scorer, problem, confirmed, steps)
+    if observed is not None and confirmed.any():
+        against_labels = compare_with_shuffled_labels(observed, scorer, problem, confirmed, steps)
     if against_labels is not None:
         confirmed = confirmed & against_labels.passed
-    was_tested = is_supervised and comparable_scores(ranker) is not None
-    decisions = np.where(confirmed, "confirmed", "rejected").astype("U9")
-    decisions[~confirmed & (2 * test.hits > test.n)] = "tentative"
     cutoff = ShadowCutoff(
         repetitions=test.n,
         hits=test.hits,
@@ -146,9 +129,9 @@ def decide_by_shadows(
         p_values=test.p_values,
         label_p_values=None if against_labels is None else against_labels.p_values,
         chance_score=score_at(ranker.scores_, int(np.median(n_better))),
-        error=ERROR if was_tested else ERROR_WITHOUT_LABELS,
+        error=ERROR_WITHOUT_LABELS if observed is None else ERROR,
     )
-    return decisions, cutoff
+    return decide(confirmed, 2 * test.hits > test.n), cutoff
 
 
 def score_at(scores: NDArray[np.float64], n_better: int) -> float:
@@ -167,23 +150,19 @@ def score_at(scores: NDArray[np.float64], n_better: int) -> float:
 
 
 def compare_with_shuffled_labels(
-    ranker: "FeatureRanker",
+    observed: NDArray[np.float64],
     scorer: Scorer,
     problem: Problem,
     columns: NDArray[np.bool_],
     steps: Iterator[int],
 ) -> MaxTest | LabellingsTest | None:
     """Compare the scores with those under labels that tell nothing, as far as `columns` need it."""
-    observed = comparable_scores(ranker)
-    if observed is None or not learns_from_labels(ranker, problem):
-        return None
-    seeds = (seed_of(problem.seed, LABEL_STREAM, number) for number in at_most(steps, MOST))
+    others = shuffled(problem, steps, MOST, problem.seed)
     if len(observed) > 1:
-        scores = scores_by_labelling(scorer, problem, seeds)
-        return None if scores is None else compare_labellings(scores)
+        return try_labellings(scorer, problem, others)
     test = MaxTest(problem.n_features)
-    for seed in seeds:
-        rivals = scorer.comparable(shuffled_labels(problem, seed))
+    for other in others:
+        rivals = scorer.comparable(other)
         assert rivals is not None
         test.add(observed[0], rivals[0])
         if test.is_over(columns):

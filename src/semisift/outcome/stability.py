@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._problem import Problem
-from semisift.outcome.samples import can_halve, half_of_rows
-from semisift.outcome.scoring import MOST, Scorer, at_most, seed_of
+from semisift.outcome.decisions import decide
+from semisift.outcome.samples import can_halve
+from semisift.outcome.scoring import MOST, Scorer, seeds_of
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -110,18 +111,15 @@ def decide_by_stability(
     n_best = choose_n_best(usable)
     times = np.zeros(problem.n_features)
     n = 0
-    for number in at_most(steps, MOST):
-        seed = seed_of(problem.seed, HALF_STREAM, number)
-        times += scorer.ranking_on(problem, half_of_rows(problem, seed), seed) <= n_best
+    seeds = seeds_of(steps, MOST, problem.seed, HALF_STREAM)
+    for ranking in scorer.rankings_on_halves(problem, seeds):
+        times += ranking <= n_best
         n += 1
     times[problem.constant] = 0  # among the best where there are no others
     frequencies = times / max(1, n)
-    decisions = np.full(problem.n_features, "rejected", dtype="U9")
-    decisions[frequencies >= TENTATIVE] = "tentative"
-    decisions[frequencies >= CONFIRMED] = "confirmed"
     bound = expected_errors(n_best, CONFIRMED, usable)
-    if bound > 1:  # a single column is always the best
-        decisions[decisions == "confirmed"] = "tentative"
+    can_confirm = bound <= 1  # else there is a single column, which is always the best
+    decisions = decide((frequencies >= CONFIRMED) & can_confirm, frequencies >= TENTATIVE)
     holds = can_halve(problem)
     error = f"the expected number of useless features confirmed is at most {bound:.3g}"
     if not holds:

@@ -1,7 +1,9 @@
 """How sure an outcome is, in words for readers who have never tested a hypothesis."""
 
 import math
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from semisift._words import count
@@ -15,45 +17,9 @@ if TYPE_CHECKING:
 # From these stabilities on, the best features are partly, and much, the same (Nogueira 2018).
 PARTLY, MUCH = 0.4, 0.75
 
-NO_PROOF = "this does not show that they are useless"
-LUCK = "which luck can do as well"
-
-SHADOW = (
-    "score higher, almost every time, than the best of copies of all features with their values "
-    "shuffled"
-)
-RARE = (
-    "have scores with the single methods of the consensus that, put together by how rarely "
-    "shuffled labels reach each of them, are rarer than those of the best feature in almost all "
-    "rankings from shuffled labels"
-)
-# Where features are ranked by one thing and confirmed by another.
-TWO_ORDERS = {
-    "parts": "A consensus ranks by the places that its methods give, but confirms by how rare "
-    "their scores are",
-    "first step": "The search ranks by what a feature adds to those picked before, but confirms by "
-    "what it tells by itself",
-}
-
-# What a decision by shuffled labels means, by what was compared.
-BY_LABELS = {
-    "scores": (
-        "score higher than the best feature does in almost all rankings from shuffled labels",
-        f"score higher than it in more than half of them, {LUCK}",
-        f"score no higher than shuffled labels reach; {NO_PROOF}",
-    ),
-    "parts": (
-        RARE,
-        f"have scores that are rarer than those in more than half of them, {LUCK}",
-        f"have scores that shuffled labels reach as well; {NO_PROOF}",
-    ),
-    "first step": (
-        "tell more by themselves, before any other feature is picked, than the best feature does "
-        "in almost all rankings from shuffled labels",
-        f"tell more by themselves than it in more than half of them, {LUCK}",
-        f"tell no more by themselves than shuffled labels let a feature tell; {NO_PROOF}",
-    ),
-}
+# What the decisions mean, by the rule or by what shuffled labels were compared by.
+_FILE = Path(__file__).with_name("words.toml")
+MEANINGS: dict[str, dict[str, str]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -160,7 +126,7 @@ def say_stability(found: "Assessment") -> str:
 
 def say_selection(outcome: "Outcome") -> str:
     """Say how the number of selected features came about."""
-    cutoff = getattr(outcome.ranker, "cutoff_", None)
+    cutoff = outcome.cutoff
     by = "shuffled labels" if cutoff is None else f"the {cutoff.rule} rule"
     return {
         "number": "the best by rank",
@@ -217,31 +183,17 @@ def _count(outcome: "Outcome") -> list[Counted]:
     return lines
 
 
-def _clauses(outcome: "Outcome") -> tuple[str, str, str]:
+def _clauses(outcome: "Outcome") -> list[str]:
     """Return what the decisions mean, from "confirmed" to "rejected"."""
-    cutoff = getattr(outcome.ranker, "cutoff_", None)
-    by_labels = BY_LABELS[_compared(outcome)]
-    if cutoff is None:
-        return by_labels
-    if cutoff.rule == "shadow":
-        return (
-            f"{SHADOW}; and {by_labels[0]}" if cutoff.error == ERROR else SHADOW,
-            f"score higher than that more often than not, {LUCK}",
-            f"score no higher than shuffled copies; {NO_PROOF}",
-        )
-    if cutoff.rule == "knockoff":
-        return (
-            "score clearly higher than their knockoff, a made-up twin that knows nothing of the "
-            "labels",
-            "score higher than it, but not clearly",
-            f"score no higher than their twin; {NO_PROOF}",
-        )
-    best = f"among the best {cutoff.n_best:,}" if cutoff.n_best > 1 else "the best feature"
-    return (
-        f"{best} on at least {cutoff.threshold:.0%} of the halves of the rows",
-        f"{best} on at least half of them",
-        f"{best} on fewer; {NO_PROOF}",
-    )
+    cutoff, by_labels = outcome.cutoff, MEANINGS[_compared(outcome)]
+    meanings = by_labels if cutoff is None else MEANINGS[cutoff.rule]
+    clauses = [meanings[decision] for decision in WORDS]
+    if cutoff is not None and cutoff.error == ERROR:
+        clauses[0] += f"; and {by_labels['confirmed']}"
+    if cutoff is not None and cutoff.rule == "stability":
+        best = f"among the best {cutoff.n_best:,}" if cutoff.n_best > 1 else "the best feature"
+        clauses = [text.format(best=best, threshold=cutoff.threshold) for text in clauses]
+    return clauses
 
 
 def _compared(outcome: "Outcome") -> str:
@@ -252,7 +204,7 @@ def _compared(outcome: "Outcome") -> str:
 
 
 def _say_error(outcome: "Outcome") -> str:
-    cutoff = getattr(outcome.ranker, "cutoff_", None)
+    cutoff = outcome.cutoff
     if cutoff is None:
         return f"What the test with shuffled labels bounds: {ERROR}."
     return f"What the {cutoff.rule} rule bounds: {cutoff.error}."
@@ -260,11 +212,11 @@ def _say_error(outcome: "Outcome") -> str:
 
 def _say_assumptions(outcome: "Outcome") -> list[str]:
     notes = []
-    found, cutoff = outcome.assessment, getattr(outcome.ranker, "cutoff_", None)
-    by_labels = cutoff is None or (cutoff.rule == "shadow" and cutoff.error == ERROR)
-    if by_labels and not outcome.confirmed_are_first and _compared(outcome) in TWO_ORDERS:
-        what = TWO_ORDERS[_compared(outcome)]
-        notes.append(f"{what}: a feature may be confirmed while one that ranks higher is not.")
+    found, cutoff = outcome.assessment, outcome.cutoff
+    by_labels = cutoff is None or cutoff.error == ERROR
+    orders = MEANINGS[_compared(outcome)].get("orders")
+    if by_labels and orders and not outcome.confirmed_are_first:
+        notes.append(f"{orders}: a feature may be confirmed while one that ranks higher is not.")
     if found is None:
         return notes
     if not math.isnan(found.p_value) and not found.exchanged:
