@@ -77,6 +77,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
 
     labels_rows: ClassVar[bool] = False  # whether fit sets transduction_ and confidence_
     scores_are_places: ClassVar[bool] = False  # p, p - 1, ... instead of a measure
+    most_picked: ClassVar[int] = 100  # one by one, where nobody asked for a number of columns
     lighter_by: ClassVar[int] = 20  # how many times smaller a committee is for many repetitions
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -181,6 +182,11 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
                 f"got n_features_to_select={wanted} and n_features={n_features}."
             )
         return int(wanted)
+
+    def _count_to_pick(self, n_features: int) -> int:
+        """Return how many columns to pick one by one, for methods that do."""
+        wanted = self._count_to_select(n_features)
+        return wanted if self._asks_for_number else min(wanted, self.most_picked)
 
     def to_frame(self, output: Literal["polars", "pandas"] = "polars") -> Any:
         """Return the ranking as a frame, best first.

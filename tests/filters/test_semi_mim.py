@@ -194,3 +194,15 @@ def test_one_prior_for_three_classes(ranker):
     data = make_data(n_classes=3)
     with pytest.raises(ValueError, match="each of the 3 classes"):
         ranker(class_prior=0.5).fit(data.X, data.y)
+
+
+@pytest.mark.filterwarnings("ignore::semisift.NothingSelectedWarning")
+def test_a_rule_picks_no_more_columns_one_by_one_than_no_number_does(data, monkeypatch):
+    monkeypatch.setattr(SemiJMI, "most_picked", 2)
+    scores = [
+        SemiJMI(n_features_to_select=wanted, random_state=0).fit(data.X, data.y).scores_
+        for wanted in (None, "stability")
+    ]
+    assert_array_equal(*scores)
+    asked = SemiJMI(n_features_to_select=4, random_state=0).fit(data.X, data.y)
+    assert (asked.scores_ != scores[0]).any()

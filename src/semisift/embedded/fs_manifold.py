@@ -50,9 +50,6 @@ from semisift.math.columns import column_moments, filled_columns
 from semisift.math.graph import Graph, edges_of
 from semisift.math.scaled import ScaledColumns
 
-# So many columns are sought where no number was asked for, or half of them.
-MOST_UNASKED = 100
-
 
 class FSManifold(GraphRanker):
     """Rank columns by their weights in large-margin machines on the manifold of all rows.
@@ -154,9 +151,7 @@ class FSManifold(GraphRanker):
     def _score(self, problem: Problem) -> Floats:
         rows = problem.some_rows(self.max_unlabelled)
         part = problem.part(rows)
-        m = self._count_to_select(problem.n_features)
-        if not self._asks_for_number:
-            m = min(m, MOST_UNASKED)
+        m = self._count_to_pick(problem.n_features)
         state = self._fit_model(part, self._graph_of_rows(problem, part, rows), m)
         for _ in range(self.rebuild):
             best = np.sort(np.lexsort((state.solution.pull, state.d))[-m:])

@@ -38,7 +38,7 @@ from semisift.math.information import (
     conditional_mutual_information,
     mutual_information,
 )
-from semisift.math.ranks import MOST_UNASKED, places, rank
+from semisift.math.ranks import places, rank
 
 # With fewer labelled rows the information in a pair of columns is mostly chance.
 ENOUGH_LABELS = 20
@@ -122,9 +122,7 @@ class GSFS(GraphRanker):
         graph = self._graph(problem)
         self.s_laplacian_ = label_aware_score(problem, graph, self.same_class_weight)
         self.s_laplacian_[problem.constant] = np.nan
-        n_wanted = self._count_to_select(problem.n_features)
-        if not self._asks_for_number:
-            n_wanted = min(n_wanted, MOST_UNASKED)
+        n_wanted = self._count_to_pick(problem.n_features)
         order = np.argsort(rank(-self.s_laplacian_, problem.seed))
         order = order[: int(np.isfinite(self.s_laplacian_).sum())]
         kept = keep(problem, order, n_wanted, self.min_gain)

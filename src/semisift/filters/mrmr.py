@@ -28,7 +28,7 @@ from semisift._sklearn import StrOptions
 from semisift.graphs.pairs import class_moments
 from semisift.math import Floats
 from semisift.math.information import bin_columns, mutual_information
-from semisift.math.ranks import DECIMALS, MOST_UNASKED, PICK_STREAM, scores_of_picks
+from semisift.math.ranks import DECIMALS, PICK_STREAM, scores_of_picks
 
 NO_REDUNDANCY = 1e-12
 
@@ -95,9 +95,7 @@ class MRMR(FeatureRanker):
         self.relevance_ = relevance
         if self.redundancy_on == "all" and len(labelled) < problem.n_rows:
             binned = bin_columns(problem.X)
-        n_picks = self._count_to_select(problem.n_features)
-        if not self._asks_for_number:
-            n_picks = min(n_picks, MOST_UNASKED)
+        n_picks = self._count_to_pick(problem.n_features)
         chance = np.random.default_rng([problem.seed, PICK_STREAM]).permutation(problem.n_features)
         order = np.lexsort((chance, -self._tie_key(problem)))
         redundancy = np.zeros(problem.n_features)

@@ -22,7 +22,7 @@ from semisift._problem import Problem
 from semisift.filters._surrogate_ranker import SurrogateRanker, Surrogates, mean_over
 from semisift.math import Floats
 from semisift.math.information import Binned, conditional_mutual_information
-from semisift.math.ranks import MOST_UNASKED, PICK_STREAM, scores_of_picks
+from semisift.math.ranks import PICK_STREAM, scores_of_picks
 
 
 class SemiJMI(SurrogateRanker):
@@ -68,9 +68,7 @@ class SemiJMI(SurrogateRanker):
     def _score_class(
         self, problem: Problem, relevance: Floats, binned: Binned, targets: Surrogates
     ) -> Floats:
-        n_picks = self._count_to_select(problem.n_features)
-        if self.n_features_to_select is None:
-            n_picks = min(n_picks, MOST_UNASKED)
+        n_picks = self._count_to_pick(problem.n_features)
         joint = np.zeros(problem.n_features)
 
         def add(chosen: int) -> Floats:

@@ -11,9 +11,6 @@ from semisift.math import Bools, Floats, Ints
 # Separates the draw that orders ties from the draws a method makes with the same seed.
 TIE_STREAM = 0x7469
 
-# Picks where nobody asked for a number: the order of the rest says little.
-MOST_UNASKED = 100
-
 # Information is compared up to this: the order in which counts are added changes the last bits.
 DECIMALS = 12
 

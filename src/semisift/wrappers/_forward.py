@@ -164,7 +164,6 @@ class ForwardRanker(FeatureRanker):
 
     labels_needed = "two_classes"
     scores_are_places = True
-    most_unasked: ClassVar[int] = 100  # picks where nobody asked for a number
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
@@ -210,10 +209,7 @@ class ForwardRanker(FeatureRanker):
         self.picked_ = np.array(found.picks, dtype=np.int64)
 
     def _n_picks(self, problem: Problem) -> int:
-        wanted = self._count_to_select(problem.n_features)
-        if not self._asks_for_number:
-            wanted = min(wanted, self.most_unasked)
-        return min(wanted, int((~problem.constant).sum()))
+        return min(self._count_to_pick(problem.n_features), int((~problem.constant).sum()))
 
     def _n_tasks(self, problem: Problem) -> int:
         n_found = len(self._found.picks) if self.warm_start and hasattr(self, "_found") else 0

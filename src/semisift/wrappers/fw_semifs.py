@@ -99,7 +99,7 @@ class FWSemiFS(ForwardRanker):
     ['od280/od315_of_diluted_wines', 'malic_acid', 'ash']
     """
 
-    most_unasked = 10
+    most_picked = 10
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ForwardRanker._parameter_constraints,
