@@ -2,12 +2,11 @@
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeVar
 
 import polars as pl
 
-from semisift.exceptions import TableError
+from semisift.io.limits import FileError
 
 NUMERIC = ("numeric", "real", "integer")
 QUOTED = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
@@ -73,7 +72,7 @@ class Header:
     n_lines: int
 
 
-def read_header(path: Path, lines: list[str]) -> Header:
+def read_header(lines: list[str]) -> Header:
     """Read the lines up to ``@data``.
 
     Parameters
@@ -94,40 +93,38 @@ def read_header(path: Path, lines: list[str]) -> Header:
             continue
         found = KEYWORD.match(line)
         if found is None:
-            raise TableError(
-                f"{path}: line {number} must start with @relation, @attribute or @data, or be a "
-                f"remark that starts with %: got {line.strip()[:40]!r}."
+            raise FileError(
+                f"line {number} must start with @relation, @attribute or @data, or be a remark "
+                f"that starts with %: got {line.strip()[:40]!r}."
             )
         keyword, rest = found[1].lower(), found[2].strip()
         if keyword == "data":
             if not attributes:
-                raise TableError(
-                    f"{path}: line {number}: @data, but there is no @attribute before."
-                )
+                raise FileError(f"line {number}: @data, but there is no @attribute before.")
             return Header(relation, attributes, number)
         if keyword == "relation":
             relation = line.strip()
         else:
-            attributes.append(_attribute(path, number, line.strip(), rest))
-    raise TableError(f"{path}: there is no line with @data. The file is cut, or is no ARFF file.")
+            attributes.append(_attribute(number, line.strip(), rest))
+    raise FileError("there is no line with @data. The file is cut, or is no ARFF file.")
 
 
-def _attribute(path: Path, number: int, line: str, rest: str) -> Attribute:
+def _attribute(number: int, line: str, rest: str) -> Attribute:
     found = NAME.fullmatch(rest)
     if found is None or not found[2]:
-        raise TableError(
-            f"{path}: line {number} must read '@attribute name type': got {line[:60]!r}. A name "
-            "with spaces stands between quotation marks."
+        raise FileError(
+            f"line {number} must read '@attribute name type': got {line[:60]!r}. A name with "
+            "spaces stands between quotation marks."
         )
     name, kind = unquote(found[1]), found[2].strip()
     if kind.startswith("{"):
         inside, closed, _ = kind[1:].rpartition("}")
         if not closed:
-            raise TableError(f"{path}: line {number}: the list of values is not closed by }}.")
+            raise FileError(f"line {number}: the list of values is not closed by }}.")
         values = split_values(inside, remarks=False)
         if values is None or not inside.strip():
-            raise TableError(
-                f"{path}: line {number}: the values of {name!r} must be separated by commas, with "
+            raise FileError(
+                f"line {number}: the values of {name!r} must be separated by commas, with "
                 "quotation marks around those that hold a comma, a quotation mark or a %."
             )
         return Attribute(name, "nominal", line, tuple(value or "?" for value in values))
@@ -135,9 +132,9 @@ def _attribute(path: Path, number: int, line: str, rest: str) -> Attribute:
     if word in NUMERIC:
         word = "numeric"
     elif word not in ("string", "date"):
-        raise TableError(
-            f"{path}: line {number}: the type of {name!r} must be numeric, real, integer, string, "
-            f"date or a list of values {{a, b}}: got {kind[:40]!r}."
+        raise FileError(
+            f"line {number}: the type of {name!r} must be numeric, real, integer, string, date or "
+            f"a list of values {{a, b}}: got {kind[:40]!r}."
         )
     return Attribute(name, word, line)
 
@@ -195,7 +192,7 @@ def is_finite_number(text: str) -> bool:
 Column = TypeVar("Column", pl.Series, pl.Expr)
 
 
-def typed(path: Path, cells: pl.Series, attribute: Attribute, lines: list[int]) -> pl.Series:
+def typed(cells: pl.Series, attribute: Attribute, lines: list[int]) -> pl.Series:
     """Return a column in the type of its attribute.
 
     Parameters
@@ -226,9 +223,9 @@ def typed(path: Path, cells: pl.Series, attribute: Attribute, lines: list[int]) 
         rule = "a number"
     if wrong.any():
         row = wrong.arg_max() or 0
-        raise TableError(
-            f"{path}: line {lines[row]}: the value of {attribute.name!r} must be {rule}, or ? "
-            f"where it is missing: got {cells[row][:40]!r}. Correct it, or its @attribute line."
+        raise FileError(
+            f"line {lines[row]}: the value of {attribute.name!r} must be {rule}, or ? where it is "
+            f"missing: got {cells[row][:40]!r}. Correct it, or its @attribute line."
         )
     return result
 

@@ -2,36 +2,29 @@
 
 import re
 from itertools import pairwise
-from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from semisift.exceptions import TableError
-from semisift.io._arff_header import QUOTED, Attribute, Header, as_cells, as_numbers, typed, unquote
+from semisift.io._arff_header import QUOTED, Attribute, as_cells, as_numbers, typed, unquote
 from semisift.io._sparse import from_coordinates
+from semisift.io.limits import FileError
 from semisift.io.table import FileTable
 
 ITEM = re.compile(rf"\s*+(\d++)\s++({QUOTED}|[^,\s'\"]++)\s*+(,|$)")
 
 
-class Entries(NamedTuple):
-    """What is written out: the row, the attribute and the text of each value."""
-
-    row: NDArray[np.int64]
-    attribute: NDArray[np.int64]
-    text: pl.Series  # null where missing
-
-
-def read(path: Path, header: Header, texts: list[str], lines: list[int]) -> FileTable:
-    """Make a table of sparse rows.
+def parse(
+    attributes: list[Attribute], texts: list[str], lines: list[int]
+) -> tuple[csr_array | None, pl.DataFrame]:
+    """Parse sparse rows.
 
     Parameters
     ----------
-    path : Path
-    header : Header
+    attributes : list of Attribute
     texts : list of str
         The rows.
     lines : list of int
@@ -39,33 +32,29 @@ def read(path: Path, header: Header, texts: list[str], lines: list[int]) -> File
 
     Returns
     -------
-    FileTable
-        With a sparse matrix of the numeric attributes and a frame of the others beside it; if none
-        is numeric, with a frame.
+    X : csr_array or None
+        The numeric attributes, where there are such.
+    others : polars.DataFrame
+        The other attributes, with the first value where none is written.
     """
-    attributes, n_rows = header.attributes, len(texts)
-    entries = _entries(path, attributes, texts, lines)
-    numeric = np.array([_is_numeric(attribute) for attribute in attributes])
-    others = _others(path, attributes, numeric, entries, lines)
-    details = {"header": header, "sparse": True}
-    label = next((attribute.name for attribute in attributes if attribute.is_label), None)
-    unbroken = lines[-1] - lines[0] + 1 == len(lines)
-    first_line = lines[0] if unbroken else None
-    common: dict[str, Any] = {"label": label, "first_line": first_line, "details": details}
+    entries = _entries(attributes, texts, lines)
+    numeric = np.array([is_numeric(attribute) for attribute in attributes])
+    written = entries.partition_by("attribute", as_dict=True)
+    columns = []
+    for j in np.flatnonzero(~numeric).tolist():
+        cells = pl.Series([_usual(attributes[j])] * len(lines), dtype=pl.String)
+        if (part := written.get((j,))) is not None:
+            cells = cells.scatter(part["row"], part["text"])
+        columns.append(typed(cells, attributes[j], lines))
+    others = pl.DataFrame(columns)
     if not numeric.any():
-        categorical = frozenset(
-            a.name for a in attributes if a.kind == "nominal" and a.name != label
-        )
-        frame = pl.DataFrame(others)
-        return FileTable(path, "arff", frame, frame.columns, categorical=categorical, **common)
-    chosen = numeric[entries.attribute]
-    column = (np.cumsum(numeric) - 1)[entries.attribute[chosen]]
-    data = _numbers(path, attributes, entries, chosen, lines)
-    shape = (n_rows, int(numeric.sum()))
-    X = from_coordinates(path, data, entries.row[chosen], column, shape)
+        return None, others
+    entries = entries.filter(pl.Series(numeric[entries["attribute"].to_numpy()]))
+    column = (np.cumsum(numeric) - 1)[entries["attribute"].to_numpy()]
+    data = _numbers(attributes, entries, lines)
+    X = from_coordinates(data, entries["row"].to_numpy(), column, (len(texts), numeric.sum()))
     X.eliminate_zeros()
-    names = [a.name for a, is_numeric in zip(attributes, numeric, strict=True) if is_numeric]
-    return FileTable(path, "arff", X, names, rows=pl.DataFrame(others), **common)
+    return X, others
 
 
 def write_rows(table: FileTable, attributes: list[Attribute], file: IO[bytes]) -> None:
@@ -79,13 +68,13 @@ def write_rows(table: FileTable, attributes: list[Attribute], file: IO[bytes]) -
         plain = as_numbers(pl.Series(X.data))
         text = pl.Series(coded.tolist(), dtype=pl.String)
         text = plain.zip_with((text == "") | plain.is_null(), text)
-        parts.append(_part(X.row, columns, text))
+        parts.append(_entries_of(X.row, columns, text))
     for series in table.values if table.is_frame else table.rows:
         attribute = attributes[place[series.name]]
         usual = pl.Series([_usual(attribute)], dtype=pl.String).cast(series.dtype)
         rows = series.ne_missing(usual).arg_true()
         cells = as_cells(series.gather(rows), attribute)
-        parts.append(_part(rows.to_numpy(), np.full(len(rows), place[series.name]), cells))
+        parts.append(_entries_of(rows.to_numpy(), np.full(len(rows), place[series.name]), cells))
     every = pl.concat(parts).sort("row", "attribute")
     items = (every["attribute"].cast(pl.String) + " " + every["text"].fill_null("?")).to_list()
     counts = np.bincount(every["row"].to_numpy(), minlength=table.n_rows)
@@ -93,15 +82,14 @@ def write_rows(table: FileTable, attributes: list[Attribute], file: IO[bytes]) -
         file.write(b"{" + ", ".join(items[start:stop]).encode() + b"}\n")
 
 
-def _part(row: NDArray[Any], attribute: NDArray[Any], text: pl.Series) -> pl.DataFrame:
+def _entries_of(row: NDArray[Any], attribute: NDArray[Any], text: pl.Series) -> pl.DataFrame:
+    """Return what is written out: the row, the attribute and the text (or null) of each value."""
     places = {"row": row.astype(np.int64), "attribute": attribute.astype(np.int64)}
     return pl.DataFrame({**places, "text": text})
 
 
-def _is_numeric(attribute: Attribute) -> bool:
+def is_numeric(attribute: Attribute) -> bool:
     """Whether 0 may be left out: it is a number, or nominal with the values 0 and another."""
-    if attribute.is_label and attribute.kind == "nominal":
-        return False
     coded = attribute.is_coded and float(attribute.categories[0]) == 0
     return coded or (attribute.kind == "numeric" and not attribute.is_label)
 
@@ -113,40 +101,35 @@ def _usual(attribute: Attribute) -> str | None:
     return attribute.categories[0] if attribute.categories else None
 
 
-def _entries(
-    path: Path, attributes: list[Attribute], texts: list[str], lines: list[int]
-) -> Entries:
+def _entries(attributes: list[Attribute], texts: list[str], lines: list[int]) -> pl.DataFrame:
     places: list[str] = []
     values: list[str | None] = []
     counts = []
     for text, line in zip(texts, lines, strict=True):
         items = _items(text)
         if items is None:
-            raise TableError(
-                f"{path}: line {line} must list numbers of attributes with their values between "
-                f"braces, such as {{0 1.5, 3 yes}}, as the first row does: got {text[:60]!r}."
+            raise FileError(
+                f"line {line} must list numbers of attributes with their values between braces, "
+                f"such as {{0 1.5, 3 yes}}, as the first row does: got {text[:60]!r}."
             )
         places += [item[0] for item in items]
         values += [item[1] for item in items]
         counts.append(len(items))
     row = np.repeat(np.arange(len(texts)), counts)
     number = pl.Series(places, dtype=pl.String).cast(pl.Int64, strict=False).fill_null(-1)
-    attribute = number.to_numpy()
-    wrong = np.flatnonzero((attribute < 0) | (attribute >= len(attributes)))
+    wrong = number.is_between(0, len(attributes) - 1).not_().arg_true()
     if len(wrong):
-        raise TableError(
-            f"{path}: line {lines[row[wrong[0]]]} names attribute {places[wrong[0]][:40]}; they "
-            f"are counted from 0 to {len(attributes) - 1}."
+        raise FileError(
+            f"line {lines[row[wrong[0]]]} names attribute {places[wrong[0]][:40]}; they are "
+            f"counted from 0 to {len(attributes) - 1}."
         )
-    order = np.lexsort((attribute, row))
-    row, attribute = row[order], attribute[order]
-    twice = np.flatnonzero((np.diff(row) == 0) & (np.diff(attribute) == 0))
+    cells = pl.Series(values, dtype=pl.String)
+    entries = _entries_of(row, number.to_numpy(), cells).sort("row", "attribute")
+    twice = entries.filter(entries.select("row", "attribute").is_duplicated())
     if len(twice):
-        raise TableError(
-            f"{path}: line {lines[row[twice[0]]]} gives attribute {attribute[twice[0]]} "
-            f"({attributes[attribute[twice[0]]].name!r}) twice."
-        )
-    return Entries(row, attribute, pl.Series(values, dtype=pl.String).gather(order))
+        i, j, _ = twice.row(0)
+        raise FileError(f"line {lines[i]} gives attribute {j} ({attributes[j].name!r}) twice.")
+    return entries
 
 
 def _items(text: str) -> list[tuple[str, str | None]] | None:
@@ -160,57 +143,26 @@ def _items(text: str) -> list[tuple[str, str | None]] | None:
         found = ITEM.match(inside, position)
         if found is None:
             return None
-        place, value, _ = found.groups()
-        items.append((place, None if value == "?" else unquote(value)))
+        items.append((found[1], None if found[2] == "?" else unquote(found[2])))
         position = found.end()
     return items
 
 
 def _numbers(
-    path: Path,
-    attributes: list[Attribute],
-    entries: Entries,
-    chosen: NDArray[np.bool_],
-    lines: list[int],
+    attributes: list[Attribute], entries: pl.DataFrame, lines: list[int]
 ) -> NDArray[np.float64]:
     """Return the values of the numeric attributes, NaN where missing."""
-    cells = entries.text.filter(pl.Series(chosen))
-    data = cells.cast(pl.Float64, strict=False)
-    first, second = (
-        np.array([float(a.categories[k]) if a.is_coded else np.nan for a in attributes])
-        for k in (0, 1)
-    )
-    which = entries.attribute[chosen]
-    values = data.fill_null(np.nan).to_numpy()
-    strange = ~np.isnan(first[which]) & (values != first[which]) & (values != second[which])
-    wrong = np.flatnonzero((data.is_null().to_numpy() | strange) & cells.is_not_null().to_numpy())
-    if len(wrong):
-        attribute = attributes[which[wrong[0]]]
-        line = lines[entries.row[chosen][wrong[0]]]
-        raise TableError(
-            f"{path}: line {line}: {cells[int(wrong[0])][:40]!r} is no value of "
-            f"{attribute.name!r}, which is declared as {attribute.line[:80]!r}."
+    data = entries["text"].cast(pl.Float64, strict=False)
+    which, values = entries["attribute"].to_numpy(), data.fill_null(np.nan).to_numpy()
+    codes = np.array(
+        [list(map(float, a.categories)) if a.is_coded else [np.nan] * 2 for a in attributes]
+    )[which]
+    strange = ~np.isnan(codes[:, 0]) & (values[:, None] != codes).all(axis=1)
+    wrong = (data.is_null() | pl.Series(strange)) & entries["text"].is_not_null()
+    if wrong.any():
+        row, j, cell = entries.filter(wrong).row(0)
+        raise FileError(
+            f"line {lines[row]}: {cell[:40]!r} is no value of {attributes[j].name!r}, which is "
+            f"declared as {attributes[j].line[:80]!r}."
         )
     return values
-
-
-def _others(
-    path: Path,
-    attributes: list[Attribute],
-    numeric: NDArray[np.bool_],
-    entries: Entries,
-    lines: list[int],
-) -> list[pl.Series]:
-    """Return the attributes that are no numbers, with the first value where none is written."""
-    order = np.argsort(entries.attribute, kind="stable")
-    starts = np.searchsorted(entries.attribute[order], np.arange(len(attributes) + 1))
-    columns = []
-    for j in np.flatnonzero(~numeric):
-        attribute = attributes[j]
-        cells = [_usual(attribute)] * len(lines)
-        where = order[starts[j] : starts[j + 1]]
-        texts = entries.text.gather(where).to_list()
-        for row, text in zip(entries.row[where].tolist(), texts, strict=True):
-            cells[row] = text
-        columns.append(typed(path, pl.Series(cells, dtype=pl.String), attribute, lines))
-    return columns

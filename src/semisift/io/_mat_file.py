@@ -3,8 +3,8 @@
 Structures, objects and functions are never loaded.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array, issparse
 
-from semisift.io._hdf5 import SIGNATURE, USER_BLOCK
 from semisift.io._sparse import from_compressed
+from semisift.io.limits import FileError
 
 ITEMSIZES = {
     "double": 8,
@@ -49,11 +49,6 @@ class Variable:
             return "numeric"
         return self.described if self.described in ("char", "cell") else "other"
 
-    @property
-    def itemsize(self) -> int:
-        """Bytes of a value in memory."""
-        return ITEMSIZES.get(self.described, 8)
-
 
 @dataclass(frozen=True)
 class MatFile:
@@ -64,39 +59,62 @@ class MatFile:
     load: Callable[[str], Any]
 
 
-@contextmanager
-def open_mat(path: Path) -> Iterator[MatFile]:
-    """Open a MATLAB file of any version."""
-    with path.open("rb") as file:
-        start = file.read(USER_BLOCK + len(SIGNATURE))
-    if start.startswith(SIGNATURE) or start[USER_BLOCK:] == SIGNATURE:
-        from semisift.io import _mat_hdf5
+def open_old(path: Path) -> MatFile:
+    """Open a file of version 4, or 5 to 7.2. On some damaged ones, scipy ends the process."""
+    from scipy.io import loadmat, whosmat
 
-        with _mat_hdf5.open_hdf5(path) as opened:
-            yield opened
-    elif start[126:128] in (b"IM", b"MI"):
-        from semisift.io import _mat_v5
+    variables = {
+        name: Variable(tuple(shape), kind, kind == "sparse")
+        for name, shape, kind in whosmat(path, appendmat=False)
+    }
 
-        yield _mat_v5.open_v5(path)
-    else:
-        yield _open_v4(path)
+    def load(name: str) -> Any:
+        try:
+            value = loadmat(path, appendmat=False, variable_names=[name], mat_dtype=True)[name]
+        except ValueError as error:
+            if found := re.match(r"cannot reshape array of size (\d+) .*?(\(.*\))", str(error)):
+                raise ValueError(f"{name} has {found[1]} values for the shape {found[2]}") from None
+            raise
+        return _checked(name, value)
+
+    return MatFile("5", variables, load)
 
 
-def write_mat(path: Path, variables: Mapping[str, Any], version: str) -> None:
-    """Write arrays, sparse matrices and lists of text.
+def _checked(name: str, value: Any) -> Any:
+    """Return numbers as they are, and text as a list."""
+    if issparse(value):
+        value = value.tocsc()
+        parts = value.data, value.indices, value.indptr
+        return from_compressed(*parts, value.shape, by_columns=True)
+    if not isinstance(value, np.ndarray):  # what is wrong, in words
+        raise ValueError(value)
+    if value.dtype.kind == "O":
+        return [_cell_text(name, cell) for cell in value.ravel(order="F")]
+    if value.dtype.kind == "U":
+        return [_text(name, row) for row in value.ravel()]
+    if value.dtype.kind not in "biuf":
+        raise FileError(f"the variable {name} does not hold numbers or text.")
+    return value
 
-    Parameters
-    ----------
-    path : Path
-    variables : mapping
-    version : str
-        "7.3", or any other for the older form.
-    """
-    if version == "7.3":
-        from semisift.io import _mat_hdf5
 
-        _mat_hdf5.write_hdf5(path, variables)
-        return
+def _cell_text(name: str, cell: Any) -> str:
+    if cell.size == 0:
+        return ""
+    if cell.size > 1 or cell.dtype.kind not in "Ubiuf":
+        raise FileError(
+            f"the cells of {name} must hold text: one of them has the shape {cell.shape}."
+        )
+    return _text(name, cell.item())
+
+
+def _text(name: str, value: Any) -> str:
+    if "\N{REPLACEMENT CHARACTER}" in (text := str(value)):
+        raise ValueError(f"the text of {name} holds an invalid start byte or half a character")
+    return text.strip()
+
+
+def write_old(path: Path, variables: Mapping[str, Any]) -> None:
+    """Write arrays, sparse matrices and lists of text as a file of version 7."""
     from scipy.io import savemat
 
     with path.open("xb") as file:
@@ -106,31 +124,5 @@ def write_mat(path: Path, variables: Mapping[str, Any], version: str) -> None:
 
 def _for_scipy(value: Any) -> Any:
     if isinstance(value, list):
-        cells = np.empty((len(value), 1), dtype=object)
-        cells[:, 0] = value
-        return cells
+        return np.array([*value, None], dtype=object)[:-1, None]
     return csc_array(value) if issparse(value) else value
-
-
-def _open_v4(path: Path) -> MatFile:
-    from scipy.io import loadmat, whosmat
-    from scipy.io.matlab import matfile_version
-
-    if matfile_version(path, appendmat=False)[0] != 0:
-        raise ValueError("its first bytes are those of no version of MATLAB")
-    variables = {
-        name: Variable(tuple(shape), kind, kind == "sparse")
-        for name, shape, kind in whosmat(path, appendmat=False)
-    }
-
-    def load(name: str) -> Any:
-        value = loadmat(path, appendmat=False, variable_names=[name])[name]
-        if issparse(value):
-            value = value.tocsc()
-            parts = value.data, value.indices, value.indptr
-            return from_compressed(path, *parts, value.shape, by_columns=True)
-        if variables[name].kind == "char":
-            return [str(row).strip() for row in value.ravel()]
-        return value
-
-    return MatFile("5", variables, load)

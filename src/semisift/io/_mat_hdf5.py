@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, issparse
 
-from semisift.exceptions import TableError
 from semisift.io import _hdf5
 from semisift.io._hdf5 import USER_BLOCK, read_own
 from semisift.io._mat_file import ITEMSIZES, MatFile, Variable
-from semisift.io._shared import import_extra, native
+from semisift.io._shared import import_extra
 from semisift.io._sparse import from_compressed
+from semisift.io.limits import FileError
 
 CLASSES = {"float64": "double", "float32": "single", "bool": "logical"}
 REFERENCES = "#refs#"
@@ -34,7 +34,7 @@ def open_hdf5(path: Path) -> Iterator[MatFile]:
 
 def write_hdf5(path: Path, variables: Mapping[str, Any]) -> None:
     """Write a file of version 7.3."""
-    h5py = import_extra(path, "h5py", "hdf5")
+    h5py = import_extra("h5py", "hdf5")
     with h5py.File(path, "x", userblock_size=USER_BLOCK) as file:
         for name, value in variables.items():
             if isinstance(value, list):
@@ -75,24 +75,24 @@ def _load(path: Path, h5py: Any, file: Any, name: str, variable: Variable) -> An
         empty = "data" not in node  # MATLAB leaves it out where all is zero
         data = np.empty(0) if empty else content(node["data"])
         indices = np.empty(0, dtype=np.int64) if empty else content(node["ir"])
-        return from_compressed(path, data, indices, indptr, variable.shape, by_columns=True)
+        return from_compressed(data, indices, indptr, variable.shape, by_columns=True)
     value = content(node)
     if variable.kind == "cell":
-        return [_text(path, name, content(file[reference])) for reference in value.T.ravel()]
+        return [_text(name, content(file[reference])) for reference in value.T.ravel()]
     if variable.kind == "char":
-        return [_text(path, name, row) for row in value.T]
-    return native(value.T.astype(bool) if variable.described == "logical" else value.T)
+        return [_text(name, row) for row in value.T]
+    return value.T.astype(bool) if variable.described == "logical" else value.T
 
 
-def _text(path: Path, name: str, codes: NDArray[Any]) -> str:
+def _text(name: str, codes: NDArray[Any]) -> str:
     """Return the text of an array of UTF-16 codes."""
     codes = np.asarray(codes)
     if codes.dtype.kind not in "iu" or codes.dtype.itemsize > 8:
-        raise TableError(f"{path}: the cells of {name} must hold text: got type {codes.dtype}.")
+        raise FileError(f"the cells of {name} must hold text: got type {codes.dtype}.")
     if codes.ndim == 1 and codes.dtype.itemsize == 8:  # an empty text is stored as its shape
         return ""
     if codes.size and not 0 <= codes.min() <= codes.max() <= 0xFFFF:
-        raise TableError(f"{path}: the text of {name} holds numbers that are no characters.")
+        raise FileError(f"the text of {name} holds numbers that are no characters.")
     return codes.ravel().astype("<u2").tobytes().decode("utf-16-le").strip()
 
 

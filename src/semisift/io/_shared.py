@@ -9,16 +9,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from semisift.exceptions import TableError
-from semisift.io.limits import USABLE_SHARE, available_memory, check_fits
+from semisift.io.limits import USABLE_SHARE, FileError, available_memory, check_fits, naming
 from semisift.io.options import TableOptions, said
-from semisift.io.table import FileTable
+from semisift.io.table import FileTable, native
 
 try:
     import resource
@@ -38,7 +38,9 @@ LAST_CHARACTER = 0x10FFFF
 
 
 @contextmanager
-def reading(path: Path, form: str) -> Iterator[None]:
+def reading(
+    path: Path, form: str, options: TableOptions | None = None, orientation: str = ""
+) -> Iterator[None]:
     """Turn whatever a library raises on a damaged file into an error that a user understands.
 
     Parameters
@@ -46,9 +48,17 @@ def reading(path: Path, form: str) -> Iterator[None]:
     path : Path
     form : str
         What the file should be: "Parquet".
+    options : TableOptions, optional
+        Must not turn the table, because of its `orientation`.
+    orientation : str
+        A form that defines it has features or samples in rows always.
     """
     try:
-        yield
+        with naming(path):
+            if options is not None and options.transpose:
+                turn = said("transpose", True)
+                raise FileError(f"{orientation}, so there is nothing to turn: leave out {turn}.")
+            yield
     except TableError:
         raise
     except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError) as error:
@@ -59,7 +69,12 @@ def reading(path: Path, form: str) -> Iterator[None]:
             "claims to be larger than it is."
         ) from error
     except Exception as error:
-        refuse(path, form, error)
+        lines = str(error).strip().splitlines()
+        reason = (lines[0] if lines else type(error).__name__)[:200].rstrip(". ")
+        raise TableError(
+            f"{path}: not a readable {form} file: {reason}. It may be cut or damaged, or be of "
+            "another format than its name says: make or download it again."
+        ) from error
 
 
 def try_in_child(program: str, data: bytes) -> None:
@@ -98,33 +113,15 @@ def try_in_child(program: str, data: bytes) -> None:
         raise ValueError(lines[-1] if lines else f"its reader ends with {done.returncode}")
 
 
-def refuse(path: Path, form: str, error: BaseException | str) -> NoReturn:
-    """Raise that the file is not of the form that its name says."""
-    lines = str(error).strip().splitlines()
-    reason = (lines[0] if lines else type(error).__name__)[:200].rstrip(". ")
-    raise TableError(
-        f"{path}: not a readable {form} file: {reason}. It may be cut or damaged, or be of another "
-        "format than its name says: make or download it again."
-    ) from (error if isinstance(error, BaseException) else None)
-
-
-def import_extra(path: Path, module: str, extra: str) -> Any:
+def import_extra(module: str, extra: str) -> Any:
     """Import a library that is installed on request only."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise TableError(
-            f"{path}: reading this file needs the library {module.partition('.')[0]}: "
+        raise FileError(
+            f"reading this file needs the library {module.partition('.')[0]}: "
             f'pip install "semisift[{extra}]"'
         ) from error
-
-
-def refuse_transpose(path: Path, options: TableOptions, what: str) -> None:
-    """Refuse to turn a form that defines its own orientation."""
-    if options.transpose:
-        raise TableError(
-            f"{path}: {what}, so there is nothing to turn: leave out {said('transpose', True)}."
-        )
 
 
 @contextmanager
@@ -142,18 +139,16 @@ def create(path: Path) -> Iterator[IO[bytes]]:
             yield packed  # type: ignore[misc]
 
 
-def check_shape(path: Path, shape: Sequence[int]) -> None:
+def check_shape(shape: Sequence[int]) -> None:
     """Refuse a sparse matrix whose rows and columns could not even be named."""
     rows, columns = shape
     n_bytes = BYTES_A_NAME * int(columns) + 16 * int(rows)
-    check_fits(n_bytes, path, f"a table of {rows} rows and {columns} columns")
+    check_fits(n_bytes, f"a table of {rows} rows and {columns} columns")
 
 
-def native(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array in this machine's byte order and in a type that every library knows."""
-    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
-        return array.astype(np.float32 if array.dtype.itemsize == 2 else np.float64)
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+def shown(data: bytes, length: int = 60) -> str:
+    """Return the start of a line, for messages."""
+    return repr(data[:length].decode("utf-8", errors="replace").strip())
 
 
 def texts(array: NDArray[Any]) -> list[str]:

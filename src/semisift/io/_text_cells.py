@@ -4,13 +4,16 @@ import codecs
 import csv
 import io
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from semisift._words import count
 from semisift.exceptions import TableError
+from semisift.io.limits import FileError
 from semisift.io.options import said
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -61,24 +64,24 @@ class Cells:
         return f"line {self.first_line + row}" if self.one_line_each else f"row {row + 1}"
 
 
-def decode(path: Path, data: bytes, encoding: str) -> str:
+def decode(data: bytes, encoding: str) -> str:
     """Return the text of a file, with plain line ends."""
     for mark, marked in BYTE_ORDER_MARKS.items():
         if data.startswith(mark):
             encoding = marked
     if b"\0" in data and not encoding.lower().replace("-", "").startswith(("utf16", "utf32")):
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
-        raise TableError(
-            f"{path}: line {line} holds a zero byte, which no text has. If this is a text file "
-            f"in UTF-16, say {said('encoding', 'utf-16')}; if it is another kind of file, give it "
-            "the ending of its format."
+        raise FileError(
+            f"line {line} holds a zero byte, which no text has. If this is a text file in UTF-16, "
+            f"say {said('encoding', 'utf-16')}; if it is another kind of file, give it the ending "
+            "of its format."
         )
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise TableError(
-            f"{path}: line {line} holds a character that is not {encoding.upper()} (byte "
+        raise FileError(
+            f"line {line} holds a character that is not {encoding.upper()} (byte "
             f"{data[error.start]:#04x}). Save the file as UTF-8, or say how it is written, for "
             f"example {said('encoding', 'latin-1')} or {said('encoding', 'cp1252')}."
         ) from error
@@ -128,7 +131,7 @@ def find_separator(path: Path, text: str) -> str:
     return next(iter(dividing), usual)
 
 
-def split_cells(path: Path, text: str, separator: str, first_line: int) -> Cells:
+def split_cells(text: str, separator: str, first_line: int) -> Cells:
     """Resolve quotation marks, so that the fast parser meets none."""
     if '"' not in text:
         text = _without_empty_end(text, separator)
@@ -142,8 +145,8 @@ def split_cells(path: Path, text: str, separator: str, first_line: int) -> Cells
             lines.append(UNIT.join(record).replace("\n", " "))
             last = records.line_num
     except csv.Error as error:
-        raise TableError(
-            f"{path}: line {first_line + last}: a quotation mark is not closed, or text follows "
+        raise FileError(
+            f"line {first_line + last}: a quotation mark is not closed, or text follows "
             f"a closed one ({error}). Inside a quoted cell a quotation mark is written twice "
             '(""): correct the line, or remove the mark.'
         ) from error
@@ -159,7 +162,7 @@ def _without_empty_end(text: str, separator: str) -> str:
     return text.removesuffix("\n")
 
 
-def width_of(path: Path, cells: Cells, n_names: int) -> int:
+def width_of(cells: Cells, n_names: int) -> int:
     """Return how many cells each line has: one for each name, or one more.
 
     Only the sum is counted: with the right sum a short line implies a long one, and the parser
@@ -171,25 +174,25 @@ def width_of(path: Path, cells: Cells, n_names: int) -> int:
         return n_names
     if n_separators == n_lines * n_names:
         return n_names + 1
-    raise _ragged(path, cells, n_names)
+    raise _ragged(cells, n_names)
 
 
-def _ragged(path: Path, cells: Cells, n_names: int) -> TableError:
+def _ragged(cells: Cells, n_names: int) -> FileError:
     lines = cells.text.split("\n")
     widths = [line.count(cells.separator) + 1 for line in lines]
     # where nearly all lines have a cell more than there are names, row names have no heading
     expected = n_names + (2 * widths.count(n_names + 1) > len(widths))
     row = next((i for i, width in enumerate(widths) if width != expected), 0)
     if not lines[row].strip():
-        return TableError(f"{path}: {cells.place(row)} is empty. Remove it.")
+        return FileError(f"{cells.place(row)} is empty. Remove it.")
     if n_names == 1:
-        return TableError(
-            f"{path}: {cells.place(row)} has {widths[row]} cells, and the first line has one "
+        return FileError(
+            f"{cells.place(row)} has {widths[row]} cells, and the first line has one "
             f"({cells.divided_by} divides them). If the first line is a title, remove it; if the "
             f"cells are divided by something else, say {said('separator')}."
         )
-    return TableError(
-        f"{path}: {cells.place(row)} has {count(widths[row], 'cell')}, where {expected} are "
+    return FileError(
+        f"{cells.place(row)} has {count(widths[row], 'cell')}, where {expected} are "
         "expected, as in the line of the names. Look for a missing or an extra separator "
         f"({cells.divided_by}) in it; text that holds a separator must stand between quotation "
         'marks ("..."); if the cells are divided by something else, say '
@@ -197,15 +200,24 @@ def _ragged(path: Path, cells: Cells, n_names: int) -> TableError:
     )
 
 
-def parse(path: Path, cells: Cells, n_columns: int) -> pl.DataFrame:
+def parse(cells: Cells, n_columns: int) -> pl.DataFrame:
     """Return the cells as a frame of text."""
+    text = cells.text + "\n"  # or an empty last line would be no row
     try:
-        return pl.read_csv(
-            (cells.text + "\n").encode(),  # or an empty last line would be no row
-            has_header=False,
-            schema={f"column_{j}": pl.String for j in range(n_columns)},
-            separator=cells.separator,
-            quote_char=None,
-        )
+        return read_cells(text, [pl.String] * n_columns, cells.separator)
     except pl.exceptions.PolarsError as error:
-        raise _ragged(path, cells, n_columns) from error
+        raise _ragged(cells, n_columns) from error
+
+
+def read_cells(
+    text: str | bytes, types: Sequence[Any], separator: str = ",", **more: Any
+) -> pl.DataFrame:
+    """Parse cells without quotation marks and names, of a type for each column."""
+    return pl.read_csv(
+        text if isinstance(text, bytes) else text.encode(),
+        has_header=False,
+        schema={f"column_{j}": dtype for j, dtype in enumerate(types)},
+        separator=separator,
+        quote_char=None,
+        **more,
+    )

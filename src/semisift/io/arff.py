@@ -6,12 +6,10 @@ a nominal attribute declares. An attribute called ``class`` holds the labels.
 """
 
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import polars as pl
 from polars import selectors
 
-from semisift.exceptions import TableError
 from semisift.io import _arff_sparse
 from semisift.io._arff_header import (
     Attribute,
@@ -23,17 +21,10 @@ from semisift.io._arff_header import (
     typed,
 )
 from semisift.io._shared import create, reading
-from semisift.io._text_cells import decode
-from semisift.io.limits import read_bytes
+from semisift.io._text_cells import decode, read_cells
+from semisift.io.limits import FileError, read_bytes
 from semisift.io.options import TableOptions, said
 from semisift.io.table import FileTable, check_unique
-
-
-class Lines(NamedTuple):
-    """The lines with data, and the number of each in the file."""
-
-    texts: list[str]
-    numbers: list[int]
 
 
 def read(path: Path, options: TableOptions) -> FileTable:
@@ -51,34 +42,40 @@ def read(path: Path, options: TableOptions) -> FileTable:
         Nominal attributes are text and count as categorical, but for the label and for those with
         just two values that are numbers, which become numbers.
     """
-    if options.transpose:
-        raise TableError(
-            f"{path}: an ARFF file has features in columns, each with a type of its own: leave out "
-            f"{said('transpose', True)}."
-        )
     with reading(path, "ARFF"):
-        text = decode(path, read_bytes(path), options.encoding)
-        every = text.split("\n")
-        header = read_header(path, every)
+        if options.transpose:
+            raise FileError(
+                "an ARFF file has features in columns, each with a type of its own: leave out "
+                f"{said('transpose', True)}."
+            )
+        every = decode(read_bytes(path), options.encoding).split("\n")
+        header = read_header(every)
         attributes = header.attributes
-        check_unique(path, [attribute.name for attribute in attributes], "attribute")
-        lines = _data_lines(path, every, header)
-        if lines.texts[0].startswith("{"):
-            return _arff_sparse.read(path, header, lines.texts, lines.numbers)
-        frame = _parse(path, attributes, lines)
-        label = next((a.name for a in attributes if a.is_label), None)
-        first, last = lines.numbers[0], lines.numbers[-1]
+        check_unique([attribute.name for attribute in attributes], "attribute")
+        data = enumerate(map(str.strip, every[header.n_lines :]), start=header.n_lines + 1)
+        numbered = [(number, text) for number, text in data if text and not text.startswith("%")]
+        if not numbered:
+            raise FileError("there is no row after @data.")
+        lines, texts = map(list, zip(*numbered, strict=True))
+        sparse = texts[0].startswith("{")
+        parse = _arff_sparse.parse if sparse else _parse
+        X, frame = parse(attributes, texts, lines)
+        names, rows, categorical = frame.columns, pl.DataFrame(), frozenset[str]()
+        if X is None:
+            nominal = [a for a in attributes if a.kind == "nominal" and not a.is_label]
+            categorical = frozenset(a.name for a in nominal if sparse or not a.is_coded)
+        else:
+            names, rows = [a.name for a in attributes if _arff_sparse.is_numeric(a)], frame
         return FileTable(
             path=path,
             form="arff",
-            values=frame,
-            names=frame.columns,
-            label=label,
-            categorical=frozenset(
-                a.name for a in attributes if a.kind == "nominal" and not a.is_label | a.is_coded
-            ),
-            first_line=first if last - first + 1 == len(lines.numbers) else None,
-            details={"header": header},
+            values=frame if X is None else X,
+            names=names,
+            rows=rows,
+            label=next((a.name for a in attributes if a.is_label), None),
+            categorical=categorical,
+            first_line=lines[0] if lines[-1] - lines[0] + 1 == len(lines) else None,
+            details={"header": header, "sparse": sparse},
         )
 
 
@@ -98,7 +95,7 @@ def write(table: FileTable, path: Path) -> None:
     with create(path) as file:
         declared = "\n".join(attribute.line for attribute in attributes)
         file.write(f"{header.relation}\n\n{declared}\n\n@data\n".encode())
-        if table.is_frame and not table.details.get("sparse"):
+        if not table.details["sparse"]:
             frame = _as_cells(table.values.select(a.name for a in attributes), attributes)
             frame.write_csv(file, include_header=False, quote_style="never", null_value="?")
         else:
@@ -112,70 +109,50 @@ def _as_cells(frame: pl.DataFrame, attributes: list[Attribute]) -> pl.DataFrame:
     return cells.with_columns(as_cells(frame[a.name], a) for a in attributes if a.kind != "numeric")
 
 
-def _data_lines(path: Path, every: list[str], header: Header) -> Lines:
-    texts, numbers = [], []
-    for number, line in enumerate(every[header.n_lines :], start=header.n_lines + 1):
-        line = line.strip()
-        if line and not line.startswith("%"):
-            texts.append(line)
-            numbers.append(number)
-    if not texts:
-        raise TableError(f"{path}: there is no row after @data.")
-    return Lines(texts, numbers)
-
-
-def _parse(path: Path, attributes: list[Attribute], lines: Lines) -> pl.DataFrame:
-    data = "\n".join(lines.texts)
+def _parse(
+    attributes: list[Attribute], texts: list[str], lines: list[int]
+) -> tuple[None, pl.DataFrame]:
+    data = "\n".join(texts)
     if any(mark in data for mark in "'\"\\%"):
-        frame = _split_quoted(path, len(attributes), lines)
+        frame = _split_quoted(len(attributes), texts, lines)
     else:
-        widths = [line.count(",") + 1 for line in lines.texts]
-        _check_widths(path, len(attributes), lines.numbers, widths)
+        widths = [line.count(",") + 1 for line in texts]
+        _check_widths(len(attributes), lines, widths)
         frame = _split_plain(data, attributes)
     series = zip(frame.get_columns(), attributes, strict=True)
-    return pl.DataFrame([typed(path, column, a, lines.numbers) for column, a in series])
+    return None, pl.DataFrame([typed(column, a, lines) for column, a in series])
 
 
 def _split_plain(data: str, attributes: list[Attribute]) -> pl.DataFrame:
     """Parse cells without quotation marks, numbers at once unless one of them is none."""
     wanted = [pl.Float64 if a.kind == "numeric" else pl.String for a in attributes]
     try:
-        frame = _read_csv(data, wanted)
+        frame = read_cells(data, wanted, null_values="?")
     except pl.exceptions.PolarsError:
-        frame = _read_csv(data, [pl.String] * len(attributes))
+        frame = read_cells(data, [pl.String] * len(attributes), null_values="?")
     return frame.with_columns(selectors.string().str.strip_chars())
 
 
-def _read_csv(data: str, types: list[Any]) -> pl.DataFrame:
-    return pl.read_csv(
-        data.encode(),
-        has_header=False,
-        schema={f"column_{j}": dtype for j, dtype in enumerate(types)},
-        null_values="?",
-        quote_char=None,
-    )
-
-
-def _split_quoted(path: Path, n_columns: int, lines: Lines) -> pl.DataFrame:
+def _split_quoted(n_columns: int, texts: list[str], lines: list[int]) -> pl.DataFrame:
     rows = []
-    for line, number in zip(lines.texts, lines.numbers, strict=True):
+    for line, number in zip(texts, lines, strict=True):
         values = split_values(line)
         if values is None:
-            raise TableError(
-                f"{path}: line {number}: a quotation mark is not closed, or text follows a closed "
-                "one. Correct the line; a quotation mark inside text is written \\' or \\\"."
+            raise FileError(
+                f"line {number}: a quotation mark is not closed, or text follows a closed one. "
+                "Correct the line; a quotation mark inside text is written \\' or \\\"."
             )
         rows.append(values)
-    _check_widths(path, n_columns, lines.numbers, [len(row) for row in rows])
-    columns = zip(*rows, strict=True)
-    return pl.DataFrame({str(j): pl.Series(c, dtype=pl.String) for j, c in enumerate(columns)})
+    _check_widths(n_columns, lines, [len(row) for row in rows])
+    columns = enumerate(zip(*rows, strict=True))
+    return pl.DataFrame([pl.Series(str(j), cells, dtype=pl.String) for j, cells in columns])
 
 
-def _check_widths(path: Path, n_columns: int, numbers: list[int], widths: list[int]) -> None:
+def _check_widths(n_columns: int, numbers: list[int], widths: list[int]) -> None:
     for number, width in zip(numbers, widths, strict=True):
         if width != n_columns:
-            raise TableError(
-                f"{path}: line {number} has {width} values for {n_columns} attributes. Look for a "
-                "missing or an extra comma in it; text that holds a comma must stand between "
-                "quotation marks."
+            raise FileError(
+                f"line {number} has {width} values for {n_columns} attributes. Look for a missing "
+                "or an extra comma in it; text that holds a comma must stand between quotation "
+                "marks."
             )

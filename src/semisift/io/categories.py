@@ -4,14 +4,13 @@ A categorical variable with the categories red and blue is spread over the colum
 and ``colour=blue`` of zeros and ones; it is ranked as one variable again, by its best column.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semisift._words import count, examples, quoted
-from semisift.exceptions import TableError
+from semisift.io.limits import FileError
 from semisift.io.numbers import FeatureColumns
 from semisift.io.options import said
 from semisift.io.table import FileTable
@@ -20,16 +19,6 @@ MOST_SHOWN = 5
 
 # A variable with more values than this, and than half of the rows, holds no categories.
 MOST_CATEGORIES = 20
-
-
-@dataclass(frozen=True, eq=False)
-class Encoded:
-    """FeatureColumns of numbers and the variables that they came from."""
-
-    X: Any
-    names: list[str]
-    variable_of: NDArray[np.int64]
-    notes: list[str]
 
 
 def check_categories(table: FileTable, columns: FeatureColumns, categorical: str) -> None:
@@ -46,33 +35,34 @@ def check_categories(table: FileTable, columns: FeatureColumns, categorical: str
     for j, values in columns.categories.items():
         if len(values) > max(MOST_CATEGORIES, n_rows / 2) or 2 < len(values) == n_rows:
             position = int(columns.positions[j])
-            raise TableError(
-                f"{table.path}: column {position + 1 + table.column_offset} "
-                f"({quoted(table.names[position])}) holds words, {len(values)} different ones in "
-                f"{n_rows} rows ({examples(values, 2)}): this looks like an identifier. If it "
-                f"names the rows, say {said('id', table.names[position])}; if it names features, "
-                f"which the file has in rows, say {said('transpose', True)}; else leave it out "
-                f"with {said('drop')}."
+            raise FileError(
+                f"column {position + 1 + table.column_offset} ({quoted(table.names[position])}) "
+                f"holds words, {len(values)} different ones in {n_rows} rows "
+                f"({examples(values, 2)}): this looks like an identifier. If it names the rows, "
+                f"say {said('id', table.names[position])}; if it names features, which the file "
+                f"has in rows, say {said('transpose', True)}; else leave it out with "
+                f"{said('drop')}."
             )
     if columns.categories and categorical == "error":
         shown = ", ".join(
-            f"{quoted(table.names[columns.positions[j]])} ({', '.join(values[:3])}"
-            f"{', ...' if len(values) > 3 else ''})"
+            f"{quoted(table.names[columns.positions[j]])} "
+            f"({', '.join(values[:3])}{', ...' if len(values) > 3 else ''})"
             for j, values in list(columns.categories.items())[:MOST_SHOWN]
         )
         more = len(columns.categories) - MOST_SHOWN
         shown += f" and {more} more" if more > 0 else ""
-        raise TableError(
-            f"{table.path}: categories instead of numbers in {len(columns.categories)} of "
-            f"{len(columns.positions)} columns: {shown}. Say "
-            f"{said('categorical', 'onehot')} to give each "
-            "category a column of its own (they are ranked together, as one variable), or "
-            f"{said('categorical', 'ordinal')} to number the categories in their order; or leave "
-            f"such columns out with {said('drop')}."
+        raise FileError(
+            f"categories instead of numbers in {len(columns.categories)} of "
+            f"{len(columns.positions)} columns: {shown}. Say {said('categorical', 'onehot')} to "
+            "give each category a column of its own (they are ranked together, as one variable), "
+            f"or {said('categorical', 'ordinal')} to number the categories in their order; or "
+            f"leave such columns out with {said('drop')}."
         )
 
 
-def encode(table: FileTable, columns: FeatureColumns, categorical: str) -> Encoded:
+def encode(
+    table: FileTable, columns: FeatureColumns, categorical: str, notes: list[str]
+) -> tuple[Any, list[str], NDArray[np.int64]]:
     """Turn categories into numbers.
 
     Parameters
@@ -83,36 +73,39 @@ def encode(table: FileTable, columns: FeatureColumns, categorical: str) -> Encod
         Without missing values.
     categorical : {"onehot", "ordinal"}
         Or anything, where there is no categorical column.
+    notes : list of str
+        Takes a sentence on what was done.
 
     Returns
     -------
-    Encoded
+    X : array or sparse array
+    names : list of str
+        Of its columns.
+    variable_of : int array
+        Which column of the features each of its columns came from.
     """
     names = [table.names[j] for j in columns.positions.tolist()]
-    variable_of = np.arange(len(names))
-    if not columns.categories:
-        return Encoded(columns.X, names, variable_of, [])
     n_categorical = len(columns.categories)
-    if categorical == "ordinal":
-        note = f"The categories of {count(n_categorical, 'column')} were numbered in their order."
-        return Encoded(columns.X, names, variable_of, [note])
+    if not n_categorical or categorical == "ordinal":
+        if n_categorical:
+            spread = count(n_categorical, "column")
+            notes.append(f"The categories of {spread} were numbered in their order.")
+        return columns.X, names, np.arange(len(names))
     parts, spread_names, owners = [], [], []
     for j, name in enumerate(names):
-        column = columns.X[:, j]
-        values = columns.categories.get(j)
+        column, values = columns.X[:, [j]], columns.categories.get(j)
         if values is None:
-            parts.append(column[:, None])
+            parts.append(column)
             spread_names.append(name)
             owners.append(j)
             continue
         codes = [code for code in range(len(values)) if (column == code).any()]
-        parts.append((column[:, None] == np.array(codes)).astype(columns.X.dtype))
+        parts.append((column == np.array(codes)).astype(columns.X.dtype))
         spread_names += [f"{name}={values[code]}" for code in codes]
         owners += [j] * len(codes)
-    note = (
+    notes.append(
         f"{count(n_categorical, 'categorical variable')} spread over "
         f"{count(len(owners) - len(names) + n_categorical, 'column')} of zeros and ones and ranked "
         "as one, each by its best column."
     )
-    X = np.asfortranarray(np.hstack(parts))
-    return Encoded(X, spread_names, np.array(owners), [note])
+    return np.asfortranarray(np.hstack(parts)), spread_names, np.array(owners)

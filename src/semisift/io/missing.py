@@ -1,6 +1,6 @@
 """Missing values: refused by default, filled or left out where the user says so."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from semisift._words import count, examples, quoted
-from semisift.exceptions import TableError
+from semisift.io.limits import FileError
 from semisift.io.numbers import FeatureColumns
 from semisift.io.options import said
 from semisift.io.table import FileTable
@@ -16,24 +16,9 @@ from semisift.io.table import FileTable
 MOST_SHOWN = 5
 
 
-@dataclass(frozen=True, eq=False)
-class Settled:
-    """FeatureColumns without missing values.
-
-    Attributes
-    ----------
-    columns : FeatureColumns
-    rows : int array or None
-        The rows that were kept; None for all of them.
-    notes : list of str
-    """
-
-    columns: FeatureColumns
-    rows: NDArray[np.int64] | None
-    notes: list[str]
-
-
-def settle_missing(table: FileTable, columns: FeatureColumns, missing: str) -> Settled:
+def settle_missing(
+    table: FileTable, columns: FeatureColumns, missing: str, notes: list[str]
+) -> tuple[FeatureColumns, NDArray[np.int64] | None]:
     """Refuse, fill or leave out what has missing values.
 
     Parameters
@@ -44,42 +29,49 @@ def settle_missing(table: FileTable, columns: FeatureColumns, missing: str) -> S
     missing : {"error", "median", "drop-columns", "drop-rows"}
         ``"median"`` fills a number with the median of its column and a category with the most
         frequent one; a column without any value is left out.
+    notes : list of str
+        Takes sentences on what was done.
 
     Returns
     -------
-    Settled
+    columns : FeatureColumns
+        Without missing values.
+    rows : int array or None
+        The rows that were kept; None for all of them.
     """
     counts = _missing_per_column(columns.X)
     affected = np.flatnonzero(counts)
     if not len(affected):
-        return Settled(columns, None, [])
+        return columns, None
     if missing == "error":
         raise _error(table, columns, counts, affected)
-    n_rows = columns.X.shape[0]
     if missing == "drop-rows":
-        return _without_rows(table, columns)
-    gone = affected if missing == "drop-columns" else np.flatnonzero(counts == n_rows)
-    notes = []
+        return _without_rows(columns, notes)
+    all_missing = np.flatnonzero(counts == columns.X.shape[0])
+    gone = affected if missing == "drop-columns" else all_missing
     if len(gone):
         notes.append(
             f"{count(len(gone), 'column')} with missing values, left out: "
             f"{examples([table.names[columns.positions[j]] for j in gone])}."
         )
         if len(gone) == columns.X.shape[1]:
-            raise TableError(
-                f"{table.path}: {said('missing', missing)} leaves no column: all of them have "
-                "missing values."
+            raise FileError(
+                f"{said('missing', missing)} leaves no column: all of them have missing values."
             )
     filled = np.setdiff1d(affected, gone)
-    X = columns.X
     if len(filled):
-        X = _fill(columns, filled)
         notes.append(
             f"{count(int(counts[filled].sum()), 'missing value')} in "
             f"{count(len(filled), 'column')}, replaced by the median of the column (by the most "
             "frequent category, where it is categorical)."
         )
-    return Settled(_keep(replace(columns, X=X), gone), None, notes)
+        columns = replace(columns, X=_fill(columns, filled))
+    if len(gone):
+        kept = np.setdiff1d(np.arange(len(columns.positions)), gone)
+        number = {int(old): new for new, old in enumerate(kept)}
+        categories = {number[j]: values for j, values in columns.categories.items() if j in number}
+        columns = FeatureColumns(columns.positions[kept], columns.X[:, kept], categories)
+    return columns, None
 
 
 def _missing_per_column(X: Any) -> NDArray[np.int64]:
@@ -98,29 +90,26 @@ def _error(
     columns: FeatureColumns,
     counts: NDArray[np.int64],
     affected: NDArray[np.int64],
-) -> TableError:
+) -> FileError:
     n_rows = columns.X.shape[0]
     worst = affected[np.argsort(-counts[affected], kind="stable")][:MOST_SHOWN]
     shown = ", ".join(
         f"{quoted(table.names[columns.positions[j]])} ({counts[j]} of {n_rows} rows)" for j in worst
     )
     more = f" and {len(affected) - len(worst)} more" if len(affected) > len(worst) else ""
-    row = _first_row(columns.X, int(worst[0]))
-    return TableError(
-        f"{table.path}: values are missing in {len(affected)} of {len(counts)} columns: {shown}"
-        f"{more}. The first of them: {table.place(row, int(columns.positions[worst[0]]))}. Say "
+    values = columns.X[:, [worst[0]]]
+    row = int(np.isnan(values.toarray() if issparse(values) else values).argmax())
+    return FileError(
+        f"values are missing in {len(affected)} of {len(counts)} columns: {shown}{more}. The first "
+        f"of them: {table.place(row, int(columns.positions[worst[0]]))}. Say "
         f"{said('missing', 'median')} to fill them, {said('missing', 'drop-columns')} or "
         f"{said('missing', 'drop-rows')} to leave out what has them."
     )
 
 
-def _first_row(X: Any, column: int) -> int:
-    values = X[:, [column]]
-    values = values.toarray() if issparse(X) else values
-    return int(np.isnan(values).argmax())
-
-
-def _without_rows(table: FileTable, columns: FeatureColumns) -> Settled:
+def _without_rows(
+    columns: FeatureColumns, notes: list[str]
+) -> tuple[FeatureColumns, NDArray[np.int64]]:
     X = columns.X
     if issparse(X):
         bad = np.zeros(X.shape[0], dtype=bool)
@@ -129,13 +118,13 @@ def _without_rows(table: FileTable, columns: FeatureColumns) -> Settled:
         bad = np.isnan(X).any(axis=1)
     rows = np.flatnonzero(~bad)
     if not len(rows):
-        raise TableError(
-            f"{table.path}: {said('missing', 'drop-rows')} leaves no row: every row has a missing "
-            f"value. Try {said('missing', 'median')} or {said('missing', 'drop-columns')}."
+        raise FileError(
+            f"{said('missing', 'drop-rows')} leaves no row: every row has a missing value. Try "
+            f"{said('missing', 'median')} or {said('missing', 'drop-columns')}."
         )
     kept = X[rows] if issparse(X) else np.asfortranarray(X[rows])
-    note = f"{count(int(bad.sum()), 'row')} of {len(bad)} with missing values, left out."
-    return Settled(replace(columns, X=kept), rows, [note])
+    notes.append(f"{count(int(bad.sum()), 'row')} of {len(bad)} with missing values, left out.")
+    return replace(columns, X=kept), rows
 
 
 def _fill(columns: FeatureColumns, filled: NDArray[np.int64]) -> Any:
@@ -153,12 +142,3 @@ def _fill(columns: FeatureColumns, filled: NDArray[np.int64]) -> Any:
         else:
             values[np.isnan(values)] = fill
     return X
-
-
-def _keep(columns: FeatureColumns, gone: NDArray[np.int64]) -> FeatureColumns:
-    if not len(gone):
-        return columns
-    kept = np.setdiff1d(np.arange(len(columns.positions)), gone)
-    number = {int(old): new for new, old in enumerate(kept)}
-    categories = {number[j]: values for j, values in columns.categories.items() if j in number}
-    return FeatureColumns(columns.positions[kept], columns.X[:, kept], categories)

@@ -18,12 +18,11 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, issparse, vstack
 
-from semisift.exceptions import TableError
-from semisift.io._shared import columns_kept, native, reading, texts, whole
+from semisift.io._shared import columns_kept, reading, texts, whole
 from semisift.io._sparse import from_blocks, from_compressed, from_coordinates
-from semisift.io.limits import check_fits
+from semisift.io.limits import FileError, check_fits
 from semisift.io.options import TableOptions, said
-from semisift.io.table import FileTable, from_matrix
+from semisift.io.table import FileTable, from_matrix, native
 
 # Keys of a matrix; with the prefix ``u_`` they are those of rows without a label.
 PARTS = ("X", "data", "indices", "indptr", "shape", "format", "row", "col", "_is_array")
@@ -46,12 +45,12 @@ def read(path: Path, options: TableOptions) -> FileTable:
     """
     with reading(path, "NumPy (.npz)"):
         arrays = read_arrays(path)
-        X = _matrix(path, arrays, options.matrix)
+        X = _matrix(arrays, options.matrix)
         n_samples, n_features = X.shape[::-1] if options.transpose else X.shape
         n_extra = 0
         if options.append_unlabelled:
-            extra = _matrix(path, arrays, prefix="u_")
-            X = _append(path, X, extra, options.transpose)
+            extra = _matrix(arrays, prefix="u_")
+            X = _append(X, extra, options.transpose)
             n_extra = extra.shape[1 if options.transpose else 0]
         rows = _rows(arrays, n_samples, n_extra)
         feature_names = texts(arrays["feature_names"]) if "feature_names" in arrays else None
@@ -68,7 +67,7 @@ def read(path: Path, options: TableOptions) -> FileTable:
             row_names=names[not options.transpose],
             rows=rows,
             label="y" if "y" in rows else None,
-            categorical=_categorical(path, arrays, n_features),
+            categorical=_categorical(arrays, n_features),
             details={"arrays": arrays, "n_samples": n_samples, "matrix": options.matrix},
         )
 
@@ -103,20 +102,20 @@ def write(table: FileTable, path: Path) -> None:
     if "u_X" in arrays or "u_data" in arrays:
         extra = values[n_samples:]
         if not extra.shape[0]:  # they were not asked for
-            extra = _matrix(table.path, arrays, prefix="u_")
+            extra = _matrix(arrays, prefix="u_")
             extra = (extra.T if table.transposed else extra)[:, kept]
         new |= _stored(extra, arrays, "u_X", table.transposed, "u_")
     write_arrays(path, new)
 
 
-def _matrix(path: Path, arrays: Arrays, key: str | None = None, prefix: str = "") -> Any:
+def _matrix(arrays: Arrays, key: str | None = None, prefix: str = "") -> Any:
     """Return the matrix of this key, or of the usual keys with this prefix."""
     dense = key or prefix + "X"
     if dense in arrays:
         if arrays[dense].ndim != 2:
-            raise TableError(
-                f"{path}: the array {dense!r} must be a matrix with samples and features: got "
-                f"shape {arrays[dense].shape}."
+            raise FileError(
+                f"the array {dense!r} must be a matrix with samples and features: got shape "
+                f"{arrays[dense].shape}."
             )
         return native(arrays[dense])
     part = {name: arrays[prefix + name] for name in PARTS if prefix + name in arrays}
@@ -124,32 +123,32 @@ def _matrix(path: Path, arrays: Arrays, key: str | None = None, prefix: str = ""
     needed = ("data", "row", "col") if form == "coo" else ("data", "indices", "indptr")
     if key or any(name not in part for name in (*needed, "shape")):
         found = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        raise TableError(
-            f"{path}: there is no array {dense!r}"
+        raise FileError(
+            f"there is no array {dense!r}"
             + ("" if key else f" and no sparse matrix ({prefix}data, {prefix}indices, ...)")
             + f". The file holds {found}."
             + (f" Name the one with the values by {said('matrix')}." if not prefix else "")
         )
     values, shape = part["data"], part["shape"]
     if form == "coo":
-        return from_coordinates(path, values, part["row"], part["col"], shape)
+        return from_coordinates(values, part["row"], part["col"], shape)
     if form == "bsr":
-        return from_blocks(path, values, part["indices"], part["indptr"], shape)
+        return from_blocks(values, part["indices"], part["indptr"], shape)
     if form not in ("csr", "csc"):
-        raise TableError(
-            f"{path}: a sparse matrix in the form {form!r} is not read. Save it as CSR: "
+        raise FileError(
+            f"a sparse matrix in the form {form!r} is not read. Save it as CSR: "
             "scipy.sparse.save_npz(file, matrix.tocsr())."
         )
     indices, indptr = part["indices"], part["indptr"]
-    return from_compressed(path, values, indices, indptr, shape, by_columns=form == "csc")
+    return from_compressed(values, indices, indptr, shape, by_columns=form == "csc")
 
 
-def _append(path: Path, X: Any, extra: Any, transpose: bool) -> Any:
+def _append(X: Any, extra: Any, transpose: bool) -> Any:
     """Return the matrix with the unlabelled samples after the others."""
     across = 0 if transpose else 1
     if X.shape[across] != extra.shape[across]:
-        raise TableError(
-            f"{path}: the rows without a label must have the columns of the others: got the shapes "
+        raise FileError(
+            "the rows without a label must have the columns of the others: got the shapes "
             f"{extra.shape} (u_) and {X.shape}."
         )
     if issparse(X) != issparse(extra):
@@ -187,7 +186,7 @@ def _labels(y: NDArray[Any], class_names: NDArray[Any] | None) -> pl.Series:
     return pl.Series(names[y.astype(np.int64)].tolist(), dtype=pl.String)
 
 
-def _categorical(path: Path, arrays: Arrays, n_features: int) -> NDArray[np.bool_] | None:
+def _categorical(arrays: Arrays, n_features: int) -> NDArray[np.bool_] | None:
     """Return the mask of the categorical features, which may be stored as their positions."""
     marks = arrays.get("categorical")
     if marks is None:
@@ -198,9 +197,9 @@ def _categorical(path: Path, arrays: Arrays, n_features: int) -> NDArray[np.bool
     if marks.dtype.kind not in "iu" or (
         marks.size and not 0 <= marks.min() <= marks.max() < n_features
     ):
-        raise TableError(
-            f"{path}: 'categorical' must be a mask (true or false for each feature) or positions "
-            f"of features from 0 to {n_features - 1}: got {marks.tolist()[:5]}."
+        raise FileError(
+            "'categorical' must be a mask (true or false for each feature) or positions of "
+            f"features from 0 to {n_features - 1}: got {marks.tolist()[:5]}."
         )
     mask = np.zeros(n_features, dtype=bool)
     mask[marks] = True
@@ -249,36 +248,36 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     arrays = {}
     with zipfile.ZipFile(path) as archive:
         entries = [entry for entry in archive.infolist() if entry.filename.endswith(SUFFIX)]
-        check_fits(sum(entry.file_size for entry in entries), path, "its content, unpacked,")
+        check_fits(sum(entry.file_size for entry in entries), "its content, unpacked,")
         for entry in entries:
             name = entry.filename.removesuffix(SUFFIX)
-            _check_header(path, archive, entry, name)
+            _check_header(archive, entry, name)
             with archive.open(entry) as file:
                 arrays[name] = np.lib.format.read_array(file, allow_pickle=False)
     if not arrays:
-        raise TableError(f"{path}: the archive holds no array. Was it saved by numpy.savez?")
+        raise FileError("the archive holds no array. Was it saved by numpy.savez?")
     return arrays
 
 
-def _check_header(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> None:
+def _check_header(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> None:
     with archive.open(entry) as file:
         version = np.lib.format.read_magic(file)
         if version not in READ_HEADER:
-            raise TableError(f"{path}: the array {name!r} is a table of records, not an array.")
+            raise FileError(f"the array {name!r} is a table of records, not an array.")
         shape, _, dtype = READ_HEADER[version](file)
         size = entry.file_size - file.tell()
     if dtype.hasobject:
-        raise TableError(
-            f"{path}: the array {name!r} holds Python objects (pickle), which could run any "
-            "program and are never loaded. Save it as numbers or as text: array.astype(float), "
+        raise FileError(
+            f"the array {name!r} holds Python objects (pickle), which could run any program and "
+            "are never loaded. Save it as numbers or as text: array.astype(float), "
             "array.astype(str)."
         )
     claimed = math.prod(shape) * dtype.itemsize
     if claimed != size:
-        check_fits(claimed, path, f"the array {name!r} of shape {shape}")
-        raise TableError(
-            f"{path}: the array {name!r} of shape {shape} and type {dtype} takes {claimed} bytes, "
-            f"but the file has {size} for it. It is cut or damaged: make it again."
+        check_fits(claimed, f"the array {name!r} of shape {shape}")
+        raise FileError(
+            f"the array {name!r} of shape {shape} and type {dtype} takes {claimed} bytes, but the "
+            f"file has {size} for it. It is cut or damaged: make it again."
         )
 
 

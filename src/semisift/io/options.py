@@ -195,8 +195,7 @@ TYPES = {"COLUMN": "str or int", "FILE": "str or Path", "K": "int", "N": "int"}
 
 def takes_options(function: Any) -> Any:
     """Give a function the parameters of `Reading`, and their documentation for ``{options}``."""
-    parameters = [inspect.signature(function).parameters["path"]]
-    lines = []
+    signature, lines = inspect.signature(function), []
     for each in fields(Reading):
         kind = TYPES.get(each.metadata["kind"], "str")
         if each.metadata["choices"]:
@@ -206,19 +205,9 @@ def takes_options(function: Any) -> Any:
         if isinstance(each.default, tuple):
             kind += ", or several"
         about = textwrap.fill(each.metadata["about"], 92, subsequent_indent=" " * 8)
-        lines += [
-            f"{each.name} : {kind}, default={each.default!r}",
-            f"    {about}",
-        ]
-        parameters.append(
-            inspect.Parameter(
-                each.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=each.default,
-                annotation=each.type,
-            )
-        )
-    function.__signature__ = inspect.signature(function).replace(parameters=parameters)
+        lines += [f"{each.name} : {kind}, default={each.default!r}", f"    {about}"]
+    options = inspect.signature(Reading).parameters.values()
+    function.__signature__ = signature.replace(parameters=[signature.parameters["path"], *options])
     function.__doc__ = function.__doc__.replace("{options}", "\n    ".join(lines))
     return function
 

@@ -50,10 +50,10 @@ def read(path: Path, options: TableOptions) -> FileTable:
         if not (data.startswith(MAGIC) and data.endswith(MAGIC)):
             raise ValueError("it does not start and end with PAR1")
         try_in_child(READ, data)
-        _check_size(path, data)
+        _check_size(data)
         frame = pl.read_parquet(data)
-    table = FileTable(path=path, form="parquet", values=frame, names=frame.columns)
-    return turn(table, options) if options.transpose else table
+        table = FileTable(path=path, form="parquet", values=frame, names=frame.columns)
+        return turn(table, options) if options.transpose else table
 
 
 def write(table: FileTable, path: Path) -> None:
@@ -72,10 +72,10 @@ def write(table: FileTable, path: Path) -> None:
         frame.write_parquet(file)
 
 
-def _check_size(path: Path, data: bytes) -> None:
+def _check_size(data: bytes) -> None:
     """Refuse what would not fit: in the file, a value that is repeated takes hardly any space."""
     frame = pl.scan_parquet(data)
     widths = [WIDTHS.get(dtype, 8) for dtype in frame.collect_schema().dtypes()]
     n_rows = frame.select(pl.len()).collect().item()
     what = f"a table of {n_rows} rows and {len(widths)} columns"
-    check_fits(n_rows * sum(widths) + BYTES_A_NAME * len(widths), path, what)
+    check_fits(n_rows * sum(widths) + BYTES_A_NAME * len(widths), what)

@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 
 from semisift._words import count, quoted
 from semisift.exceptions import TableError
+from semisift.io.limits import FileError, naming
 from semisift.io.options import TableOptions, said
 
 # Cells that hold no value: a missing value in a feature, an unlabelled row in a label column.
@@ -75,16 +76,17 @@ class FileTable:
 
     def __post_init__(self) -> None:
         n_rows, n_columns = self.values.shape
-        if not n_rows or not n_columns:
-            raise TableError(
-                f"{self.path}: the table is empty: it has {n_rows} rows and {n_columns} columns."
-            )
-        if len(self.names) != n_columns:
-            raise TableError(
-                f"{self.path}: {len(self.names)} names for {n_columns} columns. The names must be "
-                "as many as the columns."
-            )
-        check_unique(self.path, self.names, "feature" if self.transposed else "column")
+        with naming(self.path):
+            if not n_rows or not n_columns:
+                raise FileError(
+                    f"the table is empty: it has {n_rows} rows and {n_columns} columns."
+                )
+            if len(self.names) != n_columns:
+                raise FileError(
+                    f"{len(self.names)} names for {n_columns} columns. The names must be as many "
+                    "as the columns."
+                )
+            check_unique(self.names, "feature" if self.transposed else "column")
 
     @property
     def is_frame(self) -> bool:
@@ -163,52 +165,49 @@ def from_matrix(
     FileTable
     """
     if X.ndim != 2:
-        raise TableError(
-            f"{path}: the values must be a matrix with samples and features: got an array of "
-            f"{X.ndim} dimensions, shape {X.shape}."
+        raise FileError(
+            f"the values must be a matrix with samples and features: got an array of {X.ndim} "
+            f"dimensions, shape {X.shape}."
         )
     if X.dtype.kind not in "biuf":
-        raise TableError(f"{path}: the values must be numbers: got an array of type {X.dtype}.")
+        raise FileError(f"the values must be numbers: got an array of type {X.dtype}.")
     if options.transpose:
         X, names, row_names = X.T, row_names, names
-    n_rows, n_columns = X.shape
+    X = X.tocsr() if issparse(X) else native(X)
+    n_columns = X.shape[1]
     if names is None:
         names = [f"feature_{j}" for j in range(1, n_columns + 1)]
-    elif len(names) != n_columns:
-        raise TableError(
-            f"{path}: {len(names)} feature names for {n_columns} features.{_turned(X, names)}"
-        )
-    if row_names is not None and len(row_names) != n_rows:
-        raise TableError(
-            f"{path}: {len(row_names)} row names for {n_rows} rows.{_turned(X, row_names, 1)}"
-        )
-    for name, column in (rows or {}).items():
-        if len(column) != n_rows:
-            raise TableError(
-                f"{path}: {quoted(name)} has {len(column)} values for {n_rows} rows."
-                f"{_turned(X, column, 1)}"
-            )
-    if categorical is not None and len(categorical) != n_columns:
-        raise TableError(
-            f"{path}: {len(categorical)} marks of categorical columns for {n_columns} columns."
-        )
+    _check_fit(X, names, 1, f"{len(names)} feature names")
+    if row_names is not None:
+        _check_fit(X, row_names, 0, f"{len(row_names)} row names")
+    rows = rows or {}
+    for name, column in rows.items():
+        _check_fit(X, column, 0, f"{quoted(name)} has {len(column)} values")
+    marks = np.zeros(n_columns, dtype=bool) if categorical is None else categorical
+    if len(marks) != n_columns:
+        raise FileError(f"{len(marks)} marks of categorical columns for {n_columns} columns.")
     what = "feature" if options.transpose else "column"
-    named, notes = settle_names(path, [str(name) for name in names], what, options)
+    named, notes = settle_names([str(name) for name in names], what, options)
     return FileTable(
         path=path,
         form=form,
-        values=X.tocsr() if issparse(X) else X,
+        values=X,
         names=named,
-        rows=pl.DataFrame({name: _series(column) for name, column in (rows or {}).items()}),
+        rows=pl.DataFrame({name: _series(column) for name, column in rows.items()}),
         row_names=None if row_names is None else [str(name) for name in row_names],
         label=label,
-        categorical=frozenset()
-        if categorical is None
-        else frozenset(np.array(named, dtype=object)[np.asarray(categorical, dtype=bool)]),
+        categorical=frozenset(np.array(named, dtype=object)[marks]),
         transposed=options.transpose,
         notes=notes,
         details={**(details or {}), "names": named},
     )
+
+
+def native(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array in this machine's byte order and in a type that every library knows."""
+    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
+        return array.astype(np.float32 if array.dtype.itemsize == 2 else np.float64)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def find_column(table: FileTable, wanted: str, option: str) -> str:
@@ -272,13 +271,13 @@ def is_number(cell: str) -> bool:
 
 
 def settle_names(
-    path: Path, names: Sequence[str], what: str, options: TableOptions
+    names: Sequence[str], what: str, options: TableOptions
 ) -> tuple[list[str], tuple[str, ...]]:
     """Return the names, numbered where they stand twice and the user says so, and a note on it."""
     names = list(names)
     n_twice = len(names) - len(set(names))
     if not n_twice or options.duplicates != "number":
-        check_unique(path, names, what, f", or say {said('duplicates', 'number')}")
+        check_unique(names, what, f", or say {said('duplicates', 'number')}")
         return names, ()
     taken, seen, new = set(names), Counter[str](), ""
     for position, name in enumerate(names):
@@ -289,24 +288,22 @@ def settle_names(
             seen[name] += 1
         names[position] = new
         taken.add(new)
-    check_unique(path, names, what)
+    check_unique(names, what)
     note = f"{count(n_twice, what)} with the name of another, numbered: as {quoted(new)}."
     return names, (note,)
 
 
-def check_unique(path: Path, names: Sequence[str], what: str, way_out: str = "") -> None:
+def check_unique(names: Sequence[str], what: str, way_out: str = "") -> None:
     """Refuse names that are missing or stand twice, saying which and where."""
     if len(set(names)) == len(names) and all(map(str.strip, names)):
         return
     seen: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
         if not name.strip():
-            raise TableError(
-                f"{path}: {what} {position} has no name. Every {what} needs one: fill it in."
-            )
+            raise FileError(f"{what} {position} has no name. Every {what} needs one: fill it in.")
         if name in seen:
-            raise TableError(
-                f"{path}: the name {quoted(name)} stands twice, for {what} {seen[name]} and {what} "
+            raise FileError(
+                f"the name {quoted(name)} stands twice, for {what} {seen[name]} and {what} "
                 f"{position}. Every {what} needs a name of its own: rename one of them{way_out}."
             )
         seen[name] = position
@@ -321,12 +318,15 @@ def _series(column: Any) -> pl.Series:
     return pl.Series(array) if array.dtype.kind != "O" else pl.Series(list(array), strict=False)
 
 
-def _turned(X: Any, names: Any, axis: int = 0) -> str:
-    """Suggest to turn a matrix whose other side the names fit."""
-    if len(names) == X.shape[axis]:
+def _check_fit(X: Any, given: Any, axis: int, what: str) -> None:
+    """Refuse what has not one value for each row (axis 0) or column of a matrix."""
+    if len(given) == X.shape[axis]:
+        return
+    way_out = ""
+    if len(given) == X.shape[1 - axis]:
         turn = said("transpose", True)
-        return f" They fit the other side of the matrix: try again with {turn} (or without)."
-    return ""
+        way_out = f" They fit the other side of the matrix: try again with {turn} (or without)."
+    raise FileError(f"{what} for {X.shape[axis]} {('rows', 'features')[axis]}.{way_out}")
 
 
 # --- features in rows -----------------------------------------------------------------------------
@@ -350,17 +350,16 @@ def turn(table: FileTable, options: TableOptions) -> FileTable:
     """
     frame = drop_columns(table, options.drop).values
     if frame.width < 2:
-        raise TableError(
-            f"{table.path}: with features in rows, the first column holds their names and the "
-            f"others the samples; the file has {frame.width} column. Is "
-            f"{said('transpose', True)} right for it?"
+        raise FileError(
+            "with features in rows, the first column holds their names and the others the samples; "
+            f"the file has {frame.width} column. Is {said('transpose', True)} right for it?"
         )
     features = frame.to_series(0).cast(pl.String).fill_null("").str.strip_chars().to_list()
-    features, notes = settle_names(table.path, features, "feature (row)", options)
+    features, notes = settle_names(features, "feature (row)", options)
     samples = frame.drop(frame.columns[0])
     return replace(
         table,
-        values=_turn(samples, features, table.path),
+        values=_turn(samples, features),
         names=features,
         row_names=samples.columns,
         transposed=True,
@@ -370,11 +369,11 @@ def turn(table: FileTable, options: TableOptions) -> FileTable:
     )
 
 
-def _turn(frame: pl.DataFrame, names: list[str], path: Path | None = None) -> pl.DataFrame:
+def _turn(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     if any(dtype.is_nested() for dtype in frame.dtypes):
-        raise TableError(
-            f"{path}: a column of samples holds lists, and only numbers and words can be ranked. "
-            f"Leave it out with {said('drop')}."
+        raise FileError(
+            "a column of samples holds lists, and only numbers and words can be ranked. Leave it "
+            f"out with {said('drop')}."
         )
     if not all(dtype.is_numeric() for dtype in frame.dtypes):
         frame = frame.cast(pl.String)

@@ -14,7 +14,6 @@ from pathlib import Path
 import polars as pl
 
 from semisift._words import count
-from semisift.exceptions import TableError
 from semisift.io._text_cells import (
     decode,
     find_separator,
@@ -23,7 +22,7 @@ from semisift.io._text_cells import (
     split_cells,
     width_of,
 )
-from semisift.io.limits import check_fits, read_bytes
+from semisift.io.limits import FileError, check_fits, naming, read_bytes
 from semisift.io.options import TableOptions, said
 from semisift.io.table import FileTable, is_number, settle_names, turn, untranspose_frame
 
@@ -59,34 +58,39 @@ def read(path: Path, options: TableOptions) -> FileTable:
     FileTable
         With a frame of text; empty cells are missing values.
     """
-    text, skipped, separator = skip_preamble(decode(path, read_bytes(path), options.encoding))
+    with naming(path):
+        return _read(path, options)
+
+
+def _read(path: Path, options: TableOptions) -> FileTable:
+    text, skipped, separator = skip_preamble(decode(read_bytes(path), options.encoding))
     if not text.strip():
-        raise TableError(f"{path}: the file is empty. A table needs names and at least one row.")
+        raise FileError("the file is empty. A table needs names and at least one row.")
     separator = options.between_cells or separator or find_separator(path, text)
-    cells = split_cells(path, text, separator, len(skipped) + 1)
+    cells = split_cells(text, separator, len(skipped) + 1)
     has_header = options.header is not False
     first, _, rest = cells.text.partition("\n")
     names = [name.strip() for name in first.split(cells.separator)]
     if has_header:
         if options.header is None:
-            _refuse_numbers_as_names(path, names, skipped, separator)
+            _refuse_numbers_as_names(names, skipped, separator)
         cells = replace(cells, text=rest, first_line=cells.first_line + 1)
     else:
         names = [f"column_{j}" for j in range(1, len(names) + 1)]
     if not cells.text:
-        raise TableError(f"{path}: the table has names but no row.")
-    n_columns = width_of(path, cells, len(names))
+        raise FileError("the table has names but no row.")
+    n_columns = width_of(cells, len(names))
     n_rows = cells.text.count("\n") + 1
     what = f"a table of {n_rows:,} rows and {n_columns:,} columns"
-    check_fits(BYTES_A_CELL * n_rows * n_columns + len(cells.text), path, what)
-    frame = parse(path, cells, n_columns)
+    check_fits(BYTES_A_CELL * n_rows * n_columns + len(cells.text), what)
+    frame = parse(cells, n_columns)
     frame, names, notes = _without_empty_edges(frame, names)
     layout = Layout(separator, has_header)
     if frame.width == len(names) + 1:  # as R writes it: the column of row names has no heading
         names, layout = [ROW_NAME, *names], replace(layout, row_names=NO_HEADING)
     elif not names[0] and len(names) > 1:  # as pandas and R's write.csv do
         names, layout = [ROW_NAME, *names[1:]], replace(layout, row_names="")
-    names, numbered = settle_names(path, names, "column", options)
+    names, numbered = settle_names(names, "column", options)
     frame.columns = names
     table = FileTable(
         path=path,
@@ -167,16 +171,14 @@ def _without_empty_edges(
     return frame.head(filled), names, tuple(notes)
 
 
-def _refuse_numbers_as_names(
-    path: Path, names: list[str], skipped: list[str], separator: str
-) -> None:
+def _refuse_numbers_as_names(names: list[str], skipped: list[str], separator: str) -> None:
     numbers = [name for name in names if is_number(name)]
     if len(names) > 1 and 2 * len(numbers) > len(names):
         remark = ""
         if skipped and skipped[-1].count(separator) == len(names) - 1:
             remark = f" Line {len(skipped)}, a remark, looks like the names: remove its mark (#)."
-        raise TableError(
-            f"{path}: the first line should hold the names of the columns, and holds numbers "
+        raise FileError(
+            "the first line should hold the names of the columns, and holds numbers "
             f"({', '.join(numbers[:3])}, ...). If the file has no names, say "
             f"{said('header', False)}; if these numbers are the names, say "
             f"{said('header', True)}.{remark}"
