@@ -4,14 +4,18 @@ Structures, objects and functions are never loaded.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csc_array, issparse
 
+from semisift.io._hdf5 import USER_BLOCK, open_hdf5, read_own
+from semisift.io._shared import import_extra
 from semisift.io._sparse import from_compressed
 from semisift.io.limits import FileError
 
@@ -21,6 +25,10 @@ ITEMSIZES = {
     "logical": 1,
     **{f"{sign}int{8 * size}": size for sign in ("", "u") for size in (1, 2, 4, 8)},
 }
+
+
+CLASSES = {"float64": "double", "float32": "single", "bool": "logical"}
+REFERENCES = "#refs#"
 
 
 @dataclass(frozen=True)
@@ -126,3 +134,117 @@ def _for_scipy(value: Any) -> Any:
     if isinstance(value, list):
         return np.array([*value, None], dtype=object)[:-1, None]
     return csc_array(value) if issparse(value) else value
+
+
+# --- version 7.3, which is HDF5 -------------------------------------------------------------------
+
+
+@contextmanager
+def open_new(path: Path) -> Iterator[MatFile]:
+    """Open a file of version 7.3."""
+    with open_hdf5(path, "hdf5") as (h5py, file):
+        variables = {name: _describe(h5py, file[name]) for name in file if not name.startswith("#")}
+
+        def load(name: str) -> Any:
+            return _load(path, h5py, file, name, variables[name])
+
+        yield MatFile("7.3", variables, load)
+
+
+def write_hdf5(path: Path, variables: Mapping[str, Any]) -> None:
+    """Write a file of version 7.3."""
+    h5py = import_extra("h5py", "hdf5")
+    with h5py.File(path, "x", userblock_size=USER_BLOCK) as file:
+        for name, value in variables.items():
+            if isinstance(value, list):
+                _write_cells(h5py, file, name, value)
+            elif issparse(value):
+                _write_sparse(file, name, csc_array(value))
+            else:
+                _write_array(file, name, value.T)
+    title = b"MATLAB 7.3 MAT-file, written by semisift".ljust(116) + bytes(8) + b"\x00\x02IM"
+    with path.open("r+b") as raw:
+        raw.write(title)
+
+
+def _describe(h5py: Any, node: Any) -> Variable:
+    given = node.attrs.get("MATLAB_class", b"")
+    described = given.decode() if isinstance(given, bytes) else str(given)
+    if "MATLAB_sparse" in node.attrs and "jc" in node:
+        rows, columns = int(node.attrs["MATLAB_sparse"]), int(node["jc"].size) - 1
+        return Variable((rows, columns), described, sparse=True)
+    if not isinstance(node, h5py.Dataset) or "MATLAB_empty" in node.attrs:
+        return Variable((0, 0), described or "group")
+    if h5py.check_ref_dtype(node.dtype) is not None:
+        described = "cell"
+    elif not described and node.dtype.kind in "biuf":  # not written by MATLAB
+        described = CLASSES.get(node.dtype.name, node.dtype.name)
+    if described in ITEMSIZES and node.dtype.kind not in "biuf":
+        described = "unknown"
+    return Variable(tuple(node.shape[::-1]), described)
+
+
+def _load(path: Path, h5py: Any, file: Any, name: str, variable: Variable) -> Any:
+    def content(node: Any) -> Any:
+        return read_own(path, h5py, node)
+
+    node = file[name]
+    if variable.kind == "sparse":
+        indptr = content(node["jc"])
+        empty = "data" not in node  # MATLAB leaves it out where all is zero
+        data = np.empty(0) if empty else content(node["data"])
+        indices = np.empty(0, dtype=np.int64) if empty else content(node["ir"])
+        return from_compressed(data, indices, indptr, variable.shape, by_columns=True)
+    value = content(node)
+    if variable.kind == "cell":
+        return [_decoded(name, content(file[reference])) for reference in value.T.ravel()]
+    if variable.kind == "char":
+        return [_decoded(name, row) for row in value.T]
+    return value.T.astype(bool) if variable.described == "logical" else value.T
+
+
+def _decoded(name: str, codes: NDArray[Any]) -> str:
+    """Return the text of an array of UTF-16 codes."""
+    codes = np.asarray(codes)
+    if codes.dtype.kind not in "iu" or codes.dtype.itemsize > 8:
+        raise FileError(f"the cells of {name} must hold text: got type {codes.dtype}.")
+    if codes.ndim == 1 and codes.dtype.itemsize == 8:  # an empty text is stored as its shape
+        return ""
+    if codes.size and not 0 <= codes.min() <= codes.max() <= 0xFFFF:
+        raise FileError(f"the text of {name} holds numbers that are no characters.")
+    return codes.ravel().astype("<u2").tobytes().decode("utf-16-le").strip()
+
+
+def _write_array(file: Any, name: str, value: NDArray[Any]) -> None:
+    described = CLASSES.get(value.dtype.name, value.dtype.name)
+    stored = value.astype(np.uint8) if described == "logical" else value
+    dataset = file.create_dataset(name, data=np.ascontiguousarray(stored), compression="gzip")
+    dataset.attrs["MATLAB_class"] = np.bytes_(described)
+    if described == "logical":
+        dataset.attrs["MATLAB_int_decode"] = np.int32(1)
+
+
+def _write_sparse(file: Any, name: str, value: csc_array) -> None:
+    group = file.create_group(name)
+    group.attrs["MATLAB_class"] = np.bytes_("double")
+    group.attrs["MATLAB_sparse"] = np.uint64(value.shape[0])
+    group.create_dataset("data", data=value.data.astype(np.float64), compression="gzip")
+    group.create_dataset("ir", data=value.indices.astype(np.uint64), compression="gzip")
+    group.create_dataset("jc", data=value.indptr.astype(np.uint64))
+
+
+def _write_cells(h5py: Any, file: Any, name: str, texts: list[str]) -> None:
+    store = file.require_group(REFERENCES)
+    references = np.empty((1, len(texts)), dtype=h5py.ref_dtype)
+    for i, text in enumerate(texts):
+        codes = np.frombuffer(text.encode("utf-16-le"), dtype="<u2")
+        cell = store.create_dataset(
+            f"{name}_{i}", data=codes[:, None] if text else np.zeros(2, "u8")
+        )
+        cell.attrs["MATLAB_class"] = np.bytes_("char")
+        cell.attrs["MATLAB_int_decode"] = np.int32(2)
+        if not text:
+            cell.attrs["MATLAB_empty"] = np.uint8(1)
+        references[0, i] = cell.ref
+    dataset = file.create_dataset(name, data=references, dtype=h5py.ref_dtype)
+    dataset.attrs["MATLAB_class"] = np.bytes_("cell")

@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from semisift.exceptions import TableError
 from semisift.io.limits import USABLE_SHARE, FileError, available_memory, check_fits, naming
 from semisift.io.options import TableOptions, said
-from semisift.io.table import FileTable, native
+from semisift.io.table import FileTable, drop_columns, settle_names
 
 try:
     import resource
@@ -33,8 +34,6 @@ BYTES_A_SECOND = 1 << 20
 
 # What a column costs before it holds a value: its name, and its place in lists and sets.
 BYTES_A_NAME = 200
-
-LAST_CHARACTER = 0x10FFFF
 
 
 @contextmanager
@@ -151,29 +150,6 @@ def shown(data: bytes, length: int = 60) -> str:
     return repr(data[:length].decode("utf-8", errors="replace").strip())
 
 
-def texts(array: NDArray[Any]) -> list[str]:
-    """Return the strings of an array of text, of bytes in UTF-8 or of numbers."""
-    if array.dtype.kind == "S":
-        array = np.char.decode(array, "utf-8")
-    if array.dtype.kind == "U" and array.size:
-        plain = native(np.ascontiguousarray(array)).ravel()
-        codes = plain.view(np.uint32)  # as the file has them, and Python believes anything
-        wrong = codes[(codes > LAST_CHARACTER) | ((codes >= 0xD800) & (codes < 0xE000))]
-        if len(wrong):
-            raise ValueError(f"a text in it holds {wrong[0]:#x}, which is no character")
-    return [str(value) for value in array.ravel().tolist()]
-
-
-def whole(values: NDArray[Any]) -> NDArray[Any] | pl.Series:
-    """Return labels that are whole numbers as integers, missing ones as null; others unchanged."""
-    if values.dtype.kind != "f":
-        return values
-    given = values[~np.isnan(values)]
-    if np.any(np.abs(given) >= 2**53) or np.any(given != np.floor(given)):
-        return values
-    return pl.Series(values.astype(np.float64)).fill_nan(None).cast(pl.Int64)
-
-
 def columns_kept(table: FileTable) -> NDArray[np.intp]:
     """Return where the columns of a matrix, of which some may be gone, stood when it was read."""
     position = {name: j for j, name in enumerate(table.details["names"])}
@@ -187,3 +163,59 @@ def told_apart(names: Sequence[str], ids: Sequence[str]) -> list[str]:
         name if often[name] == 1 else f"{name} ({id_})"
         for name, id_ in zip(names, ids, strict=True)
     ]
+
+
+# --- features in rows -----------------------------------------------------------------------------
+
+
+def turn(table: FileTable, options: TableOptions) -> FileTable:
+    """Make a column of each row; the first column holds the names of the features.
+
+    Parameters
+    ----------
+    table : FileTable
+        A first column of feature names and a column for each sample.
+    options : TableOptions
+        Name the columns that hold no sample.
+
+    Returns
+    -------
+    FileTable
+        A row for each sample and a column for each feature: numbers where every column of samples
+        holds numbers, else text.
+    """
+    frame = drop_columns(table, options.drop).values
+    if frame.width < 2:
+        raise FileError(
+            "with features in rows, the first column holds their names and the others the samples; "
+            f"the file has {frame.width} column. Is {said('transpose', True)} right for it?"
+        )
+    features = frame.to_series(0).cast(pl.String).fill_null("").str.strip_chars().to_list()
+    features, notes = settle_names(features, "feature (row)", options)
+    samples = frame.drop(frame.columns[0])
+    return replace(
+        table,
+        values=_turn(samples, features),
+        names=features,
+        row_names=samples.columns,
+        transposed=True,
+        first_line=None,
+        notes=(*table.notes, *notes),
+        details={**table.details, "first_name": frame.columns[0]},
+    )
+
+
+def _turn(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    if any(dtype.is_nested() for dtype in frame.dtypes):
+        raise FileError(
+            "a column of samples holds lists, and only numbers and words can be ranked. Leave it "
+            f"out with {said('drop')}."
+        )
+    if not all(dtype.is_numeric() for dtype in frame.dtypes):
+        frame = frame.cast(pl.String)
+    return frame.transpose(column_names=names)
+
+
+def untranspose_frame(frame: pl.DataFrame, row_names: list[str], first_name: str) -> pl.DataFrame:
+    """Turn a frame back: a row for each feature, with its name in the first column."""
+    return _turn(frame, row_names).insert_column(0, pl.Series(first_name, frame.columns))

@@ -11,13 +11,12 @@ from scipy.sparse import issparse
 from semisift._named import with_names
 from semisift._warnings import warn
 from semisift._words import examples, quoted
-from semisift.io.categories import check_categories, encode
 from semisift.io.labels import find_labels, hide_labels, text_of
 from semisift.io.limits import FileError, naming
-from semisift.io.missing import settle_missing
 from semisift.io.numbers import read_numbers
 from semisift.io.options import Reading, said
 from semisift.io.pairs import read_pairs
+from semisift.io.settle import check_categories, encode, settle_missing
 from semisift.io.table import MISSING, FileTable, find_column
 
 # Fewer rows are easily counted by chance.

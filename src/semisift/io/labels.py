@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -123,17 +123,26 @@ def _joined(
     if labels.row_names is not None:
         others["the names of its rows"] = labels.row_names
     if not others:
-        return _in_order(table, labels, values), column
+        _check_order(table, labels, len(values))
+        return values, column
     if row_names is None:
-        _refuse_turned(table, labels, others.values())
+        _refuse_turned(table, others.values())
         raise FileError(
             f"the labels are joined by the names of the rows, and {table.path} has none. Say with "
             f"{said('id')} which of its columns holds them, or give a labels file with a single "
             "column, in the order of the rows."
         )
     names = _matching_names(labels, others, row_names, reading.id)
-    pairs = _unique_pairs(labels, names, values)
-    return _by_name(table, labels, pairs, row_names, notes), column
+    pairs: dict[str, Any] = {}
+    for row, (name, value) in enumerate(zip(names, values.to_list(), strict=True)):
+        if name in pairs and pairs[name] != value:
+            raise FileError(
+                f"{labels.place(row)}: {name!r} has the label {value!r}, and {pairs[name]!r} "
+                "further up. A row can have one label only: remove one of them."
+            )
+        pairs[name] = value
+    _check_names(table, labels, pairs, row_names, notes)
+    return pl.Series([pairs.get(name) for name in row_names], strict=False), column
 
 
 def _matching_names(
@@ -162,9 +171,7 @@ def _matching_names(
     return candidates[best]
 
 
-def _refuse_turned(
-    table: FileTable, labels: FileTable, candidates: Iterable[Sequence[str]]
-) -> None:
+def _refuse_turned(table: FileTable, candidates: Iterable[Iterable[str]]) -> None:
     """Refuse a table with features in rows: there, labels go by the names of columns."""
     columns = set(table.names)
     for names in candidates:
@@ -176,43 +183,32 @@ def _refuse_turned(
             )
 
 
-def _in_order(table: FileTable, labels: FileTable, values: pl.Series) -> pl.Series:
-    if len(values) != table.n_rows:
-        # in a frame, a first column may name the features
-        n_samples = (len(table.names), len(table.names) - table.is_frame)
-        if len(values) in n_samples and not table.transposed:
-            raise FileError(
-                f"{len(values)} labels for the {table.n_rows} rows of {table.path}, but there are "
-                "as many columns. If that file has features in rows, say "
-                f"{said('transpose', True)}."
-            )
+def _check_order(table: FileTable, labels: FileTable, n_labels: int) -> None:
+    """Refuse labels without names that are not as many as the rows."""
+    if n_labels == table.n_rows:
+        return
+    problem = f"{n_labels} labels for the {table.n_rows} rows of {table.path}"
+    # in a frame, a first column may name the features
+    n_samples = (len(table.names), len(table.names) - table.is_frame)
+    if n_labels in n_samples and not table.transposed:
         raise FileError(
-            f"{len(values)} labels for the {table.n_rows} rows of {table.path}. Labels without row "
-            "names must be as many as the rows, in their order, below a line with a name (here "
-            f"{quoted(labels.names[0])})."
+            f"{problem}, but there are as many columns. If that file has features in rows, say "
+            f"{said('transpose', True)}."
         )
-    return values
+    raise FileError(
+        f"{problem}. Labels without row names must be as many as the rows, in their order, below a "
+        f"line with a name (here {quoted(labels.names[0])})."
+    )
 
 
-def _unique_pairs(labels: FileTable, names: Sequence[str], values: pl.Series) -> dict[str, Any]:
-    pairs: dict[str, Any] = {}
-    for row, (name, value) in enumerate(zip(names, values.to_list(), strict=True)):
-        if name in pairs and pairs[name] != value:
-            raise FileError(
-                f"{labels.place(row)}: {name!r} has the label {value!r}, and {pairs[name]!r} "
-                "further up. A row can have one label only: remove one of them."
-            )
-        pairs[name] = value
-    return pairs
-
-
-def _by_name(
+def _check_names(
     table: FileTable,
     labels: FileTable,
-    pairs: dict[str, Any],
+    labelled: Collection[str],
     row_names: Sequence[str],
     notes: list[str],
-) -> pl.Series:
+) -> None:
+    """Refuse names that do not join labels and rows, and note those that stand in one file only."""
     known = set(row_names)
     if len(known) < len(row_names):
         twice = next(name for name, n in Counter(row_names).items() if n > 1)
@@ -220,25 +216,24 @@ def _by_name(
             f"{table.path}: several rows are called {quoted(twice)}. To join labels, the names of "
             "the rows must differ."
         )
-    strangers = [name for name in pairs if name not in known]
-    if len(strangers) == len(pairs):
-        _refuse_turned(table, labels, [list(pairs)])
+    strangers = [name for name in labelled if name not in known]
+    if len(strangers) == len(labelled):
+        _refuse_turned(table, [labelled])
         raise FileError(
-            f"none of its {len(pairs)} names is a row of {table.path}. There, rows are called "
-            f"{examples(row_names)}; here {examples(list(pairs))}. Do the two files belong "
-            f"together, and is {said('id')} the right column?"
+            f"none of its {len(labelled)} names is a row of {table.path}. There, rows are called "
+            f"{examples(row_names)}; here {examples(strangers)}. Do the two files belong together, "
+            f"and is {said('id')} the right column?"
         )
     if strangers:
         notes.append(
-            f"{len(strangers)} of the {len(pairs)} names in {labels.path.name} are not rows of the "
-            f"table and were left out: {examples(strangers)}."
+            f"{len(strangers)} of the {len(labelled)} names in {labels.path.name} are not rows of "
+            f"the table and were left out: {examples(strangers)}."
         )
-    if without := [name for name in row_names if name not in pairs]:
+    if without := [name for name in row_names if name not in labelled]:
         notes.append(
             f"{count(len(without), 'row')} without an entry in {labels.path.name}, unlabelled: "
             f"{examples(without)}."
         )
-    return pl.Series([pairs.get(name) for name in row_names], strict=False)
 
 
 def _refuse_texts(table: FileTable, column: pl.Series) -> None:

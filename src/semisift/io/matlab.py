@@ -9,15 +9,20 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-import polars as pl
-
-from semisift.io import _mat_hdf5
 from semisift.io._hdf5 import SIGNATURE, USER_BLOCK
-from semisift.io._mat_file import ITEMSIZES, MatFile, Variable, open_old, write_old
-from semisift.io._shared import check_shape, columns_kept, native, reading, try_in_child, whole
+from semisift.io._mat_file import (
+    ITEMSIZES,
+    MatFile,
+    Variable,
+    open_new,
+    open_old,
+    write_hdf5,
+    write_old,
+)
+from semisift.io._shared import check_shape, columns_kept, reading, try_in_child
 from semisift.io.limits import FileError, check_fits, read_bytes
 from semisift.io.options import TableOptions, said
-from semisift.io.table import FileTable, from_matrix
+from semisift.io.table import FileTable, as_series, from_matrix
 
 MATRICES = ("X", "data")
 LABELS = ("y", "Y", "labels", "gnd", "class")
@@ -53,7 +58,7 @@ def read(path: Path, options: TableOptions) -> FileTable:
         with path.open("rb") as file:
             start = file.read(USER_BLOCK + len(SIGNATURE))
         if start.startswith(SIGNATURE) or start[USER_BLOCK:] == SIGNATURE:
-            with _mat_hdf5.open_hdf5(path) as opened:
+            with open_new(path) as opened:
                 return _read(path, opened, options)
         chosen = {"matrix": options.matrix, "transpose": options.transpose}
         try_in_child(READ.format(path=str(path), **chosen), read_bytes(path))
@@ -75,26 +80,16 @@ def _read(path: Path, file: MatFile, options: TableOptions) -> FileTable:
     for name in wanted:
         _check_claim(name, file.variables[name])
     raw = {name: file.load(name) for name in wanted}
-    names = None if key is None else raw[key]
-    rows = {}
-    if label is not None:
-        texts, y = isinstance(raw[label], list), raw[label]
-        rows[label] = pl.Series(y, dtype=pl.String) if texts else whole(native(y.ravel()))
+    y, names = (None if name is None else raw[name] for name in (label, key))
     return from_matrix(
         path,
         "mat",
         raw[matrix],
         options,
-        names=None if options.transpose else names,
-        row_names=names if options.transpose else None,
-        rows=rows,
+        names=names,
+        rows=None if label is None else {label: as_series(y)},
         label=label,
-        details={
-            "version": file.version,
-            "matrix": matrix,
-            "labels": raw.get(label or ""),
-            "names_key": key,
-        },
+        details={"version": file.version, "matrix": matrix, "labels": y, "names_key": key},
     )
 
 
@@ -110,10 +105,10 @@ def write(table: FileTable, path: Path) -> None:
     details = table.details
     new = {details["matrix"]: table.values.T if table.transposed else table.values}
     if table.label is not None:
-        new[table.label] = details["raw"][table.label]
+        new[table.label] = details["labels"]
     if details["names_key"] or len(columns_kept(table)) < len(details["names"]):
         new[details["names_key"] or NAMES[0]] = list(table.names)
-    (_mat_hdf5.write_hdf5 if details["version"] == "7.3" else write_old)(path, new)
+    (write_hdf5 if details["version"] == "7.3" else write_old)(path, new)
 
 
 def _find_matrix(variables: Mapping[str, Variable], wanted: str | None) -> str:

@@ -10,10 +10,10 @@ from scipy.sparse import coo_array, issparse
 
 from semisift.io._shared import check_shape, create, reading, shown
 from semisift.io._sparse import from_coordinates
-from semisift.io._text_cells import read_cells
 from semisift.io.limits import FileError, check_fits, read_bytes
 from semisift.io.options import TableOptions
 from semisift.io.table import FileTable, from_matrix
+from semisift.io.text import read_cells
 
 HEADER = re.compile(
     rb"%%?MatrixMarket\s+matrix\s+(coordinate|array)\s+([a-z-]+)\s+([a-z-]+)[ \t\r]*\n"

@@ -18,11 +18,11 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, issparse, vstack
 
-from semisift.io._shared import columns_kept, reading, texts, whole
+from semisift.io._shared import columns_kept, reading
 from semisift.io._sparse import from_blocks, from_compressed, from_coordinates
 from semisift.io.limits import FileError, check_fits
 from semisift.io.options import TableOptions, said
-from semisift.io.table import FileTable, from_matrix, native
+from semisift.io.table import FileTable, as_series, from_matrix, native, texts
 
 # Keys of a matrix; with the prefix ``u_`` they are those of rows without a label.
 PARTS = ("X", "data", "indices", "indptr", "shape", "format", "row", "col", "_is_array")
@@ -53,18 +53,18 @@ def read(path: Path, options: TableOptions) -> FileTable:
             X = _append(X, extra, options.transpose)
             n_extra = extra.shape[1 if options.transpose else 0]
         rows = _rows(arrays, n_samples, n_extra)
-        feature_names = texts(arrays["feature_names"]) if "feature_names" in arrays else None
-        row_names = texts(arrays["row_names"]) if "row_names" in arrays else None
+        names, row_names = (
+            texts(arrays[key]) if key in arrays else None for key in ("feature_names", "row_names")
+        )
         if row_names is not None:
             row_names += [f"unlabelled_{i}" for i in range(1, n_extra + 1)]
-        names = (feature_names, row_names)  # of the columns and of the rows as stored
         return from_matrix(
             path,
             "npz",
             X,
             options,
-            names=names[options.transpose],
-            row_names=names[not options.transpose],
+            names=names,
+            row_names=row_names,
             rows=rows,
             label="y" if "y" in rows else None,
             categorical=_categorical(arrays, n_features),
@@ -167,21 +167,14 @@ def _rows(arrays: Arrays, n_samples: int, n_extra: int) -> dict[str, pl.Series]:
     for name, array in arrays.items():
         beside = name not in known and not name.startswith("u_")
         if beside and array.shape == (n_samples,) and array.dtype.kind in "biufUS":
-            rows[name] = _series(array)
+            rows[name] = as_series(array)
     return {name: series.extend_constant(None, n_extra) for name, series in rows.items()}
 
 
-def _series(array: NDArray[Any]) -> pl.Series:
-    if array.dtype.kind in "US":
-        return pl.Series(texts(array), dtype=pl.String)
-    return pl.Series(whole(native(array)))
-
-
 def _labels(y: NDArray[Any], class_names: NDArray[Any] | None) -> pl.Series:
-    if class_names is None or y.dtype.kind not in "iu" or not y.size:
-        return _series(y)
-    if y.min() < -1 or y.max() >= class_names.size:
-        return _series(y)
+    is_code = y.dtype.kind in "iu" and y.size and y.min() >= -1
+    if class_names is None or not is_code or y.max() >= class_names.size:
+        return as_series(y)
     names = np.array([*texts(class_names), None], dtype=object)  # -1 takes the last
     return pl.Series(names[y.astype(np.int64)].tolist(), dtype=pl.String)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import polars as pl
 
-from semisift.io._shared import BYTES_A_NAME, reading, try_in_child
+from semisift.io._shared import BYTES_A_NAME, reading, try_in_child, turn, untranspose_frame
 from semisift.io.limits import check_fits, read_bytes
 from semisift.io.options import TableOptions
-from semisift.io.table import FileTable, turn, untranspose_frame
+from semisift.io.table import FileTable
 
 MAGIC = b"PAR1"
 READ = "import sys, polars; polars.read_parquet(sys.stdin.buffer.read())"

@@ -23,6 +23,8 @@ MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "?")
 # Names that a mistyped one is compared with: more would take longer than a reader waits.
 MOST_COMPARED = 20_000
 
+LAST_CHARACTER = 0x10FFFF
+
 
 @dataclass(frozen=True, eq=False)
 class FileTable:
@@ -149,8 +151,8 @@ def from_matrix(
         As stored; turned round here where the options say so.
     options : TableOptions
     names, row_names : sequence of str, optional
-        Names of the columns and of the rows of `X` as stored. Features without names are called
-        feature_1, feature_2, ...
+        Names of the features and of the samples. Features without names are called feature_1,
+        feature_2, ...
     rows : mapping of name to array, optional
         What is said of the samples; each array must have one value for each sample.
     label : str, optional
@@ -171,8 +173,7 @@ def from_matrix(
         )
     if X.dtype.kind not in "biuf":
         raise FileError(f"the values must be numbers: got an array of type {X.dtype}.")
-    if options.transpose:
-        X, names, row_names = X.T, row_names, names
+    X = X.T if options.transpose else X
     X = X.tocsr() if issparse(X) else native(X)
     n_columns = X.shape[1]
     if names is None:
@@ -193,7 +194,7 @@ def from_matrix(
         form=form,
         values=X,
         names=named,
-        rows=pl.DataFrame({name: _series(column) for name, column in rows.items()}),
+        rows=pl.DataFrame({name: as_series(column) for name, column in rows.items()}),
         row_names=None if row_names is None else [str(name) for name in row_names],
         label=label,
         categorical=frozenset(np.array(named, dtype=object)[marks]),
@@ -309,13 +310,32 @@ def check_unique(names: Sequence[str], what: str, way_out: str = "") -> None:
         seen[name] = position
 
 
-def _series(column: Any) -> pl.Series:
-    if isinstance(column, pl.Series):
-        return column
-    array = np.asarray(column)
+def as_series(values: Any) -> pl.Series:
+    """Return what is said of rows: text, or numbers, of which whole ones become integers."""
+    if isinstance(values, pl.Series):
+        return values
+    array = native(np.asarray(values).ravel())
     if array.dtype.kind in "US":
-        return pl.Series(array.astype(str).tolist(), dtype=pl.String)
-    return pl.Series(array) if array.dtype.kind != "O" else pl.Series(list(array), strict=False)
+        return pl.Series(texts(array), dtype=pl.String)
+    if array.dtype.kind == "O":
+        return pl.Series(list(array), strict=False)
+    given = array[~np.isnan(array)] if array.dtype.kind == "f" else array
+    if array.dtype.kind != "f" or np.any(np.abs(given) >= 2**53) or np.any(given % 1):
+        return pl.Series(array)
+    return pl.Series(array.astype(np.float64)).fill_nan(None).cast(pl.Int64)
+
+
+def texts(array: NDArray[Any]) -> list[str]:
+    """Return the strings of an array of text, of bytes in UTF-8 or of numbers."""
+    if array.dtype.kind == "S":
+        array = np.char.decode(array, "utf-8")
+    if array.dtype.kind == "U" and array.size:
+        plain = native(np.ascontiguousarray(array)).ravel()
+        codes = plain.view(np.uint32)  # as the file has them, and Python believes anything
+        wrong = codes[(codes > LAST_CHARACTER) | ((codes >= 0xD800) & (codes < 0xE000))]
+        if len(wrong):
+            raise ValueError(f"a text in it holds {wrong[0]:#x}, which is no character")
+    return [str(value) for value in array.ravel().tolist()]
 
 
 def _check_fit(X: Any, given: Any, axis: int, what: str) -> None:
@@ -327,59 +347,3 @@ def _check_fit(X: Any, given: Any, axis: int, what: str) -> None:
         turn = said("transpose", True)
         way_out = f" They fit the other side of the matrix: try again with {turn} (or without)."
     raise FileError(f"{what} for {X.shape[axis]} {('rows', 'features')[axis]}.{way_out}")
-
-
-# --- features in rows -----------------------------------------------------------------------------
-
-
-def turn(table: FileTable, options: TableOptions) -> FileTable:
-    """Make a column of each row; the first column holds the names of the features.
-
-    Parameters
-    ----------
-    table : FileTable
-        A first column of feature names and a column for each sample.
-    options : TableOptions
-        Name the columns that hold no sample.
-
-    Returns
-    -------
-    FileTable
-        A row for each sample and a column for each feature: numbers where every column of samples
-        holds numbers, else text.
-    """
-    frame = drop_columns(table, options.drop).values
-    if frame.width < 2:
-        raise FileError(
-            "with features in rows, the first column holds their names and the others the samples; "
-            f"the file has {frame.width} column. Is {said('transpose', True)} right for it?"
-        )
-    features = frame.to_series(0).cast(pl.String).fill_null("").str.strip_chars().to_list()
-    features, notes = settle_names(features, "feature (row)", options)
-    samples = frame.drop(frame.columns[0])
-    return replace(
-        table,
-        values=_turn(samples, features),
-        names=features,
-        row_names=samples.columns,
-        transposed=True,
-        first_line=None,
-        notes=(*table.notes, *notes),
-        details={**table.details, "first_name": frame.columns[0]},
-    )
-
-
-def _turn(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
-    if any(dtype.is_nested() for dtype in frame.dtypes):
-        raise FileError(
-            "a column of samples holds lists, and only numbers and words can be ranked. Leave it "
-            f"out with {said('drop')}."
-        )
-    if not all(dtype.is_numeric() for dtype in frame.dtypes):
-        frame = frame.cast(pl.String)
-    return frame.transpose(column_names=names)
-
-
-def untranspose_frame(frame: pl.DataFrame, row_names: list[str], first_name: str) -> pl.DataFrame:
-    """Turn a frame back: a row for each feature, with its name in the first column."""
-    return _turn(frame, row_names).insert_column(0, pl.Series(first_name, frame.columns))
