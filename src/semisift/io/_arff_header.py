@@ -2,9 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from typing import TypeVar
-
-import polars as pl
 
 from semisift.io.limits import FileError
 
@@ -15,6 +12,7 @@ NAME = re.compile(rf"({QUOTED}|[^\s{{}}]++)\s*+(.*)", re.DOTALL)
 VALUE = re.compile(rf"\s*+(?:({QUOTED})\s*+|([^,%]*+))(,|%|$)")
 ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
+FINITE = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 KEYWORD = re.compile(r"\s*@(relation|attribute|data)\b[ \t]*+(.*)", re.IGNORECASE)
 
 
@@ -49,42 +47,26 @@ class Attribute:
         return (
             not self.is_label
             and len(self.categories) == 2
-            and all(map(is_finite_number, self.categories))
+            and all(map(FINITE.fullmatch, self.categories))
             and float(self.categories[0]) != float(self.categories[1])
         )
 
 
-@dataclass(frozen=True)
-class Header:
-    """Everything before the data.
-
-    Attributes
-    ----------
-    relation : str
-        The line with the name of the table, as it stands in the file.
-    attributes : list of Attribute
-    n_lines : int
-        Up to and with ``@data``.
-    """
-
-    relation: str
-    attributes: list[Attribute]
-    n_lines: int
-
-
-def read_header(lines: list[str]) -> Header:
+def read_header(lines: list[str]) -> tuple[str, list[Attribute], int]:
     """Read the lines up to ``@data``.
 
     Parameters
     ----------
-    path : Path
-        For messages.
     lines : list of str
         Of the whole file.
 
     Returns
     -------
-    Header
+    relation : str
+        The line with the name of the table, as it stands in the file.
+    attributes : list of Attribute
+    n_lines : int
+        Up to and with ``@data``.
     """
     relation = "@relation data"
     attributes: list[Attribute] = []
@@ -101,7 +83,7 @@ def read_header(lines: list[str]) -> Header:
         if keyword == "data":
             if not attributes:
                 raise FileError(f"line {number}: @data, but there is no @attribute before.")
-            return Header(relation, attributes, number)
+            return relation, attributes, number
         if keyword == "relation":
             relation = line.strip()
         else:
@@ -179,71 +161,3 @@ def unquote(text: str) -> str:
     if text[:1] not in ("'", '"'):
         return text
     return ESCAPE.sub(lambda found: ESCAPED.get(found[1], found[1]), text[1:-1])
-
-
-def is_finite_number(text: str) -> bool:
-    """Whether a text is a finite number."""
-    return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text.strip()) is not None
-
-
-# --- cells ----------------------------------------------------------------------------------------
-
-
-Column = TypeVar("Column", pl.Series, pl.Expr)
-
-
-def typed(cells: pl.Series, attribute: Attribute, lines: list[int]) -> pl.Series:
-    """Return a column in the type of its attribute.
-
-    Parameters
-    ----------
-    path : Path
-        For messages.
-    cells : polars.Series
-        Text, null where missing; or numbers already.
-    attribute : Attribute
-    lines : list of int
-        In which line of the file each cell stands.
-
-    Returns
-    -------
-    polars.Series
-    """
-    cells = cells.alias(attribute.name)
-    if cells.dtype != pl.String or attribute.kind in ("string", "date"):
-        return cells
-    if attribute.kind == "nominal":
-        wrong = cells.is_in(attribute.categories).not_()
-        result = cells.cast(pl.Float64, strict=False) if attribute.is_coded else cells
-        rule = f"one of {', '.join(map(repr, attribute.categories[:5]))}"
-        rule += ", ..." if len(attribute.categories) > 5 else ""
-    else:
-        result = cells.cast(pl.Float64, strict=False)
-        wrong = result.is_null() & cells.is_not_null()
-        rule = "a number"
-    if wrong.any():
-        row = wrong.arg_max() or 0
-        raise FileError(
-            f"line {lines[row]}: the value of {attribute.name!r} must be {rule}, or ? where it is "
-            f"missing: got {cells[row][:40]!r}. Correct it, or its @attribute line."
-        )
-    return result
-
-
-def as_cells(series: pl.Series, attribute: Attribute) -> pl.Series:
-    """Return a column as the file writes it: quoted where needed, null where missing."""
-    if attribute.is_coded:
-        codes = [float(category) for category in attribute.categories]
-        cells = list(attribute.categories)
-        return series.replace_strict(codes, cells, default=None, return_dtype=pl.String)
-    if series.dtype.is_numeric():
-        return as_numbers(series)
-    needs_quotes = series.str.contains(r"""[\s,{}%'"\\]""") | series.is_in(["", "?"])
-    escaped = series.str.replace_all(r"""(['\\])""", r"\$1").str.replace_all("\n", r"\n")
-    quoted = "'" + escaped.str.replace_all("\t", r"\t").str.replace_all("\r", r"\r") + "'"
-    return quoted.zip_with(needs_quotes.fill_null(False), series).alias(series.name)
-
-
-def as_numbers(column: Column) -> Column:
-    """Return numbers as the file writes them, null where missing."""
-    return column.fill_nan(None).cast(pl.String).str.strip_suffix(".0")

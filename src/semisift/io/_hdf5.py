@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from semisift.io._shared import import_extra
-from semisift.io.limits import FileError, check_fits
+from semisift.io.limits import FileError, check_fits, damaged
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 USER_BLOCK = 512
@@ -60,20 +60,15 @@ def check_size(path: Path, n_bytes: int, what: str) -> None:
     """Refuse what would not fit into memory, or not into the file."""
     check_fits(n_bytes, what)
     if n_bytes > MOST_PACKED * path.stat().st_size:
-        raise FileError(
-            f"{what} claims {n_bytes} bytes, more than the file can hold. It is cut or damaged: "
-            "make it again."
-        )
+        raise damaged(f"{what} claims {n_bytes} bytes, more than the file can hold")
 
 
 def _refuse_links(h5py: Any, file: Any) -> None:
     """Refuse links that leave the file; where all stay, one through another stays too."""
     own = (h5py.h5l.TYPE_HARD, h5py.h5l.TYPE_SOFT)
-
-    def leaves(name: bytes, info: Any) -> bytes | None:
-        return None if info.type in own else name
-
-    if (found := file.id.links.visit(leaves, info=True)) is not None:
+    visit = file.id.links.visit
+    found = visit(lambda name, info: None if info.type in own else name, info=True)
+    if found is not None:
         raise _elsewhere(f"/{found.decode(errors='replace')} is a link to another file")
 
 

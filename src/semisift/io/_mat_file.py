@@ -3,6 +3,7 @@
 Structures, objects and functions are never loaded.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,9 +16,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, issparse
 
 from semisift.io._hdf5 import USER_BLOCK, open_hdf5, read_own
-from semisift.io._shared import import_extra
+from semisift.io._shared import check_shape, import_extra
 from semisift.io._sparse import from_compressed
-from semisift.io.limits import FileError
+from semisift.io.limits import FileError, check_fits
 
 ITEMSIZES = {
     "double": 8,
@@ -56,6 +57,14 @@ class Variable:
         if self.described in ITEMSIZES:
             return "numeric"
         return self.described if self.described in ("char", "cell") else "other"
+
+    def check_fits(self, name: str) -> None:
+        """Refuse what would not fit into memory."""
+        if self.sparse:
+            check_shape(self.shape)
+        elif self.described != "logical":  # which may be sparse without saying so
+            n_bytes = math.prod(self.shape) * ITEMSIZES.get(self.described, 8)
+            check_fits(n_bytes, f"the variable {name} ({' x '.join(map(str, self.shape))})")
 
 
 @dataclass(frozen=True)
@@ -121,8 +130,11 @@ def _text(name: str, value: Any) -> str:
     return text.strip()
 
 
-def write_old(path: Path, variables: Mapping[str, Any]) -> None:
-    """Write arrays, sparse matrices and lists of text as a file of version 7."""
+def write_mat(path: Path, variables: Mapping[str, Any], version: str) -> None:
+    """Write arrays, sparse matrices and lists of text, in version 7 unless it is 7.3."""
+    if version == "7.3":
+        write_hdf5(path, variables)
+        return
     from scipy.io import savemat
 
     with path.open("xb") as file:

@@ -37,9 +37,7 @@ BYTES_A_NAME = 200
 
 
 @contextmanager
-def reading(
-    path: Path, form: str, options: TableOptions | None = None, orientation: str = ""
-) -> Iterator[None]:
+def reading(path: Path, form: str, *, fixed: str = "", turn: bool = False) -> Iterator[None]:
     """Turn whatever a library raises on a damaged file into an error that a user understands.
 
     Parameters
@@ -47,16 +45,16 @@ def reading(
     path : Path
     form : str
         What the file should be: "Parquet".
-    options : TableOptions, optional
-        Must not turn the table, because of its `orientation`.
-    orientation : str
-        A form that defines it has features or samples in rows always.
+    fixed : str
+        What stands in rows always, where the form defines it.
+    turn : bool
+        The user wants to turn the table nevertheless.
     """
     try:
         with naming(path):
-            if options is not None and options.transpose:
-                turn = said("transpose", True)
-                raise FileError(f"{orientation}, so there is nothing to turn: leave out {turn}.")
+            if fixed and turn:
+                way_out = f"leave out {said('transpose', True)}"
+                raise FileError(f"{fixed}, so there is nothing to turn: {way_out}.")
             yield
     except TableError:
         raise
@@ -132,9 +130,7 @@ def create(path: Path) -> Iterator[IO[bytes]]:
             return
         # no time and no name inside, so that the same table makes the same file
         # level 6: 9, the default, takes four times as long for some percent
-        with gzip.GzipFile(
-            filename="", fileobj=file, mode="wb", mtime=0, compresslevel=6
-        ) as packed:
+        with gzip.GzipFile("", "wb", fileobj=file, mtime=0, compresslevel=6) as packed:
             yield packed  # type: ignore[misc]
 
 
@@ -158,11 +154,8 @@ def columns_kept(table: FileTable) -> NDArray[np.intp]:
 
 def told_apart(names: Sequence[str], ids: Sequence[str]) -> list[str]:
     """Return the names, with the id in parentheses where a name stands more than once."""
-    often = Counter(names)
-    return [
-        name if often[name] == 1 else f"{name} ({id_})"
-        for name, id_ in zip(names, ids, strict=True)
-    ]
+    often, pairs = Counter(names), zip(names, ids, strict=True)
+    return [name if often[name] == 1 else f"{name} ({id_})" for name, id_ in pairs]
 
 
 # --- features in rows -----------------------------------------------------------------------------

@@ -8,7 +8,7 @@ a nominal attribute declares. An attribute called ``class`` holds the labels.
 import re
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -16,23 +16,15 @@ from numpy.typing import NDArray
 from polars import selectors
 from scipy.sparse import csr_array
 
-from semisift.io._arff_header import (
-    QUOTED,
-    Attribute,
-    Header,
-    as_cells,
-    as_numbers,
-    read_header,
-    split_values,
-    typed,
-    unquote,
-)
+from semisift.io._arff_header import QUOTED, Attribute, read_header, split_values, unquote
 from semisift.io._shared import create, reading
 from semisift.io._sparse import from_coordinates
 from semisift.io.limits import FileError, read_bytes
 from semisift.io.options import TableOptions, said
 from semisift.io.table import FileTable, check_unique
 from semisift.io.text import decode, read_cells
+
+Column = TypeVar("Column", pl.Series, pl.Expr)
 
 ITEM = re.compile(rf"\s*+(\d++)\s++({QUOTED}|[^,\s'\"]++)\s*+(,|$)")
 
@@ -59,10 +51,9 @@ def read(path: Path, options: TableOptions) -> FileTable:
                 f"{said('transpose', True)}."
             )
         every = decode(read_bytes(path), options.encoding).split("\n")
-        header = read_header(every)
-        attributes = header.attributes
+        relation, attributes, n_lines = read_header(every)
         check_unique([attribute.name for attribute in attributes], "attribute")
-        data = enumerate(map(str.strip, every[header.n_lines :]), start=header.n_lines + 1)
+        data = enumerate(map(str.strip, every[n_lines:]), start=n_lines + 1)
         numbered = [(number, text) for number, text in data if text and not text.startswith("%")]
         if not numbered:
             raise FileError("there is no row after @data.")
@@ -85,7 +76,7 @@ def read(path: Path, options: TableOptions) -> FileTable:
             label=next((a.name for a in attributes if a.is_label), None),
             categorical=categorical,
             first_line=lines[0] if lines[-1] - lines[0] + 1 == len(lines) else None,
-            details={"header": header, "sparse": sparse},
+            details={"relation": relation, "attributes": attributes, "sparse": sparse},
         )
 
 
@@ -99,12 +90,11 @@ def write(table: FileTable, path: Path) -> None:
     path : Path
         Packed if it ends in ``.gz``.
     """
-    header: Header = table.details["header"]
     there = {*table.names, *table.rows.columns}
-    attributes = [attribute for attribute in header.attributes if attribute.name in there]
+    attributes = [each for each in table.details["attributes"] if each.name in there]
     with create(path) as file:
         declared = "\n".join(attribute.line for attribute in attributes)
-        file.write(f"{header.relation}\n\n{declared}\n\n@data\n".encode())
+        file.write(f"{table.details['relation']}\n\n{declared}\n\n@data\n".encode())
         if not table.details["sparse"]:
             frame = _as_cells(table.values.select(a.name for a in attributes), attributes)
             frame.write_csv(file, include_header=False, quote_style="never", null_value="?")
@@ -115,8 +105,8 @@ def write(table: FileTable, path: Path) -> None:
 def _as_cells(frame: pl.DataFrame, attributes: list[Attribute]) -> pl.DataFrame:
     numbers = [a.name for a in attributes if a.kind == "numeric"]
     # all numbers at once: one column after the other takes ten times as long
-    cells = frame.with_columns(as_numbers(pl.col(numbers))) if numbers else frame
-    return cells.with_columns(as_cells(frame[a.name], a) for a in attributes if a.kind != "numeric")
+    cells = frame.with_columns(_as_numbers(pl.col(numbers))) if numbers else frame
+    return cells.with_columns(_as_text(frame[a.name], a) for a in attributes if a.kind != "numeric")
 
 
 def _parse(
@@ -130,7 +120,7 @@ def _parse(
         _check_widths(len(attributes), lines, widths)
         frame = _split_plain(data, attributes)
     series = zip(frame.get_columns(), attributes, strict=True)
-    return None, pl.DataFrame([typed(column, a, lines) for column, a in series])
+    return None, pl.DataFrame([_typed(column, a, lines) for column, a in series])
 
 
 def _split_plain(data: str, attributes: list[Attribute]) -> pl.DataFrame:
@@ -168,6 +158,64 @@ def _check_widths(n_columns: int, numbers: list[int], widths: list[int]) -> None
             )
 
 
+# --- cells ----------------------------------------------------------------------------------------
+
+
+def _typed(cells: pl.Series, attribute: Attribute, lines: list[int]) -> pl.Series:
+    """Return a column in the type of its attribute.
+
+    Parameters
+    ----------
+    cells : polars.Series
+        Text, null where missing; or numbers already.
+    attribute : Attribute
+    lines : list of int
+        In which line of the file each cell stands.
+
+    Returns
+    -------
+    polars.Series
+    """
+    cells = cells.alias(attribute.name)
+    if cells.dtype != pl.String or attribute.kind in ("string", "date"):
+        return cells
+    if attribute.kind == "nominal":
+        wrong = cells.is_in(attribute.categories).not_()
+        result = cells.cast(pl.Float64, strict=False) if attribute.is_coded else cells
+        rule = f"one of {', '.join(map(repr, attribute.categories[:5]))}"
+        rule += ", ..." if len(attribute.categories) > 5 else ""
+    else:
+        result = cells.cast(pl.Float64, strict=False)
+        wrong = result.is_null() & cells.is_not_null()
+        rule = "a number"
+    if wrong.any():
+        row = wrong.arg_max() or 0
+        raise FileError(
+            f"line {lines[row]}: the value of {attribute.name!r} must be {rule}, or ? where it is "
+            f"missing: got {cells[row][:40]!r}. Correct it, or its @attribute line."
+        )
+    return result
+
+
+def _as_text(series: pl.Series, attribute: Attribute) -> pl.Series:
+    """Return a column as the file writes it: quoted where needed, null where missing."""
+    if attribute.is_coded:
+        codes = [float(category) for category in attribute.categories]
+        cells = list(attribute.categories)
+        return series.replace_strict(codes, cells, default=None, return_dtype=pl.String)
+    if series.dtype.is_numeric():
+        return _as_numbers(series)
+    needs_quotes = series.str.contains(r"""[\s,{}%'"\\]""") | series.is_in(["", "?"])
+    escaped = series.str.replace_all(r"""(['\\])""", r"\$1").str.replace_all("\n", r"\n")
+    quoted = "'" + escaped.str.replace_all("\t", r"\t").str.replace_all("\r", r"\r") + "'"
+    return quoted.zip_with(needs_quotes.fill_null(False), series).alias(series.name)
+
+
+def _as_numbers(column: Column) -> Column:
+    """Return numbers as the file writes them, null where missing."""
+    return column.fill_nan(None).cast(pl.String).str.strip_suffix(".0")
+
+
 # --- sparse rows ----------------------------------------------------------------------------------
 
 
@@ -199,7 +247,7 @@ def _parse_sparse(
         cells = pl.Series([_usual(attributes[j])] * len(lines), dtype=pl.String)
         if (part := written.get((j,))) is not None:
             cells = cells.scatter(part["row"], part["text"])
-        columns.append(typed(cells, attributes[j], lines))
+        columns.append(_typed(cells, attributes[j], lines))
     others = pl.DataFrame(columns)
     if not numeric.any():
         return None, others
@@ -219,7 +267,7 @@ def _write_sparse(table: FileTable, attributes: list[Attribute], file: IO[bytes]
         X = table.values.tocoo()
         columns = np.array([place[name] for name in table.names])[X.col]
         coded = np.array([a.categories[1] if a.is_coded else "" for a in attributes])[columns]
-        plain = as_numbers(pl.Series(X.data))
+        plain = _as_numbers(pl.Series(X.data))
         text = pl.Series(coded.tolist(), dtype=pl.String)
         text = plain.zip_with((text == "") | plain.is_null(), text)
         parts.append(_entries_of(X.row, columns, text))
@@ -227,7 +275,7 @@ def _write_sparse(table: FileTable, attributes: list[Attribute], file: IO[bytes]
         attribute = attributes[place[series.name]]
         usual = pl.Series([_usual(attribute)], dtype=pl.String).cast(series.dtype)
         rows = series.ne_missing(usual).arg_true()
-        cells = as_cells(series.gather(rows), attribute)
+        cells = _as_text(series.gather(rows), attribute)
         parts.append(_entries_of(rows.to_numpy(), np.full(len(rows), place[series.name]), cells))
     every = pl.concat(parts).sort("row", "attribute")
     items = (every["attribute"].cast(pl.String) + " " + every["text"].fill_null("?")).to_list()

@@ -36,12 +36,13 @@ def read(path: Path, options: TableOptions) -> FileTable:
         Columns of obs, such as cell types, stand beside the values. Genes whose name stands more
         than once have their id in parentheses, if var holds one.
     """
-    what = "an AnnData file always has cells in rows and genes in columns"
-    with reading(path, "AnnData (h5ad)", options, what), _open(path) as (anndata, h5py, file):
+    fixed = "an AnnData file always has cells in rows and genes in columns"
+    guard = reading(path, "AnnData (h5ad)", fixed=fixed, turn=options.transpose)
+    with guard, _open(path) as (anndata, h5py, file):
         X = _matrix(path, h5py, _find(file, options.matrix))
         read_elem = getattr(anndata, "io", anndata.experimental).read_elem
         for name in ("obs", "var"):
-            _check_sizes(path, h5py, file[name])
+            _check_sizes(path, file[name])
         obs, var = read_elem(file["obs"]), read_elem(file["var"])
         names = [str(name) for name in var.index]
         key = next((key for key in IDS if key in var.columns), None)
@@ -112,33 +113,26 @@ def _matrix(path: Path, h5py: Any, node: Any) -> Any:
     if encoding.removesuffix("_matrix") not in ("csr", "csc"):
         raise FileError(f"the matrix is stored in an unknown form, {encoding!r}.")
     shape = node.attrs["shape"] if "shape" in node.attrs else node.attrs["h5sparse_shape"]
-    _check_sizes(path, h5py, node)
+    _check_sizes(path, node)
     data, indices, indptr = (node[name][()] for name in ("data", "indices", "indptr"))
     by_columns = encoding.startswith("csc")
     return from_compressed(data, indices, indptr, shape, by_columns=by_columns)
 
 
-def _check_sizes(path: Path, h5py: Any, node: Any) -> None:
+def _check_sizes(path: Path, node: Any) -> None:
     """Refuse a group whose arrays would not fit into memory, or not into the file."""
-    sizes = []
-
-    def add(_: str, item: Any) -> None:
-        if isinstance(item, h5py.Dataset):
-            sizes.append(math.prod(item.shape or ()) * item.dtype.itemsize)
-
-    node.visititems(add)
+    datasets: list[Any] = []
+    node.visititems(lambda _, item: datasets.append(item) if hasattr(item, "dtype") else None)
+    sizes = (math.prod(item.shape or ()) * item.dtype.itemsize for item in datasets)
     check_size(path, sum(sizes), f"its part {node.name}")
 
 
 def _series(column: Any) -> pl.Series:
     """Return a column of pandas; categories become text, as do all things but numbers."""
-    if column.dtype.kind in "biuf" and isinstance(column.dtype, np.dtype):
+    is_number = column.dtype.kind in "biuf"
+    if is_number and isinstance(column.dtype, np.dtype):
         return pl.Series(native(column.to_numpy()))
-    if column.dtype.kind in "biuf":  # numbers of pandas that may be missing
-        return pl.Series([None if value is None else value for value in _listed(column)])
-    texts = [None if value is None else str(value) for value in _listed(column)]
-    return pl.Series(texts, dtype=pl.String)
-
-
-def _listed(column: Any) -> list[Any]:
-    return column.astype(object).where(column.notna(), None).tolist()
+    cells = column.astype(object).where(column.notna(), None).tolist()
+    if is_number:
+        return pl.Series(cells)
+    return pl.Series([None if cell is None else str(cell) for cell in cells], dtype=pl.String)

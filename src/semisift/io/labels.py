@@ -132,7 +132,7 @@ def _joined(
             f"{said('id')} which of its columns holds them, or give a labels file with a single "
             "column, in the order of the rows."
         )
-    names = _matching_names(labels, others, row_names, reading.id)
+    names = _matching_names(labels, others, set(row_names), reading.id)
     pairs: dict[str, Any] = {}
     for row, (name, value) in enumerate(zip(names, values.to_list(), strict=True)):
         if name in pairs and pairs[name] != value:
@@ -146,13 +146,9 @@ def _joined(
 
 
 def _matching_names(
-    labels: FileTable,
-    candidates: dict[str, list[str]],
-    row_names: Sequence[str],
-    wanted: str | None,
+    labels: FileTable, candidates: dict[str, list[str]], known: set[str], wanted: str | None
 ) -> list[str]:
     """Choose the column of the labels file that holds the names of the table's rows."""
-    known = set(row_names)
     if heading := known & {*labels.names}:
         raise FileError(
             f"the first line should hold the names of the columns, and {quoted(heading.pop())} is "

@@ -18,6 +18,11 @@ class FileError(TableError):
     """What is wrong with a file, without its name, which `naming` puts in front."""
 
 
+def damaged(what: str) -> FileError:
+    """Return the error of a file that cannot be what was written."""
+    return FileError(f"{what}. It is cut or damaged: make it again.")
+
+
 @contextmanager
 def naming(path: Path | str) -> Iterator[None]:
     """Say in which file, or where in it, an error is."""

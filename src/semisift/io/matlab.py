@@ -7,26 +7,20 @@ are ``feature_names`` or ``names``. Other variables are not even loaded.
 
 import math
 from collections.abc import Mapping
+from itertools import compress
 from pathlib import Path
 
 from semisift.io._hdf5 import SIGNATURE, USER_BLOCK
-from semisift.io._mat_file import (
-    ITEMSIZES,
-    MatFile,
-    Variable,
-    open_new,
-    open_old,
-    write_hdf5,
-    write_old,
-)
-from semisift.io._shared import check_shape, columns_kept, reading, try_in_child
-from semisift.io.limits import FileError, check_fits, read_bytes
+from semisift.io._mat_file import MatFile, Variable, open_new, open_old, write_mat
+from semisift.io._shared import columns_kept, reading, try_in_child
+from semisift.io.limits import FileError, read_bytes
 from semisift.io.options import TableOptions, said
 from semisift.io.table import FileTable, as_series, from_matrix
 
 MATRICES = ("X", "data")
 LABELS = ("y", "Y", "labels", "gnd", "class")
 NAMES = ("feature_names", "names")
+TEXT = ("char", "cell")
 
 # What we refuse ourselves, we refuse again where the user sees it.
 READ = """
@@ -60,8 +54,8 @@ def read(path: Path, options: TableOptions) -> FileTable:
         if start.startswith(SIGNATURE) or start[USER_BLOCK:] == SIGNATURE:
             with open_new(path) as opened:
                 return _read(path, opened, options)
-        chosen = {"matrix": options.matrix, "transpose": options.transpose}
-        try_in_child(READ.format(path=str(path), **chosen), read_bytes(path))
+        given = {"path": str(path), "matrix": options.matrix, "transpose": options.transpose}
+        try_in_child(READ.format(**given), read_bytes(path))
         return read_old(path, options)
 
 
@@ -78,7 +72,7 @@ def _read(path: Path, file: MatFile, options: TableOptions) -> FileTable:
     key = _find_names(file.variables, n_features)
     wanted = [name for name in (matrix, label, key) if name is not None]
     for name in wanted:
-        _check_claim(name, file.variables[name])
+        file.variables[name].check_fits(name)
     raw = {name: file.load(name) for name in wanted}
     y, names = (None if name is None else raw[name] for name in (label, key))
     return from_matrix(
@@ -108,7 +102,7 @@ def write(table: FileTable, path: Path) -> None:
         new[table.label] = details["labels"]
     if details["names_key"] or len(columns_kept(table)) < len(details["names"]):
         new[details["names_key"] or NAMES[0]] = list(table.names)
-    (write_hdf5 if details["version"] == "7.3" else write_old)(path, new)
+    write_mat(path, new, details["version"])
 
 
 def _find_matrix(variables: Mapping[str, Variable], wanted: str | None) -> str:
@@ -137,39 +131,23 @@ def _find_matrix(variables: Mapping[str, Variable], wanted: str | None) -> str:
     )
 
 
-def _check_claim(name: str, variable: Variable) -> None:
-    """Refuse what would not fit into memory."""
-    if variable.kind == "sparse":
-        check_shape(variable.shape)
-        return
-    shown = " x ".join(map(str, variable.shape))
-    # logical matrices may be sparse without saying so
-    itemsize = 0 if variable.described == "logical" else ITEMSIZES.get(variable.described, 8)
-    check_fits(math.prod(variable.shape) * itemsize, f"the variable {name} ({shown})")
-
-
-def _n_texts(variable: Variable) -> int:
+def _length(variable: Variable) -> int:
     return variable.shape[0] if variable.kind == "char" else math.prod(variable.shape)
 
 
 def _find_labels(variables: Mapping[str, Variable], n_samples: int, matrix: str) -> str | None:
     """Return the first of the usual variables that fits the samples; else the first there is."""
-    found = []
+    lengths = {}
     for name in LABELS:
         variable = variables.get(name)
         if variable is None or name == matrix or variable.kind in ("sparse", "other"):
             continue
-        size = _n_texts(variable)
-        if variable.kind == "char" or size == max(variable.shape, default=0):
-            found.append((size != n_samples, name))
-    return min(found, key=lambda candidate: candidate[0], default=(True, None))[1]
+        if variable.kind == "char" or _length(variable) == max(variable.shape, default=0):
+            lengths[name] = _length(variable)
+    return min(lengths, key=lambda name: lengths[name] != n_samples, default=None)
 
 
 def _find_names(variables: Mapping[str, Variable], n_features: int) -> str | None:
-    for name in NAMES:
-        variable = variables.get(name)
-        if variable is None or variable.kind not in ("char", "cell"):
-            continue
-        if _n_texts(variable) == n_features or name == NAMES[0]:
-            return name
-    return None
+    texts = [name for name in NAMES if name in variables and variables[name].kind in TEXT]
+    fitting = (name == NAMES[0] or _length(variables[name]) == n_features for name in texts)
+    return next(compress(texts, fitting), None)

@@ -10,7 +10,7 @@ from scipy.sparse import coo_array, issparse
 
 from semisift.io._shared import check_shape, create, reading, shown
 from semisift.io._sparse import from_coordinates
-from semisift.io.limits import FileError, check_fits, read_bytes
+from semisift.io.limits import FileError, check_fits, damaged, read_bytes
 from semisift.io.options import TableOptions
 from semisift.io.table import FileTable, from_matrix
 from semisift.io.text import read_cells
@@ -113,9 +113,8 @@ class _Claims(NamedTuple):
 def _read_claims(text: bytes) -> _Claims:
     """Read the first lines, and refuse sizes that the rest of the file cannot hold."""
     found = HEADER.match(text)
-    form, field, symmetry = (
-        (part.decode().lower() for part in found.groups()[:3]) if found else [""] * 3
-    )
+    words = found.groups()[:3] if found else [b""] * 3
+    form, field, symmetry = (word.decode().lower() for word in words)
     if found is None or field not in FIELDS or symmetry not in SYMMETRIES:
         first = text[:60].partition(b"\n")[0]
         raise FileError(
@@ -141,9 +140,9 @@ def _read_claims(text: bytes) -> _Claims:
     # each value stands in a line of its own: "5", "1 1" or "1 1 5"
     least = n_values * (2 if is_array else 4 if field == "pattern" else 6) - 1
     if least > len(text) - found.end(4):
-        raise FileError(
+        raise damaged(
             f"its header claims {n_values} values, which take at least {least} bytes; the file has "
-            f"{len(text) - found.end(4)} after the header. It is cut or damaged: make it again."
+            f"{len(text) - found.end(4)} after the header"
         )
     schema: dict[str, Any] = {} if is_array else {"row": pl.Int64, "column": pl.Int64}
     if field != "pattern":
@@ -172,10 +171,8 @@ def _parse(text: bytes, claims: _Claims) -> pl.DataFrame:
             raise _wrong_line(claims, text)
         frame.columns = [*schema]
     if frame.height != claims.n_values:
-        raise FileError(
-            f"its header claims {claims.n_values} values, and the file holds {frame.height}. It is "
-            "cut or damaged: make it again."
-        )
+        claimed = f"its header claims {claims.n_values} values"
+        raise damaged(f"{claimed}, and the file holds {frame.height}")
     for name, size in zip(("row", "column"), claims.shape, strict=True):
         if name in schema and not frame[name].is_between(1, size).all():
             wrong = frame[name].is_between(1, size).not_().arg_max() or 0

@@ -11,7 +11,7 @@ import math
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,7 @@ from scipy.sparse import csr_array, hstack, issparse, vstack
 
 from semisift.io._shared import columns_kept, reading
 from semisift.io._sparse import from_blocks, from_compressed, from_coordinates
-from semisift.io.limits import FileError, check_fits
+from semisift.io.limits import FileError, check_fits, damaged
 from semisift.io.options import TableOptions, said
 from semisift.io.table import FileTable, as_series, from_matrix, native, texts
 
@@ -53,9 +53,8 @@ def read(path: Path, options: TableOptions) -> FileTable:
             X = _append(X, extra, options.transpose)
             n_extra = extra.shape[1 if options.transpose else 0]
         rows = _rows(arrays, n_samples, n_extra)
-        names, row_names = (
-            texts(arrays[key]) if key in arrays else None for key in ("feature_names", "row_names")
-        )
+        keys = ("feature_names", "row_names")
+        names, row_names = (texts(arrays[key]) if key in arrays else None for key in keys)
         if row_names is not None:
             row_names += [f"unlabelled_{i}" for i in range(1, n_extra + 1)]
         return from_matrix(
@@ -187,9 +186,7 @@ def _categorical(arrays: Arrays, n_features: int) -> NDArray[np.bool_] | None:
     marks = marks.ravel()
     if marks.dtype.kind == "b" or (len(marks) == n_features > 2 and np.isin(marks, (0, 1)).all()):
         return marks.astype(bool)
-    if marks.dtype.kind not in "iu" or (
-        marks.size and not 0 <= marks.min() <= marks.max() < n_features
-    ):
+    if marks.dtype.kind not in "iu" or np.any((marks < 0) | (marks >= n_features)):
         raise FileError(
             "'categorical' must be a mask (true or false for each feature) or positions of "
             f"features from 0 to {n_features - 1}: got {marks.tolist()[:5]}."
@@ -220,10 +217,6 @@ def _stored(
 # --- the archive ----------------------------------------------------------------------------------
 
 
-READ_HEADER = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
 SUFFIX = ".npy"
 
 
@@ -244,33 +237,33 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
         check_fits(sum(entry.file_size for entry in entries), "its content, unpacked,")
         for entry in entries:
             name = entry.filename.removesuffix(SUFFIX)
-            _check_header(archive, entry, name)
             with archive.open(entry) as file:
+                _check_header(file, entry.file_size, name)
+                file.seek(0)
                 arrays[name] = np.lib.format.read_array(file, allow_pickle=False)
     if not arrays:
         raise FileError("the archive holds no array. Was it saved by numpy.savez?")
     return arrays
 
 
-def _check_header(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> None:
-    with archive.open(entry) as file:
-        version = np.lib.format.read_magic(file)
-        if version not in READ_HEADER:
-            raise FileError(f"the array {name!r} is a table of records, not an array.")
-        shape, _, dtype = READ_HEADER[version](file)
-        size = entry.file_size - file.tell()
+def _check_header(file: IO[bytes], size: int, name: str) -> None:
+    major, minor = np.lib.format.read_magic(file)
+    read_header = getattr(np.lib.format, f"read_array_header_{major}_{minor}", None)
+    if read_header is None:
+        raise FileError(f"the array {name!r} is a table of records, not an array.")
+    shape, _, dtype = read_header(file)
     if dtype.hasobject:
         raise FileError(
             f"the array {name!r} holds Python objects (pickle), which could run any program and "
             "are never loaded. Save it as numbers or as text: array.astype(float), "
             "array.astype(str)."
         )
-    claimed = math.prod(shape) * dtype.itemsize
+    claimed, size = math.prod(shape) * dtype.itemsize, size - file.tell()
     if claimed != size:
         check_fits(claimed, f"the array {name!r} of shape {shape}")
-        raise FileError(
+        raise damaged(
             f"the array {name!r} of shape {shape} and type {dtype} takes {claimed} bytes, but the "
-            f"file has {size} for it. It is cut or damaged: make it again."
+            f"file has {size} for it"
         )
 
 

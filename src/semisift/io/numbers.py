@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -67,15 +67,13 @@ def read_numbers(
         columns, found = _from_frame(table, positions, missing_values, decimal_comma)
     else:
         columns, found = _from_matrix(table, positions), set()
-    columns = _mark_missing(columns, missing_values, found)
+    columns = replace(columns, X=_mark_missing(columns, missing_values, found))
     _refuse_infinite(table, columns)
     return columns
 
 
-def _mark_missing(
-    columns: FeatureColumns, values: Sequence[str], found: set[str]
-) -> FeatureColumns:
-    """Put NaN for the numbers that mean "missing", and refuse marks that stand nowhere."""
+def _mark_missing(columns: FeatureColumns, values: Sequence[str], found: set[str]) -> Any:
+    """Return X with NaN for the numbers that mean "missing"; refuse marks that stand nowhere."""
     numbers = {value: float(value) for value in values if is_number(value)}
     X = columns.X
     if numbers and X.dtype.kind != "f":
@@ -91,7 +89,7 @@ def _mark_missing(
             (X.data if issparse(X) else X)[marked] = np.nan
     if absent := [value for value in values if value not in found and value not in MISSING]:
         raise TableError(f"{said('na', absent[0])}: no cell of a feature holds this value.")
-    return FeatureColumns(columns.positions, X, columns.categories)
+    return X
 
 
 # --- matrices ------------------------------------------------------------------------------------
@@ -107,7 +105,9 @@ def _from_matrix(table: FileTable, positions: NDArray[np.int64]) -> FeatureColum
     if declared := [j for j, name in enumerate(names) if name in table.categorical]:
         X = np.array(X.toarray() if issparse(X) else X, dtype=np.float64, order="F")
         for j in declared:
-            X[:, j], categories[j] = _codes_of_numbers(X[:, j])
+            known = ~np.isnan(X[:, j])
+            values, X[known, j] = np.unique(X[known, j], return_inverse=True)
+            categories[j] = [f"{value:g}" for value in values]
     return FeatureColumns(positions, X, categories)
 
 
@@ -119,14 +119,6 @@ def _check_as_floats(table: FileTable, n_columns: int) -> None:
         size = np.result_type(X.dtype, np.float32).itemsize
         what = f"the table as floating-point numbers ({n_values:,} of {size} bytes)"
         check_fits(n_values * size, what)
-
-
-def _codes_of_numbers(column: NDArray[np.float64]) -> tuple[NDArray[np.float64], list[str]]:
-    known = ~np.isnan(column)
-    values, inverse = np.unique(column[known], return_inverse=True)
-    codes = np.full(len(column), np.nan)
-    codes[known] = inverse
-    return codes, [f"{value:g}" for value in values]
 
 
 # --- frames --------------------------------------------------------------------------------------
@@ -208,10 +200,8 @@ def _order(value: str) -> tuple[bool, float, str]:
 
 
 def _float_type(columns: list[pl.Series]) -> Any:
-    small = all(
-        column.dtype in (pl.Float32, pl.Int8, pl.UInt8, pl.Int16, pl.Boolean) for column in columns
-    )
-    return pl.Float32 if small else pl.Float64
+    small = {pl.Float32, pl.Int8, pl.UInt8, pl.Int16, pl.Boolean}
+    return pl.Float32 if all(column.dtype in small for column in columns) else pl.Float64
 
 
 # --- what is refused -----------------------------------------------------------------------------

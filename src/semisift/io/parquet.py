@@ -19,14 +19,9 @@ READ = "import sys, polars; polars.read_parquet(sys.stdin.buffer.read())"
 
 # Bytes that a value takes at least, where this is not 8.
 WIDTHS: dict[pl.DataType, int] = {
-    pl.Boolean(): 1,
-    pl.Int8(): 1,
-    pl.UInt8(): 1,
-    pl.Int16(): 2,
-    pl.UInt16(): 2,
-    pl.Int32(): 4,
-    pl.UInt32(): 4,
-    pl.Float32(): 4,
+    **dict.fromkeys((pl.Boolean(), pl.Int8(), pl.UInt8()), 1),
+    **dict.fromkeys((pl.Int16(), pl.UInt16()), 2),
+    **dict.fromkeys((pl.Int32(), pl.UInt32(), pl.Float32()), 4),
 }
 
 

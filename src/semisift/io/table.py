@@ -77,17 +77,13 @@ class FileTable:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        n_rows, n_columns = self.values.shape
+        n_rows, width = self.values.shape
         with naming(self.path):
-            if not n_rows or not n_columns:
-                raise FileError(
-                    f"the table is empty: it has {n_rows} rows and {n_columns} columns."
-                )
-            if len(self.names) != n_columns:
-                raise FileError(
-                    f"{len(self.names)} names for {n_columns} columns. The names must be as many "
-                    "as the columns."
-                )
+            if not n_rows or not width:
+                raise FileError(f"the table is empty: it has {n_rows} rows and {width} columns.")
+            if (n_names := len(self.names)) != width:
+                rule = "The names must be as many as the columns"
+                raise FileError(f"{n_names} names for {width} columns. {rule}.")
             check_unique(self.names, "feature" if self.transposed else "column")
 
     @property
@@ -237,13 +233,10 @@ def find_column(table: FileTable, wanted: str, option: str) -> str:
         near = get_close_matches(wanted, every[:MOST_COMPARED], n=3) or every[:3]
         way_out = f"It has, for example, {', '.join(map(quoted, near))}."
         if table.is_row(wanted):
-            way_out = (
-                "A row is called so: if the file has features in rows, say "
-                f"{said('transpose', True)}."
-            )
-        raise TableError(
-            f"{said(option, wanted)}: {table.path} has no column of this name. {way_out}"
-        ) from None
+            turn = said("transpose", True)
+            way_out = f"A row is called so: if the file has features in rows, say {turn}."
+        problem = f"{said(option, wanted)}: {table.path} has no column of this name"
+        raise TableError(f"{problem}. {way_out}") from None
     position = (number - 1 if number > 0 else number + n_columns) - table.column_offset
     if number == 0 or not 0 <= position < len(table.names):
         raise TableError(

@@ -30,8 +30,8 @@ def read(path: Path, options: TableOptions) -> FileTable:
         Cells in rows, though the files have them in columns: the form says so. Genes are called by
         their symbols; where a symbol stands more than once, with the id in parentheses.
     """
-    what = "a folder of 10x always has genes in rows and cells in columns"
-    with reading(path, "10x", options, what):
+    fixed = "a folder of 10x always has genes in rows and cells in columns"
+    with reading(path, "10x", fixed=fixed, turn=options.transpose):
         files = {role: _find(path, names) for role, names in FILES.items()}
         matrix, pattern = read_matrix(files["matrix"])
         features = _lines(files["features"], matrix.shape[0], "genes")

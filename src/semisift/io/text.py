@@ -107,7 +107,15 @@ def _read(path: Path, options: TableOptions) -> FileTable:
     )
     if options.transpose:
         return turn(table, options)
-    return _without_row_names(table) if heading is not None else table
+    if heading is None:
+        return table
+    return replace(  # row names must never be ranked as a feature
+        table,
+        values=frame.drop(ROW_NAME),
+        names=names[1:],
+        row_names=frame[ROW_NAME].fill_null("").str.strip_chars().to_list(),
+        column_offset=1,
+    )
 
 
 def write(table: FileTable, path: Path) -> None:
@@ -136,42 +144,26 @@ def write(table: FileTable, path: Path) -> None:
     path.write_bytes(gzip.compress(data, mtime=0) if path.suffix.lower() == ".gz" else data)
 
 
-def _without_row_names(table: FileTable) -> FileTable:
-    """Take the row names out of the values: they must never be ranked as a feature."""
-    frame = table.values
-    return replace(
-        table,
-        values=frame.drop(ROW_NAME),
-        names=table.names[1:],
-        row_names=frame[ROW_NAME].fill_null("").str.strip_chars().to_list(),
-        column_offset=1,
-    )
-
-
 def _without_empty_edges(
     frame: pl.DataFrame, names: list[str]
 ) -> tuple[pl.DataFrame, list[str], tuple[str, ...]]:
     """Leave out what spreadsheets add: empty columns without a name, empty rows at the end."""
-    notes = []
-    columns = frame.get_columns()
-    n_columns = len(columns)
+    width, height = frame.shape
     # one more column than names, with nothing in it: every line ends in a separator
-    while len(columns) > 1 and columns[-1].null_count() == frame.height:
-        if len(columns) <= len(names):
-            if names[-1]:
-                break
-            names = names[:-1]
-        columns = columns[:-1]
-    if len(columns) < n_columns:
-        empty = count(n_columns - len(columns), "empty column")
+    while width > 1 and frame.to_series(width - 1).null_count() == height:
+        if width <= len(names) and names[-1]:
+            break
+        width -= 1
+        names = names[:width]
+    while height > 1 and width > 1 and frame.row(height - 1)[:width] == (None,) * width:
+        height -= 1
+    notes = []
+    if width < frame.width:
+        empty = count(frame.width - width, "empty column")
         notes.append(f"{empty} without a name at the end of the lines, left out.")
-    frame = pl.DataFrame(columns)
-    filled = frame.height
-    while filled > 1 and frame.width > 1 and all(cell is None for cell in frame.row(filled - 1)):
-        filled -= 1
-    if filled < frame.height:
-        notes.append(f"{count(frame.height - filled, 'empty row')} at the end, left out.")
-    return frame.head(filled), names, tuple(notes)
+    if height < frame.height:
+        notes.append(f"{count(frame.height - height, 'empty row')} at the end, left out.")
+    return frame[:height, :width], names, tuple(notes)
 
 
 def _refuse_numbers_as_names(names: list[str], skipped: list[str], separator: str) -> None:
