@@ -82,18 +82,14 @@ def _elsewhere(what: str) -> FileError:
 def _check_heaps(path: Path) -> None:
     """Refuse stores of text in which the library would walk in circles for ever."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        if not _has_long_sizes(data):
+        start = 0 if data[:8] == SIGNATURE else USER_BLOCK
+        # the size of sizes, whose place depends on the version
+        if len(data) <= start + 16 or data[start + (10 if data[start + 8] >= 2 else 14)] != 8:
             return
         position = data.find(HEAP)
         while position >= 0:
             _check_heap(data, position)
             position = data.find(HEAP, position + 1)
-
-
-def _has_long_sizes(data: mmap.mmap) -> bool:
-    start = 0 if data[:8] == SIGNATURE else USER_BLOCK
-    version = data[start + 8] if len(data) > start + 16 else 0
-    return len(data) > start + 16 and data[start + (10 if version >= 2 else 14)] == 8
 
 
 def _check_heap(data: mmap.mmap, start: int) -> None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +52,9 @@ class Variable:
 
     @property
     def kind(self) -> str:
-        """One of numeric, sparse, char, cell and other."""
-        if self.sparse:
-            return "sparse"
-        if self.described in ITEMSIZES:
-            return "numeric"
-        return self.described if self.described in ("char", "cell") else "other"
+        """Numeric, sparse, char, cell, or another of MATLAB's types."""
+        numbers = "numeric" if self.described in ITEMSIZES else self.described
+        return "sparse" if self.sparse else numbers
 
     def check_fits(self, name: str) -> None:
         """Refuse what would not fit into memory."""
@@ -156,10 +154,7 @@ def open_new(path: Path) -> Iterator[MatFile]:
     """Open a file of version 7.3."""
     with open_hdf5(path, "hdf5") as (h5py, file):
         variables = {name: _describe(h5py, file[name]) for name in file if not name.startswith("#")}
-
-        def load(name: str) -> Any:
-            return _load(path, h5py, file, name, variables[name])
-
+        load = partial(_load, path, h5py, file, variables)
         yield MatFile("7.3", variables, load)
 
 
@@ -196,11 +191,9 @@ def _describe(h5py: Any, node: Any) -> Variable:
     return Variable(tuple(node.shape[::-1]), described)
 
 
-def _load(path: Path, h5py: Any, file: Any, name: str, variable: Variable) -> Any:
-    def content(node: Any) -> Any:
-        return read_own(path, h5py, node)
-
-    node = file[name]
+def _load(path: Path, h5py: Any, file: Any, variables: Mapping[str, Variable], name: str) -> Any:
+    content = partial(read_own, path, h5py)
+    node, variable = file[name], variables[name]
     if variable.kind == "sparse":
         indptr = content(node["jc"])
         empty = "data" not in node  # MATLAB leaves it out where all is zero

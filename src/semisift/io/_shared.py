@@ -50,28 +50,28 @@ def reading(path: Path, form: str, *, fixed: str = "", turn: bool = False) -> It
     turn : bool
         The user wants to turn the table nevertheless.
     """
-    try:
-        with naming(path):
+    with naming(path):
+        try:
             if fixed and turn:
                 way_out = f"leave out {said('transpose', True)}"
                 raise FileError(f"{fixed}, so there is nothing to turn: {way_out}.")
             yield
-    except TableError:
-        raise
-    except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError) as error:
-        raise TableError(f"{path}: cannot be opened: {error.strerror or error}.") from error
-    except MemoryError as error:
-        raise TableError(
-            f"{path}: reading it needs more memory than there is, or the file is damaged and "
-            "claims to be larger than it is."
-        ) from error
-    except Exception as error:
-        lines = str(error).strip().splitlines()
-        reason = (lines[0] if lines else type(error).__name__)[:200].rstrip(". ")
-        raise TableError(
-            f"{path}: not a readable {form} file: {reason}. It may be cut or damaged, or be of "
-            "another format than its name says: make or download it again."
-        ) from error
+        except TableError:
+            raise
+        except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError) as error:
+            raise FileError(f"cannot be opened: {error.strerror or error}.") from error
+        except MemoryError as error:
+            raise FileError(
+                "reading it needs more memory than there is, or the file is damaged and claims to "
+                "be larger than it is."
+            ) from error
+        except Exception as error:
+            lines = str(error).strip().splitlines()
+            reason = (lines[0] if lines else type(error).__name__)[:200].rstrip(". ")
+            raise FileError(
+                f"not a readable {form} file: {reason}. It may be cut or damaged, or be of another "
+                "format than its name says: make or download it again."
+            ) from error
 
 
 def try_in_child(program: str, data: bytes) -> None:
@@ -209,6 +209,9 @@ def _turn(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     return frame.transpose(column_names=names)
 
 
-def untranspose_frame(frame: pl.DataFrame, row_names: list[str], first_name: str) -> pl.DataFrame:
-    """Turn a frame back: a row for each feature, with its name in the first column."""
-    return _turn(frame, row_names).insert_column(0, pl.Series(first_name, frame.columns))
+def turned_back(table: FileTable) -> pl.DataFrame:
+    """Return the frame as the file has it, which may have a row for each feature."""
+    if not table.transposed:
+        return table.values
+    features = pl.Series(table.details["first_name"], table.names)
+    return _turn(table.values, table.row_names or []).insert_column(0, features)

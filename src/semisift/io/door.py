@@ -97,8 +97,7 @@ def checksum(path: Path) -> str | None:
     for file in sorted(path.iterdir()) if path.is_dir() else [path]:
         if file.is_file():
             with file.open("rb") as content:
-                while chunk := content.read(1 << 20):
-                    digest.update(chunk)
+                hashlib.file_digest(content, lambda: digest)
     return digest.hexdigest()
 
 

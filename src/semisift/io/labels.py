@@ -293,7 +293,12 @@ def _classes(cells: pl.Series, named: Sequence[str], where: str, notes: list[str
     # by the number of the cell: each label is one object, however many rows have it
     codes = cells.cast(pl.Enum(every)).to_physical().cast(pl.Int64).fill_null(len(every))
     y = np.array([*(labels.get(cell) for cell in every), None], dtype=object)[codes.to_numpy()]
-    _refuse_identifiers(y)
+    given = [label for label in y if label is not None]
+    if len(given) > 2 and len(set(given)) == len(given) > 0.5 * len(y):
+        raise FileError(
+            f"each of the {len(given)} labelled rows has a label of its own ({examples(given)}). "
+            "This looks like an identifier: is it the right column?"
+        )
     return y
 
 
@@ -331,15 +336,6 @@ def _ask_about_minus_one(found: list[str]) -> FileError:
         f"Say {said('unlabelled', '-1')} if it marks rows without a label, or "
         f"{said('unlabelled', 'NA')} if all of them are classes."
     )
-
-
-def _refuse_identifiers(y: NDArray[Any]) -> None:
-    labels = [label for label in y if label is not None]
-    if len(labels) > 2 and len(set(labels)) == len(labels) > 0.5 * len(y):
-        raise FileError(
-            f"each of the {len(labels)} labelled rows has a label of its own ({examples(labels)}). "
-            "This looks like an identifier: is it the right column?"
-        )
 
 
 def _warn_of_lookalikes(y: NDArray[Any]) -> None:

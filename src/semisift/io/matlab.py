@@ -140,7 +140,7 @@ def _find_labels(variables: Mapping[str, Variable], n_samples: int, matrix: str)
     lengths = {}
     for name in LABELS:
         variable = variables.get(name)
-        if variable is None or name == matrix or variable.kind in ("sparse", "other"):
+        if variable is None or name == matrix or variable.kind not in ("numeric", *TEXT):
             continue
         if variable.kind == "char" or _length(variable) == max(variable.shape, default=0):
             lengths[name] = _length(variable)

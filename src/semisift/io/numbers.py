@@ -17,6 +17,7 @@ from semisift.io.options import said
 from semisift.io.table import MISSING, FileTable, is_number
 
 TEXT = (pl.String, pl.Categorical, pl.Enum)
+SMALL = (pl.Float32, pl.Int8, pl.UInt8, pl.Int16, pl.Boolean)
 
 DECIMAL_COMMA = r"^[+-]?\d+,\d+$"
 THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$"
@@ -97,7 +98,12 @@ def _mark_missing(columns: FeatureColumns, values: Sequence[str], found: set[str
 
 def _from_matrix(table: FileTable, positions: NDArray[np.int64]) -> FeatureColumns:
     X = table.values
-    _check_as_floats(table, len(positions))
+    if X.dtype.kind != "f" or not (issparse(X) or X.flags.f_contiguous):
+        # it fits into memory as it is stored: does it as a ranker takes it?
+        n_values = X.nnz if issparse(X) else table.n_rows * len(positions)
+        size = np.result_type(X.dtype, np.float32).itemsize
+        what = f"the table as floating-point numbers ({n_values:,} of {size} bytes)"
+        check_fits(n_values * size, what)
     if len(positions) < X.shape[1]:
         X = X[:, positions]
     names = [table.names[j] for j in positions.tolist()]
@@ -109,16 +115,6 @@ def _from_matrix(table: FileTable, positions: NDArray[np.int64]) -> FeatureColum
             values, X[known, j] = np.unique(X[known, j], return_inverse=True)
             categories[j] = [f"{value:g}" for value in values]
     return FeatureColumns(positions, X, categories)
-
-
-def _check_as_floats(table: FileTable, n_columns: int) -> None:
-    """Refuse a matrix that fits into memory as it is stored, and not as a ranker takes it."""
-    X = table.values
-    n_values = X.nnz if issparse(X) else table.n_rows * n_columns
-    if X.dtype.kind != "f" or not (issparse(X) or X.flags.f_contiguous):
-        size = np.result_type(X.dtype, np.float32).itemsize
-        what = f"the table as floating-point numbers ({n_values:,} of {size} bytes)"
-        check_fits(n_values * size, what)
 
 
 # --- frames --------------------------------------------------------------------------------------
@@ -133,7 +129,8 @@ def _from_frame(
     """Return the columns, and which of the `missing_values` stand in them as text."""
     check_fits(8 * table.n_rows * len(positions), "the table as numbers")
     every = table.values.get_columns()
-    dtype = _float_type([every[position] for position in positions])
+    small = all(every[position].dtype in SMALL for position in positions)
+    dtype: Any = pl.Float32 if small else pl.Float64
     # filled column by column: a frame of numbers would stand beside the array
     X = np.empty((table.n_rows, len(positions)), np.dtype(dtype.__name__.lower()), order="F")
     doubtful: list[int] = []
@@ -197,11 +194,6 @@ def _settle_doubtful(
 
 def _order(value: str) -> tuple[bool, float, str]:
     return (False, float(value), value) if is_number(value) else (True, 0.0, value)
-
-
-def _float_type(columns: list[pl.Series]) -> Any:
-    small = {pl.Float32, pl.Int8, pl.UInt8, pl.Int16, pl.Boolean}
-    return pl.Float32 if all(column.dtype in small for column in columns) else pl.Float64
 
 
 # --- what is refused -----------------------------------------------------------------------------

@@ -106,9 +106,8 @@ def _read_file(
     is_row = numbers.__contains__ if by_name else _is_whole
     start = 0 if any(map(is_row, cells[0])) else 1
     if start:
-        notes.append(
-            f"The first line of {path.name} ({', '.join(cells[0])}) was read as a heading."
-        )
+        heading = ", ".join(cells[0])
+        notes.append(f"The first line of {path.name} ({heading}) was read as a heading.")
     if start == len(cells):
         raise FileError("the file has a heading but no pair.")
     pairs = np.empty((len(cells) - start, 2), dtype=np.int64)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from semisift.io._shared import BYTES_A_NAME, reading, try_in_child, turn, untranspose_frame
+from semisift.io._shared import BYTES_A_NAME, reading, try_in_child, turn, turned_back
 from semisift.io.limits import check_fits, read_bytes
 from semisift.io.options import TableOptions
 from semisift.io.table import FileTable
@@ -60,11 +60,8 @@ def write(table: FileTable, path: Path) -> None:
         As `read` returned it, perhaps with fewer columns.
     path : Path
     """
-    frame = table.values
-    if table.transposed:
-        frame = untranspose_frame(frame, table.row_names or [], table.details["first_name"])
     with path.open("xb") as file:
-        frame.write_parquet(file)
+        turned_back(table).write_parquet(file)
 
 
 def _check_size(data: bytes) -> None:

@@ -113,15 +113,12 @@ class FileTable:
         """Say where a cell stands in the file, counting from 1."""
         number = row + 1 if self.first_line is None else self.first_line + row
         if self.transposed:
-            where = f"sample {self._row_name(row)}"
+            where = f"sample {quoted(self.row_names[row]) if self.row_names else row + 1}"
             return where if column is None else f"feature {quoted(self.names[column])}, {where}"
         line = f"{'row' if self.first_line is None else 'line'} {number}"
         if column is None:
             return line
         return f"{line}, column {column + 1 + self.column_offset} ({quoted(self.names[column])})"
-
-    def _row_name(self, row: int) -> str:
-        return quoted(self.row_names[row]) if self.row_names else str(row + 1)
 
 
 def from_matrix(

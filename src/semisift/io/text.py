@@ -5,11 +5,11 @@ the same number of cells is checked here, because the parser behind it (polars) 
 with missing values in silence.
 """
 
-import codecs
 import csv
 import gzip
 import io
 import re
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ import polars as pl
 
 from semisift._words import count
 from semisift.exceptions import TableError
-from semisift.io._shared import turn, untranspose_frame
+from semisift.io._shared import turn, turned_back
 from semisift.io.limits import FileError, check_fits, naming, read_bytes
 from semisift.io.options import TableOptions, said
 from semisift.io.table import FileTable, is_number, settle_names
@@ -39,11 +39,7 @@ SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 # Separates cells after quotation marks were resolved: it stands in no file that people write.
 UNIT = "\x1f"
 
-BYTE_ORDER_MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
+BYTE_ORDER_MARKS = {BOM_UTF8: "utf-8-sig", BOM_UTF16_LE: "utf-16", BOM_UTF16_BE: "utf-16"}
 
 # The line by which Excel tells itself the separator.
 EXCEL_SEPARATOR = re.compile(r'"?sep=(.)"?\n', re.IGNORECASE)
@@ -128,10 +124,8 @@ def write(table: FileTable, path: Path) -> None:
     path : Path
         Of the new file; packed if it ends in ``.gz``.
     """
-    frame, separator = table.values, table.details["separator"]
-    if table.transposed:
-        frame = untranspose_frame(frame, table.row_names or [], table.details["first_name"])
-    elif table.row_names is not None:
+    frame, separator = turned_back(table), table.details["separator"]
+    if table.row_names is not None and not table.transposed:
         frame = pl.DataFrame([pl.Series(ROW_NAME, table.row_names), *frame.get_columns()])
     header, heading = list(frame.columns), table.details["heading"]
     if heading is not None:
@@ -148,7 +142,7 @@ def _without_empty_edges(
     frame: pl.DataFrame, names: list[str]
 ) -> tuple[pl.DataFrame, list[str], tuple[str, ...]]:
     """Leave out what spreadsheets add: empty columns without a name, empty rows at the end."""
-    width, height = frame.shape
+    height, width = frame.shape
     # one more column than names, with nothing in it: every line ends in a separator
     while width > 1 and frame.to_series(width - 1).null_count() == height:
         if width <= len(names) and names[-1]:
@@ -206,15 +200,6 @@ class Cells:
     one_line_each: bool
     first_line: int
 
-    @property
-    def divided_by(self) -> str:
-        """What stands between the cells of the file, in words."""
-        return SEPARATORS.get(self.in_file, repr(self.in_file))
-
-    def place(self, row: int) -> str:
-        """Say where a row stands."""
-        return f"line {self.first_line + row}" if self.one_line_each else f"row {row + 1}"
-
 
 def decode(data: bytes, encoding: str) -> str:
     """Return the text of a file, with plain line ends."""
@@ -271,11 +256,10 @@ def find_separator(path: Path, text: str) -> str:
     """Choose what divides the first two lines alike; else the separator of the file's ending."""
     lines = [re.sub('"[^"]*"', "", line) for line in text.split("\n", 2)[:2]]
     usual = "\t" if re.search(r"\.(tsv|tab)\b", path.name.lower()) else ","
-    counts = {
-        separator: [line.count(separator) for line in lines]
-        for separator in sorted(SEPARATORS, key=lambda separator: separator != usual)
-    }
-    dividing = {separator: both for separator, both in counts.items() if any(both)}
+    dividing = {}
+    for separator in sorted(SEPARATORS, key=lambda separator: separator != usual):
+        if any(both := [line.count(separator) for line in lines]):
+            dividing[separator] = both
     for tolerance in (0, 1):  # R leaves the heading of the row names out
         for separator, both in dividing.items():
             if min(both) > 0 and max(both) - min(both) <= tolerance:
@@ -285,33 +269,26 @@ def find_separator(path: Path, text: str) -> str:
 
 def split_cells(text: str, separator: str, first_line: int) -> Cells:
     """Resolve quotation marks, so that the fast parser meets none."""
-    if '"' not in text:
-        text = _without_empty_end(text, separator)
-        return Cells(text, separator, separator, True, first_line)
-    csv.field_size_limit(2**31 - 1)
-    records = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    lines = []
-    last = 0  # line of the text in which the last whole row ended
-    try:
-        for record in records:
-            lines.append(UNIT.join(record).replace("\n", " "))
-            last = records.line_num
-    except csv.Error as error:
-        raise FileError(
-            f"line {first_line + last}: a quotation mark is not closed, or text follows "
-            f"a closed one ({error}). Inside a quoted cell a quotation mark is written twice "
-            '(""): correct the line, or remove the mark.'
-        ) from error
-    one_line_each = records.line_num == len(lines)
-    text = _without_empty_end("\n".join(lines), UNIT)
-    return Cells(text, UNIT, separator, one_line_each, first_line)
-
-
-def _without_empty_end(text: str, separator: str) -> str:
-    """Leave out empty lines at the end, which are rows only where there is a single column."""
-    if separator in text:
-        return text.rstrip("\n")
-    return text.removesuffix("\n")
+    between, one_line_each = separator, True
+    if '"' in text:
+        csv.field_size_limit(2**31 - 1)
+        records = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+        lines = []
+        last = 0  # line of the text in which the last whole row ended
+        try:
+            for record in records:
+                lines.append(UNIT.join(record).replace("\n", " "))
+                last = records.line_num
+        except csv.Error as error:
+            raise FileError(
+                f"line {first_line + last}: a quotation mark is not closed, or text follows a "
+                f"closed one ({error}). Inside a quoted cell a quotation mark is written twice "
+                '(""): correct the line, or remove the mark.'
+            ) from error
+        text, between, one_line_each = "\n".join(lines), UNIT, records.line_num == len(lines)
+    # empty lines at the end are rows only where there is a single column
+    text = text.rstrip("\n") if between in text else text.removesuffix("\n")
+    return Cells(text, between, separator, one_line_each, first_line)
 
 
 def width_of(cells: Cells, n_names: int) -> int:
@@ -335,20 +312,20 @@ def _ragged(cells: Cells, n_names: int) -> FileError:
     # where nearly all lines have a cell more than there are names, row names have no heading
     expected = n_names + (2 * widths.count(n_names + 1) > len(widths))
     row = next((i for i, width in enumerate(widths) if width != expected), 0)
+    place = f"line {cells.first_line + row}" if cells.one_line_each else f"row {row + 1}"
     if not lines[row].strip():
-        return FileError(f"{cells.place(row)} is empty. Remove it.")
+        return FileError(f"{place} is empty. Remove it.")
+    divider = SEPARATORS.get(cells.in_file, repr(cells.in_file))
+    other = f"if the cells are divided by something else, say {said('separator')}"
     if n_names == 1:
         return FileError(
-            f"{cells.place(row)} has {widths[row]} cells, and the first line has one "
-            f"({cells.divided_by} divides them). If the first line is a title, remove it; if the "
-            f"cells are divided by something else, say {said('separator')}."
+            f"{place} has {widths[row]} cells, and the first line has one ({divider} divides "
+            f"them). If the first line is a title, remove it; {other}."
         )
     return FileError(
-        f"{cells.place(row)} has {count(widths[row], 'cell')}, where {expected} are "
-        "expected, as in the line of the names. Look for a missing or an extra separator "
-        f"({cells.divided_by}) in it; text that holds a separator must stand between quotation "
-        'marks ("..."); if the cells are divided by something else, say '
-        f"{said('separator')}."
+        f"{place} has {count(widths[row], 'cell')}, where {expected} are expected, as in the line "
+        f"of the names. Look for a missing or an extra separator ({divider}) in it; text that "
+        f'holds a separator must stand between quotation marks ("..."); {other}.'
     )
 
 
