@@ -24,6 +24,7 @@ from semisift.io.options import TableOptions, said
 from semisift.io.table import FileTable, check_unique
 from semisift.io.text import decode, read_cells
 
+Attributes = list[Attribute]
 Column = TypeVar("Column", pl.Series, pl.Expr)
 
 ITEM = re.compile(rf"\s*+(\d++)\s++({QUOTED}|[^,\s'\"]++)\s*+(,|$)")
@@ -107,21 +108,19 @@ def write(table: FileTable, path: Path) -> None:
             _write_sparse(table, attributes, file)
 
 
-def _parse(
-    attributes: list[Attribute], texts: list[str], lines: list[int]
-) -> tuple[None, pl.DataFrame]:
+def _parse(attributes: Attributes, texts: list[str], lines: list[int]) -> tuple[None, pl.DataFrame]:
     data = "\n".join(texts)
     if any(mark in data for mark in "'\"\\%"):
         frame = _split_quoted(len(attributes), texts, lines)
     else:
         widths = [line.count(",") + 1 for line in texts]
         _check_widths(len(attributes), lines, widths)
-        frame = _split_plain(data, attributes)
+        frame = _split_plain(data.encode(), attributes)
     series = zip(frame.get_columns(), attributes, strict=True)
     return None, pl.DataFrame([_typed(column, a, lines) for column, a in series])
 
 
-def _split_plain(data: str, attributes: list[Attribute]) -> pl.DataFrame:
+def _split_plain(data: bytes, attributes: Attributes) -> pl.DataFrame:
     """Parse cells without quotation marks, numbers at once unless one of them is none."""
     wanted = [pl.Float64 if a.kind == "numeric" else pl.String for a in attributes]
     try:
@@ -218,7 +217,7 @@ def _as_numbers(column: Column) -> Column:
 
 
 def _parse_sparse(
-    attributes: list[Attribute], texts: list[str], lines: list[int]
+    attributes: Attributes, texts: list[str], lines: list[int]
 ) -> tuple[csr_array | None, pl.DataFrame]:
     """Parse sparse rows.
 
@@ -251,13 +250,13 @@ def _parse_sparse(
         return None, others
     entries = entries.filter(pl.Series(numeric[entries["attribute"].to_numpy()]))
     column = (np.cumsum(numeric) - 1)[entries["attribute"].to_numpy()]
-    data = _sparse_numbers(attributes, entries, lines)
+    data = _numbers(attributes, entries, lines)
     X = from_coordinates(data, entries["row"].to_numpy(), column, (len(texts), numeric.sum()))
     X.eliminate_zeros()
     return X, others
 
 
-def _write_sparse(table: FileTable, attributes: list[Attribute], file: IO[bytes]) -> None:
+def _write_sparse(table: FileTable, attributes: Attributes, file: IO[bytes]) -> None:
     """Write the rows of a table that was read from sparse rows."""
     place = {attribute.name: j for j, attribute in enumerate(attributes)}
     parts = []
@@ -301,7 +300,7 @@ def _usual(attribute: Attribute) -> str | None:
     return attribute.categories[0] if attribute.categories else None
 
 
-def _entries(attributes: list[Attribute], texts: list[str], lines: list[int]) -> pl.DataFrame:
+def _entries(attributes: Attributes, texts: list[str], lines: list[int]) -> pl.DataFrame:
     places: list[str] = []
     values: list[str | None] = []
     counts = []
@@ -343,9 +342,7 @@ def _items(text: str) -> list[tuple[str, str | None]] | None:
     return [(item[1], None if item[2] == "?" else unquote(item[2])) for item in found]
 
 
-def _sparse_numbers(
-    attributes: list[Attribute], entries: pl.DataFrame, lines: list[int]
-) -> NDArray[np.float64]:
+def _numbers(attributes: Attributes, entries: pl.DataFrame, lines: list[int]) -> NDArray[Any]:
     """Return the values of the numeric attributes, NaN where missing."""
     data = entries["text"].cast(pl.Float64, strict=False)
     which, values = entries["attribute"].to_numpy(), data.fill_null(np.nan).to_numpy()

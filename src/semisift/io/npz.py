@@ -196,9 +196,7 @@ def _categorical(arrays: Arrays, n_features: int) -> NDArray[np.bool_] | None:
     return mask
 
 
-def _stored(
-    values: Any, arrays: Arrays, key: str, transposed: bool, prefix: str = ""
-) -> dict[str, NDArray[Any]]:
+def _stored(values: Any, arrays: Arrays, key: str, transposed: bool, prefix: str = "") -> Arrays:
     """Return the arrays of a matrix as the file that was read stores them."""
     values = values.T if transposed else values
     if not issparse(values):

@@ -231,10 +231,8 @@ def _advice(table: FileTable, position: int, row: int, cell: str, decimal_comma:
     if decimal_comma and "." in cell:
         return f"With {comma} a number has no point: remove thousand separators."
     if re.match(THOUSANDS, cell):
-        return (
-            "If the commas separate thousands, remove them; if they are decimal commas, say "
-            f"{comma}."
-        )
+        rule = "If the commas separate thousands, remove them"
+        return f"{rule}; if they are decimal commas, say {comma}."
     if re.match(DECIMAL_COMMA, cell):
         return f"If numbers are written with a decimal comma here, say {comma}."
     if re.match(WITH_UNIT, cell):

@@ -331,22 +331,20 @@ def _ragged(cells: Cells, n_names: int) -> FileError:
 
 def parse(cells: Cells, n_columns: int) -> pl.DataFrame:
     """Return the cells as a frame of text."""
-    text = cells.text + "\n"  # or an empty last line would be no row
+    data = (cells.text + "\n").encode()  # or an empty last line would be no row
     try:
-        return read_cells(text, [pl.String] * n_columns, cells.separator)
+        return read_cells(data, [pl.String] * n_columns, cells.separator)
     except pl.exceptions.PolarsError as error:
         raise _ragged(cells, n_columns) from error
 
 
-def read_cells(
-    text: str | bytes, types: Sequence[Any], separator: str = ",", **more: Any
-) -> pl.DataFrame:
+def read_cells(data: bytes, types: Sequence[Any], between: str = ",", **more: Any) -> pl.DataFrame:
     """Parse cells without quotation marks and names, of a type for each column."""
     return pl.read_csv(
-        text if isinstance(text, bytes) else text.encode(),
+        data,
         has_header=False,
         schema={f"column_{j}": dtype for j, dtype in enumerate(types)},
-        separator=separator,
+        separator=between,
         quote_char=None,
         **more,
     )
