@@ -3,6 +3,7 @@
 Structures, objects and functions are never loaded.
 """
 
+import io
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -30,6 +31,7 @@ ITEMSIZES = {
 
 
 CLASSES = {"float64": "double", "float32": "single", "bool": "logical"}
+TYPES = {described: dtype for dtype, described in CLASSES.items()}
 REFERENCES = "#refs#"
 
 
@@ -74,22 +76,30 @@ class MatFile:
     load: Callable[[str], Any]
 
 
-def open_old(path: Path) -> MatFile:
+def open_old(data: bytes) -> MatFile:
     """Open a file of version 4, or 5 to 7.2. On some damaged ones, scipy ends the process."""
     from scipy.io import loadmat, whosmat
 
+    is_v5 = data[126:128] in (b"IM", b"MI")
     variables = {
         name: Variable(tuple(shape), kind, kind == "sparse")
-        for name, shape, kind in whosmat(path, appendmat=False)
+        for name, shape, kind in whosmat(io.BytesIO(data))
     }
 
     def load(name: str) -> Any:
         try:
-            value = loadmat(path, appendmat=False, variable_names=[name], mat_dtype=True)[name]
+            # matrices in the type of their storage: in their own, complex ones would become real
+            in_cells = variables[name].kind == "cell"
+            value = loadmat(io.BytesIO(data), variable_names=[name], mat_dtype=in_cells)[name]
         except ValueError as error:
             if found := re.match(r"cannot reshape array of size (\d+) .*?(\(.*\))", str(error)):
                 raise ValueError(f"{name} has {found[1]} values for the shape {found[2]}") from None
             raise
+        if isinstance(value, str):  # what is wrong, in words
+            raise ValueError(value)
+        described = variables[name].described
+        if is_v5 and described in ITEMSIZES and value.dtype.kind in "biuf":
+            value = value.astype(TYPES.get(described, described))
         return _checked(name, value)
 
     return MatFile("5", variables, load)
@@ -101,14 +111,10 @@ def _checked(name: str, value: Any) -> Any:
         value = value.tocsc()
         parts = value.data, value.indices, value.indptr
         return from_compressed(*parts, value.shape, by_columns=True)
-    if not isinstance(value, np.ndarray):  # what is wrong, in words
-        raise ValueError(value)
     if value.dtype.kind == "O":
         return [_cell_text(name, cell) for cell in value.ravel(order="F")]
     if value.dtype.kind == "U":
         return [_text(name, row) for row in value.ravel()]
-    if value.dtype.kind not in "biuf":
-        raise FileError(f"the variable {name} does not hold numbers or text.")
     return value
 
 

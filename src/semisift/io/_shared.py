@@ -92,10 +92,11 @@ def try_in_child(program: str, data: bytes) -> None:
         most = int(USABLE_SHARE * free) + ADDRESSES_OF_LIBRARIES
         limit = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({most}, {most}))\n"
         program = limit + program
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    places = [str(Path(__file__).parents[2]), *filter(None, sys.path)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
     try:
         done = subprocess.run(
-            [sys.executable, "-P", "-c", program],
+            [sys.executable, "-P", "-W", "ignore", "-c", program],
             input=data,
             env=environment,
             stdout=subprocess.DEVNULL,

@@ -83,9 +83,8 @@ class Dataset:
         FeatureColumns and rows keep their order, and every cell is as it was read.
         """
         kept = {*variables, *self.beside}
-        return self.table.take_columns(
-            np.array([j for j, name in enumerate(self.table.names) if name in kept])
-        )
+        columns = [j for j, name in enumerate(self.table.names) if name in kept]
+        return self.table.take_columns(np.array(columns))
 
 
 def prepare(

@@ -122,7 +122,7 @@ def _matrix(path: Path, h5py: Any, node: Any) -> Any:
 def _check_sizes(path: Path, node: Any) -> None:
     """Refuse a group whose arrays would not fit into memory, or not into the file."""
     datasets: list[Any] = []
-    node.visititems(lambda _, item: datasets.append(item) if hasattr(item, "dtype") else None)
+    node.visititems(lambda _, item: datasets.append(item) if hasattr(item, "shape") else None)
     sizes = (math.prod(item.shape or ()) * item.dtype.itemsize for item in datasets)
     check_size(path, sum(sizes), f"its part {node.name}")
 

@@ -24,11 +24,12 @@ TEXT = ("char", "cell")
 
 # What we refuse ourselves, we refuse again where the user sees it.
 READ = """
-from pathlib import Path
+import pathlib, sys
 from semisift.exceptions import TableError
 from semisift.io.matlab import TableOptions, read_old
+options = TableOptions(matrix={matrix!r}, transpose={transpose})
 try:
-    read_old(Path({path!r}), TableOptions(matrix={matrix!r}, transpose={transpose}))
+    read_old(pathlib.Path(), sys.stdin.buffer.read(), options)
 except TableError:
     pass
 """
@@ -54,14 +55,14 @@ def read(path: Path, options: TableOptions) -> FileTable:
         if start.startswith(SIGNATURE) or start[USER_BLOCK:] == SIGNATURE:
             with open_new(path) as opened:
                 return _read(path, opened, options)
-        given = {"path": str(path), "matrix": options.matrix, "transpose": options.transpose}
-        try_in_child(READ.format(**given), read_bytes(path))
-        return read_old(path, options)
+        data = read_bytes(path)
+        try_in_child(READ.format(matrix=options.matrix, transpose=options.transpose), data)
+        return read_old(path, data, options)
 
 
-def read_old(path: Path, options: TableOptions) -> FileTable:
+def read_old(path: Path, data: bytes, options: TableOptions) -> FileTable:
     """Read a file of a version before 7.3, which must be sound: see `open_old`."""
-    return _read(path, open_old(path), options)
+    return _read(path, open_old(data), options)
 
 
 def _read(path: Path, file: MatFile, options: TableOptions) -> FileTable:

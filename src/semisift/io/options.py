@@ -118,9 +118,8 @@ class TableOptions:
         for each in fields(self):
             value, choices = getattr(self, each.name), each.metadata.get("choices")
             if choices and value is not None and value not in choices:
-                raise TableError(
-                    f"{_named(each.name)} must be one of {', '.join(choices)}: got {value!r}."
-                )
+                known = ", ".join(choices)
+                raise TableError(f"{_named(each.name)} must be one of {known}: got {value!r}.")
         if self.separator is not None and len(self.between_cells or "") != 1:
             raise TableError(
                 f"{_named('separator')} must be a single character, or tab: got {self.separator!r}."

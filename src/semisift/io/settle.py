@@ -68,9 +68,8 @@ def settle_missing(
         return replace(columns, X=X if issparse(X) else np.asfortranarray(X)), rows
     gone = affected if missing == "drop-columns" else np.flatnonzero(counts == n_rows)
     if len(gone) == n_columns:
-        raise FileError(
-            f"{said('missing', missing)} leaves no column: all of them have missing values."
-        )
+        problem = "leaves no column: all of them have missing values"
+        raise FileError(f"{said('missing', missing)} {problem}.")
     if len(gone):
         notes.append(
             f"{count(len(gone), 'column')} with missing values, left out: "

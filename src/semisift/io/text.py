@@ -223,9 +223,8 @@ def decode(data: bytes, encoding: str) -> str:
             f"example {said('encoding', 'latin-1')} or {said('encoding', 'cp1252')}."
         ) from error
     except LookupError as error:
-        raise TableError(
-            f"{said('encoding', encoding)}: there is no encoding of this name."
-        ) from error
+        given = said("encoding", encoding)
+        raise TableError(f"{given}: there is no encoding of this name.") from error
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
