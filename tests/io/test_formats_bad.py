@@ -29,7 +29,7 @@ from semisift.io import (
     tenx,
     text,
 )
-from semisift.io._mat_hdf5 import write_hdf5
+from semisift.io._mat_file import write_hdf5
 from semisift.io._shared import try_in_child
 from semisift.io.options import TableOptions
 

@@ -2,12 +2,8 @@
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TypeVar
 
-import polars as pl
-
-from semisift.exceptions import TableError
+from semisift.io.limits import FileError
 
 NUMERIC = ("numeric", "real", "integer")
 QUOTED = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
@@ -16,6 +12,7 @@ NAME = re.compile(rf"({QUOTED}|[^\s{{}}]++)\s*+(.*)", re.DOTALL)
 VALUE = re.compile(rf"\s*+(?:({QUOTED})\s*+|([^,%]*+))(,|%|$)")
 ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
+FINITE = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 KEYWORD = re.compile(r"\s*@(relation|attribute|data)\b[ \t]*+(.*)", re.IGNORECASE)
 
 
@@ -50,42 +47,26 @@ class Attribute:
         return (
             not self.is_label
             and len(self.categories) == 2
-            and all(map(is_finite_number, self.categories))
+            and all(map(FINITE.fullmatch, self.categories))
             and float(self.categories[0]) != float(self.categories[1])
         )
 
 
-@dataclass(frozen=True)
-class Header:
-    """Everything before the data.
-
-    Attributes
-    ----------
-    relation : str
-        The line with the name of the table, as it stands in the file.
-    attributes : list of Attribute
-    n_lines : int
-        Up to and with ``@data``.
-    """
-
-    relation: str
-    attributes: list[Attribute]
-    n_lines: int
-
-
-def read_header(path: Path, lines: list[str]) -> Header:
+def read_header(lines: list[str]) -> tuple[str, list[Attribute], int]:
     """Read the lines up to ``@data``.
 
     Parameters
     ----------
-    path : Path
-        For messages.
     lines : list of str
         Of the whole file.
 
     Returns
     -------
-    Header
+    relation : str
+        The line with the name of the table, as it stands in the file.
+    attributes : list of Attribute
+    n_lines : int
+        Up to and with ``@data``.
     """
     relation = "@relation data"
     attributes: list[Attribute] = []
@@ -94,40 +75,38 @@ def read_header(path: Path, lines: list[str]) -> Header:
             continue
         found = KEYWORD.match(line)
         if found is None:
-            raise TableError(
-                f"{path}: line {number} must start with @relation, @attribute or @data, or be a "
-                f"remark that starts with %: got {line.strip()[:40]!r}."
+            raise FileError(
+                f"line {number} must start with @relation, @attribute or @data, or be a remark "
+                f"that starts with %: got {line.strip()[:40]!r}."
             )
         keyword, rest = found[1].lower(), found[2].strip()
         if keyword == "data":
             if not attributes:
-                raise TableError(
-                    f"{path}: line {number}: @data, but there is no @attribute before."
-                )
-            return Header(relation, attributes, number)
+                raise FileError(f"line {number}: @data, but there is no @attribute before.")
+            return relation, attributes, number
         if keyword == "relation":
             relation = line.strip()
         else:
-            attributes.append(_attribute(path, number, line.strip(), rest))
-    raise TableError(f"{path}: there is no line with @data. The file is cut, or is no ARFF file.")
+            attributes.append(_attribute(number, line.strip(), rest))
+    raise FileError("there is no line with @data. The file is cut, or is no ARFF file.")
 
 
-def _attribute(path: Path, number: int, line: str, rest: str) -> Attribute:
+def _attribute(number: int, line: str, rest: str) -> Attribute:
     found = NAME.fullmatch(rest)
     if found is None or not found[2]:
-        raise TableError(
-            f"{path}: line {number} must read '@attribute name type': got {line[:60]!r}. A name "
-            "with spaces stands between quotation marks."
+        raise FileError(
+            f"line {number} must read '@attribute name type': got {line[:60]!r}. A name with "
+            "spaces stands between quotation marks."
         )
     name, kind = unquote(found[1]), found[2].strip()
     if kind.startswith("{"):
         inside, closed, _ = kind[1:].rpartition("}")
         if not closed:
-            raise TableError(f"{path}: line {number}: the list of values is not closed by }}.")
+            raise FileError(f"line {number}: the list of values is not closed by }}.")
         values = split_values(inside, remarks=False)
         if values is None or not inside.strip():
-            raise TableError(
-                f"{path}: line {number}: the values of {name!r} must be separated by commas, with "
+            raise FileError(
+                f"line {number}: the values of {name!r} must be separated by commas, with "
                 "quotation marks around those that hold a comma, a quotation mark or a %."
             )
         return Attribute(name, "nominal", line, tuple(value or "?" for value in values))
@@ -135,9 +114,9 @@ def _attribute(path: Path, number: int, line: str, rest: str) -> Attribute:
     if word in NUMERIC:
         word = "numeric"
     elif word not in ("string", "date"):
-        raise TableError(
-            f"{path}: line {number}: the type of {name!r} must be numeric, real, integer, string, "
-            f"date or a list of values {{a, b}}: got {kind[:40]!r}."
+        raise FileError(
+            f"line {number}: the type of {name!r} must be numeric, real, integer, string, date or "
+            f"a list of values {{a, b}}: got {kind[:40]!r}."
         )
     return Attribute(name, word, line)
 
@@ -182,71 +161,3 @@ def unquote(text: str) -> str:
     if text[:1] not in ("'", '"'):
         return text
     return ESCAPE.sub(lambda found: ESCAPED.get(found[1], found[1]), text[1:-1])
-
-
-def is_finite_number(text: str) -> bool:
-    """Whether a text is a finite number."""
-    return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text.strip()) is not None
-
-
-# --- cells ----------------------------------------------------------------------------------------
-
-
-Column = TypeVar("Column", pl.Series, pl.Expr)
-
-
-def typed(path: Path, cells: pl.Series, attribute: Attribute, lines: list[int]) -> pl.Series:
-    """Return a column in the type of its attribute.
-
-    Parameters
-    ----------
-    path : Path
-        For messages.
-    cells : polars.Series
-        Text, null where missing; or numbers already.
-    attribute : Attribute
-    lines : list of int
-        In which line of the file each cell stands.
-
-    Returns
-    -------
-    polars.Series
-    """
-    cells = cells.alias(attribute.name)
-    if cells.dtype != pl.String or attribute.kind in ("string", "date"):
-        return cells
-    if attribute.kind == "nominal":
-        wrong = cells.is_in(attribute.categories).not_()
-        result = cells.cast(pl.Float64, strict=False) if attribute.is_coded else cells
-        rule = f"one of {', '.join(map(repr, attribute.categories[:5]))}"
-        rule += ", ..." if len(attribute.categories) > 5 else ""
-    else:
-        result = cells.cast(pl.Float64, strict=False)
-        wrong = result.is_null() & cells.is_not_null()
-        rule = "a number"
-    if wrong.any():
-        row = wrong.arg_max() or 0
-        raise TableError(
-            f"{path}: line {lines[row]}: the value of {attribute.name!r} must be {rule}, or ? "
-            f"where it is missing: got {cells[row][:40]!r}. Correct it, or its @attribute line."
-        )
-    return result
-
-
-def as_cells(series: pl.Series, attribute: Attribute) -> pl.Series:
-    """Return a column as the file writes it: quoted where needed, null where missing."""
-    if attribute.is_coded:
-        codes = [float(category) for category in attribute.categories]
-        cells = list(attribute.categories)
-        return series.replace_strict(codes, cells, default=None, return_dtype=pl.String)
-    if series.dtype.is_numeric():
-        return as_numbers(series)
-    needs_quotes = series.str.contains(r"""[\s,{}%'"\\]""") | series.is_in(["", "?"])
-    escaped = series.str.replace_all(r"""(['\\])""", r"\$1").str.replace_all("\n", r"\n")
-    quoted = "'" + escaped.str.replace_all("\t", r"\t").str.replace_all("\r", r"\r") + "'"
-    return quoted.zip_with(needs_quotes.fill_null(False), series).alias(series.name)
-
-
-def as_numbers(column: Column) -> Column:
-    """Return numbers as the file writes them, null where missing."""
-    return column.fill_nan(None).cast(pl.String).str.strip_suffix(".0")

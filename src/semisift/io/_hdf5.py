@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from semisift.exceptions import TableError
 from semisift.io._shared import import_extra
-from semisift.io.limits import check_fits
+from semisift.io.limits import FileError, check_fits, damaged
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 USER_BLOCK = 512
@@ -32,74 +31,65 @@ def open_hdf5(path: Path, extra: str) -> Iterator[tuple[Any, Any]]:
     extra : str
         Which of our extras brings h5py.
     """
-    h5py = import_extra(path, "h5py", extra)
+    h5py = import_extra("h5py", extra)
     _check_heaps(path)
     with h5py.File(path, "r") as file:
-        _refuse_links(path, h5py, file)
+        _refuse_links(h5py, file)
         yield h5py, file
 
 
 def read_own(path: Path, h5py: Any, node: Any) -> Any:
     """Return the content of a dataset, which must stand in the file itself and fit into memory."""
-    check_own(path, h5py, node)
+    check_own(h5py, node)
     n_bytes = math.prod(node.shape or ()) * node.dtype.itemsize
     if n_bytes > ALWAYS_FITS:
         check_size(path, n_bytes, f"{node.name} of shape {node.shape}")
     return node[()]
 
 
-def check_own(path: Path, h5py: Any, node: Any) -> None:
+def check_own(h5py: Any, node: Any) -> None:
     """Refuse a dataset whose values are those of other files."""
     if isinstance(node, h5py.Dataset):
         made = node.id.get_create_plist()
         if made.get_external_count() or made.get_layout() == h5py.h5d.VIRTUAL:
             kind = "external storage" if made.get_external_count() else "a virtual dataset"
-            raise _elsewhere(path, f"the dataset {node.name} is {kind}")
+            raise _elsewhere(f"the dataset {node.name} is {kind}")
 
 
 def check_size(path: Path, n_bytes: int, what: str) -> None:
     """Refuse what would not fit into memory, or not into the file."""
-    check_fits(n_bytes, path, what)
+    check_fits(n_bytes, what)
     if n_bytes > MOST_PACKED * path.stat().st_size:
-        raise TableError(
-            f"{path}: {what} claims {n_bytes} bytes, more than the file can hold. It is cut or "
-            "damaged: make it again."
-        )
+        raise damaged(f"{what} claims {n_bytes} bytes, more than the file can hold")
 
 
-def _refuse_links(path: Path, h5py: Any, file: Any) -> None:
+def _refuse_links(h5py: Any, file: Any) -> None:
     """Refuse links that leave the file; where all stay, one through another stays too."""
     own = (h5py.h5l.TYPE_HARD, h5py.h5l.TYPE_SOFT)
-
-    def leaves(name: bytes, info: Any) -> bytes | None:
-        return None if info.type in own else name
-
-    if (found := file.id.links.visit(leaves, info=True)) is not None:
-        raise _elsewhere(path, f"/{found.decode(errors='replace')} is a link to another file")
+    visit = file.id.links.visit
+    found = visit(lambda name, info: None if info.type in own else name, info=True)
+    if found is not None:
+        raise _elsewhere(f"/{found.decode(errors='replace')} is a link to another file")
 
 
-def _elsewhere(path: Path, what: str) -> TableError:
-    return TableError(
-        f"{path}: {what}, and only what stands in the file itself is read. Write a file that holds "
-        "its values: h5repack, or load and save it with the program that made it."
+def _elsewhere(what: str) -> FileError:
+    return FileError(
+        f"{what}, and only what stands in the file itself is read. Write a file that holds its "
+        "values: h5repack, or load and save it with the program that made it."
     )
 
 
 def _check_heaps(path: Path) -> None:
     """Refuse stores of text in which the library would walk in circles for ever."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        if not _has_long_sizes(data):
+        start = 0 if data[:8] == SIGNATURE else USER_BLOCK
+        # the size of sizes, whose place depends on the version
+        if len(data) <= start + 16 or data[start + (10 if data[start + 8] >= 2 else 14)] != 8:
             return
         position = data.find(HEAP)
         while position >= 0:
             _check_heap(data, position)
             position = data.find(HEAP, position + 1)
-
-
-def _has_long_sizes(data: mmap.mmap) -> bool:
-    start = 0 if data[:8] == SIGNATURE else USER_BLOCK
-    version = data[start + 8] if len(data) > start + 16 else 0
-    return len(data) > start + 16 and data[start + (10 if version >= 2 else 14)] == 8
 
 
 def _check_heap(data: mmap.mmap, start: int) -> None:

@@ -3,17 +3,24 @@
 Structures, objects and functions are never loaded.
 """
 
+import io
+import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csc_array, issparse
 
-from semisift.io._hdf5 import SIGNATURE, USER_BLOCK
+from semisift.io._hdf5 import USER_BLOCK, open_hdf5, read_own
+from semisift.io._shared import check_shape, import_extra
 from semisift.io._sparse import from_compressed
+from semisift.io.limits import FileError, check_fits
 
 ITEMSIZES = {
     "double": 8,
@@ -21,6 +28,11 @@ ITEMSIZES = {
     "logical": 1,
     **{f"{sign}int{8 * size}": size for sign in ("", "u") for size in (1, 2, 4, 8)},
 }
+
+
+CLASSES = {"float64": "double", "float32": "single", "bool": "logical"}
+TYPES = {described: dtype for dtype, described in CLASSES.items()}
+REFERENCES = "#refs#"
 
 
 @dataclass(frozen=True)
@@ -42,17 +54,17 @@ class Variable:
 
     @property
     def kind(self) -> str:
-        """One of numeric, sparse, char, cell and other."""
-        if self.sparse:
-            return "sparse"
-        if self.described in ITEMSIZES:
-            return "numeric"
-        return self.described if self.described in ("char", "cell") else "other"
+        """Numeric, sparse, char, cell, or another of MATLAB's types."""
+        numbers = "numeric" if self.described in ITEMSIZES else self.described
+        return "sparse" if self.sparse else numbers
 
-    @property
-    def itemsize(self) -> int:
-        """Bytes of a value in memory."""
-        return ITEMSIZES.get(self.described, 8)
+    def check_fits(self, name: str) -> None:
+        """Refuse what would not fit into memory."""
+        if self.sparse:
+            check_shape(self.shape)
+        elif self.described != "logical":  # which may be sparse without saying so
+            n_bytes = math.prod(self.shape) * ITEMSIZES.get(self.described, 8)
+            check_fits(n_bytes, f"the variable {name} ({' x '.join(map(str, self.shape))})")
 
 
 @dataclass(frozen=True)
@@ -64,38 +76,68 @@ class MatFile:
     load: Callable[[str], Any]
 
 
-@contextmanager
-def open_mat(path: Path) -> Iterator[MatFile]:
-    """Open a MATLAB file of any version."""
-    with path.open("rb") as file:
-        start = file.read(USER_BLOCK + len(SIGNATURE))
-    if start.startswith(SIGNATURE) or start[USER_BLOCK:] == SIGNATURE:
-        from semisift.io import _mat_hdf5
+def open_old(data: bytes) -> MatFile:
+    """Open a file of version 4, or 5 to 7.2. On some damaged ones, scipy ends the process."""
+    from scipy.io import loadmat, whosmat
 
-        with _mat_hdf5.open_hdf5(path) as opened:
-            yield opened
-    elif start[126:128] in (b"IM", b"MI"):
-        from semisift.io import _mat_v5
+    is_v5 = data[126:128] in (b"IM", b"MI")
+    variables = {
+        name: Variable(tuple(shape), kind, kind == "sparse")
+        for name, shape, kind in whosmat(io.BytesIO(data))
+    }
 
-        yield _mat_v5.open_v5(path)
-    else:
-        yield _open_v4(path)
+    def load(name: str) -> Any:
+        try:
+            # matrices in the type of their storage: in their own, complex ones would become real
+            in_cells = variables[name].kind == "cell"
+            value = loadmat(io.BytesIO(data), variable_names=[name], mat_dtype=in_cells)[name]
+        except ValueError as error:
+            if found := re.match(r"cannot reshape array of size (\d+) .*?(\(.*\))", str(error)):
+                raise ValueError(f"{name} has {found[1]} values for the shape {found[2]}") from None
+            raise
+        if isinstance(value, str):  # what is wrong, in words
+            raise ValueError(value)
+        described = variables[name].described
+        if is_v5 and described in ITEMSIZES and value.dtype.kind in "biuf":
+            value = value.astype(TYPES.get(described, described))
+        return _checked(name, value)
+
+    return MatFile("5", variables, load)
+
+
+def _checked(name: str, value: Any) -> Any:
+    """Return numbers as they are, and text as a list."""
+    if issparse(value):
+        value = value.tocsc()
+        parts = value.data, value.indices, value.indptr
+        return from_compressed(*parts, value.shape, by_columns=True)
+    if value.dtype.kind == "O":
+        return [_cell_text(name, cell) for cell in value.ravel(order="F")]
+    if value.dtype.kind == "U":
+        return [_text(name, row) for row in value.ravel()]
+    return value
+
+
+def _cell_text(name: str, cell: Any) -> str:
+    if cell.size == 0:
+        return ""
+    if cell.size > 1 or cell.dtype.kind not in "Ubiuf":
+        raise FileError(
+            f"the cells of {name} must hold text: one of them has the shape {cell.shape}."
+        )
+    return _text(name, cell.item())
+
+
+def _text(name: str, value: Any) -> str:
+    if "\N{REPLACEMENT CHARACTER}" in (text := str(value)):
+        raise ValueError(f"the text of {name} holds an invalid start byte or half a character")
+    return text.strip()
 
 
 def write_mat(path: Path, variables: Mapping[str, Any], version: str) -> None:
-    """Write arrays, sparse matrices and lists of text.
-
-    Parameters
-    ----------
-    path : Path
-    variables : mapping
-    version : str
-        "7.3", or any other for the older form.
-    """
+    """Write arrays, sparse matrices and lists of text, in version 7 unless it is 7.3."""
     if version == "7.3":
-        from semisift.io import _mat_hdf5
-
-        _mat_hdf5.write_hdf5(path, variables)
+        write_hdf5(path, variables)
         return
     from scipy.io import savemat
 
@@ -106,31 +148,114 @@ def write_mat(path: Path, variables: Mapping[str, Any], version: str) -> None:
 
 def _for_scipy(value: Any) -> Any:
     if isinstance(value, list):
-        cells = np.empty((len(value), 1), dtype=object)
-        cells[:, 0] = value
-        return cells
+        return np.array([*value, None], dtype=object)[:-1, None]
     return csc_array(value) if issparse(value) else value
 
 
-def _open_v4(path: Path) -> MatFile:
-    from scipy.io import loadmat, whosmat
-    from scipy.io.matlab import matfile_version
+# --- version 7.3, which is HDF5 -------------------------------------------------------------------
 
-    if matfile_version(path, appendmat=False)[0] != 0:
-        raise ValueError("its first bytes are those of no version of MATLAB")
-    variables = {
-        name: Variable(tuple(shape), kind, kind == "sparse")
-        for name, shape, kind in whosmat(path, appendmat=False)
-    }
 
-    def load(name: str) -> Any:
-        value = loadmat(path, appendmat=False, variable_names=[name])[name]
-        if issparse(value):
-            value = value.tocsc()
-            parts = value.data, value.indices, value.indptr
-            return from_compressed(path, *parts, value.shape, by_columns=True)
-        if variables[name].kind == "char":
-            return [str(row).strip() for row in value.ravel()]
-        return value
+@contextmanager
+def open_new(path: Path) -> Iterator[MatFile]:
+    """Open a file of version 7.3."""
+    with open_hdf5(path, "hdf5") as (h5py, file):
+        variables = {name: _describe(h5py, file[name]) for name in file if not name.startswith("#")}
+        load = partial(_load, path, h5py, file, variables)
+        yield MatFile("7.3", variables, load)
 
-    return MatFile("5", variables, load)
+
+def write_hdf5(path: Path, variables: Mapping[str, Any]) -> None:
+    """Write a file of version 7.3."""
+    h5py = import_extra("h5py", "hdf5")
+    with h5py.File(path, "x", userblock_size=USER_BLOCK) as file:
+        for name, value in variables.items():
+            if isinstance(value, list):
+                _write_cells(h5py, file, name, value)
+            elif issparse(value):
+                _write_sparse(file, name, csc_array(value))
+            else:
+                _write_array(file, name, value.T)
+    title = b"MATLAB 7.3 MAT-file, written by semisift".ljust(116) + bytes(8) + b"\x00\x02IM"
+    with path.open("r+b") as raw:
+        raw.write(title)
+
+
+def _describe(h5py: Any, node: Any) -> Variable:
+    given = node.attrs.get("MATLAB_class", b"")
+    described = given.decode() if isinstance(given, bytes) else str(given)
+    if "MATLAB_sparse" in node.attrs and "jc" in node:
+        rows, columns = int(node.attrs["MATLAB_sparse"]), int(node["jc"].size) - 1
+        return Variable((rows, columns), described, sparse=True)
+    if not isinstance(node, h5py.Dataset) or "MATLAB_empty" in node.attrs:
+        return Variable((0, 0), described or "group")
+    if h5py.check_ref_dtype(node.dtype) is not None:
+        described = "cell"
+    elif not described and node.dtype.kind in "biuf":  # not written by MATLAB
+        described = CLASSES.get(node.dtype.name, node.dtype.name)
+    if described in ITEMSIZES and node.dtype.kind not in "biuf":
+        described = "unknown"
+    return Variable(tuple(node.shape[::-1]), described)
+
+
+def _load(path: Path, h5py: Any, file: Any, variables: Mapping[str, Variable], name: str) -> Any:
+    content = partial(read_own, path, h5py)
+    node, variable = file[name], variables[name]
+    if variable.kind == "sparse":
+        indptr = content(node["jc"])
+        empty = "data" not in node  # MATLAB leaves it out where all is zero
+        data = np.empty(0) if empty else content(node["data"])
+        indices = np.empty(0, dtype=np.int64) if empty else content(node["ir"])
+        return from_compressed(data, indices, indptr, variable.shape, by_columns=True)
+    value = content(node)
+    if variable.kind == "cell":
+        return [_decoded(name, content(file[reference])) for reference in value.T.ravel()]
+    if variable.kind == "char":
+        return [_decoded(name, row) for row in value.T]
+    return value.T.astype(bool) if variable.described == "logical" else value.T
+
+
+def _decoded(name: str, codes: NDArray[Any]) -> str:
+    """Return the text of an array of UTF-16 codes."""
+    codes = np.asarray(codes)
+    if codes.dtype.kind not in "iu" or codes.dtype.itemsize > 8:
+        raise FileError(f"the cells of {name} must hold text: got type {codes.dtype}.")
+    if codes.ndim == 1 and codes.dtype.itemsize == 8:  # an empty text is stored as its shape
+        return ""
+    if codes.size and not 0 <= codes.min() <= codes.max() <= 0xFFFF:
+        raise FileError(f"the text of {name} holds numbers that are no characters.")
+    return codes.ravel().astype("<u2").tobytes().decode("utf-16-le").strip()
+
+
+def _write_array(file: Any, name: str, value: NDArray[Any]) -> None:
+    described = CLASSES.get(value.dtype.name, value.dtype.name)
+    stored = value.astype(np.uint8) if described == "logical" else value
+    dataset = file.create_dataset(name, data=np.ascontiguousarray(stored), compression="gzip")
+    dataset.attrs["MATLAB_class"] = np.bytes_(described)
+    if described == "logical":
+        dataset.attrs["MATLAB_int_decode"] = np.int32(1)
+
+
+def _write_sparse(file: Any, name: str, value: csc_array) -> None:
+    group = file.create_group(name)
+    group.attrs["MATLAB_class"] = np.bytes_("double")
+    group.attrs["MATLAB_sparse"] = np.uint64(value.shape[0])
+    group.create_dataset("data", data=value.data.astype(np.float64), compression="gzip")
+    group.create_dataset("ir", data=value.indices.astype(np.uint64), compression="gzip")
+    group.create_dataset("jc", data=value.indptr.astype(np.uint64))
+
+
+def _write_cells(h5py: Any, file: Any, name: str, texts: list[str]) -> None:
+    store = file.require_group(REFERENCES)
+    references = np.empty((1, len(texts)), dtype=h5py.ref_dtype)
+    for i, text in enumerate(texts):
+        codes = np.frombuffer(text.encode("utf-16-le"), dtype="<u2")
+        cell = store.create_dataset(
+            f"{name}_{i}", data=codes[:, None] if text else np.zeros(2, "u8")
+        )
+        cell.attrs["MATLAB_class"] = np.bytes_("char")
+        cell.attrs["MATLAB_int_decode"] = np.int32(2)
+        if not text:
+            cell.attrs["MATLAB_empty"] = np.uint8(1)
+        references[0, i] = cell.ref
+    dataset = file.create_dataset(name, data=references, dtype=h5py.ref_dtype)
+    dataset.attrs["MATLAB_class"] = np.bytes_("cell")

@@ -8,17 +8,18 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from semisift.exceptions import TableError
-from semisift.io.limits import USABLE_SHARE, available_memory, check_fits
+from semisift.io.limits import USABLE_SHARE, FileError, available_memory, check_fits, naming
 from semisift.io.options import TableOptions, said
-from semisift.io.table import FileTable
+from semisift.io.table import FileTable, drop_columns, settle_names
 
 try:
     import resource
@@ -34,11 +35,9 @@ BYTES_A_SECOND = 1 << 20
 # What a column costs before it holds a value: its name, and its place in lists and sets.
 BYTES_A_NAME = 200
 
-LAST_CHARACTER = 0x10FFFF
-
 
 @contextmanager
-def reading(path: Path, form: str) -> Iterator[None]:
+def reading(path: Path, form: str, *, fixed: str = "", turn: bool = False) -> Iterator[None]:
     """Turn whatever a library raises on a damaged file into an error that a user understands.
 
     Parameters
@@ -46,20 +45,33 @@ def reading(path: Path, form: str) -> Iterator[None]:
     path : Path
     form : str
         What the file should be: "Parquet".
+    fixed : str
+        What stands in rows always, where the form defines it.
+    turn : bool
+        The user wants to turn the table nevertheless.
     """
-    try:
-        yield
-    except TableError:
-        raise
-    except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError) as error:
-        raise TableError(f"{path}: cannot be opened: {error.strerror or error}.") from error
-    except MemoryError as error:
-        raise TableError(
-            f"{path}: reading it needs more memory than there is, or the file is damaged and "
-            "claims to be larger than it is."
-        ) from error
-    except Exception as error:
-        refuse(path, form, error)
+    with naming(path):
+        try:
+            if fixed and turn:
+                way_out = f"leave out {said('transpose', True)}"
+                raise FileError(f"{fixed}, so there is nothing to turn: {way_out}.")
+            yield
+        except TableError:
+            raise
+        except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError) as error:
+            raise FileError(f"cannot be opened: {error.strerror or error}.") from error
+        except MemoryError as error:
+            raise FileError(
+                "reading it needs more memory than there is, or the file is damaged and claims to "
+                "be larger than it is."
+            ) from error
+        except Exception as error:
+            lines = str(error).strip().splitlines()
+            reason = (lines[0] if lines else type(error).__name__)[:200].rstrip(". ")
+            raise FileError(
+                f"not a readable {form} file: {reason}. It may be cut or damaged, or be of another "
+                "format than its name says: make or download it again."
+            ) from error
 
 
 def try_in_child(program: str, data: bytes) -> None:
@@ -80,10 +92,11 @@ def try_in_child(program: str, data: bytes) -> None:
         most = int(USABLE_SHARE * free) + ADDRESSES_OF_LIBRARIES
         limit = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({most}, {most}))\n"
         program = limit + program
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    places = [str(Path(__file__).parents[2]), *filter(None, sys.path)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
     try:
         done = subprocess.run(
-            [sys.executable, "-P", "-c", program],
+            [sys.executable, "-P", "-W", "ignore", "-c", program],
             input=data,
             env=environment,
             stdout=subprocess.DEVNULL,
@@ -98,33 +111,15 @@ def try_in_child(program: str, data: bytes) -> None:
         raise ValueError(lines[-1] if lines else f"its reader ends with {done.returncode}")
 
 
-def refuse(path: Path, form: str, error: BaseException | str) -> NoReturn:
-    """Raise that the file is not of the form that its name says."""
-    lines = str(error).strip().splitlines()
-    reason = (lines[0] if lines else type(error).__name__)[:200].rstrip(". ")
-    raise TableError(
-        f"{path}: not a readable {form} file: {reason}. It may be cut or damaged, or be of another "
-        "format than its name says: make or download it again."
-    ) from (error if isinstance(error, BaseException) else None)
-
-
-def import_extra(path: Path, module: str, extra: str) -> Any:
+def import_extra(module: str, extra: str) -> Any:
     """Import a library that is installed on request only."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise TableError(
-            f"{path}: reading this file needs the library {module.partition('.')[0]}: "
+        raise FileError(
+            f"reading this file needs the library {module.partition('.')[0]}: "
             f'pip install "semisift[{extra}]"'
         ) from error
-
-
-def refuse_transpose(path: Path, options: TableOptions, what: str) -> None:
-    """Refuse to turn a form that defines its own orientation."""
-    if options.transpose:
-        raise TableError(
-            f"{path}: {what}, so there is nothing to turn: leave out {said('transpose', True)}."
-        )
 
 
 @contextmanager
@@ -136,47 +131,20 @@ def create(path: Path) -> Iterator[IO[bytes]]:
             return
         # no time and no name inside, so that the same table makes the same file
         # level 6: 9, the default, takes four times as long for some percent
-        with gzip.GzipFile(
-            filename="", fileobj=file, mode="wb", mtime=0, compresslevel=6
-        ) as packed:
+        with gzip.GzipFile("", "wb", fileobj=file, mtime=0, compresslevel=6) as packed:
             yield packed  # type: ignore[misc]
 
 
-def check_shape(path: Path, shape: Sequence[int]) -> None:
+def check_shape(shape: Sequence[int]) -> None:
     """Refuse a sparse matrix whose rows and columns could not even be named."""
     rows, columns = shape
     n_bytes = BYTES_A_NAME * int(columns) + 16 * int(rows)
-    check_fits(n_bytes, path, f"a table of {rows} rows and {columns} columns")
+    check_fits(n_bytes, f"a table of {rows} rows and {columns} columns")
 
 
-def native(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array in this machine's byte order and in a type that every library knows."""
-    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
-        return array.astype(np.float32 if array.dtype.itemsize == 2 else np.float64)
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
-
-
-def texts(array: NDArray[Any]) -> list[str]:
-    """Return the strings of an array of text, of bytes in UTF-8 or of numbers."""
-    if array.dtype.kind == "S":
-        array = np.char.decode(array, "utf-8")
-    if array.dtype.kind == "U" and array.size:
-        plain = native(np.ascontiguousarray(array)).ravel()
-        codes = plain.view(np.uint32)  # as the file has them, and Python believes anything
-        wrong = codes[(codes > LAST_CHARACTER) | ((codes >= 0xD800) & (codes < 0xE000))]
-        if len(wrong):
-            raise ValueError(f"a text in it holds {wrong[0]:#x}, which is no character")
-    return [str(value) for value in array.ravel().tolist()]
-
-
-def whole(values: NDArray[Any]) -> NDArray[Any] | pl.Series:
-    """Return labels that are whole numbers as integers, missing ones as null; others unchanged."""
-    if values.dtype.kind != "f":
-        return values
-    given = values[~np.isnan(values)]
-    if np.any(np.abs(given) >= 2**53) or np.any(given != np.floor(given)):
-        return values
-    return pl.Series(values.astype(np.float64)).fill_nan(None).cast(pl.Int64)
+def shown(data: bytes, length: int = 60) -> str:
+    """Return the start of a line, for messages."""
+    return repr(data[:length].decode("utf-8", errors="replace").strip())
 
 
 def columns_kept(table: FileTable) -> NDArray[np.intp]:
@@ -187,8 +155,64 @@ def columns_kept(table: FileTable) -> NDArray[np.intp]:
 
 def told_apart(names: Sequence[str], ids: Sequence[str]) -> list[str]:
     """Return the names, with the id in parentheses where a name stands more than once."""
-    often = Counter(names)
-    return [
-        name if often[name] == 1 else f"{name} ({id_})"
-        for name, id_ in zip(names, ids, strict=True)
-    ]
+    often, pairs = Counter(names), zip(names, ids, strict=True)
+    return [name if often[name] == 1 else f"{name} ({id_})" for name, id_ in pairs]
+
+
+# --- features in rows -----------------------------------------------------------------------------
+
+
+def turn(table: FileTable, options: TableOptions) -> FileTable:
+    """Make a column of each row; the first column holds the names of the features.
+
+    Parameters
+    ----------
+    table : FileTable
+        A first column of feature names and a column for each sample.
+    options : TableOptions
+        Name the columns that hold no sample.
+
+    Returns
+    -------
+    FileTable
+        A row for each sample and a column for each feature: numbers where every column of samples
+        holds numbers, else text.
+    """
+    frame = drop_columns(table, options.drop).values
+    if frame.width < 2:
+        raise FileError(
+            "with features in rows, the first column holds their names and the others the samples; "
+            f"the file has {frame.width} column. Is {said('transpose', True)} right for it?"
+        )
+    features = frame.to_series(0).cast(pl.String).fill_null("").str.strip_chars().to_list()
+    features, notes = settle_names(features, "feature (row)", options)
+    samples = frame.drop(frame.columns[0])
+    return replace(
+        table,
+        values=_turn(samples, features),
+        names=features,
+        row_names=samples.columns,
+        transposed=True,
+        first_line=None,
+        notes=(*table.notes, *notes),
+        details={**table.details, "first_name": frame.columns[0]},
+    )
+
+
+def _turn(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    if any(dtype.is_nested() for dtype in frame.dtypes):
+        raise FileError(
+            "a column of samples holds lists, and only numbers and words can be ranked. Leave it "
+            f"out with {said('drop')}."
+        )
+    if not all(dtype.is_numeric() for dtype in frame.dtypes):
+        frame = frame.cast(pl.String)
+    return frame.transpose(column_names=names)
+
+
+def turned_back(table: FileTable) -> pl.DataFrame:
+    """Return the frame as the file has it, which may have a row for each feature."""
+    if not table.transposed:
+        return table.values
+    features = pl.Series(table.details["first_name"], table.names)
+    return _turn(table.values, table.row_names or []).insert_column(0, features)

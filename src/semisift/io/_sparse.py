@@ -1,46 +1,38 @@
 """Sparse matrices from the arrays of a file, checked before any compiled code trusts them."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array
 
-from semisift.exceptions import TableError
-from semisift.io._shared import check_shape, native
+from semisift.io._shared import check_shape
+from semisift.io.limits import FileError
+from semisift.io.table import native
 
-DAMAGED = "The file is damaged or was written by a faulty program: make it again."
+Part = NDArray[Any]
 
 
-def as_shape(path: Path, shape: Any) -> tuple[int, int]:
+def as_shape(shape: Any) -> tuple[int, int]:
     """Return the shape of a matrix, which must be two numbers."""
     sizes = np.asarray(shape).ravel()
     if len(sizes) != 2 or sizes.dtype.kind not in "iu" or sizes.min() < 0:
-        raise TableError(
-            f"{path}: the shape of a sparse matrix must be two whole numbers, rows and columns: "
-            f"got {sizes.tolist()[:5]}. {DAMAGED}"
+        raise _faulty(
+            "the shape of a sparse matrix must be two whole numbers, rows and columns: got "
+            f"{sizes.tolist()[:5]}"
         )
     rows, columns = (int(size) for size in sizes)
-    check_shape(path, (rows, columns))
+    check_shape((rows, columns))
     return rows, columns
 
 
 def from_compressed(
-    path: Path,
-    data: NDArray[Any],
-    indices: NDArray[Any],
-    indptr: NDArray[Any],
-    shape: Any,
-    *,
-    by_columns: bool = False,
+    data: Part, indices: Part, indptr: Part, shape: Any, *, by_columns: bool = False
 ) -> csr_array:
     """Build a matrix from the three arrays of the compressed row (or column) form.
 
     Parameters
     ----------
-    path : Path
-        For messages.
     data, indices, indptr : 1-d arrays
         The values, the column of each, and where each row starts. By columns: the row of each, and
         where each column starts.
@@ -53,111 +45,94 @@ def from_compressed(
     csr_array
         With sorted indices; values that stand twice are added.
     """
-    shape = as_shape(path, shape)
+    shape = as_shape(shape)
     lines, width = shape[::-1] if by_columns else shape
     line, place = ("column", "row") if by_columns else ("row", "column")
-    _check_parts(path, data, indices, indptr)
+    _check_parts(data, indices, indptr)
     if len(indptr) != lines + 1:
-        raise TableError(
-            f"{path}: 'indptr' says where each {line} starts, so it needs {lines + 1} numbers for "
-            f"{lines} {line}s: got {len(indptr)}. {DAMAGED}"
+        raise _faulty(
+            f"'indptr' says where each {line} starts, so it needs {lines + 1} numbers for {lines} "
+            f"{line}s: got {len(indptr)}"
         )
     indptr = indptr.astype(np.int64)
     steps = np.diff(indptr)
     if indptr[0] != 0 or indptr[-1] != len(data) or np.any(steps < 0):
-        raise TableError(
-            f"{path}: 'indptr' must rise from 0 to the number of stored values, {len(data)}: got "
-            f"{_offence(indptr, steps, line)}. {DAMAGED}"
+        got = f"{indptr[0]} to {indptr[-1]}"
+        if np.any(steps < 0):
+            where = int(np.flatnonzero(steps < 0)[0])
+            got = f"{indptr[where]} and then {indptr[where + 1]} at {line} {where + 1}"
+        raise _faulty(
+            f"'indptr' must rise from 0 to the number of stored values, {len(data)}: got {got}"
         )
-    _check_range(path, indices, width, place)
-    return _build(csc_array if by_columns else csr_array, data, indices, indptr, shape)
-
-
-def from_coordinates(
-    path: Path, data: NDArray[Any], row: NDArray[Any], column: NDArray[Any], shape: Any
-) -> csr_array:
-    """Build a matrix from values with a row and a column each, which are counted from 0."""
-    shape = as_shape(path, shape)
-    _check_parts(path, data, row, column)
-    if len(row) != len(column):
-        raise TableError(f"{path}: {len(row)} rows for {len(column)} columns. {DAMAGED}")
-    _check_range(path, row, shape[0], "row")
-    _check_range(path, column, shape[1], "column")
-    index = _index_type(shape, len(data))
-    places = (row.astype(index), column.astype(index))
-    return coo_array((native(data), places), shape=shape).tocsr()
-
-
-def from_blocks(
-    path: Path, data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: Any
-) -> csr_array:
-    """Build a matrix from the arrays of the block form (BSR), whose data are small matrices."""
-    rows, columns = as_shape(path, shape)
-    if data.ndim != 3 or not data.shape[1] or not data.shape[2]:
-        raise TableError(
-            f"{path}: 'data' of a block matrix must be small matrices: got shape {data.shape}. "
-            f"{DAMAGED}"
-        )
-    high, wide = data.shape[1:]
-    if rows % high or columns % wide:
-        raise TableError(
-            f"{path}: blocks of shape {(high, wide)} do not fill a matrix of shape "
-            f"{(rows, columns)}. {DAMAGED}"
-        )
-    whole = (rows // high, columns // wide)
-    numbers = np.arange(1, len(data) + 1)  # stand for the blocks while their places are checked
-    places = from_compressed(path, numbers, indices, indptr, whole)
-    if places.nnz != len(data):
-        raise TableError(f"{path}: a block stands twice in the same place. {DAMAGED}")
-    blocks = native(data)[places.data - 1]
-    return bsr_array((blocks, places.indices, places.indptr), shape=(rows, columns)).tocsr()
-
-
-def _check_parts(
-    path: Path, data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any]
-) -> None:
-    for name, part in (("data", data), ("indices", indices), ("indptr", indptr)):
-        if part.ndim != 1 or part.dtype.kind not in ("biuf" if name == "data" else "iu"):
-            raise TableError(
-                f"{path}: '{name}' of a sparse matrix must be a list of "
-                f"{'numbers' if name == 'data' else 'whole numbers'}: got shape {part.shape}, type "
-                f"{part.dtype}. {DAMAGED}"
-            )
-    if len(data) != len(indices):
-        raise TableError(
-            f"{path}: {len(data)} stored values ('data') but {len(indices)} places ('indices') for "
-            f"them. {DAMAGED}"
-        )
-
-
-def _check_range(path: Path, indices: NDArray[Any], width: int, place: str) -> None:
-    if not len(indices):
-        return
-    low, high = int(indices.min()), int(indices.max())
-    if low < 0 or high >= width:
-        wrong = low if low < 0 else high
-        where = int(np.flatnonzero(indices == wrong)[0])
-        raise TableError(
-            f"{path}: stored value {where + 1} claims {place} {wrong}, counted from 0, of a matrix "
-            f"with {width} {place}s. {DAMAGED}"
-        )
-
-
-def _offence(indptr: NDArray[np.int64], steps: NDArray[np.int64], line: str) -> str:
-    if np.any(steps < 0):
-        where = int(np.flatnonzero(steps < 0)[0])
-        return f"{indptr[where]} and then {indptr[where + 1]} at {line} {where + 1}"
-    return f"{indptr[0]} to {indptr[-1]}"
-
-
-def _build(kind: Any, data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> csr_array:
-    index = _index_type(shape, len(data))
+    _check_range(indices, width, place)
     data = np.require(native(data), requirements="W")  # views of a frame or of bytes are fixed
-    matrix = kind((data, indices.astype(index), indptr.astype(index)), shape=shape)
-    matrix = matrix.tocsr()
+    kind, places = csc_array if by_columns else csr_array, _as_indices(shape, indices, indptr)
+    matrix = kind((data, *places), shape=shape).tocsr()
     matrix.sum_duplicates()
     return matrix
 
 
-def _index_type(shape: tuple[int, int], n_values: int) -> Any:
-    return np.int32 if max(*shape, n_values) < 2**31 else np.int64
+def from_coordinates(data: Part, row: Part, column: Part, shape: Any) -> csr_array:
+    """Build a matrix from values with a row and a column each, which are counted from 0."""
+    shape = as_shape(shape)
+    _check_parts(data, row, column)
+    if len(row) != len(column):
+        raise _faulty(f"{len(row)} rows for {len(column)} columns")
+    _check_range(row, shape[0], "row")
+    _check_range(column, shape[1], "column")
+    return coo_array((native(data), _as_indices(shape, row, column)), shape=shape).tocsr()
+
+
+def from_blocks(data: Part, indices: Part, indptr: Part, shape: Any) -> csr_array:
+    """Build a matrix from the arrays of the block form (BSR), whose data are small matrices."""
+    rows, columns = as_shape(shape)
+    if data.ndim != 3 or not data.shape[1] or not data.shape[2]:
+        raise _faulty(f"'data' of a block matrix must be small matrices: got shape {data.shape}")
+    high, wide = data.shape[1:]
+    if rows % high or columns % wide:
+        raise _faulty(
+            f"blocks of shape {(high, wide)} do not fill a matrix of shape {(rows, columns)}"
+        )
+    whole = (rows // high, columns // wide)
+    numbers = np.arange(1, len(data) + 1)  # stand for the blocks while their places are checked
+    places = from_compressed(numbers, indices, indptr, whole)
+    if places.nnz != len(data):
+        raise _faulty("a block stands twice in the same place")
+    blocks = native(data)[places.data - 1]
+    return bsr_array((blocks, places.indices, places.indptr), shape=(rows, columns)).tocsr()
+
+
+def _as_indices(shape: tuple[int, int], *parts: Part) -> tuple[Part, ...]:
+    """Return indices in four bytes where these suffice: not all libraries take more."""
+    small = max(*shape, *map(len, parts)) < 2**31
+    return tuple(part.astype(np.int32 if small else np.int64) for part in parts)
+
+
+def _check_parts(data: Part, indices: Part, indptr: Part) -> None:
+    for name, part in (("data", data), ("indices", indices), ("indptr", indptr)):
+        if part.ndim != 1 or part.dtype.kind not in ("biuf" if name == "data" else "iu"):
+            raise _faulty(
+                f"'{name}' of a sparse matrix must be a list of "
+                f"{'numbers' if name == 'data' else 'whole numbers'}: got shape {part.shape}, type "
+                f"{part.dtype}"
+            )
+    if len(data) != len(indices):
+        raise _faulty(
+            f"{len(data)} stored values ('data') but {len(indices)} places ('indices') for them"
+        )
+
+
+def _check_range(indices: Part, width: int, place: str) -> None:
+    outside = np.flatnonzero((indices < 0) | (indices >= width))
+    if len(outside):
+        where = int(outside[0])
+        raise _faulty(
+            f"stored value {where + 1} claims {place} {indices[where]}, counted from 0, of a "
+            f"matrix with {width} {place}s"
+        )
+
+
+def _faulty(what: str) -> FileError:
+    return FileError(
+        f"{what}. The file is damaged or was written by a faulty program: make it again."
+    )

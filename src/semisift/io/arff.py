@@ -5,35 +5,29 @@ of the numeric attributes, with the others beside it; what is left out is 0, or 
 a nominal attribute declares. An attribute called ``class`` holds the labels.
 """
 
+import re
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, TypeVar
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from polars import selectors
+from scipy.sparse import csr_array
 
-from semisift.exceptions import TableError
-from semisift.io import _arff_sparse
-from semisift.io._arff_header import (
-    Attribute,
-    Header,
-    as_cells,
-    as_numbers,
-    read_header,
-    split_values,
-    typed,
-)
+from semisift.io._arff_header import QUOTED, Attribute, read_header, split_values, unquote
 from semisift.io._shared import create, reading
-from semisift.io._text_cells import decode
-from semisift.io.limits import read_bytes
+from semisift.io._sparse import from_coordinates
+from semisift.io.limits import FileError, read_bytes
 from semisift.io.options import TableOptions, said
 from semisift.io.table import FileTable, check_unique
+from semisift.io.text import decode, read_cells
 
+Attributes = list[Attribute]
+Column = TypeVar("Column", pl.Series, pl.Expr)
 
-class Lines(NamedTuple):
-    """The lines with data, and the number of each in the file."""
-
-    texts: list[str]
-    numbers: list[int]
+ITEM = re.compile(rf"\s*+(\d++)\s++({QUOTED}|[^,\s'\"]++)\s*+(,|$)")
 
 
 def read(path: Path, options: TableOptions) -> FileTable:
@@ -51,34 +45,39 @@ def read(path: Path, options: TableOptions) -> FileTable:
         Nominal attributes are text and count as categorical, but for the label and for those with
         just two values that are numbers, which become numbers.
     """
-    if options.transpose:
-        raise TableError(
-            f"{path}: an ARFF file has features in columns, each with a type of its own: leave out "
-            f"{said('transpose', True)}."
-        )
     with reading(path, "ARFF"):
-        text = decode(path, read_bytes(path), options.encoding)
-        every = text.split("\n")
-        header = read_header(path, every)
-        attributes = header.attributes
-        check_unique(path, [attribute.name for attribute in attributes], "attribute")
-        lines = _data_lines(path, every, header)
-        if lines.texts[0].startswith("{"):
-            return _arff_sparse.read(path, header, lines.texts, lines.numbers)
-        frame = _parse(path, attributes, lines)
-        label = next((a.name for a in attributes if a.is_label), None)
-        first, last = lines.numbers[0], lines.numbers[-1]
+        if options.transpose:
+            raise FileError(
+                "an ARFF file has features in columns, each with a type of its own: leave out "
+                f"{said('transpose', True)}."
+            )
+        every = decode(read_bytes(path), options.encoding).split("\n")
+        relation, attributes, n_lines = read_header(every)
+        check_unique([attribute.name for attribute in attributes], "attribute")
+        data = enumerate(map(str.strip, every[n_lines:]), start=n_lines + 1)
+        numbered = [(number, text) for number, text in data if text and not text.startswith("%")]
+        if not numbered:
+            raise FileError("there is no row after @data.")
+        lines, texts = map(list, zip(*numbered, strict=True))
+        sparse = texts[0].startswith("{")
+        parse = _parse_sparse if sparse else _parse
+        X, frame = parse(attributes, texts, lines)
+        names, rows, categorical = frame.columns, pl.DataFrame(), frozenset[str]()
+        if X is None:
+            nominal = [a for a in attributes if a.kind == "nominal" and not a.is_label]
+            categorical = frozenset(a.name for a in nominal if sparse or not a.is_coded)
+        else:
+            names, rows = [a.name for a in attributes if _is_numeric(a)], frame
         return FileTable(
             path=path,
             form="arff",
-            values=frame,
-            names=frame.columns,
-            label=label,
-            categorical=frozenset(
-                a.name for a in attributes if a.kind == "nominal" and not a.is_label | a.is_coded
-            ),
-            first_line=first if last - first + 1 == len(lines.numbers) else None,
-            details={"header": header},
+            values=frame if X is None else X,
+            names=names,
+            rows=rows,
+            label=next((a.name for a in attributes if a.is_label), None),
+            categorical=categorical,
+            first_line=lines[0] if lines[-1] - lines[0] + 1 == len(lines) else None,
+            details={"relation": relation, "attributes": attributes, "sparse": sparse},
         )
 
 
@@ -92,90 +91,270 @@ def write(table: FileTable, path: Path) -> None:
     path : Path
         Packed if it ends in ``.gz``.
     """
-    header: Header = table.details["header"]
     there = {*table.names, *table.rows.columns}
-    attributes = [attribute for attribute in header.attributes if attribute.name in there]
+    attributes = [each for each in table.details["attributes"] if each.name in there]
     with create(path) as file:
         declared = "\n".join(attribute.line for attribute in attributes)
-        file.write(f"{header.relation}\n\n{declared}\n\n@data\n".encode())
-        if table.is_frame and not table.details.get("sparse"):
-            frame = _as_cells(table.values.select(a.name for a in attributes), attributes)
+        file.write(f"{table.details['relation']}\n\n{declared}\n\n@data\n".encode())
+        if not table.details["sparse"]:
+            frame = table.values.select(a.name for a in attributes)
+            others = [_as_text(frame[a.name], a) for a in attributes if a.kind != "numeric"]
+            if numbers := [a.name for a in attributes if a.kind == "numeric"]:
+                # at once: one column after the other takes ten times as long
+                frame = frame.with_columns(_as_numbers(pl.col(numbers)))
+            frame = frame.with_columns(others)
             frame.write_csv(file, include_header=False, quote_style="never", null_value="?")
         else:
-            _arff_sparse.write_rows(table, attributes, file)
+            _write_sparse(table, attributes, file)
 
 
-def _as_cells(frame: pl.DataFrame, attributes: list[Attribute]) -> pl.DataFrame:
-    numbers = [a.name for a in attributes if a.kind == "numeric"]
-    # all numbers at once: one column after the other takes ten times as long
-    cells = frame.with_columns(as_numbers(pl.col(numbers))) if numbers else frame
-    return cells.with_columns(as_cells(frame[a.name], a) for a in attributes if a.kind != "numeric")
-
-
-def _data_lines(path: Path, every: list[str], header: Header) -> Lines:
-    texts, numbers = [], []
-    for number, line in enumerate(every[header.n_lines :], start=header.n_lines + 1):
-        line = line.strip()
-        if line and not line.startswith("%"):
-            texts.append(line)
-            numbers.append(number)
-    if not texts:
-        raise TableError(f"{path}: there is no row after @data.")
-    return Lines(texts, numbers)
-
-
-def _parse(path: Path, attributes: list[Attribute], lines: Lines) -> pl.DataFrame:
-    data = "\n".join(lines.texts)
+def _parse(attributes: Attributes, texts: list[str], lines: list[int]) -> tuple[None, pl.DataFrame]:
+    data = "\n".join(texts)
     if any(mark in data for mark in "'\"\\%"):
-        frame = _split_quoted(path, len(attributes), lines)
+        frame = _split_quoted(len(attributes), texts, lines)
     else:
-        widths = [line.count(",") + 1 for line in lines.texts]
-        _check_widths(path, len(attributes), lines.numbers, widths)
-        frame = _split_plain(data, attributes)
+        widths = [line.count(",") + 1 for line in texts]
+        _check_widths(len(attributes), lines, widths)
+        frame = _split_plain(data.encode(), attributes)
     series = zip(frame.get_columns(), attributes, strict=True)
-    return pl.DataFrame([typed(path, column, a, lines.numbers) for column, a in series])
+    return None, pl.DataFrame([_typed(column, a, lines) for column, a in series])
 
 
-def _split_plain(data: str, attributes: list[Attribute]) -> pl.DataFrame:
+def _split_plain(data: bytes, attributes: Attributes) -> pl.DataFrame:
     """Parse cells without quotation marks, numbers at once unless one of them is none."""
     wanted = [pl.Float64 if a.kind == "numeric" else pl.String for a in attributes]
     try:
-        frame = _read_csv(data, wanted)
+        frame = read_cells(data, wanted, null_values="?")
     except pl.exceptions.PolarsError:
-        frame = _read_csv(data, [pl.String] * len(attributes))
+        frame = read_cells(data, [pl.String] * len(attributes), null_values="?")
     return frame.with_columns(selectors.string().str.strip_chars())
 
 
-def _read_csv(data: str, types: list[Any]) -> pl.DataFrame:
-    return pl.read_csv(
-        data.encode(),
-        has_header=False,
-        schema={f"column_{j}": dtype for j, dtype in enumerate(types)},
-        null_values="?",
-        quote_char=None,
-    )
-
-
-def _split_quoted(path: Path, n_columns: int, lines: Lines) -> pl.DataFrame:
+def _split_quoted(n_columns: int, texts: list[str], lines: list[int]) -> pl.DataFrame:
     rows = []
-    for line, number in zip(lines.texts, lines.numbers, strict=True):
+    for line, number in zip(texts, lines, strict=True):
         values = split_values(line)
         if values is None:
-            raise TableError(
-                f"{path}: line {number}: a quotation mark is not closed, or text follows a closed "
-                "one. Correct the line; a quotation mark inside text is written \\' or \\\"."
+            raise FileError(
+                f"line {number}: a quotation mark is not closed, or text follows a closed one. "
+                "Correct the line; a quotation mark inside text is written \\' or \\\"."
             )
         rows.append(values)
-    _check_widths(path, n_columns, lines.numbers, [len(row) for row in rows])
-    columns = zip(*rows, strict=True)
-    return pl.DataFrame({str(j): pl.Series(c, dtype=pl.String) for j, c in enumerate(columns)})
+    _check_widths(n_columns, lines, [len(row) for row in rows])
+    columns = enumerate(zip(*rows, strict=True))
+    return pl.DataFrame([pl.Series(str(j), cells, dtype=pl.String) for j, cells in columns])
 
 
-def _check_widths(path: Path, n_columns: int, numbers: list[int], widths: list[int]) -> None:
+def _check_widths(n_columns: int, numbers: list[int], widths: list[int]) -> None:
     for number, width in zip(numbers, widths, strict=True):
         if width != n_columns:
-            raise TableError(
-                f"{path}: line {number} has {width} values for {n_columns} attributes. Look for a "
-                "missing or an extra comma in it; text that holds a comma must stand between "
-                "quotation marks."
+            raise FileError(
+                f"line {number} has {width} values for {n_columns} attributes. Look for a missing "
+                "or an extra comma in it; text that holds a comma must stand between quotation "
+                "marks."
             )
+
+
+# --- cells ----------------------------------------------------------------------------------------
+
+
+def _typed(cells: pl.Series, attribute: Attribute, lines: list[int]) -> pl.Series:
+    """Return a column in the type of its attribute.
+
+    Parameters
+    ----------
+    cells : polars.Series
+        Text, null where missing; or numbers already.
+    attribute : Attribute
+    lines : list of int
+        In which line of the file each cell stands.
+
+    Returns
+    -------
+    polars.Series
+    """
+    cells = cells.alias(attribute.name)
+    if cells.dtype != pl.String or attribute.kind in ("string", "date"):
+        return cells
+    if attribute.kind == "nominal":
+        wrong = cells.is_in(attribute.categories).not_()
+        result = cells.cast(pl.Float64, strict=False) if attribute.is_coded else cells
+        rule = f"one of {', '.join(map(repr, attribute.categories[:5]))}"
+        rule += ", ..." if len(attribute.categories) > 5 else ""
+    else:
+        result = cells.cast(pl.Float64, strict=False)
+        wrong = result.is_null() & cells.is_not_null()
+        rule = "a number"
+    if wrong.any():
+        row = wrong.arg_max() or 0
+        raise FileError(
+            f"line {lines[row]}: the value of {attribute.name!r} must be {rule}, or ? where it is "
+            f"missing: got {cells[row][:40]!r}. Correct it, or its @attribute line."
+        )
+    return result
+
+
+def _as_text(series: pl.Series, attribute: Attribute) -> pl.Series:
+    """Return a column as the file writes it: quoted where needed, null where missing."""
+    if attribute.is_coded:
+        codes = [float(category) for category in attribute.categories]
+        cells = list(attribute.categories)
+        return series.replace_strict(codes, cells, default=None, return_dtype=pl.String)
+    if series.dtype.is_numeric():
+        return _as_numbers(series)
+    needs_quotes = series.str.contains(r"""[\s,{}%'"\\]""") | series.is_in(["", "?"])
+    escaped = series.str.replace_all(r"""(['\\])""", r"\$1").str.replace_all("\n", r"\n")
+    quoted = "'" + escaped.str.replace_all("\t", r"\t").str.replace_all("\r", r"\r") + "'"
+    return quoted.zip_with(needs_quotes.fill_null(False), series).alias(series.name)
+
+
+def _as_numbers(column: Column) -> Column:
+    """Return numbers as the file writes them, null where missing."""
+    return column.fill_nan(None).cast(pl.String).str.strip_suffix(".0")
+
+
+# --- sparse rows ----------------------------------------------------------------------------------
+
+
+def _parse_sparse(
+    attributes: Attributes, texts: list[str], lines: list[int]
+) -> tuple[csr_array | None, pl.DataFrame]:
+    """Parse sparse rows.
+
+    Parameters
+    ----------
+    attributes : list of Attribute
+    texts : list of str
+        The rows.
+    lines : list of int
+        The number of each in the file.
+
+    Returns
+    -------
+    X : csr_array or None
+        The numeric attributes, where there are such.
+    others : polars.DataFrame
+        The other attributes, with the first value where none is written.
+    """
+    entries = _entries(attributes, texts, lines)
+    numeric = np.array([_is_numeric(attribute) for attribute in attributes])
+    written = entries.partition_by("attribute", as_dict=True)
+    columns = []
+    for j in np.flatnonzero(~numeric).tolist():
+        cells = pl.Series([_usual(attributes[j])] * len(lines), dtype=pl.String)
+        if (part := written.get((j,))) is not None:
+            cells = cells.scatter(part["row"], part["text"])
+        columns.append(_typed(cells, attributes[j], lines))
+    others = pl.DataFrame(columns)
+    if not numeric.any():
+        return None, others
+    entries = entries.filter(pl.Series(numeric[entries["attribute"].to_numpy()]))
+    column = (np.cumsum(numeric) - 1)[entries["attribute"].to_numpy()]
+    data = _numbers(attributes, entries, lines)
+    X = from_coordinates(data, entries["row"].to_numpy(), column, (len(texts), numeric.sum()))
+    X.eliminate_zeros()
+    return X, others
+
+
+def _write_sparse(table: FileTable, attributes: Attributes, file: IO[bytes]) -> None:
+    """Write the rows of a table that was read from sparse rows."""
+    place = {attribute.name: j for j, attribute in enumerate(attributes)}
+    parts = []
+    if not table.is_frame:
+        X = table.values.tocoo()
+        columns = np.array([place[name] for name in table.names])[X.col]
+        coded = np.array([a.categories[1] if a.is_coded else "" for a in attributes])[columns]
+        plain = _as_numbers(pl.Series(X.data))
+        text = pl.Series(coded.tolist(), dtype=pl.String)
+        text = plain.zip_with((text == "") | plain.is_null(), text)
+        parts.append(_entries_of(X.row, columns, text))
+    for series in table.values if table.is_frame else table.rows:
+        attribute = attributes[place[series.name]]
+        usual = pl.Series([_usual(attribute)], dtype=pl.String).cast(series.dtype)
+        rows = series.ne_missing(usual).arg_true()
+        cells = _as_text(series.gather(rows), attribute)
+        parts.append(_entries_of(rows.to_numpy(), np.full(len(rows), place[series.name]), cells))
+    every = pl.concat(parts).sort("row", "attribute")
+    items = (every["attribute"].cast(pl.String) + " " + every["text"].fill_null("?")).to_list()
+    counts = np.bincount(every["row"].to_numpy(), minlength=table.n_rows)
+    for start, stop in pairwise([0, *np.cumsum(counts).tolist()]):
+        file.write(b"{" + ", ".join(items[start:stop]).encode() + b"}\n")
+
+
+def _entries_of(row: NDArray[Any], attribute: NDArray[Any], text: pl.Series) -> pl.DataFrame:
+    """Return what is written out: the row, the attribute and the text (or null) of each value."""
+    places = {"row": row.astype(np.int64), "attribute": attribute.astype(np.int64)}
+    return pl.DataFrame({**places, "text": text})
+
+
+def _is_numeric(attribute: Attribute) -> bool:
+    """Whether 0 may be left out: it is a number, or nominal with the values 0 and another."""
+    coded = attribute.is_coded and float(attribute.categories[0]) == 0
+    return coded or (attribute.kind == "numeric" and not attribute.is_label)
+
+
+def _usual(attribute: Attribute) -> str | None:
+    """Return what a value is that is not written."""
+    if attribute.kind == "numeric":
+        return "0"
+    return attribute.categories[0] if attribute.categories else None
+
+
+def _entries(attributes: Attributes, texts: list[str], lines: list[int]) -> pl.DataFrame:
+    places: list[str] = []
+    values: list[str | None] = []
+    counts = []
+    for text, line in zip(texts, lines, strict=True):
+        items = _items(text)
+        if items is None:
+            raise FileError(
+                f"line {line} must list numbers of attributes with their values between braces, "
+                f"such as {{0 1.5, 3 yes}}, as the first row does: got {text[:60]!r}."
+            )
+        places += [item[0] for item in items]
+        values += [item[1] for item in items]
+        counts.append(len(items))
+    row = np.repeat(np.arange(len(texts)), counts)
+    number = pl.Series(places, dtype=pl.String).cast(pl.Int64, strict=False).fill_null(-1)
+    wrong = number.is_between(0, len(attributes) - 1).not_().arg_true()
+    if len(wrong):
+        raise FileError(
+            f"line {lines[row[wrong[0]]]} names attribute {places[wrong[0]][:40]}; they are "
+            f"counted from 0 to {len(attributes) - 1}."
+        )
+    cells = pl.Series(values, dtype=pl.String)
+    entries = _entries_of(row, number.to_numpy(), cells).sort("row", "attribute")
+    twice = entries.filter(entries.select("row", "attribute").is_duplicated())
+    if len(twice):
+        i, j, _ = twice.row(0)
+        raise FileError(f"line {lines[i]} gives attribute {j} ({attributes[j].name!r}) twice.")
+    return entries
+
+
+def _items(text: str) -> list[tuple[str, str | None]] | None:
+    """Return the places and values of a row, or None if it is none."""
+    if not (text.startswith("{") and text.endswith("}")):
+        return None
+    inside = text[1:-1].strip()
+    found = list(ITEM.finditer(inside))
+    if sum(len(item[0]) for item in found) < len(inside):
+        return None
+    return [(item[1], None if item[2] == "?" else unquote(item[2])) for item in found]
+
+
+def _numbers(attributes: Attributes, entries: pl.DataFrame, lines: list[int]) -> NDArray[Any]:
+    """Return the values of the numeric attributes, NaN where missing."""
+    data = entries["text"].cast(pl.Float64, strict=False)
+    which, values = entries["attribute"].to_numpy(), data.fill_null(np.nan).to_numpy()
+    codes = np.array(
+        [list(map(float, a.categories)) if a.is_coded else [np.nan] * 2 for a in attributes]
+    )[which]
+    strange = ~np.isnan(codes[:, 0]) & (values[:, None] != codes).all(axis=1)
+    wrong = (data.is_null() | pl.Series(strange)) & entries["text"].is_not_null()
+    if wrong.any():
+        row, j, cell = entries.filter(wrong).row(0)
+        raise FileError(
+            f"line {lines[row]}: {cell[:40]!r} is no value of {attributes[j].name!r}, which is "
+            f"declared as {attributes[j].line[:80]!r}."
+        )
+    return values

@@ -11,13 +11,12 @@ from scipy.sparse import issparse
 from semisift._named import with_names
 from semisift._warnings import warn
 from semisift._words import examples, quoted
-from semisift.exceptions import TableError
-from semisift.io.categories import Encoded, check_categories, encode
 from semisift.io.labels import find_labels, hide_labels, text_of
-from semisift.io.missing import settle_missing
+from semisift.io.limits import FileError, naming
 from semisift.io.numbers import read_numbers
 from semisift.io.options import Reading, said
 from semisift.io.pairs import read_pairs
+from semisift.io.settle import check_categories, encode, settle_missing
 from semisift.io.table import MISSING, FileTable, find_column
 
 # Fewer rows are easily counted by chance.
@@ -84,9 +83,8 @@ class Dataset:
         FeatureColumns and rows keep their order, and every cell is as it was read.
         """
         kept = {*variables, *self.beside}
-        return self.table.take_columns(
-            np.array([j for j, name in enumerate(self.table.names) if name in kept])
-        )
+        columns = [j for j, name in enumerate(self.table.names) if name in kept]
+        return self.table.take_columns(np.array(columns))
 
 
 def prepare(
@@ -106,11 +104,16 @@ def prepare(
     -------
     Dataset
     """
-    reading = reading or Reading()
-    row_names, id_column = _row_names(table, reading.id)
-    labels = find_labels(table, reading, labels_table, row_names)
-    groups, group_column = _groups(table, reading.group)
-    beside = labels.columns | {name for name in (id_column, group_column) if name is not None}
+    with naming(table.path):
+        return _prepare(table, reading or Reading(), labels_table)
+
+
+def _prepare(table: FileTable, reading: Reading, labels_table: FileTable | None) -> Dataset:
+    notes = list(table.notes)
+    row_names, id_columns = _row_names(table, reading.id)
+    y, label_columns, where = find_labels(table, reading, labels_table, row_names, notes)
+    groups, group_columns = _groups(table, reading.group)
+    beside = label_columns | id_columns | group_columns
     dropped = set()
     if not table.transposed or not table.is_frame:  # else they were columns of the file
         dropped = {find_column(table, wanted, "drop") for wanted in reading.drop}
@@ -119,42 +122,37 @@ def prepare(
     aside = beside | dropped
     features = np.flatnonzero([name not in aside for name in table.names])
     if not len(features):
-        raise TableError(
-            f"{table.path}: no column is left to rank beside {examples(sorted(aside))}."
-        )
+        raise FileError(f"no column is left to rank beside {examples(sorted(aside))}.")
     columns = read_numbers(table, features, reading.na, reading.decimal_comma)
     check_categories(table, columns, reading.categorical)
-    settled = settle_missing(table, columns, reading.missing)
-    encoded = encode(table, settled.columns, reading.categorical)
-    rows = np.arange(table.n_rows) if settled.rows is None else settled.rows
-    y, hidden = labels.y[rows], None
-    pairs = read_pairs(reading, table, row_names, settled.rows, y)
-    notes = [*table.notes, *labels.notes, *settled.notes, *encoded.notes, *pairs.notes]
+    columns, kept = settle_missing(table, columns, reading.missing, notes)
+    X, names, variable_of = encode(table, columns, reading.categorical, notes)
+    rows = np.arange(table.n_rows) if kept is None else kept
+    y, hidden = y[rows], None
+    must_link, cannot_link = read_pairs(reading, table, row_names, rows, y, notes)
     if reading.labels_per_class is not None:
-        y, hidden, note = hide_labels(y, reading.labels_per_class, reading.seed, labels.where)
-        notes.append(note)
-    _warn_of_row_numbers(table, encoded)
+        y, hidden = hide_labels(y, reading.labels_per_class, reading.seed, where, notes)
+    _warn_of_row_numbers(table, X, names)
     return Dataset(
-        X=with_names(encoded.X, encoded.names),
+        X=with_names(X, names),
         y=y,
-        feature_names=encoded.names,
-        variables=[table.names[j] for j in settled.columns.positions.tolist()],
-        variable_of=encoded.variable_of,
+        feature_names=names,
+        variables=[table.names[j] for j in columns.positions.tolist()],
+        variable_of=variable_of,
         row_names=None if row_names is None else [row_names[i] for i in rows],
         rows=rows,
         hidden=hidden,
         notes=notes,
         table=table,
         beside=frozenset(beside & set(table.names)),
-        must_link=pairs.must_link,
-        cannot_link=pairs.cannot_link,
+        must_link=must_link,
+        cannot_link=cannot_link,
         groups=None if groups is None else groups[rows],
     )
 
 
-def _warn_of_row_numbers(table: FileTable, encoded: Encoded) -> None:
+def _warn_of_row_numbers(table: FileTable, X: Any, names: list[str]) -> None:
     """Tell of columns that count the rows: where rows are sorted by class, they look useful."""
-    X = encoded.X
     n_rows = X.shape[0]
     if issparse(X) or n_rows < FEWEST_ROWS:
         return
@@ -163,40 +161,39 @@ def _warn_of_row_numbers(table: FileTable, encoded: Encoded) -> None:
     for j in suspects:
         if np.array_equal(X[:, j] - first[j], np.arange(n_rows)):
             warn(
-                f"{table.path}: the column {quoted(encoded.names[j])} counts the rows and is "
-                f"ranked like a measurement. Leave it out with {said('id')} or {said('drop')}.",
+                f"{table.path}: the column {quoted(names[j])} counts the rows and is ranked like a "
+                f"measurement. Leave it out with {said('id')} or {said('drop')}.",
                 UserWarning,
             )
 
 
-def _row_names(table: FileTable, wanted: str | None) -> tuple[list[str] | None, str | None]:
-    """Return the names of the rows, and the column of the table that holds them."""
+def _row_names(table: FileTable, wanted: str | None) -> tuple[list[str] | None, set[str]]:
+    """Return the names of the rows, and the columns of the table that hold them."""
     if wanted is None:
-        return table.row_names, None
+        return table.row_names, set()
     column = find_column(table, wanted, "id")
     text = text_of(table, column)
     names: list[str] = text.to_list()
     if repeated := text.filter(text.is_duplicated() & (text != "")).to_list():
         row = names.index(repeated[0])
         again = names.index(repeated[0], row + 1)
-        raise TableError(
-            f"{table.path}: {table.place(again)}: the row is called {quoted(repeated[0])}, as is "
+        raise FileError(
+            f"{table.place(again)}: the row is called {quoted(repeated[0])}, as is "
             f"{table.place(row)}. The names of rows ({said('id', wanted)}) must differ."
         )
-    return names, column
+    return names, {column}
 
 
-def _groups(table: FileTable, wanted: str | None) -> tuple[NDArray[Any] | None, str | None]:
-    """Return the groups of the rows, and the column of the table that holds them."""
+def _groups(table: FileTable, wanted: str | None) -> tuple[NDArray[Any] | None, set[str]]:
+    """Return the groups of the rows, and the columns of the table that hold them."""
     if wanted is None:
-        return None, None
+        return None, set()
     column = find_column(table, wanted, "group")
     groups = np.array(text_of(table, column).to_list(), dtype=object)
     without = np.flatnonzero(np.isin(groups, MISSING))
     if len(without):
-        raise TableError(
-            f"{table.path}: {table.place(int(without[0]))}: no group is given "
-            f"({said('group', wanted)}), and {len(without)} of {len(groups)} rows have none. "
-            "Each row must belong to one."
+        raise FileError(
+            f"{table.place(int(without[0]))}: no group is given ({said('group', wanted)}), and "
+            f"{len(without)} of {len(groups)} rows have none. Each row must belong to one."
         )
-    return groups, column
+    return groups, {column}

@@ -12,6 +12,7 @@ from typing import Any
 
 from semisift.exceptions import TableError
 from semisift.io.dataset import Dataset, prepare
+from semisift.io.limits import FileError, naming
 from semisift.io.options import FORMATS, Reading, TableOptions, said, takes_options
 from semisift.io.table import FileTable
 
@@ -34,27 +35,23 @@ def read(path: str | Path, options: TableOptions | None = None) -> FileTable:
     """
     path = Path(path)
     options = options or TableOptions()
-    if not path.exists():
-        raise TableError(f"{path}: there is no such file or folder.")
-    form = options.format or find_format(path)
-    if options.matrix is not None and form not in HAVE_SEVERAL_MATRICES:
-        raise TableError(
-            f"{path}: {said('matrix')} chooses one of several, and a {form} file has one."
-        )
-    if options.append_unlabelled and form != "npz":
-        raise TableError(
-            f"{path}: {said('append_unlabelled', True)} is for npz files; this is {form}."
-        )
-    try:
-        table: FileTable = _module(form).read(path, options)
-    except OSError as error:
-        raise TableError(f"{path}: the file cannot be read: {error.strerror or error}.") from error
-    except MemoryError as error:
-        raise TableError(
-            f"{path}: the file needs more memory than there is. Use a larger machine or a sparse "
-            "format."
-        ) from error
-    return table
+    with naming(path):
+        if not path.exists():
+            raise FileError("there is no such file or folder.")
+        form = options.format or find_format(path)
+        if options.matrix is not None and form not in HAVE_SEVERAL_MATRICES:
+            raise FileError(f"{said('matrix')} chooses one of several, and a {form} file has one.")
+        if options.append_unlabelled and form != "npz":
+            raise FileError(f"{said('append_unlabelled', True)} is for npz files; this is {form}.")
+        try:
+            table: FileTable = _module(form).read(path, options)
+        except OSError as error:
+            raise FileError(f"the file cannot be read: {error.strerror or error}.") from error
+        except MemoryError as error:
+            raise FileError(
+                "the file needs more memory than there is. Use a larger machine or a sparse format."
+            ) from error
+        return table
 
 
 def write(table: FileTable, path: Path) -> None:
@@ -100,8 +97,7 @@ def checksum(path: Path) -> str | None:
     for file in sorted(path.iterdir()) if path.is_dir() else [path]:
         if file.is_file():
             with file.open("rb") as content:
-                while chunk := content.read(1 << 20):
-                    digest.update(chunk)
+                hashlib.file_digest(content, lambda: digest)
     return digest.hexdigest()
 
 

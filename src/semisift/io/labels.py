@@ -2,8 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -15,29 +14,9 @@ from semisift._labels import LONGEST_LABEL
 from semisift._warnings import warn
 from semisift._words import count, examples, quoted
 from semisift.exceptions import TableError
+from semisift.io.limits import FileError, naming
 from semisift.io.options import Reading, said
 from semisift.io.table import MISSING, FileTable, find_column
-
-
-@dataclass(frozen=True, eq=False)
-class RowLabels:
-    """The labels of all rows.
-
-    Attributes
-    ----------
-    y : object array
-        Whole numbers or strings; None for unlabelled rows.
-    columns : set of str
-        The columns of the table that hold labels: not features.
-    where : str
-        For messages.
-    notes : list of str
-    """
-
-    y: NDArray[Any]
-    columns: set[str]
-    where: str
-    notes: list[str]
 
 
 def find_labels(
@@ -45,7 +24,8 @@ def find_labels(
     reading: Reading,
     labels_table: FileTable | None,
     row_names: Sequence[str] | None,
-) -> RowLabels:
+    notes: list[str],
+) -> tuple[NDArray[Any], set[str], str]:
     """Find the labels of a table.
 
     Parameters
@@ -56,16 +36,23 @@ def find_labels(
         A table of its own that holds the labels, joined by the names of the rows.
     row_names : sequence of str or None
         By which a labels file is joined.
+    notes : list of str
+        Takes sentences on what was done.
 
     Returns
     -------
-    RowLabels
+    y : object array
+        Whole numbers or strings; None for unlabelled rows.
+    columns : set of str
+        The columns of the table that hold labels: not features.
+    where : str
+        For messages.
     """
-    notes: list[str] = []
     columns = set() if table.label is None else {table.label}
     if labels_table is not None:
-        raw, name = _joined(table, reading, labels_table, row_names, notes)
         where = f"{labels_table.path}"
+        with naming(where):
+            raw, name = _joined(table, reading, labels_table, row_names, notes)
         # the same labels in the table itself would be the best feature of all
         columns |= {name} & {*table.names, *table.rows.columns}
         if aside := sorted(columns & set(table.names)):
@@ -75,13 +62,14 @@ def find_labels(
         if reading.label is not None:
             column = find_column(table, reading.label, "label")
         if column is None:
-            return RowLabels(np.full(table.n_rows, None, dtype=object), columns, "", notes)
+            return np.full(table.n_rows, None, dtype=object), columns, ""
         columns.add(column)
         raw, where = column_of(table, column), f"{table.path}: column {quoted(column)}"
         _refuse_texts(table, raw)
-    y = _classes(_cells(raw, where), reading.unlabelled, where, notes)
+    with naming(where):
+        y = _classes(_cells(raw), reading.unlabelled, where, notes)
     _warn_of_lookalikes(y)
-    return RowLabels(y, columns, where, notes)
+    return y, columns, where
 
 
 def column_of(table: FileTable, name: str) -> pl.Series:
@@ -128,38 +116,43 @@ def _joined(
     _refuse_texts(labels, values)
     others = {name: text_of(labels, name).to_list() for name in labels.names if name != column}
     if len(others) > 1 and reading.label is None and labels.label is None:
-        raise TableError(
-            f"{labels.path}: there are {len(labels.names)} columns. Say with {said('label')} which "
-            f"of them holds the labels: {examples(labels.names)}."
+        raise FileError(
+            f"there are {len(labels.names)} columns. Say with {said('label')} which of them holds "
+            f"the labels: {examples(labels.names)}."
         )
     if labels.row_names is not None:
         others["the names of its rows"] = labels.row_names
     if not others:
-        return _in_order(table, labels, values), column
+        _check_order(table, labels, len(values))
+        return values, column
     if row_names is None:
-        _refuse_turned(table, labels, others.values())
-        raise TableError(
-            f"{labels.path}: the labels are joined by the names of the rows, and {table.path} has "
-            f"none. Say with {said('id')} which of its columns holds them, or give a labels file "
-            "with a single column, in the order of the rows."
+        _refuse_turned(table, others.values())
+        raise FileError(
+            f"the labels are joined by the names of the rows, and {table.path} has none. Say with "
+            f"{said('id')} which of its columns holds them, or give a labels file with a single "
+            "column, in the order of the rows."
         )
-    names = _matching_names(labels, others, row_names, reading.id)
-    pairs = _unique_pairs(labels, names, values)
-    return _by_name(table, labels, pairs, row_names, notes), column
+    names = _matching_names(labels, others, set(row_names), reading.id)
+    pairs: dict[str, Any] = {}
+    for row, (name, value) in enumerate(zip(names, values.to_list(), strict=True)):
+        if name in pairs and pairs[name] != value:
+            raise FileError(
+                f"{labels.place(row)}: {name!r} has the label {value!r}, and {pairs[name]!r} "
+                "further up. A row can have one label only: remove one of them."
+            )
+        pairs[name] = value
+    _check_names(table, labels, pairs, row_names, notes)
+    return pl.Series([pairs.get(name) for name in row_names], strict=False), column
 
 
 def _matching_names(
-    labels: FileTable,
-    candidates: dict[str, list[str]],
-    row_names: Sequence[str],
-    wanted: str | None,
+    labels: FileTable, candidates: dict[str, list[str]], known: set[str], wanted: str | None
 ) -> list[str]:
     """Choose the column of the labels file that holds the names of the table's rows."""
-    known = set(row_names)
     if heading := known & {*labels.names}:
-        raise TableError(
-            f"{labels.path}: the first line should hold the names of the columns, and "
-            f"{quoted(heading.pop())} is a row of the table. Add a line such as sample,label."
+        raise FileError(
+            f"the first line should hold the names of the columns, and {quoted(heading.pop())} is "
+            "a row of the table. Add a line such as sample,label."
         )
     if wanted in candidates:
         return candidates[wanted]
@@ -167,66 +160,51 @@ def _matching_names(
     best = max(matches, key=lambda name: matches[name])
     rivals = [name for name in matches if name != best and matches[name] == matches[best] > 0]
     if rivals and any(candidates[name] != candidates[best] for name in rivals):
-        raise TableError(
-            f"{labels.path}: {quoted(best)} and {quoted(rivals[0])} could both hold the names of "
-            f"the rows. Give the right one the name of the table's column ({said('id')}), or "
-            "remove the other."
+        raise FileError(
+            f"{quoted(best)} and {quoted(rivals[0])} could both hold the names of the rows. Give "
+            f"the right one the name of the table's column ({said('id')}), or remove the other."
         )
     return candidates[best]
 
 
-def _refuse_turned(
-    table: FileTable, labels: FileTable, candidates: Iterable[Sequence[str]]
-) -> None:
+def _refuse_turned(table: FileTable, candidates: Iterable[Iterable[str]]) -> None:
     """Refuse a table with features in rows: there, labels go by the names of columns."""
     columns = set(table.names)
     for names in candidates:
         found = [name for name in names if name in columns]
         if not table.transposed and 2 * len(found) > len(set(names)):
-            raise TableError(
-                f"{labels.path}: the names in it are columns of {table.path}, not rows: "
-                f"{examples(found)}. If that file has features in rows, say "
-                f"{said('transpose', True)}."
+            raise FileError(
+                f"the names in it are columns of {table.path}, not rows: {examples(found)}. If "
+                f"that file has features in rows, say {said('transpose', True)}."
             )
 
 
-def _in_order(table: FileTable, labels: FileTable, values: pl.Series) -> pl.Series:
-    if len(values) != table.n_rows:
-        # in a frame, a first column may name the features
-        n_samples = (len(table.names), len(table.names) - table.is_frame)
-        if len(values) in n_samples and not table.transposed:
-            raise TableError(
-                f"{labels.path}: {len(values)} labels for the {table.n_rows} rows of {table.path}, "
-                f"but there are as many columns. If that file has features in rows, say "
-                f"{said('transpose', True)}."
-            )
-        raise TableError(
-            f"{labels.path}: {len(values)} labels for the {table.n_rows} rows of {table.path}. "
-            "Labels without row names must be as many as the rows, in their order, below a line "
-            f"with a name (here {quoted(labels.names[0])})."
+def _check_order(table: FileTable, labels: FileTable, n_labels: int) -> None:
+    """Refuse labels without names that are not as many as the rows."""
+    if n_labels == table.n_rows:
+        return
+    problem = f"{n_labels} labels for the {table.n_rows} rows of {table.path}"
+    # in a frame, a first column may name the features
+    n_samples = (len(table.names), len(table.names) - table.is_frame)
+    if n_labels in n_samples and not table.transposed:
+        raise FileError(
+            f"{problem}, but there are as many columns. If that file has features in rows, say "
+            f"{said('transpose', True)}."
         )
-    return values
+    raise FileError(
+        f"{problem}. Labels without row names must be as many as the rows, in their order, below a "
+        f"line with a name (here {quoted(labels.names[0])})."
+    )
 
 
-def _unique_pairs(labels: FileTable, names: Sequence[str], values: pl.Series) -> dict[str, Any]:
-    pairs: dict[str, Any] = {}
-    for row, (name, value) in enumerate(zip(names, values.to_list(), strict=True)):
-        if name in pairs and pairs[name] != value:
-            raise TableError(
-                f"{labels.path}: {labels.place(row)}: {name!r} has the label {value!r}, and "
-                f"{pairs[name]!r} further up. A row can have one label only: remove one of them."
-            )
-        pairs[name] = value
-    return pairs
-
-
-def _by_name(
+def _check_names(
     table: FileTable,
     labels: FileTable,
-    pairs: dict[str, Any],
+    labelled: Collection[str],
     row_names: Sequence[str],
     notes: list[str],
-) -> pl.Series:
+) -> None:
+    """Refuse names that do not join labels and rows, and note those that stand in one file only."""
     known = set(row_names)
     if len(known) < len(row_names):
         twice = next(name for name, n in Counter(row_names).items() if n > 1)
@@ -234,25 +212,24 @@ def _by_name(
             f"{table.path}: several rows are called {quoted(twice)}. To join labels, the names of "
             "the rows must differ."
         )
-    strangers = [name for name in pairs if name not in known]
-    if len(strangers) == len(pairs):
-        _refuse_turned(table, labels, [list(pairs)])
-        raise TableError(
-            f"{labels.path}: none of its {len(pairs)} names is a row of {table.path}. There, rows "
-            f"are called {examples(row_names)}; here {examples(list(pairs))}. Do the two files "
-            f"belong together, and is {said('id')} the right column?"
+    strangers = [name for name in labelled if name not in known]
+    if len(strangers) == len(labelled):
+        _refuse_turned(table, [labelled])
+        raise FileError(
+            f"none of its {len(labelled)} names is a row of {table.path}. There, rows are called "
+            f"{examples(row_names)}; here {examples(strangers)}. Do the two files belong together, "
+            f"and is {said('id')} the right column?"
         )
     if strangers:
         notes.append(
-            f"{len(strangers)} of the {len(pairs)} names in {labels.path.name} are not rows of the "
-            f"table and were left out: {examples(strangers)}."
+            f"{len(strangers)} of the {len(labelled)} names in {labels.path.name} are not rows of "
+            f"the table and were left out: {examples(strangers)}."
         )
-    if without := [name for name in row_names if name not in pairs]:
+    if without := [name for name in row_names if name not in labelled]:
         notes.append(
             f"{count(len(without), 'row')} without an entry in {labels.path.name}, unlabelled: "
             f"{examples(without)}."
         )
-    return pl.Series([pairs.get(name) for name in row_names], strict=False)
 
 
 def _refuse_texts(table: FileTable, column: pl.Series) -> None:
@@ -262,24 +239,24 @@ def _refuse_texts(table: FileTable, column: pl.Series) -> None:
     lengths = column.str.len_chars()
     if (lengths.max() or 0) > LONGEST_LABEL:  # type: ignore[operator]
         row = (lengths > LONGEST_LABEL).arg_max() or 0
-        raise TableError(
-            f"{table.path}: {table.place(row)}: the label {quoted(column[row][:60])}... has "
-            f"{lengths[row]:,} characters, and the name of a class has at most {LONGEST_LABEL:,}. "
-            f"Is {quoted(column.name)} the right column?"
+        raise FileError(
+            f"{table.place(row)}: the label {quoted(column[row][:60])}... has {lengths[row]:,} "
+            f"characters, and the name of a class has at most {LONGEST_LABEL:,}. Is "
+            f"{quoted(column.name)} the right column?"
         )
 
 
 # --- from cells to classes -----------------------------------------------------------------------
 
 
-def _cells(raw: pl.Series, where: str) -> pl.Series:
+def _cells(raw: pl.Series) -> pl.Series:
     """Return the labels as text, whole numbers without a decimal point."""
     dtype = raw.dtype
     if dtype.is_float():
         return pl.Series(raw.name, [_whole(value) for value in raw.to_list()], dtype=pl.String)
     if dtype.is_integer() or dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null):
         return raw.cast(pl.String).str.strip_chars()
-    raise TableError(f"{where}: labels must be words or whole numbers, and these are {dtype}.")
+    raise FileError(f"labels must be words or whole numbers, and these are {dtype}.")
 
 
 def _whole(value: float | None) -> str | None:
@@ -299,28 +276,33 @@ def _classes(cells: pl.Series, named: Sequence[str], where: str, notes: list[str
             f"{examples([cell for cell in every if cell])}."
         )
     found = [cell for cell in every if cell not in no_label]
-    whole = _whole_numbers(found, where)
+    whole = _whole_numbers(found)
     labels: dict[str, Any] = {text: text for text in found}
     if whole is None:
         if "-1" in found and not named:
-            raise _ask_about_minus_one(found, where)
+            raise _ask_about_minus_one(found)
     elif -1 not in whole.values():
         labels = whole
     elif named:  # as a number it would mean unlabelled
         notes.append("The label -1 counts as a class.")
     else:
         if len(set(whole.values())) < 3:
-            raise _ask_about_minus_one(found, where)
+            raise _ask_about_minus_one(found)
         notes.append("Rows with the label -1 were read as unlabelled.")
         labels = {text: number for text, number in whole.items() if number != -1}
     # by the number of the cell: each label is one object, however many rows have it
     codes = cells.cast(pl.Enum(every)).to_physical().cast(pl.Int64).fill_null(len(every))
     y = np.array([*(labels.get(cell) for cell in every), None], dtype=object)[codes.to_numpy()]
-    _refuse_identifiers(y, where)
+    given = [label for label in y if label is not None]
+    if len(given) > 2 and len(set(given)) == len(given) > 0.5 * len(y):
+        raise FileError(
+            f"each of the {len(given)} labelled rows has a label of its own ({examples(given)}). "
+            "This looks like an identifier: is it the right column?"
+        )
     return y
 
 
-def _whole_numbers(found: list[str], where: str) -> dict[str, Any] | None:
+def _whole_numbers(found: list[str]) -> dict[str, Any] | None:
     """Return the labels as whole numbers; None where they are words, or too large for an array."""
     try:
         numbers = list(map(float, found))
@@ -331,9 +313,9 @@ def _whole_numbers(found: list[str], where: str) -> dict[str, Any] | None:
         return None
     exact = {text: _exact(text) for text in found}  # a float would take 2**53 + 1 for 2**53
     if broken := [text for text, number in exact.items() if number is None]:
-        raise TableError(
-            f"{where}: labels must be words or whole numbers, and there is {broken[0]}: this looks "
-            "like a measurement. Is it the right column? If so, turn it into classes first."
+        raise FileError(
+            f"labels must be words or whole numbers, and there is {broken[0]}: this looks like a "
+            "measurement. Is it the right column? If so, turn it into classes first."
         )
     return exact
 
@@ -347,22 +329,13 @@ def _exact(text: str) -> int | None:
     return int(value) if value == int(value) else None
 
 
-def _ask_about_minus_one(found: list[str], where: str) -> TableError:
+def _ask_about_minus_one(found: list[str]) -> FileError:
     others = [label for label in found if label not in ("-1", "-1.0")]
-    return TableError(
-        f"{where}: the labels are -1 and {examples(others)}, and -1 can mean a class or an "
-        f"unlabelled row. Say {said('unlabelled', '-1')} if it marks rows without a label, or "
+    return FileError(
+        f"the labels are -1 and {examples(others)}, and -1 can mean a class or an unlabelled row. "
+        f"Say {said('unlabelled', '-1')} if it marks rows without a label, or "
         f"{said('unlabelled', 'NA')} if all of them are classes."
     )
-
-
-def _refuse_identifiers(y: NDArray[Any], where: str) -> None:
-    labels = [label for label in y if label is not None]
-    if len(labels) > 2 and len(set(labels)) == len(labels) > 0.5 * len(y):
-        raise TableError(
-            f"{where}: each of the {len(labels)} labelled rows has a label of its own "
-            f"({examples(labels)}). This looks like an identifier: is it the right column?"
-        )
 
 
 def _warn_of_lookalikes(y: NDArray[Any]) -> None:
@@ -378,8 +351,8 @@ def _warn_of_lookalikes(y: NDArray[Any]) -> None:
 
 
 def hide_labels(
-    y: NDArray[Any], per_class: int, seed: int, where: str
-) -> tuple[NDArray[Any], NDArray[Any], str]:
+    y: NDArray[Any], per_class: int, seed: int, where: str, notes: list[str]
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Hide all but a few labels of each class, for a trial.
 
     Parameters
@@ -390,12 +363,13 @@ def hide_labels(
     seed : int
     where : str
         Of the labels, for messages.
+    notes : list of str
+        Takes a sentence on what was done.
 
     Returns
     -------
     shown, hidden : object arrays
         The labels that are left, and those that were taken away; None elsewhere.
-    note : str
     """
     known = np.array([label is not None for label in y])
     if not known.any():
@@ -405,8 +379,8 @@ def hide_labels(
     kept = rows_to_keep(codes, per_class, np.random.default_rng(seed))
     shown, hidden = y.copy(), y.copy()
     shown[~kept], hidden[kept] = None, None
-    note = (
+    notes.append(
         f"For this trial {count(int(kept.sum()), 'label')} were kept, up to {per_class} a class, "
         f"and {int((known & ~kept).sum())} were hidden (seed {seed})."
     )
-    return shown, hidden, note
+    return shown, hidden

@@ -3,6 +3,8 @@
 import gzip
 import os
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
@@ -10,6 +12,24 @@ from semisift.exceptions import TableError
 
 # What is left for the ranking, the pictures and everybody else on the machine.
 USABLE_SHARE = 0.8
+
+
+class FileError(TableError):
+    """What is wrong with a file, without its name, which `naming` puts in front."""
+
+
+def damaged(what: str) -> FileError:
+    """Return the error of a file that cannot be what was written."""
+    return FileError(f"{what}. It is cut or damaged: make it again.")
+
+
+@contextmanager
+def naming(path: Path | str) -> Iterator[None]:
+    """Say in which file, or where in it, an error is."""
+    try:
+        yield
+    except FileError as error:
+        raise TableError(f"{path}: {error}") from error.__cause__
 
 
 def available_memory() -> int | None:
@@ -29,23 +49,21 @@ def available_memory() -> int | None:
         return free
 
 
-def check_fits(n_bytes: int, path: Path, what: str) -> None:
+def check_fits(n_bytes: int, what: str) -> None:
     """Refuse what would not fit into memory.
 
     Parameters
     ----------
     n_bytes : int
         Needed to hold it.
-    path : Path
-        The file.
     what : str
         What claims this size, for the message: "the array 'X' of shape (1000000, 1000000)".
     """
     free = available_memory()
     if free is not None and n_bytes > USABLE_SHARE * free:
-        raise TableError(
-            f"{path}: {what} needs {in_words(n_bytes)} of memory, and {in_words(free)} are free. "
-            "If the file is what it should be, use a larger machine or a sparse format."
+        raise FileError(
+            f"{what} needs {in_words(n_bytes)} of memory, and {in_words(free)} are free. If the "
+            "file is what it should be, use a larger machine or a sparse format."
         )
 
 
@@ -86,7 +104,7 @@ def read_bytes(path: Path) -> bytes:
     -------
     bytes
     """
-    check_fits(path.stat().st_size, path, "the file")
+    check_fits(path.stat().st_size, "the file")
     chunks, size = [], 0
     try:
         with open_bytes(path) as file:
@@ -94,10 +112,10 @@ def read_bytes(path: Path) -> bytes:
                 chunks.append(chunk)
                 size += len(chunk)
                 # twice: the parts, and the whole that is made of them
-                check_fits(2 * size, path, "the unpacked file")
+                check_fits(2 * size, "the unpacked file")
     except DAMAGED as error:
-        raise TableError(
-            f"{path}: the file cannot be read: {error}. It may be cut or damaged: make or download "
-            "it again."
+        raise FileError(
+            f"the file cannot be read: {error}. It may be cut or damaged: make or download it "
+            "again."
         ) from error
     return b"".join(chunks)

@@ -6,28 +6,33 @@ are ``feature_names`` or ``names``. Other variables are not even loaded.
 """
 
 import math
+from collections.abc import Mapping
+from itertools import compress
 from pathlib import Path
-from typing import Any, NamedTuple
 
-import numpy as np
-import polars as pl
-
-from semisift.exceptions import TableError
-from semisift.io._mat_file import MatFile, Variable, open_mat, write_mat
-from semisift.io._shared import check_shape, columns_kept, native, reading, whole
-from semisift.io.limits import check_fits
+from semisift.io._hdf5 import SIGNATURE, USER_BLOCK
+from semisift.io._mat_file import MatFile, Variable, open_new, open_old, write_mat
+from semisift.io._shared import columns_kept, reading, try_in_child
+from semisift.io.limits import FileError, read_bytes
 from semisift.io.options import TableOptions, said
-from semisift.io.table import FileTable, from_matrix
+from semisift.io.table import FileTable, as_series, from_matrix
 
 MATRICES = ("X", "data")
 LABELS = ("y", "Y", "labels", "gnd", "class")
 NAMES = ("feature_names", "names")
+TEXT = ("char", "cell")
 
-
-class _Labels(NamedTuple):
-    name: str
-    raw: Any
-    values: Any
+# What we refuse ourselves, we refuse again where the user sees it.
+READ = """
+import pathlib, sys
+from semisift.exceptions import TableError
+from semisift.io.matlab import TableOptions, read_old
+options = TableOptions(matrix={matrix!r}, transpose={transpose})
+try:
+    read_old(pathlib.Path(), sys.stdin.buffer.read(), options)
+except TableError:
+    pass
+"""
 
 
 def read(path: Path, options: TableOptions) -> FileTable:
@@ -44,31 +49,43 @@ def read(path: Path, options: TableOptions) -> FileTable:
     -------
     FileTable
     """
-    with reading(path, "MATLAB"), open_mat(path) as file:
-        matrix = _find_matrix(path, file, options.matrix)
-        shape = file.variables[matrix].shape
-        n_samples, n_features = shape[::-1] if options.transpose else shape
-        _check_claim(path, matrix, file.variables[matrix])
-        X = file.load(matrix)
-        X = native(X) if isinstance(X, np.ndarray) else X
-        labels = _find_labels(path, file, n_samples, matrix)
-        key, names = _find_names(path, file, n_features)
-        return from_matrix(
-            path,
-            "mat",
-            X,
-            options,
-            names=None if options.transpose else names,
-            row_names=names if options.transpose else None,
-            rows={labels.name: labels.values} if labels else None,
-            label=labels.name if labels else None,
-            details={
-                "version": file.version,
-                "matrix": matrix,
-                "labels": labels,
-                "names_key": key,
-            },
-        )
+    with reading(path, "MATLAB"):
+        with path.open("rb") as file:
+            start = file.read(USER_BLOCK + len(SIGNATURE))
+        if start.startswith(SIGNATURE) or start[USER_BLOCK:] == SIGNATURE:
+            with open_new(path) as opened:
+                return _read(path, opened, options)
+        data = read_bytes(path)
+        try_in_child(READ.format(matrix=options.matrix, transpose=options.transpose), data)
+        return read_old(path, data, options)
+
+
+def read_old(path: Path, data: bytes, options: TableOptions) -> FileTable:
+    """Read a file of a version before 7.3, which must be sound: see `open_old`."""
+    return _read(path, open_old(data), options)
+
+
+def _read(path: Path, file: MatFile, options: TableOptions) -> FileTable:
+    matrix = _find_matrix(file.variables, options.matrix)
+    shape = file.variables[matrix].shape
+    n_samples, n_features = shape[::-1] if options.transpose else shape
+    label = _find_labels(file.variables, n_samples, matrix)
+    key = _find_names(file.variables, n_features)
+    wanted = [name for name in (matrix, label, key) if name is not None]
+    for name in wanted:
+        file.variables[name].check_fits(name)
+    raw = {name: file.load(name) for name in wanted}
+    y, names = (None if name is None else raw[name] for name in (label, key))
+    return from_matrix(
+        path,
+        "mat",
+        raw[matrix],
+        options,
+        names=names,
+        rows=None if label is None else {label: as_series(y)},
+        label=label,
+        details={"version": file.version, "matrix": matrix, "labels": y, "names_key": key},
+    )
 
 
 def write(table: FileTable, path: Path) -> None:
@@ -82,16 +99,14 @@ def write(table: FileTable, path: Path) -> None:
     """
     details = table.details
     new = {details["matrix"]: table.values.T if table.transposed else table.values}
-    if details["labels"]:
-        new[details["labels"].name] = details["labels"].raw
-    kept = columns_kept(table)
-    if details["names_key"] or len(kept) < len(details["names"]):
+    if table.label is not None:
+        new[table.label] = details["labels"]
+    if details["names_key"] or len(columns_kept(table)) < len(details["names"]):
         new[details["names_key"] or NAMES[0]] = list(table.names)
     write_mat(path, new, details["version"])
 
 
-def _find_matrix(path: Path, file: MatFile, wanted: str | None) -> str:
-    variables = file.variables
+def _find_matrix(variables: Mapping[str, Variable], wanted: str | None) -> str:
     good = [
         name
         for name, variable in variables.items()
@@ -111,50 +126,29 @@ def _find_matrix(path: Path, file: MatFile, wanted: str | None) -> str:
         f"{name} ({' x '.join(map(str, variable.shape))}, {variable.described})"
         for name, variable in variables.items()
     )
-    raise TableError(
-        f"{path}: {problem}. The file holds {listed or 'no variable'}. Name the one with the "
-        f"values by {said('matrix')}."
+    raise FileError(
+        f"{problem}. The file holds {listed or 'no variable'}. Name the one with the values by "
+        f"{said('matrix')}."
     )
 
 
-def _check_claim(path: Path, name: str, variable: Variable) -> None:
-    """Refuse what would not fit into memory."""
-    shown = " x ".join(map(str, variable.shape))
-    if variable.kind == "sparse":
-        check_shape(path, variable.shape)
-        return
-    check_fits(
-        math.prod(variable.shape) * variable.itemsize, path, f"the variable {name} ({shown})"
-    )
+def _length(variable: Variable) -> int:
+    return variable.shape[0] if variable.kind == "char" else math.prod(variable.shape)
 
 
-def _find_labels(path: Path, file: MatFile, n_samples: int, matrix: str) -> _Labels | None:
+def _find_labels(variables: Mapping[str, Variable], n_samples: int, matrix: str) -> str | None:
     """Return the first of the usual variables that fits the samples; else the first there is."""
-    found = []
+    lengths = {}
     for name in LABELS:
-        variable = file.variables.get(name)
-        if variable is None or name == matrix or variable.kind in ("sparse", "other"):
+        variable = variables.get(name)
+        if variable is None or name == matrix or variable.kind not in ("numeric", *TEXT):
             continue
-        size = variable.shape[0] if variable.kind == "char" else math.prod(variable.shape)
-        if variable.kind == "char" or size == max(variable.shape, default=0):
-            found.append((size != n_samples, name))
-    if not found:
-        return None
-    name = min(found, key=lambda candidate: candidate[0])[1]
-    _check_claim(path, name, file.variables[name])
-    raw = file.load(name)
-    if isinstance(raw, list):
-        return _Labels(name, raw, pl.Series(raw, dtype=pl.String))
-    return _Labels(name, raw, whole(native(raw.ravel())))
+        if variable.kind == "char" or _length(variable) == max(variable.shape, default=0):
+            lengths[name] = _length(variable)
+    return min(lengths, key=lambda name: lengths[name] != n_samples, default=None)
 
 
-def _find_names(path: Path, file: MatFile, n_features: int) -> tuple[str | None, list[str] | None]:
-    for name in NAMES:
-        variable = file.variables.get(name)
-        if variable is None or variable.kind not in ("char", "cell"):
-            continue
-        size = variable.shape[0] if variable.kind == "char" else math.prod(variable.shape)
-        if size == n_features or name == NAMES[0]:
-            _check_claim(path, name, variable)
-            return name, file.load(name)
-    return None, None
+def _find_names(variables: Mapping[str, Variable], n_features: int) -> str | None:
+    texts = [name for name in NAMES if name in variables and variables[name].kind in TEXT]
+    fitting = (name == NAMES[0] or _length(variables[name]) == n_features for name in texts)
+    return next(compress(texts, fitting), None)

@@ -11,19 +11,18 @@ import math
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, issparse, vstack
 
-from semisift.exceptions import TableError
-from semisift.io._shared import columns_kept, native, reading, texts, whole
+from semisift.io._shared import columns_kept, reading
 from semisift.io._sparse import from_blocks, from_compressed, from_coordinates
-from semisift.io.limits import check_fits
+from semisift.io.limits import FileError, check_fits, damaged
 from semisift.io.options import TableOptions, said
-from semisift.io.table import FileTable, from_matrix
+from semisift.io.table import FileTable, as_series, from_matrix, native, texts
 
 # Keys of a matrix; with the prefix ``u_`` they are those of rows without a label.
 PARTS = ("X", "data", "indices", "indptr", "shape", "format", "row", "col", "_is_array")
@@ -46,29 +45,28 @@ def read(path: Path, options: TableOptions) -> FileTable:
     """
     with reading(path, "NumPy (.npz)"):
         arrays = read_arrays(path)
-        X = _matrix(path, arrays, options.matrix)
+        X = _matrix(arrays, options.matrix)
         n_samples, n_features = X.shape[::-1] if options.transpose else X.shape
         n_extra = 0
         if options.append_unlabelled:
-            extra = _matrix(path, arrays, prefix="u_")
-            X = _append(path, X, extra, options.transpose)
+            extra = _matrix(arrays, prefix="u_")
+            X = _append(X, extra, options.transpose)
             n_extra = extra.shape[1 if options.transpose else 0]
         rows = _rows(arrays, n_samples, n_extra)
-        feature_names = texts(arrays["feature_names"]) if "feature_names" in arrays else None
-        row_names = texts(arrays["row_names"]) if "row_names" in arrays else None
+        keys = ("feature_names", "row_names")
+        names, row_names = (texts(arrays[key]) if key in arrays else None for key in keys)
         if row_names is not None:
             row_names += [f"unlabelled_{i}" for i in range(1, n_extra + 1)]
-        names = (feature_names, row_names)  # of the columns and of the rows as stored
         return from_matrix(
             path,
             "npz",
             X,
             options,
-            names=names[options.transpose],
-            row_names=names[not options.transpose],
+            names=names,
+            row_names=row_names,
             rows=rows,
             label="y" if "y" in rows else None,
-            categorical=_categorical(path, arrays, n_features),
+            categorical=_categorical(arrays, n_features),
             details={"arrays": arrays, "n_samples": n_samples, "matrix": options.matrix},
         )
 
@@ -103,20 +101,20 @@ def write(table: FileTable, path: Path) -> None:
     if "u_X" in arrays or "u_data" in arrays:
         extra = values[n_samples:]
         if not extra.shape[0]:  # they were not asked for
-            extra = _matrix(table.path, arrays, prefix="u_")
+            extra = _matrix(arrays, prefix="u_")
             extra = (extra.T if table.transposed else extra)[:, kept]
         new |= _stored(extra, arrays, "u_X", table.transposed, "u_")
     write_arrays(path, new)
 
 
-def _matrix(path: Path, arrays: Arrays, key: str | None = None, prefix: str = "") -> Any:
+def _matrix(arrays: Arrays, key: str | None = None, prefix: str = "") -> Any:
     """Return the matrix of this key, or of the usual keys with this prefix."""
     dense = key or prefix + "X"
     if dense in arrays:
         if arrays[dense].ndim != 2:
-            raise TableError(
-                f"{path}: the array {dense!r} must be a matrix with samples and features: got "
-                f"shape {arrays[dense].shape}."
+            raise FileError(
+                f"the array {dense!r} must be a matrix with samples and features: got shape "
+                f"{arrays[dense].shape}."
             )
         return native(arrays[dense])
     part = {name: arrays[prefix + name] for name in PARTS if prefix + name in arrays}
@@ -124,32 +122,32 @@ def _matrix(path: Path, arrays: Arrays, key: str | None = None, prefix: str = ""
     needed = ("data", "row", "col") if form == "coo" else ("data", "indices", "indptr")
     if key or any(name not in part for name in (*needed, "shape")):
         found = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        raise TableError(
-            f"{path}: there is no array {dense!r}"
+        raise FileError(
+            f"there is no array {dense!r}"
             + ("" if key else f" and no sparse matrix ({prefix}data, {prefix}indices, ...)")
             + f". The file holds {found}."
             + (f" Name the one with the values by {said('matrix')}." if not prefix else "")
         )
     values, shape = part["data"], part["shape"]
     if form == "coo":
-        return from_coordinates(path, values, part["row"], part["col"], shape)
+        return from_coordinates(values, part["row"], part["col"], shape)
     if form == "bsr":
-        return from_blocks(path, values, part["indices"], part["indptr"], shape)
+        return from_blocks(values, part["indices"], part["indptr"], shape)
     if form not in ("csr", "csc"):
-        raise TableError(
-            f"{path}: a sparse matrix in the form {form!r} is not read. Save it as CSR: "
+        raise FileError(
+            f"a sparse matrix in the form {form!r} is not read. Save it as CSR: "
             "scipy.sparse.save_npz(file, matrix.tocsr())."
         )
     indices, indptr = part["indices"], part["indptr"]
-    return from_compressed(path, values, indices, indptr, shape, by_columns=form == "csc")
+    return from_compressed(values, indices, indptr, shape, by_columns=form == "csc")
 
 
-def _append(path: Path, X: Any, extra: Any, transpose: bool) -> Any:
+def _append(X: Any, extra: Any, transpose: bool) -> Any:
     """Return the matrix with the unlabelled samples after the others."""
     across = 0 if transpose else 1
     if X.shape[across] != extra.shape[across]:
-        raise TableError(
-            f"{path}: the rows without a label must have the columns of the others: got the shapes "
+        raise FileError(
+            "the rows without a label must have the columns of the others: got the shapes "
             f"{extra.shape} (u_) and {X.shape}."
         )
     if issparse(X) != issparse(extra):
@@ -168,26 +166,19 @@ def _rows(arrays: Arrays, n_samples: int, n_extra: int) -> dict[str, pl.Series]:
     for name, array in arrays.items():
         beside = name not in known and not name.startswith("u_")
         if beside and array.shape == (n_samples,) and array.dtype.kind in "biufUS":
-            rows[name] = _series(array)
+            rows[name] = as_series(array)
     return {name: series.extend_constant(None, n_extra) for name, series in rows.items()}
 
 
-def _series(array: NDArray[Any]) -> pl.Series:
-    if array.dtype.kind in "US":
-        return pl.Series(texts(array), dtype=pl.String)
-    return pl.Series(whole(native(array)))
-
-
 def _labels(y: NDArray[Any], class_names: NDArray[Any] | None) -> pl.Series:
-    if class_names is None or y.dtype.kind not in "iu" or not y.size:
-        return _series(y)
-    if y.min() < -1 or y.max() >= class_names.size:
-        return _series(y)
+    is_code = y.dtype.kind in "iu" and y.size and y.min() >= -1
+    if class_names is None or not is_code or y.max() >= class_names.size:
+        return as_series(y)
     names = np.array([*texts(class_names), None], dtype=object)  # -1 takes the last
     return pl.Series(names[y.astype(np.int64)].tolist(), dtype=pl.String)
 
 
-def _categorical(path: Path, arrays: Arrays, n_features: int) -> NDArray[np.bool_] | None:
+def _categorical(arrays: Arrays, n_features: int) -> NDArray[np.bool_] | None:
     """Return the mask of the categorical features, which may be stored as their positions."""
     marks = arrays.get("categorical")
     if marks is None:
@@ -195,21 +186,17 @@ def _categorical(path: Path, arrays: Arrays, n_features: int) -> NDArray[np.bool
     marks = marks.ravel()
     if marks.dtype.kind == "b" or (len(marks) == n_features > 2 and np.isin(marks, (0, 1)).all()):
         return marks.astype(bool)
-    if marks.dtype.kind not in "iu" or (
-        marks.size and not 0 <= marks.min() <= marks.max() < n_features
-    ):
-        raise TableError(
-            f"{path}: 'categorical' must be a mask (true or false for each feature) or positions "
-            f"of features from 0 to {n_features - 1}: got {marks.tolist()[:5]}."
+    if marks.dtype.kind not in "iu" or np.any((marks < 0) | (marks >= n_features)):
+        raise FileError(
+            "'categorical' must be a mask (true or false for each feature) or positions of "
+            f"features from 0 to {n_features - 1}: got {marks.tolist()[:5]}."
         )
     mask = np.zeros(n_features, dtype=bool)
     mask[marks] = True
     return mask
 
 
-def _stored(
-    values: Any, arrays: Arrays, key: str, transposed: bool, prefix: str = ""
-) -> dict[str, NDArray[Any]]:
+def _stored(values: Any, arrays: Arrays, key: str, transposed: bool, prefix: str = "") -> Arrays:
     """Return the arrays of a matrix as the file that was read stores them."""
     values = values.T if transposed else values
     if not issparse(values):
@@ -228,10 +215,6 @@ def _stored(
 # --- the archive ----------------------------------------------------------------------------------
 
 
-READ_HEADER = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
 SUFFIX = ".npy"
 
 
@@ -249,36 +232,36 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     arrays = {}
     with zipfile.ZipFile(path) as archive:
         entries = [entry for entry in archive.infolist() if entry.filename.endswith(SUFFIX)]
-        check_fits(sum(entry.file_size for entry in entries), path, "its content, unpacked,")
+        check_fits(sum(entry.file_size for entry in entries), "its content, unpacked,")
         for entry in entries:
             name = entry.filename.removesuffix(SUFFIX)
-            _check_header(path, archive, entry, name)
             with archive.open(entry) as file:
+                _check_header(file, entry.file_size, name)
+                file.seek(0)
                 arrays[name] = np.lib.format.read_array(file, allow_pickle=False)
     if not arrays:
-        raise TableError(f"{path}: the archive holds no array. Was it saved by numpy.savez?")
+        raise FileError("the archive holds no array. Was it saved by numpy.savez?")
     return arrays
 
 
-def _check_header(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str) -> None:
-    with archive.open(entry) as file:
-        version = np.lib.format.read_magic(file)
-        if version not in READ_HEADER:
-            raise TableError(f"{path}: the array {name!r} is a table of records, not an array.")
-        shape, _, dtype = READ_HEADER[version](file)
-        size = entry.file_size - file.tell()
+def _check_header(file: IO[bytes], size: int, name: str) -> None:
+    major, minor = np.lib.format.read_magic(file)
+    read_header = getattr(np.lib.format, f"read_array_header_{major}_{minor}", None)
+    if read_header is None:
+        raise FileError(f"the array {name!r} is a table of records, not an array.")
+    shape, _, dtype = read_header(file)
     if dtype.hasobject:
-        raise TableError(
-            f"{path}: the array {name!r} holds Python objects (pickle), which could run any "
-            "program and are never loaded. Save it as numbers or as text: array.astype(float), "
+        raise FileError(
+            f"the array {name!r} holds Python objects (pickle), which could run any program and "
+            "are never loaded. Save it as numbers or as text: array.astype(float), "
             "array.astype(str)."
         )
-    claimed = math.prod(shape) * dtype.itemsize
+    claimed, size = math.prod(shape) * dtype.itemsize, size - file.tell()
     if claimed != size:
-        check_fits(claimed, path, f"the array {name!r} of shape {shape}")
-        raise TableError(
-            f"{path}: the array {name!r} of shape {shape} and type {dtype} takes {claimed} bytes, "
-            f"but the file has {size} for it. It is cut or damaged: make it again."
+        check_fits(claimed, f"the array {name!r} of shape {shape}")
+        raise damaged(
+            f"the array {name!r} of shape {shape} and type {dtype} takes {claimed} bytes, but the "
+            f"file has {size} for it"
         )
 
 

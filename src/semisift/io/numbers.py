@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,12 @@ from scipy.sparse import issparse
 
 from semisift._words import quoted
 from semisift.exceptions import TableError
-from semisift.io.limits import check_fits
+from semisift.io.limits import FileError, check_fits
 from semisift.io.options import said
 from semisift.io.table import MISSING, FileTable, is_number
 
 TEXT = (pl.String, pl.Categorical, pl.Enum)
+SMALL = (pl.Float32, pl.Int8, pl.UInt8, pl.Int16, pl.Boolean)
 
 DECIMAL_COMMA = r"^[+-]?\d+,\d+$"
 THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$"
@@ -67,15 +68,13 @@ def read_numbers(
         columns, found = _from_frame(table, positions, missing_values, decimal_comma)
     else:
         columns, found = _from_matrix(table, positions), set()
-    columns = _mark_missing(columns, missing_values, found)
+    columns = replace(columns, X=_mark_missing(columns, missing_values, found))
     _refuse_infinite(table, columns)
     return columns
 
 
-def _mark_missing(
-    columns: FeatureColumns, values: Sequence[str], found: set[str]
-) -> FeatureColumns:
-    """Put NaN for the numbers that mean "missing", and refuse marks that stand nowhere."""
+def _mark_missing(columns: FeatureColumns, values: Sequence[str], found: set[str]) -> Any:
+    """Return X with NaN for the numbers that mean "missing"; refuse marks that stand nowhere."""
     numbers = {value: float(value) for value in values if is_number(value)}
     X = columns.X
     if numbers and X.dtype.kind != "f":
@@ -91,7 +90,7 @@ def _mark_missing(
             (X.data if issparse(X) else X)[marked] = np.nan
     if absent := [value for value in values if value not in found and value not in MISSING]:
         raise TableError(f"{said('na', absent[0])}: no cell of a feature holds this value.")
-    return FeatureColumns(columns.positions, X, columns.categories)
+    return X
 
 
 # --- matrices ------------------------------------------------------------------------------------
@@ -99,7 +98,12 @@ def _mark_missing(
 
 def _from_matrix(table: FileTable, positions: NDArray[np.int64]) -> FeatureColumns:
     X = table.values
-    _check_as_floats(table, len(positions))
+    if X.dtype.kind != "f" or not (issparse(X) or X.flags.f_contiguous):
+        # it fits into memory as it is stored: does it as a ranker takes it?
+        n_values = X.nnz if issparse(X) else table.n_rows * len(positions)
+        size = np.result_type(X.dtype, np.float32).itemsize
+        what = f"the table as floating-point numbers ({n_values:,} of {size} bytes)"
+        check_fits(n_values * size, what)
     if len(positions) < X.shape[1]:
         X = X[:, positions]
     names = [table.names[j] for j in positions.tolist()]
@@ -107,26 +111,10 @@ def _from_matrix(table: FileTable, positions: NDArray[np.int64]) -> FeatureColum
     if declared := [j for j, name in enumerate(names) if name in table.categorical]:
         X = np.array(X.toarray() if issparse(X) else X, dtype=np.float64, order="F")
         for j in declared:
-            X[:, j], categories[j] = _codes_of_numbers(X[:, j])
+            known = ~np.isnan(X[:, j])
+            values, X[known, j] = np.unique(X[known, j], return_inverse=True)
+            categories[j] = [f"{value:g}" for value in values]
     return FeatureColumns(positions, X, categories)
-
-
-def _check_as_floats(table: FileTable, n_columns: int) -> None:
-    """Refuse a matrix that fits into memory as it is stored, and not as a ranker takes it."""
-    X = table.values
-    n_values = X.nnz if issparse(X) else table.n_rows * n_columns
-    if X.dtype.kind != "f" or not (issparse(X) or X.flags.f_contiguous):
-        size = np.result_type(X.dtype, np.float32).itemsize
-        what = f"the table as floating-point numbers ({n_values:,} of {size} bytes)"
-        check_fits(n_values * size, table.path, what)
-
-
-def _codes_of_numbers(column: NDArray[np.float64]) -> tuple[NDArray[np.float64], list[str]]:
-    known = ~np.isnan(column)
-    values, inverse = np.unique(column[known], return_inverse=True)
-    codes = np.full(len(column), np.nan)
-    codes[known] = inverse
-    return codes, [f"{value:g}" for value in values]
 
 
 # --- frames --------------------------------------------------------------------------------------
@@ -139,9 +127,10 @@ def _from_frame(
     decimal_comma: bool,
 ) -> tuple[FeatureColumns, set[str]]:
     """Return the columns, and which of the `missing_values` stand in them as text."""
-    check_fits(8 * table.n_rows * len(positions), table.path, "the table as numbers")
+    check_fits(8 * table.n_rows * len(positions), "the table as numbers")
     every = table.values.get_columns()
-    dtype = _float_type([every[position] for position in positions])
+    small = all(every[position].dtype in SMALL for position in positions)
+    dtype: Any = pl.Float32 if small else pl.Float64
     # filled column by column: a frame of numbers would stand beside the array
     X = np.empty((table.n_rows, len(positions)), np.dtype(dtype.__name__.lower()), order="F")
     doubtful: list[int] = []
@@ -162,82 +151,49 @@ def _from_frame(
     categories: dict[int, list[str]] = {}
     found: set[str] = set()
     if doubtful:
-        cells = _Cells.of([every[positions[j]] for j in doubtful], missing_values, decimal_comma)
-        found = cells.found
-        for place, j in enumerate(doubtful):
-            numbers, values = cells.settle(table, int(positions[j]), place)
-            X[:, j] = numbers.to_numpy()
-            if values is not None:
-                categories[j] = values
+        places = {j: int(positions[j]) for j in doubtful}
+        categories, found = _settle_doubtful(table, places, X, missing_values, decimal_comma)
     return FeatureColumns(positions, X, categories), found
 
 
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    """The cells of the columns in doubt, one below the other: a call for each would take long."""
-
-    height: int
-    text: pl.Series  # without spaces around it; missing cells are null
-    numbers: pl.Series  # null where a cell is no number
-    unread: NDArray[np.bool_]  # of shape (columns, rows): a cell, and no number
-    known: NDArray[np.bool_]
-    found: set[str]
-    decimal_comma: bool
-
-    @classmethod
-    def of(
-        cls, columns: list[pl.Series], missing_values: Sequence[str], decimal_comma: bool
-    ) -> "_Cells":
-        text = pl.concat([column.cast(pl.String).alias("cell") for column in columns])
-        text = text.rechunk().str.strip_chars()
-        named = text.is_in(list(missing_values))
-        found = set(text.filter(named).unique().to_list())
-        text = text.set(named | text.is_in(list(MISSING)), None)
-        plain = text
-        if decimal_comma:  # a point would be a thousand separator, and is refused
-            plain = text.str.replace(",", ".", literal=True).set(text.str.contains(r"\."), None)
-        numbers = plain.cast(pl.Float64, strict=False)
-        known = text.is_not_null().to_numpy().reshape(len(columns), -1)
-        unread = known & numbers.is_null().to_numpy().reshape(len(columns), -1)
-        return cls(len(columns[0]), text, numbers, unread, known, found, decimal_comma)
-
-    def settle(
-        self, table: FileTable, position: int, place: int
-    ) -> tuple[pl.Series, list[str] | None]:
-        """Return one column as numbers, and the categories where the numbers are codes."""
-        name = table.names[position]
-        n_unread = int(self.unread[place].sum())
-        part = slice(place * self.height, (place + 1) * self.height)
-        numbers = self.numbers[part].alias(name)
-        if not n_unread and name not in table.categorical:
-            return numbers, None
-        text = self.text[part]
-        if name not in table.categorical:
-            sample = text[int(self.unread[place].argmax())]
-            is_mostly_text = 2 * n_unread > self.known[place].sum()
-            if not is_mostly_text or re.match(f"{WITH_UNIT}|{THOUSANDS}", sample):
-                rows = np.flatnonzero(self.unread[place])
-                raise _not_a_number(table, position, text, rows, self.decimal_comma)
-        codes, values = _codes(text.to_list())
-        return pl.Series(name, codes, dtype=pl.Float64), values
-
-
-def _codes(cells: list[str | None]) -> tuple[list[float | None], list[str]]:
-    """Number the categories in their order, which is that of numbers where all are numbers."""
-    values = sorted({cell for cell in cells if cell is not None}, key=_order)
-    codes = {value: float(code) for code, value in enumerate(values)}
-    return [None if cell is None else codes[cell] for cell in cells], values
+def _settle_doubtful(
+    table: FileTable,
+    places: dict[int, int],
+    X: NDArray[Any],
+    missing_values: Sequence[str],
+    decimal_comma: bool,
+) -> tuple[dict[int, list[str]], set[str]]:
+    """Fill columns of numbers with missing cells, or of categories; see `_from_frame`."""
+    # one below the other: a call for each column would take long
+    columns = [table.values.to_series(position) for position in places.values()]
+    text = pl.concat([column.cast(pl.String).alias("cell") for column in columns])
+    text = text.rechunk().str.strip_chars()
+    named = text.is_in(list(missing_values))
+    found = set(text.filter(named).unique().to_list())
+    text = text.set(named | text.is_in(list(MISSING)), None)
+    plain = text
+    if decimal_comma:  # a point would be a thousand separator, and is refused
+        plain = text.str.replace(",", ".", literal=True).set(text.str.contains(r"\."), None)
+    numbers = plain.cast(pl.Float64, strict=False)
+    unread = (text.is_not_null() & numbers.is_null()).to_numpy().reshape(len(columns), -1)
+    categories = {}
+    for k, (j, position) in enumerate(places.items()):
+        part = slice(k * table.n_rows, (k + 1) * table.n_rows)
+        wrong = np.flatnonzero(unread[k])
+        if not len(wrong) and table.names[position] not in table.categorical:
+            X[:, j] = numbers[part].to_numpy()
+            continue
+        cells = text[part]
+        if table.names[position] not in table.categorical:
+            _refuse_few_words(table, position, cells, wrong, decimal_comma)
+        categories[j] = sorted(cells.drop_nulls().unique().to_list(), key=_order)
+        codes: dict[str | None, int] = {cell: i for i, cell in enumerate(categories[j])}
+        X[:, j] = [codes.get(cell, np.nan) for cell in cells.to_list()]
+    return categories, found
 
 
 def _order(value: str) -> tuple[bool, float, str]:
     return (False, float(value), value) if is_number(value) else (True, 0.0, value)
-
-
-def _float_type(columns: list[pl.Series]) -> Any:
-    small = all(
-        column.dtype in (pl.Float32, pl.Int8, pl.UInt8, pl.Int16, pl.Boolean) for column in columns
-    )
-    return pl.Float32 if small else pl.Float64
 
 
 # --- what is refused -----------------------------------------------------------------------------
@@ -248,27 +204,26 @@ def _refuse_other_types(table: FileTable, position: int, column: pl.Series) -> N
     if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
         return
     what = "dates or times" if dtype.is_temporal() else f"values of type {dtype}"
-    raise TableError(
-        f"{table.path}: column {position + 1 + table.column_offset} ({quoted(column.name)}) holds "
-        f"{what}, and only numbers and words can be ranked. Leave it out with "
-        f"{said('drop', column.name)}, or turn it into a number first."
+    raise FileError(
+        f"column {position + 1 + table.column_offset} ({quoted(column.name)}) holds {what}, and "
+        f"only numbers and words can be ranked. Leave it out with {said('drop', column.name)}, or "
+        "turn it into a number first."
     )
 
 
-def _not_a_number(
-    table: FileTable,
-    position: int,
-    text: pl.Series,
-    rows: NDArray[np.int64],
-    decimal_comma: bool,
-) -> TableError:
-    row = int(rows[0])
-    cell = str(text[row])
-    more = f" ({len(rows)} such cells in this column)" if len(rows) > 1 else ""
-    return TableError(
-        f"{table.path}: {table.place(row, position)}: {quoted(cell)} is not a number{more}. "
-        f"{_advice(table, position, row, cell, decimal_comma)}"
-    )
+def _refuse_few_words(
+    table: FileTable, position: int, text: pl.Series, wrong: NDArray[np.int64], decimal_comma: bool
+) -> None:
+    """Refuse a column of numbers with other cells among them; most may be words."""
+    row = int(wrong[0])
+    cell = text[row]
+    is_mostly_text = 2 * len(wrong) > len(text) - text.null_count()
+    if not is_mostly_text or re.match(f"{WITH_UNIT}|{THOUSANDS}", cell):
+        more = f" ({len(wrong)} such cells in this column)" if len(wrong) > 1 else ""
+        raise FileError(
+            f"{table.place(row, position)}: {quoted(cell)} is not a number{more}. "
+            f"{_advice(table, position, row, cell, decimal_comma)}"
+        )
 
 
 def _advice(table: FileTable, position: int, row: int, cell: str, decimal_comma: bool) -> str:
@@ -276,10 +231,8 @@ def _advice(table: FileTable, position: int, row: int, cell: str, decimal_comma:
     if decimal_comma and "." in cell:
         return f"With {comma} a number has no point: remove thousand separators."
     if re.match(THOUSANDS, cell):
-        return (
-            "If the commas separate thousands, remove them; if they are decimal commas, say "
-            f"{comma}."
-        )
+        rule = "If the commas separate thousands, remove them"
+        return f"{rule}; if they are decimal commas, say {comma}."
     if re.match(DECIMAL_COMMA, cell):
         return f"If numbers are written with a decimal comma here, say {comma}."
     if re.match(WITH_UNIT, cell):
@@ -292,29 +245,24 @@ def _advice(table: FileTable, position: int, row: int, cell: str, decimal_comma:
         )
     name = table.names[position]
     return (
-        f"Correct it, mark it as missing with {said('na', cell)}, say "
-        f"{said('category', name)} if the column holds categories, or leave it out with "
-        f"{said('drop', name)}."
+        f"Correct it, mark it as missing with {said('na', cell)}, say {said('category', name)} if "
+        f"the column holds categories, or leave it out with {said('drop', name)}."
     )
 
 
 def _refuse_infinite(table: FileTable, columns: FeatureColumns) -> None:
     X = columns.X
-    if X.dtype.kind != "f":
-        return
     stored = X.data if issparse(X) else X
-    if not np.isinf(stored.sum(dtype=np.float64)) and not np.isnan(stored.sum(dtype=np.float64)):
-        return
-    infinite = np.isinf(stored)
-    if not infinite.any():
+    if np.isfinite(stored.sum(dtype=np.float64)) or not np.isinf(stored).any():
         return
     if issparse(X):
-        entry = int(infinite.argmax())
-        row, j = X.tocoo().row[entry], X.tocoo().col[entry]
+        entries = X.tocoo()
+        entry = int(np.isinf(entries.data).argmax())
+        row, j = entries.row[entry], entries.col[entry]
     else:
-        row, j = np.argwhere(infinite)[0]
+        row, j = np.argwhere(np.isinf(X))[0]
     position = int(columns.positions[j])
-    raise TableError(
-        f"{table.path}: {table.place(int(row), position)}: the value is infinite, and scores need "
-        f"finite numbers. Correct it, or mark such values as missing with {said('na', 'inf')}."
+    raise FileError(
+        f"{table.place(int(row), position)}: the value is infinite, and scores need finite "
+        f"numbers. Correct it, or mark such values as missing with {said('na', 'inf')}."
     )

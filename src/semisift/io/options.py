@@ -118,9 +118,8 @@ class TableOptions:
         for each in fields(self):
             value, choices = getattr(self, each.name), each.metadata.get("choices")
             if choices and value is not None and value not in choices:
-                raise TableError(
-                    f"{_named(each.name)} must be one of {', '.join(choices)}: got {value!r}."
-                )
+                known = ", ".join(choices)
+                raise TableError(f"{_named(each.name)} must be one of {known}: got {value!r}.")
         if self.separator is not None and len(self.between_cells or "") != 1:
             raise TableError(
                 f"{_named('separator')} must be a single character, or tab: got {self.separator!r}."
@@ -195,8 +194,7 @@ TYPES = {"COLUMN": "str or int", "FILE": "str or Path", "K": "int", "N": "int"}
 
 def takes_options(function: Any) -> Any:
     """Give a function the parameters of `Reading`, and their documentation for ``{options}``."""
-    parameters = [inspect.signature(function).parameters["path"]]
-    lines = []
+    signature, lines = inspect.signature(function), []
     for each in fields(Reading):
         kind = TYPES.get(each.metadata["kind"], "str")
         if each.metadata["choices"]:
@@ -206,19 +204,9 @@ def takes_options(function: Any) -> Any:
         if isinstance(each.default, tuple):
             kind += ", or several"
         about = textwrap.fill(each.metadata["about"], 92, subsequent_indent=" " * 8)
-        lines += [
-            f"{each.name} : {kind}, default={each.default!r}",
-            f"    {about}",
-        ]
-        parameters.append(
-            inspect.Parameter(
-                each.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=each.default,
-                annotation=each.type,
-            )
-        )
-    function.__signature__ = inspect.signature(function).replace(parameters=parameters)
+        lines += [f"{each.name} : {kind}, default={each.default!r}", f"    {about}"]
+    options = inspect.signature(Reading).parameters.values()
+    function.__signature__ = signature.replace(parameters=[signature.parameters["path"], *options])
     function.__doc__ = function.__doc__.replace("{options}", "\n    ".join(lines))
     return function
 

@@ -9,24 +9,19 @@ from pathlib import Path
 
 import polars as pl
 
-from semisift.io._shared import BYTES_A_NAME, reading, try_in_child
+from semisift.io._shared import BYTES_A_NAME, reading, try_in_child, turn, turned_back
 from semisift.io.limits import check_fits, read_bytes
 from semisift.io.options import TableOptions
-from semisift.io.table import FileTable, turn, untranspose_frame
+from semisift.io.table import FileTable
 
 MAGIC = b"PAR1"
 READ = "import sys, polars; polars.read_parquet(sys.stdin.buffer.read())"
 
 # Bytes that a value takes at least, where this is not 8.
 WIDTHS: dict[pl.DataType, int] = {
-    pl.Boolean(): 1,
-    pl.Int8(): 1,
-    pl.UInt8(): 1,
-    pl.Int16(): 2,
-    pl.UInt16(): 2,
-    pl.Int32(): 4,
-    pl.UInt32(): 4,
-    pl.Float32(): 4,
+    **dict.fromkeys((pl.Boolean(), pl.Int8(), pl.UInt8()), 1),
+    **dict.fromkeys((pl.Int16(), pl.UInt16()), 2),
+    **dict.fromkeys((pl.Int32(), pl.UInt32(), pl.Float32()), 4),
 }
 
 
@@ -50,10 +45,10 @@ def read(path: Path, options: TableOptions) -> FileTable:
         if not (data.startswith(MAGIC) and data.endswith(MAGIC)):
             raise ValueError("it does not start and end with PAR1")
         try_in_child(READ, data)
-        _check_size(path, data)
+        _check_size(data)
         frame = pl.read_parquet(data)
-    table = FileTable(path=path, form="parquet", values=frame, names=frame.columns)
-    return turn(table, options) if options.transpose else table
+        table = FileTable(path=path, form="parquet", values=frame, names=frame.columns)
+        return turn(table, options) if options.transpose else table
 
 
 def write(table: FileTable, path: Path) -> None:
@@ -65,17 +60,14 @@ def write(table: FileTable, path: Path) -> None:
         As `read` returned it, perhaps with fewer columns.
     path : Path
     """
-    frame = table.values
-    if table.transposed:
-        frame = untranspose_frame(frame, table.row_names or [], table.details["first_name"])
     with path.open("xb") as file:
-        frame.write_parquet(file)
+        turned_back(table).write_parquet(file)
 
 
-def _check_size(path: Path, data: bytes) -> None:
+def _check_size(data: bytes) -> None:
     """Refuse what would not fit: in the file, a value that is repeated takes hardly any space."""
     frame = pl.scan_parquet(data)
     widths = [WIDTHS.get(dtype, 8) for dtype in frame.collect_schema().dtypes()]
     n_rows = frame.select(pl.len()).collect().item()
     what = f"a table of {n_rows} rows and {len(widths)} columns"
-    check_fits(n_rows * sum(widths) + BYTES_A_NAME * len(widths), path, what)
+    check_fits(n_rows * sum(widths) + BYTES_A_NAME * len(widths), what)

@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 
 from semisift._words import count, quoted
 from semisift.exceptions import TableError
+from semisift.io.limits import FileError, naming
 from semisift.io.options import TableOptions, said
 
 # Cells that hold no value: a missing value in a feature, an unlabelled row in a label column.
@@ -21,6 +22,8 @@ MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "?")
 
 # Names that a mistyped one is compared with: more would take longer than a reader waits.
 MOST_COMPARED = 20_000
+
+LAST_CHARACTER = 0x10FFFF
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,17 +77,14 @@ class FileTable:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        n_rows, n_columns = self.values.shape
-        if not n_rows or not n_columns:
-            raise TableError(
-                f"{self.path}: the table is empty: it has {n_rows} rows and {n_columns} columns."
-            )
-        if len(self.names) != n_columns:
-            raise TableError(
-                f"{self.path}: {len(self.names)} names for {n_columns} columns. The names must be "
-                "as many as the columns."
-            )
-        check_unique(self.path, self.names, "feature" if self.transposed else "column")
+        n_rows, width = self.values.shape
+        with naming(self.path):
+            if not n_rows or not width:
+                raise FileError(f"the table is empty: it has {n_rows} rows and {width} columns.")
+            if (n_names := len(self.names)) != width:
+                rule = "The names must be as many as the columns"
+                raise FileError(f"{n_names} names for {width} columns. {rule}.")
+            check_unique(self.names, "feature" if self.transposed else "column")
 
     @property
     def is_frame(self) -> bool:
@@ -113,15 +113,12 @@ class FileTable:
         """Say where a cell stands in the file, counting from 1."""
         number = row + 1 if self.first_line is None else self.first_line + row
         if self.transposed:
-            where = f"sample {self._row_name(row)}"
+            where = f"sample {quoted(self.row_names[row]) if self.row_names else row + 1}"
             return where if column is None else f"feature {quoted(self.names[column])}, {where}"
         line = f"{'row' if self.first_line is None else 'line'} {number}"
         if column is None:
             return line
         return f"{line}, column {column + 1 + self.column_offset} ({quoted(self.names[column])})"
-
-    def _row_name(self, row: int) -> str:
-        return quoted(self.row_names[row]) if self.row_names else str(row + 1)
 
 
 def from_matrix(
@@ -147,8 +144,8 @@ def from_matrix(
         As stored; turned round here where the options say so.
     options : TableOptions
     names, row_names : sequence of str, optional
-        Names of the columns and of the rows of `X` as stored. Features without names are called
-        feature_1, feature_2, ...
+        Names of the features and of the samples. Features without names are called feature_1,
+        feature_2, ...
     rows : mapping of name to array, optional
         What is said of the samples; each array must have one value for each sample.
     label : str, optional
@@ -163,52 +160,48 @@ def from_matrix(
     FileTable
     """
     if X.ndim != 2:
-        raise TableError(
-            f"{path}: the values must be a matrix with samples and features: got an array of "
-            f"{X.ndim} dimensions, shape {X.shape}."
+        raise FileError(
+            f"the values must be a matrix with samples and features: got an array of {X.ndim} "
+            f"dimensions, shape {X.shape}."
         )
     if X.dtype.kind not in "biuf":
-        raise TableError(f"{path}: the values must be numbers: got an array of type {X.dtype}.")
-    if options.transpose:
-        X, names, row_names = X.T, row_names, names
-    n_rows, n_columns = X.shape
+        raise FileError(f"the values must be numbers: got an array of type {X.dtype}.")
+    X = X.T if options.transpose else X
+    X = X.tocsr() if issparse(X) else native(X)
+    n_columns = X.shape[1]
     if names is None:
         names = [f"feature_{j}" for j in range(1, n_columns + 1)]
-    elif len(names) != n_columns:
-        raise TableError(
-            f"{path}: {len(names)} feature names for {n_columns} features.{_turned(X, names)}"
-        )
-    if row_names is not None and len(row_names) != n_rows:
-        raise TableError(
-            f"{path}: {len(row_names)} row names for {n_rows} rows.{_turned(X, row_names, 1)}"
-        )
-    for name, column in (rows or {}).items():
-        if len(column) != n_rows:
-            raise TableError(
-                f"{path}: {quoted(name)} has {len(column)} values for {n_rows} rows."
-                f"{_turned(X, column, 1)}"
-            )
-    if categorical is not None and len(categorical) != n_columns:
-        raise TableError(
-            f"{path}: {len(categorical)} marks of categorical columns for {n_columns} columns."
-        )
+    _check_fit(X, names, 1, f"{len(names)} feature names")
+    if row_names is not None:
+        _check_fit(X, row_names, 0, f"{len(row_names)} row names")
+    rows = rows or {}
+    for name, column in rows.items():
+        _check_fit(X, column, 0, f"{quoted(name)} has {len(column)} values")
+    marks = np.zeros(n_columns, dtype=bool) if categorical is None else categorical
+    if len(marks) != n_columns:
+        raise FileError(f"{len(marks)} marks of categorical columns for {n_columns} columns.")
     what = "feature" if options.transpose else "column"
-    named, notes = settle_names(path, [str(name) for name in names], what, options)
+    named, notes = settle_names([str(name) for name in names], what, options)
     return FileTable(
         path=path,
         form=form,
-        values=X.tocsr() if issparse(X) else X,
+        values=X,
         names=named,
-        rows=pl.DataFrame({name: _series(column) for name, column in (rows or {}).items()}),
+        rows=pl.DataFrame({name: as_series(column) for name, column in rows.items()}),
         row_names=None if row_names is None else [str(name) for name in row_names],
         label=label,
-        categorical=frozenset()
-        if categorical is None
-        else frozenset(np.array(named, dtype=object)[np.asarray(categorical, dtype=bool)]),
+        categorical=frozenset(np.array(named, dtype=object)[marks]),
         transposed=options.transpose,
         notes=notes,
         details={**(details or {}), "names": named},
     )
+
+
+def native(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array in this machine's byte order and in a type that every library knows."""
+    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
+        return array.astype(np.float32 if array.dtype.itemsize == 2 else np.float64)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def find_column(table: FileTable, wanted: str, option: str) -> str:
@@ -237,13 +230,10 @@ def find_column(table: FileTable, wanted: str, option: str) -> str:
         near = get_close_matches(wanted, every[:MOST_COMPARED], n=3) or every[:3]
         way_out = f"It has, for example, {', '.join(map(quoted, near))}."
         if table.is_row(wanted):
-            way_out = (
-                "A row is called so: if the file has features in rows, say "
-                f"{said('transpose', True)}."
-            )
-        raise TableError(
-            f"{said(option, wanted)}: {table.path} has no column of this name. {way_out}"
-        ) from None
+            turn = said("transpose", True)
+            way_out = f"A row is called so: if the file has features in rows, say {turn}."
+        problem = f"{said(option, wanted)}: {table.path} has no column of this name"
+        raise TableError(f"{problem}. {way_out}") from None
     position = (number - 1 if number > 0 else number + n_columns) - table.column_offset
     if number == 0 or not 0 <= position < len(table.names):
         raise TableError(
@@ -272,13 +262,13 @@ def is_number(cell: str) -> bool:
 
 
 def settle_names(
-    path: Path, names: Sequence[str], what: str, options: TableOptions
+    names: Sequence[str], what: str, options: TableOptions
 ) -> tuple[list[str], tuple[str, ...]]:
     """Return the names, numbered where they stand twice and the user says so, and a note on it."""
     names = list(names)
     n_twice = len(names) - len(set(names))
     if not n_twice or options.duplicates != "number":
-        check_unique(path, names, what, f", or say {said('duplicates', 'number')}")
+        check_unique(names, what, f", or say {said('duplicates', 'number')}")
         return names, ()
     taken, seen, new = set(names), Counter[str](), ""
     for position, name in enumerate(names):
@@ -289,98 +279,61 @@ def settle_names(
             seen[name] += 1
         names[position] = new
         taken.add(new)
-    check_unique(path, names, what)
+    check_unique(names, what)
     note = f"{count(n_twice, what)} with the name of another, numbered: as {quoted(new)}."
     return names, (note,)
 
 
-def check_unique(path: Path, names: Sequence[str], what: str, way_out: str = "") -> None:
+def check_unique(names: Sequence[str], what: str, way_out: str = "") -> None:
     """Refuse names that are missing or stand twice, saying which and where."""
     if len(set(names)) == len(names) and all(map(str.strip, names)):
         return
     seen: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
         if not name.strip():
-            raise TableError(
-                f"{path}: {what} {position} has no name. Every {what} needs one: fill it in."
-            )
+            raise FileError(f"{what} {position} has no name. Every {what} needs one: fill it in.")
         if name in seen:
-            raise TableError(
-                f"{path}: the name {quoted(name)} stands twice, for {what} {seen[name]} and {what} "
+            raise FileError(
+                f"the name {quoted(name)} stands twice, for {what} {seen[name]} and {what} "
                 f"{position}. Every {what} needs a name of its own: rename one of them{way_out}."
             )
         seen[name] = position
 
 
-def _series(column: Any) -> pl.Series:
-    if isinstance(column, pl.Series):
-        return column
-    array = np.asarray(column)
+def as_series(values: Any) -> pl.Series:
+    """Return what is said of rows: text, or numbers, of which whole ones become integers."""
+    if isinstance(values, pl.Series):
+        return values
+    array = native(np.asarray(values).ravel())
     if array.dtype.kind in "US":
-        return pl.Series(array.astype(str).tolist(), dtype=pl.String)
-    return pl.Series(array) if array.dtype.kind != "O" else pl.Series(list(array), strict=False)
+        return pl.Series(texts(array), dtype=pl.String)
+    if array.dtype.kind == "O":
+        return pl.Series(list(array), strict=False)
+    given = array[~np.isnan(array)] if array.dtype.kind == "f" else array
+    if array.dtype.kind != "f" or np.any(np.abs(given) >= 2**53) or np.any(given % 1):
+        return pl.Series(array)
+    return pl.Series(array.astype(np.float64)).fill_nan(None).cast(pl.Int64)
 
 
-def _turned(X: Any, names: Any, axis: int = 0) -> str:
-    """Suggest to turn a matrix whose other side the names fit."""
-    if len(names) == X.shape[axis]:
+def texts(array: NDArray[Any]) -> list[str]:
+    """Return the strings of an array of text, of bytes in UTF-8 or of numbers."""
+    if array.dtype.kind == "S":
+        array = np.char.decode(array, "utf-8")
+    if array.dtype.kind == "U" and array.size:
+        plain = native(np.ascontiguousarray(array)).ravel()
+        codes = plain.view(np.uint32)  # as the file has them, and Python believes anything
+        wrong = codes[(codes > LAST_CHARACTER) | ((codes >= 0xD800) & (codes < 0xE000))]
+        if len(wrong):
+            raise ValueError(f"a text in it holds {wrong[0]:#x}, which is no character")
+    return [str(value) for value in array.ravel().tolist()]
+
+
+def _check_fit(X: Any, given: Any, axis: int, what: str) -> None:
+    """Refuse what has not one value for each row (axis 0) or column of a matrix."""
+    if len(given) == X.shape[axis]:
+        return
+    way_out = ""
+    if len(given) == X.shape[1 - axis]:
         turn = said("transpose", True)
-        return f" They fit the other side of the matrix: try again with {turn} (or without)."
-    return ""
-
-
-# --- features in rows -----------------------------------------------------------------------------
-
-
-def turn(table: FileTable, options: TableOptions) -> FileTable:
-    """Make a column of each row; the first column holds the names of the features.
-
-    Parameters
-    ----------
-    table : FileTable
-        A first column of feature names and a column for each sample.
-    options : TableOptions
-        Name the columns that hold no sample.
-
-    Returns
-    -------
-    FileTable
-        A row for each sample and a column for each feature: numbers where every column of samples
-        holds numbers, else text.
-    """
-    frame = drop_columns(table, options.drop).values
-    if frame.width < 2:
-        raise TableError(
-            f"{table.path}: with features in rows, the first column holds their names and the "
-            f"others the samples; the file has {frame.width} column. Is "
-            f"{said('transpose', True)} right for it?"
-        )
-    features = frame.to_series(0).cast(pl.String).fill_null("").str.strip_chars().to_list()
-    features, notes = settle_names(table.path, features, "feature (row)", options)
-    samples = frame.drop(frame.columns[0])
-    return replace(
-        table,
-        values=_turn(samples, features, table.path),
-        names=features,
-        row_names=samples.columns,
-        transposed=True,
-        first_line=None,
-        notes=(*table.notes, *notes),
-        details={**table.details, "first_name": frame.columns[0]},
-    )
-
-
-def _turn(frame: pl.DataFrame, names: list[str], path: Path | None = None) -> pl.DataFrame:
-    if any(dtype.is_nested() for dtype in frame.dtypes):
-        raise TableError(
-            f"{path}: a column of samples holds lists, and only numbers and words can be ranked. "
-            f"Leave it out with {said('drop')}."
-        )
-    if not all(dtype.is_numeric() for dtype in frame.dtypes):
-        frame = frame.cast(pl.String)
-    return frame.transpose(column_names=names)
-
-
-def untranspose_frame(frame: pl.DataFrame, row_names: list[str], first_name: str) -> pl.DataFrame:
-    """Turn a frame back: a row for each feature, with its name in the first column."""
-    return _turn(frame, row_names).insert_column(0, pl.Series(first_name, frame.columns))
+        way_out = f" They fit the other side of the matrix: try again with {turn} (or without)."
+    raise FileError(f"{what} for {X.shape[axis]} {('rows', 'features')[axis]}.{way_out}")

@@ -1,0 +1,225 @@
+"""Missing values and categories: refused by default, turned into numbers where the user says so.
+
+A categorical variable with the categories red and blue is spread over the columns ``colour=red``
+and ``colour=blue`` of zeros and ones; it is ranked as one variable again, by its best column.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from semisift._words import count, examples, quoted
+from semisift.io.limits import FileError
+from semisift.io.numbers import FeatureColumns
+from semisift.io.options import said
+from semisift.io.table import FileTable
+
+MOST_SHOWN = 5
+
+# A variable with more values than this, and than half of the rows, holds no categories.
+MOST_CATEGORIES = 20
+
+
+def settle_missing(
+    table: FileTable, columns: FeatureColumns, missing: str, notes: list[str]
+) -> tuple[FeatureColumns, NDArray[np.int64] | None]:
+    """Refuse, fill or leave out what has missing values.
+
+    Parameters
+    ----------
+    table : FileTable
+        For messages.
+    columns : FeatureColumns
+    missing : {"error", "median", "drop-columns", "drop-rows"}
+        ``"median"`` fills a number with the median of its column and a category with the most
+        frequent one; a column without any value is left out.
+    notes : list of str
+        Takes sentences on what was done.
+
+    Returns
+    -------
+    columns : FeatureColumns
+        Without missing values.
+    rows : int array or None
+        The rows that were kept; None for all of them.
+    """
+    n_rows, n_columns = columns.X.shape
+    row_of, column_of = _find_missing(columns.X)
+    counts = np.bincount(column_of, minlength=n_columns)
+    affected = np.flatnonzero(counts)
+    if not len(affected):
+        return columns, None
+    if missing == "error":
+        _, first = np.unique(column_of, return_index=True)
+        raise _error(table, columns, counts, dict(zip(affected, row_of[first], strict=True)))
+    if missing == "drop-rows":
+        rows = np.setdiff1d(np.arange(n_rows), row_of)
+        if not len(rows):
+            raise FileError(
+                f"{said('missing', 'drop-rows')} leaves no row: every row has a missing value. Try "
+                f"{said('missing', 'median')} or {said('missing', 'drop-columns')}."
+            )
+        left = count(n_rows - len(rows), "row")
+        notes.append(f"{left} of {n_rows} with missing values, left out.")
+        X = columns.X[rows]
+        return replace(columns, X=X if issparse(X) else np.asfortranarray(X)), rows
+    gone = affected if missing == "drop-columns" else np.flatnonzero(counts == n_rows)
+    if len(gone) == n_columns:
+        problem = "leaves no column: all of them have missing values"
+        raise FileError(f"{said('missing', missing)} {problem}.")
+    if len(gone):
+        notes.append(
+            f"{count(len(gone), 'column')} with missing values, left out: "
+            f"{examples([table.names[columns.positions[j]] for j in gone])}."
+        )
+    filled = np.setdiff1d(affected, gone)
+    if len(filled):
+        notes.append(
+            f"{count(int(counts[filled].sum()), 'missing value')} in "
+            f"{count(len(filled), 'column')}, replaced by the median of the column (by the most "
+            "frequent category, where it is categorical)."
+        )
+        columns = replace(columns, X=_fill(columns, filled))
+    if len(gone):
+        kept = np.setdiff1d(np.arange(n_columns), gone)
+        number = {int(old): new for new, old in enumerate(kept)}
+        categories = {number[j]: values for j, values in columns.categories.items() if j in number}
+        columns = FeatureColumns(columns.positions[kept], columns.X[:, kept], categories)
+    return columns, None
+
+
+def _error(
+    table: FileTable, columns: FeatureColumns, counts: NDArray[np.int64], first: dict[Any, Any]
+) -> FileError:
+    """Return where values are missing; `first` says in which row of each column that has some."""
+    worst = sorted(first, key=lambda j: (-counts[j], j))[:MOST_SHOWN]
+    n_rows = columns.X.shape[0]
+    shown = ", ".join(
+        f"{quoted(table.names[columns.positions[j]])} ({counts[j]} of {n_rows} rows)" for j in worst
+    )
+    more = f" and {len(first) - len(worst)} more" if len(first) > len(worst) else ""
+    place = table.place(int(first[worst[0]]), int(columns.positions[worst[0]]))
+    return FileError(
+        f"values are missing in {len(first)} of {len(counts)} columns: {shown}{more}. The first of "
+        f"them: {place}. Say {said('missing', 'median')} to fill them, "
+        f"{said('missing', 'drop-columns')} or {said('missing', 'drop-rows')} to leave out what "
+        "has them."
+    )
+
+
+def _find_missing(X: Any) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+    """Return the row and the column of each missing value."""
+    if issparse(X):
+        entries = X.tocoo()
+        where = np.isnan(entries.data)
+        return entries.row[where], entries.col[where]
+    suspects = np.flatnonzero(np.isnan(X.sum(axis=0)))
+    rows, places = np.nonzero(np.isnan(X[:, suspects]))
+    return rows, suspects[places]
+
+
+def _fill(columns: FeatureColumns, filled: NDArray[np.int64]) -> Any:
+    sparse = issparse(columns.X)
+    X = columns.X.tocsc(copy=True) if sparse else columns.X.copy(order="F")
+    for j in filled:
+        stored = X.data[X.indptr[j] : X.indptr[j + 1]] if sparse else X[:, j]
+        values = X[:, [j]].toarray() if sparse else stored
+        known = values[~np.isnan(values)]
+        fill: Any = np.median(known)
+        if j in columns.categories:
+            fill = np.bincount(known.astype(np.int64)).argmax()
+        stored[np.isnan(stored)] = fill
+    return X
+
+
+def check_categories(table: FileTable, columns: FeatureColumns, categorical: str) -> None:
+    """Refuse categorical columns that the user has said nothing about, and identifiers.
+
+    Parameters
+    ----------
+    table : FileTable
+        For messages.
+    columns : FeatureColumns
+    categorical : {"error", "onehot", "ordinal"}
+    """
+    n_rows = columns.X.shape[0]
+    for j, values in columns.categories.items():
+        if len(values) > max(MOST_CATEGORIES, n_rows / 2) or 2 < len(values) == n_rows:
+            position = int(columns.positions[j])
+            raise FileError(
+                f"column {position + 1 + table.column_offset} ({quoted(table.names[position])}) "
+                f"holds words, {len(values)} different ones in {n_rows} rows "
+                f"({examples(values, 2)}): this looks like an identifier. If it names the rows, "
+                f"say {said('id', table.names[position])}; if it names features, which the file "
+                f"has in rows, say {said('transpose', True)}; else leave it out with "
+                f"{said('drop')}."
+            )
+    if columns.categories and categorical == "error":
+        shown = ", ".join(
+            f"{quoted(table.names[columns.positions[j]])} "
+            f"({', '.join(values[:3])}{', ...' if len(values) > 3 else ''})"
+            for j, values in list(columns.categories.items())[:MOST_SHOWN]
+        )
+        more = len(columns.categories) - MOST_SHOWN
+        shown += f" and {more} more" if more > 0 else ""
+        raise FileError(
+            f"categories instead of numbers in {len(columns.categories)} of "
+            f"{len(columns.positions)} columns: {shown}. Say {said('categorical', 'onehot')} to "
+            "give each category a column of its own (they are ranked together, as one variable), "
+            f"or {said('categorical', 'ordinal')} to number the categories in their order; or "
+            f"leave such columns out with {said('drop')}."
+        )
+
+
+def encode(
+    table: FileTable, columns: FeatureColumns, categorical: str, notes: list[str]
+) -> tuple[Any, list[str], NDArray[np.int64]]:
+    """Turn categories into numbers.
+
+    Parameters
+    ----------
+    table : FileTable
+        For the names.
+    columns : FeatureColumns
+        Without missing values.
+    categorical : {"onehot", "ordinal"}
+        Or anything, where there is no categorical column.
+    notes : list of str
+        Takes a sentence on what was done.
+
+    Returns
+    -------
+    X : array or sparse array
+    names : list of str
+        Of its columns.
+    variable_of : int array
+        Which column of the features each of its columns came from.
+    """
+    names = [table.names[j] for j in columns.positions.tolist()]
+    n_categorical = len(columns.categories)
+    if not n_categorical or categorical == "ordinal":
+        if n_categorical:
+            spread = count(n_categorical, "column")
+            notes.append(f"The categories of {spread} were numbered in their order.")
+        return columns.X, names, np.arange(len(names))
+    parts, spread_names, owners = [], [], []
+    for j, name in enumerate(names):
+        column, values = columns.X[:, [j]], columns.categories.get(j)
+        if values is None:
+            parts.append(column)
+            spread_names.append(name)
+            owners.append(j)
+            continue
+        codes = [code for code in range(len(values)) if (column == code).any()]
+        parts.append((column == np.array(codes)).astype(columns.X.dtype))
+        spread_names += [f"{name}={values[code]}" for code in codes]
+        owners += [j] * len(codes)
+    notes.append(
+        f"{count(n_categorical, 'categorical variable')} spread over "
+        f"{count(len(owners) - len(names) + n_categorical, 'column')} of zeros and ones and ranked "
+        "as one, each by its best column."
+    )
+    return np.asfortranarray(np.hstack(parts)), spread_names, np.array(owners)
