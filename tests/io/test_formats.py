@@ -106,6 +106,13 @@ def test_npz_appends_unlabelled_rows(load_dataset, data_dir, tmp_path, name):
     assert len(np.load(tmp_path / "written.npz")["y"]) == len(y)
 
 
+def test_npz_keeps_unlabelled_rows_of_other_columns_as_they_are(tmp_path):
+    other = np.ones((2, 3))
+    np.savez(tmp_path / "t.npz", X=np.arange(24.0).reshape(4, 6), u_X=other)
+    round_trip(npz, tmp_path / "t.npz", named=False)
+    assert same(np.load(tmp_path / "written.npz")["u_X"], other)
+
+
 @pytest.mark.parametrize(
     "convert", [csr_array, csc_array, coo_array, lambda X: bsr_array(X, blocksize=(2, 3))]
 )

@@ -102,7 +102,9 @@ def write(table: FileTable, path: Path) -> None:
         extra = values[n_samples:]
         if not extra.shape[0]:  # they were not asked for
             extra = _matrix(arrays, prefix="u_")
-            extra = (extra.T if table.transposed else extra)[:, kept]
+            extra = extra.T if table.transposed else extra
+            if extra.shape[1] == n_features:  # else they are about other columns
+                extra = extra[:, kept]
         new |= _stored(extra, arrays, "u_X", table.transposed, "u_")
     write_arrays(path, new)
 
