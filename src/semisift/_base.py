@@ -78,7 +78,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
     labels_rows: ClassVar[bool] = False  # whether fit sets transduction_ and confidence_
     scores_are_places: ClassVar[bool] = False  # p, p - 1, ... instead of a measure
     most_picked: ClassVar[int] = 100  # one by one, where nobody asked for a number of columns
-    lighter_by: ClassVar[int] = 20  # how many times smaller a committee is for many repetitions
+    committee_divisor: ClassVar[int] = 20  # a committee is so many times smaller for repetitions
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [

@@ -26,7 +26,7 @@ from semisift.math.subspaces import KINDS
 
 
 @dataclass(frozen=True)
-class Reading:
+class VariantOptions:
     """Where the printed method and the recommended one part; as printed unless told otherwise."""
 
     n_rounds: int = 10
@@ -40,8 +40,8 @@ class Reading:
 
 
 VARIANTS = {
-    "paper": Reading(),
-    "default": Reading(
+    "paper": VariantOptions(),
+    "default": VariantOptions(
         n_rounds=3, probability=True, widest_gap=True, net=True, per_draw=True, mends_collapse=True
     ),
 }
@@ -152,7 +152,7 @@ class SSFI(CommitteeMixin, FeatureRanker):
 
     labels_needed = "two_classes"
     labels_rows = True
-    lighter_by = 10  # the trees are cheap
+    committee_divisor = 10  # the trees are cheap
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,

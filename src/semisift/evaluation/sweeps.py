@@ -54,7 +54,7 @@ class Sweep:
         is_count = self.kind == "labels"
         rule = "whole numbers from 1" if is_count else "shares from 0 to below 1"
         for level in self.levels:
-            if not (_is_count(level) if is_count else _is_share(level)):
+            if not (_is_count(level) if is_count else _is_proportion(level)):
                 raise ValueError(f"sweep {self.kind}: levels must be {rule}: got {level!r}.")
         # one type, so that a level has one name wherever it comes from
         object.__setattr__(self, "levels", tuple(float(level) for level in self.levels))
@@ -90,7 +90,7 @@ def _is_count(level: Any) -> bool:
     return isinstance(level, Real) and float(level).is_integer() and float(level) >= 1
 
 
-def _is_share(level: Any) -> bool:
+def _is_proportion(level: Any) -> bool:
     return isinstance(level, Real) and 0 <= float(level) < 1
 
 

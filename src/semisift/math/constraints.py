@@ -67,7 +67,7 @@ class Constraints(NamedTuple):
         return Constraints(self.rows[places], must, cannot)
 
 
-class Tied(NamedTuple):
+class MustLinkSums(NamedTuple):
     """Sums over must-link pairs, each once.
 
     Attributes
@@ -113,12 +113,12 @@ class ListedPairs:
         """Return the least squared distance of a must-link, and the least that is not 0."""
         return self.d2.min(initial=np.inf), self.d2.min(initial=np.inf, where=self.d2 > 0)
 
-    def must_link_sums(self, heat: Heat) -> Tied:
+    def must_link_sums(self, heat: Heat) -> MustLinkSums:
         """Add up over must-links, with weights that `heat` makes of squared distances."""
         weights = heat(self.d2)
         matrix = pair_matrix(self.constraints.must_link, weights, self.held.shape[0])
         degrees, largest = matrix.sum(axis=1), weights.max(initial=0.0)
-        return Tied(self._sums(matrix), degrees, float(matrix.sum()), largest)
+        return MustLinkSums(self._sums(matrix), degrees, float(matrix.sum()), largest)
 
     def cannot_link_sums(self, degrees: Floats) -> tuple[Floats, float, float]:
         """Add up over cannot-links; a pair weighs as much as its rows together.
@@ -215,7 +215,7 @@ class ClassPairs(ListedPairs):
         smallest, apart = np.min(least, axis=0).tolist()
         return smallest, apart
 
-    def must_link_sums(self, heat: Heat) -> Tied:
+    def must_link_sums(self, heat: Heat) -> MustLinkSums:
         """Add up over must-links, with weights that `heat` makes of squared distances."""
         sums, degrees, _, largest = super().must_link_sums(heat)
         for X, members, rows, d2 in self._parts():
@@ -226,7 +226,7 @@ class ClassPairs(ListedPairs):
             for columns in blocks(len(sums), X.shape[0]):
                 block = _centred(X, columns, 1 / self.unit, rows.start)
                 sums[columns] += _rectangular_sums(weights, block)
-        return Tied(sums, degrees, float(degrees.sum()), largest)
+        return MustLinkSums(sums, degrees, float(degrees.sum()), largest)
 
     def cannot_link_sums(self, degrees: Floats) -> tuple[Floats, float, float]:
         """Add up over cannot-links."""

@@ -69,12 +69,12 @@ def distinct_rows(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     node : int array of shape (n,)
         The node of each row.
     """
-    looks = None if issparse(X) else _first_looks(X)
-    if looks is not None and len(set(looks)) == len(looks):
-        nodes = np.arange(len(looks))
+    hashes = None if issparse(X) else _row_hashes(X)
+    if hashes is not None and len(set(hashes)) == len(hashes):
+        nodes = np.arange(len(hashes))
         return nodes, nodes
     found: dict[Any, int] = {}
-    keys = _sparse_keys(X.tocsr()) if looks is None else _dense_keys(X, looks)
+    keys = _sparse_keys(X.tocsr()) if hashes is None else _dense_keys(X, hashes)
     node = np.array([found.setdefault(key, len(found)) for key in keys], dtype=np.int64)
     rows = np.full(len(found), len(node), dtype=np.int64)
     np.minimum.at(rows, node, np.arange(len(node)))
@@ -89,7 +89,7 @@ def _sparse_keys(X: Any) -> Iterator[bytes]:
         yield key.digest()
 
 
-def _first_looks(X: NDArray[np.floating]) -> list[int]:
+def _row_hashes(X: NDArray[np.floating]) -> list[int]:
     """Return a number for each row, different only if the rows are.
 
     Most rows differ in a few columns already, and then there is no need to read the others.
@@ -98,15 +98,15 @@ def _first_looks(X: NDArray[np.floating]) -> list[int]:
     values = np.ascontiguousarray(X[:, few][:, :FIRST_LOOK], dtype=np.float64) + 0.0  # -0 is 0
     bits = values.view(np.uint64)
     bits ^= bits >> np.uint64(32)  # of whole numbers only the highest bits are not 0
-    looks: list[int] = (bits @ ODD[: bits.shape[1]]).tolist()
-    return looks
+    hashes: list[int] = (bits @ ODD[: bits.shape[1]]).tolist()
+    return hashes
 
 
-def _dense_keys(X: NDArray[np.floating], looks: list[int]) -> Iterator[Any]:
-    times = Counter(looks)
-    for i, look in enumerate(looks):
-        if times[look] == 1:
-            yield look
+def _dense_keys(X: NDArray[np.floating], hashes: list[int]) -> Iterator[Any]:
+    times = Counter(hashes)
+    for i, row_hash in enumerate(hashes):
+        if times[row_hash] == 1:
+            yield row_hash
         else:
             row = np.ascontiguousarray(X[i]) + X.dtype.type(0)
             yield hashlib.blake2b(row, digest_size=16).digest()

@@ -118,7 +118,7 @@ class CutoffMixin:
         n_members = self.get_params(deep=False).get("n_members")
         if n_members is not None:
             full = committee_size(n_features) if n_members == "auto" else int(n_members)
-            copy.set_params(n_members=max(1, full // self.lighter_by))
+            copy.set_params(n_members=max(1, full // self.committee_divisor))
         return copy
 
     # fit_context tears the callbacks down.

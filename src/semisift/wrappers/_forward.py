@@ -99,7 +99,7 @@ def _best(places: Columns, values: Array, same: float) -> Columns:
 
 
 @dataclass
-class Found:
+class SearchState:
     """What a search has found so far, enough to go on from.
 
     Attributes
@@ -177,7 +177,7 @@ class ForwardRanker(FeatureRanker):
     warm_start: bool = False
 
     @abstractmethod
-    def _picks(self, problem: Problem, found: Found) -> Iterator[int]:
+    def _picks(self, problem: Problem, found: SearchState) -> Iterator[int]:
         """Yield the next column again and again; each is in ``found.picks`` before the next."""
 
     def _score(self, problem: Problem) -> Array:
@@ -204,7 +204,7 @@ class ForwardRanker(FeatureRanker):
         self._set_found(found)
         return found.scores(problem.n_features)
 
-    def _set_found(self, found: Found) -> None:
+    def _set_found(self, found: SearchState) -> None:
         """Set the attributes that tell what was found."""
         self.picked_ = np.array(found.picks, dtype=np.int64)
 
@@ -215,12 +215,12 @@ class ForwardRanker(FeatureRanker):
         n_found = len(self._found.picks) if self.warm_start and hasattr(self, "_found") else 0
         return max(0, self._n_picks(problem) - n_found)
 
-    def _begin(self, problem: Problem) -> Found:
+    def _begin(self, problem: Problem) -> SearchState:
         """Return what an earlier fit found, where that is asked for, else that nothing is."""
         fingerprint = problem.fingerprint
         earlier = getattr(self, "_found", None)
         if not self.warm_start or earlier is None:
-            return Found(fingerprint)
+            return SearchState(fingerprint)
         if earlier.fingerprint != fingerprint:
             raise ValueError(
                 "warm_start=True goes on from the picks of the last fit, so X, y and random_state "
@@ -247,7 +247,7 @@ class ForwardRanker(FeatureRanker):
         return Search(choose_judge(learner, trials), problem, **options)
 
 
-def advance(search: Search, found: Found) -> int:
+def advance(search: Search, found: SearchState) -> int:
     """Pick one more column by a search on the labelled rows, and note how it was judged."""
     verdict = search.step()
     pick = int(search.picks[0, -1])

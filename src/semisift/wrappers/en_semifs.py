@@ -30,7 +30,7 @@ from semisift._problem import Problem
 from semisift._sklearn import MOST_MEMBERS, Interval, at_least
 from semisift.math.streams import Purpose, draw_below
 from semisift.wrappers._choose import choose_judge
-from semisift.wrappers._forward import ForwardRanker, Found, advance, one_step, predict
+from semisift.wrappers._forward import ForwardRanker, SearchState, advance, one_step, predict
 from semisift.wrappers._judges import WrappedLearner
 from semisift.wrappers._trials import Trials
 
@@ -103,7 +103,7 @@ class ENSemiFS(ForwardRanker):
     min_confidence: float = 0.8
     min_per_class: int = 1
 
-    def _picks(self, problem: Problem, found: Found) -> Iterator[int]:
+    def _picks(self, problem: Problem, found: SearchState) -> Iterator[int]:
         learner = self._learner(problem)
         labels = problem.labels
         labelled = self._labelled_search(problem, learner, picks=found.picks)

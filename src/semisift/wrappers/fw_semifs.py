@@ -33,7 +33,14 @@ from numpy.typing import NDArray
 from semisift._problem import Problem
 from semisift._sklearn import MOST_MEMBERS, Interval, StrOptions, at_least
 from semisift.wrappers._choose import choose_judge
-from semisift.wrappers._forward import ForwardRanker, Found, Search, advance, one_step, predict
+from semisift.wrappers._forward import (
+    ForwardRanker,
+    Search,
+    SearchState,
+    advance,
+    one_step,
+    predict,
+)
 from semisift.wrappers._trials import Array, Ints, Trials
 
 # Separates the draws of unlabelled rows from the others of the same seed.
@@ -116,7 +123,7 @@ class FWSemiFS(ForwardRanker):
     sampling_rate: float = 0.5
     sampling: Literal["random", "confidence"] = "random"
 
-    def _picks(self, problem: Problem, found: Found) -> Iterator[int]:
+    def _picks(self, problem: Problem, found: SearchState) -> Iterator[int]:
         learner = self._learner(problem)
         if self.sampling == "confidence" and not hasattr(learner.estimator, "predict_proba"):
             raise ValueError(

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from semisift._problem import Problem
 from semisift._sklearn import StrOptions
-from semisift.wrappers._forward import SAME_ACCURACY, ForwardRanker, Found, advance
+from semisift.wrappers._forward import SAME_ACCURACY, ForwardRanker, SearchState, advance
 
 
 class SequentialForward(ForwardRanker):
@@ -109,7 +109,7 @@ class SequentialForward(ForwardRanker):
     tie_break: Literal["default", "index"] = "default"
     early_stop: bool = False
 
-    def _picks(self, problem: Problem, found: Found) -> Iterator[int]:
+    def _picks(self, problem: Problem, found: SearchState) -> Iterator[int]:
         options = {"tie_break": self.tie_break, "picks": found.picks}
         search = self._labelled_search(problem, self._learner(problem), self.cv, **options)
         while True:
@@ -120,7 +120,7 @@ class SequentialForward(ForwardRanker):
                 return
             yield pick
 
-    def _set_found(self, found: Found) -> None:
+    def _set_found(self, found: SearchState) -> None:
         super()._set_found(found)
         self.accuracies_ = np.array(found.accuracies)
 
