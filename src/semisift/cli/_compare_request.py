@@ -5,7 +5,7 @@ import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,11 @@ import click
 
 from semisift._words import printable, quoted
 from semisift.cli._own_classes import import_own_classes, own_names
+from semisift.cli.compare import CompareRequest, compare, each_name
 from semisift.evaluation.judges import find_judges
 from semisift.evaluation.protocol import PROTOCOLS, Protocol
 from semisift.evaluation.store import ABOUT, Store, damage_named
-from semisift.io import FORMATS, TableOptions
+from semisift.io import FORMATS
 
 # Options of one call alone, which a resumed comparison does not take over. A store is data, which
 # may come from elsewhere: nothing is written to a path in it, and no machine called.
@@ -38,55 +39,6 @@ SETTINGS = {
     "metric": "metrics",
     "seed": "seed",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class CompareRequest(TableOptions):
-    """What the user asked for: a field for each option, by its name.
-
-    `files` are the paths of the data sets, by their names.
-    """
-
-    files: dict[str, str]
-    out: str
-    methods: tuple[str, ...]
-    protocol: str
-    sweep: str | None
-    runs: int | None
-    labels_per_class: int | None
-    train_size: float | None
-    sizes: str | None
-    judge: tuple[str, ...]
-    train_on: Any
-    scaling: Any
-    metric: tuple[str, ...]
-    seed: int | None
-    resume: bool
-    retry_failed: bool
-    max_seconds: float | None
-    n_jobs: int | None
-    backend: str
-    scheduler: str | None
-    report: str | None
-    no_report: bool
-    quiet: bool
-
-    @property
-    def entrants(self) -> list[str]:
-        """Names of the methods with their parameters, each of them once."""
-        return _each_name(self.methods)
-
-    @property
-    def notes(self) -> dict[str, Any]:
-        """What the store keeps: how to do it again, and what resuming it needs to know."""
-        options = {name: value for name, value in asdict(self).items() if name not in NOT_KEPT}
-        files = {name: os.path.abspath(path) for name, path in self.files.items()}
-        return {"command": command_line(self), "options": options, "files": files}
-
-
-def _each_name(parts: Iterable[str]) -> list[str]:
-    every = [name.strip() for part in parts for name in part.split(",")]
-    return list(dict.fromkeys(name for name in every if name))
 
 
 def dataset_name(path: Path) -> str:
@@ -143,15 +95,13 @@ def find_request(options: dict[str, Any], given: set[str]) -> CompareRequest:
     now = {name: value for name, value in options.items() if name in given or name not in before}
     merged = {**before, **now, "files": {**kept.get("files", {}), **files}}
     kept_methods = before.get("methods", ())
-    new = [name for name in _each_name(options["methods"]) if name not in _each_name(kept_methods)]
+    new = [name for name in each_name(options["methods"]) if name not in each_name(kept_methods)]
     merged["methods"] = (*kept_methods, *new)
     return CompareRequest(**merged)
 
 
 def _kept_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options that a store keeps, if they are what the command line could have given."""
-    from semisift.cli.compare import compare
-
     ctx, found = click.Context(compare), {}
     for option in compare.params:
         name = str(option.name)
@@ -176,8 +126,8 @@ def _as_tuple(value: Any) -> Any:
 
 def _check_own_classes(before: dict[str, Any], options: dict[str, Any]) -> None:
     """Refuse to import what a store names: that is for the user to say, in each call."""
-    said = _each_name(options["methods"])
-    methods = [name for name in _each_name(before.get("methods", ())) if name not in said]
+    said = each_name(options["methods"])
+    methods = [name for name in each_name(before.get("methods", ())) if name not in said]
     judges = () if options["judge"] else before.get("judge", ())
     if again := _own_classes_again(methods, judges):
         raise click.UsageError(
@@ -195,6 +145,13 @@ def _own_classes_again(methods: Iterable[str], judges: Collection[str]) -> str:
     return " ".join(words)
 
 
+def notes_of(request: CompareRequest) -> dict[str, Any]:
+    """Return what the store keeps: how to do it again, and what resuming it needs to know."""
+    options = {name: value for name, value in asdict(request).items() if name not in NOT_KEPT}
+    files = {name: os.path.abspath(path) for name, path in request.files.items()}
+    return {"command": command_line(request), "options": options, "files": files}
+
+
 def resume_command(request: CompareRequest) -> str:
     """Return the command that goes on."""
     words = ["semisift compare --resume --out", shlex.quote(request.out)]
@@ -203,8 +160,6 @@ def resume_command(request: CompareRequest) -> str:
 
 def command_line(request: CompareRequest) -> str:
     """Return the command that makes the same records, without the folders of this machine."""
-    from semisift.cli.compare import compare
-
     ctx = click.Context(compare)
     files = [shlex.quote(Path(path).name) for path in request.files.values()]
     lines = [" ".join(["semisift compare", *files])]

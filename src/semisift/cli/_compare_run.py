@@ -10,12 +10,13 @@ import joblib
 from semisift._compare import compare
 from semisift._labels import UNLABELLED
 from semisift._words import count, visible
-from semisift.cli._compare_request import CompareRequest, blaming, find_protocol
+from semisift.cli._compare_request import blaming, find_protocol, notes_of
+from semisift.cli._outputs import Targets
 from semisift.cli._own_classes import import_own_classes
-from semisift.cli._progress import Steps
+from semisift.cli._reading import check_reading, labels_are_not_named
 from semisift.cli._standings import show
-from semisift.cli._tables import check_reading, labels_are_not_named
-from semisift.cli._targets import Targets
+from semisift.cli._terminal import Steps
+from semisift.cli.compare import CompareRequest
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import find_entrants
 from semisift.evaluation.runs import check_splits
@@ -65,7 +66,7 @@ def run(request: CompareRequest) -> bool:
             max_seconds=request.max_seconds,
             n_jobs=request.n_jobs,
             on_record=step.hear,
-            notes=request.notes,
+            notes=notes_of(request),
         )
     if report is not None:
         with steps.step("Writing the report"):

@@ -4,29 +4,28 @@ import inspect
 import warnings
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
+from rich.table import Table
+from rich.text import Text
 from sklearn.ensemble import RandomForestClassifier
 
 from semisift._files import drafts
 from semisift._words import count, visible
 from semisift.cli import _outputs
 from semisift.cli._options import OWN_OPTIONS_OF_LEARNERS, parse_parameters
-from semisift.cli._progress import Step, Steps
 from semisift.cli._reading import check_classes, read_dataset
-from semisift.cli._result import FileRequest, provenance, trial_sentence
-from semisift.cli._targets import Targets
+from semisift.cli._terminal import Step, Steps, Terminal
+from semisift.cli.label import LabelRequest
 from semisift.evaluation.judges import JUDGES
 from semisift.evaluation.specs import make, set_seeds
 from semisift.exceptions import NothingUnlabelledWarning
 from semisift.io import Dataset
 from semisift.registry import LEARNERS, Learner
-
-if TYPE_CHECKING:
-    import polars as pl
 
 # What ``--param estimator=NAME`` may name, and what serves where one is needed and none is named.
 ESTIMATORS = {**JUDGES, "forest": RandomForestClassifier}
@@ -36,20 +35,6 @@ DEFAULT_ESTIMATOR = "forest"
 # doubtful labels is warned of.
 DOUBTFUL_MARGIN = 0.2
 MANY_DOUBTFUL = 0.25
-
-
-@dataclass(frozen=True, kw_only=True)
-class LabelRequest(FileRequest):
-    """What the user asked to label."""
-
-    method: str
-    out: str
-    probabilities: bool
-
-    @property
-    def is_told(self) -> bool:
-        """Whether to say what is done; not where the labels themselves are printed."""
-        return not self.quiet and self.out != "-"
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +79,7 @@ class Labelled:
     @property
     def facts(self) -> dict[str, Any]:
         """Where the labels come from."""
-        return provenance(self.request, self.learner, self.dataset, self.classifier)
+        return _outputs.provenance(self.request, self.learner, self.dataset, self.classifier)
 
 
 def run(request: LabelRequest) -> None:
@@ -102,7 +87,7 @@ def run(request: LabelRequest) -> None:
     learner = find_learner(request.method)
     path = None
     if request.out != "-":
-        targets = Targets([request.table, *request.files_beside.values()])
+        targets = _outputs.Targets([request.table, *request.files_beside.values()])
         path = targets.add(request.out, "--out", _outputs.TABLE_ENDINGS)
     classifier = _make(learner, request)
     steps = Steps(request.quiet)
@@ -177,9 +162,7 @@ def _label(
 # --- what is written ------------------------------------------------------------------------------
 
 
-def _frame(labelled: Labelled) -> "pl.DataFrame":
-    import polars as pl
-
+def _frame(labelled: Labelled) -> pl.DataFrame:
     dataset = labelled.dataset
     columns: dict[str, Any] = {
         "row": dataset.row_names or [str(row + 1) for row in dataset.rows],
@@ -201,11 +184,6 @@ def _frame(labelled: Labelled) -> "pl.DataFrame":
 
 def _show(labelled: Labelled) -> None:
     """Print how many rows have which label, and how sure the classifier is."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from semisift.cli._terminal import Terminal
-
     console = Terminal()
     is_given, confidence = labelled.is_given, labelled.confidence
     console.print(f"The labels of all rows by {labelled.learner.name}")
@@ -224,7 +202,7 @@ def _show(labelled: Labelled) -> None:
     totals = (f"{given.total():,}", f"{predicted.total():,}", _mean(confidence[~is_given]))
     table.add_row("all", *totals)
     console.print(table)
-    if (trial := trial_sentence(labelled.dataset, labelled.labels)) is not None:
+    if (trial := _outputs.trial_sentence(labelled.dataset, labelled.labels)) is not None:
         console.print(trial)
     console.print(f"Written: {labelled.request.out}")
 

@@ -2,27 +2,21 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from semisift._files import drafts
+from semisift._base import FeatureRanker, PairRanker
 from semisift._words import count
-from semisift.cli import _outputs
-from semisift.cli._options import parse_parameters
-from semisift.cli._progress import Steps
+from semisift.cli._options import OFF, parse_parameters
 from semisift.cli._reading import check_classes, read_dataset
-from semisift.cli._result import CUT_SHORT, RankRequest, Result
-from semisift.cli._show import show
-from semisift.cli._values import OFF
+from semisift.cli._result import CUT_SHORT, Result, check_outputs, show, write_outputs
+from semisift.cli._terminal import Steps
+from semisift.cli.rank import RankRequest
 from semisift.exceptions import NothingSelectedWarning, NothingUnlabelledWarning, TableError
-from semisift.io import Dataset, write
+from semisift.io import Dataset
+from semisift.outcome import Outcome, outcome_of
 from semisift.registry import METHODS, Method
-
-if TYPE_CHECKING:
-    from semisift._base import FeatureRanker
-    from semisift.outcome import Outcome
 
 DEFAULT_METHOD = "consensus"
 DEFAULT_TOP = 20
@@ -35,7 +29,7 @@ THOROUGH = {"n_resamples": 50, "n_permutations": 99, "light": False}
 def run(request: RankRequest) -> None:
     """Read, rank, assess, write and show."""
     method = find_method(request.method or DEFAULT_METHOD)
-    outputs = _outputs.check(request)
+    outputs = check_outputs(request)
     _check_wishes(request, method)
     parameters = parse_parameters(request.param, method.cls)
     steps = Steps(request.quiet)
@@ -56,7 +50,7 @@ def run(request: RankRequest) -> None:
     outcome = _outcome(request, dataset, ranker, n_wanted)
     result = Result(request, method, dataset, outcome, not is_complete)
     with steps.step("Writing the results"):
-        _write(result, outputs)
+        write_outputs(result, outputs)
     if request.is_told:
         show(result)
     if not is_complete:
@@ -90,8 +84,6 @@ def _check_wishes(request: RankRequest, method: Method) -> None:
             f"{method.name} gives no labels to rows. Methods that do: {', '.join(able)}.",
             param_hint="--labels-out",
         )
-    from semisift._base import PairRanker
-
     if request.has_pairs and not issubclass(method.cls, PairRanker):
         able = [name for name, each in METHODS.items() if issubclass(each.cls, PairRanker)]
         raise click.BadParameter(
@@ -130,7 +122,7 @@ def _common_parameters(request: RankRequest, method: Method) -> dict[str, Any]:
 
 
 def _call(
-    ranker: "FeatureRanker",
+    ranker: FeatureRanker,
     function: Callable[..., Any],
     dataset: Dataset,
     callback: Any,
@@ -150,7 +142,7 @@ def _call(
         ranker.set_callbacks()
 
 
-def _assess(request: RankRequest, dataset: Dataset, ranker: "FeatureRanker", steps: Steps) -> bool:
+def _assess(request: RankRequest, dataset: Dataset, ranker: FeatureRanker, steps: Steps) -> bool:
     """Assess the ranking; return whether that came to its end."""
     effort = THOROUGH if request.thorough else LIGHT
     try:
@@ -162,34 +154,12 @@ def _assess(request: RankRequest, dataset: Dataset, ranker: "FeatureRanker", ste
 
 
 def _outcome(
-    request: RankRequest, dataset: Dataset, ranker: "FeatureRanker", n_wanted: int
-) -> "Outcome":
+    request: RankRequest, dataset: Dataset, ranker: FeatureRanker, n_wanted: int
+) -> Outcome:
     """Put together what came out; without a number, what is confirmed is selected."""
-    from semisift.outcome import outcome_of
-
     spread: dict[str, Any] = {}
     if dataset.is_spread:
         spread = {"variables": dataset.variables, "variable_of": dataset.variable_of}
     outcome = outcome_of(ranker, dataset.feature_names, seed=request.seed, **spread)
     is_decided = request.number is None and outcome.decisions is not None
     return outcome.select("confirmed" if is_decided else n_wanted)
-
-
-def _write(result: Result, outputs: dict[str, Path]) -> None:
-    ranking, facts = result.outcome.to_frame(), result.facts
-    safe = result.request.spreadsheet_safe
-    writers: dict[str, Callable[[Path], None]] = {
-        "ranking": lambda path: _outputs.write_table(ranking, path, "ranking", facts, safe=safe),
-        "labels_out": lambda path: _outputs.write_table(
-            _outputs.labels_of(result), path, safe=safe
-        ),
-        "report": lambda path: _outputs.write_page(result, path),
-        "reduced": lambda path: write(result.dataset.reduced(result.selected), path),
-    }
-    if not result.selected:
-        outputs = {name: path for name, path in outputs.items() if name != "reduced"}
-    with drafts(list(outputs.values())) as paths:
-        for name, path in zip(outputs, paths, strict=True):
-            writers[name](path)
-    if result.request.ranking == "-":
-        click.echo(_outputs.as_text(ranking, facts, safe=safe), nl=False)

@@ -2,27 +2,24 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from rich.table import Table
+from rich.text import Text
 
 from semisift._words import count, figure, listed, visible
+from semisift.cli._terminal import Terminal
 from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.runs import doubt
 from semisift.evaluation.sweeps import SWEEPS
 from semisift.report.comparison.problems import failures, too_slow
 from semisift.report.comparison.view import view_of
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
 LONGEST_ERROR = 300
 
 
 def show(results: ComparisonResults, report: Path | None) -> None:
     """Print a table of the methods, what went wrong, and where all is."""
-    from semisift.cli._terminal import Terminal
-
     console = Terminal()
     console.print(standings(results))
     for problem in [*failures(results), *too_slow(results)]:
@@ -35,11 +32,8 @@ def show(results: ComparisonResults, report: Path | None) -> None:
         console.print(f"Report: {report}")
 
 
-def standings(results: ComparisonResults) -> "Table":
+def standings(results: ComparisonResults) -> Table:
     """Return a table with a row for each method, the best mean rank first."""
-    from rich.table import Table
-    from rich.text import Text
-
     judge, metric = results.protocol.judges[0], results.protocol.metrics[0]
     table = Table(
         title=f"{count(len(results.datasets), 'data set')}, "

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from semisift.cli._progress import Steps
 from semisift.papers.targets import TARGETS
 
 # numpy, scikit-learn and rich are imported inside functions: ``semisift reproduce --help`` should
@@ -79,7 +78,7 @@ def reproduce(target: str, **options: Any) -> None:
     of all labels. What there is no data or no method for is said first. Where a paper is about
     classifiers, they are run instead, and their members are judged before and after they learnt.
     """
-    from semisift.cli._terminal import Terminal
+    from semisift.cli._terminal import Steps, Terminal
     from semisift.papers.reproduce import reproduce as make_again
 
     command = _command(target, options)
