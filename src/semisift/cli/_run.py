@@ -1,7 +1,6 @@
 """From a file to a ranking and its outputs: what ``rank`` and ``select`` have in common."""
 
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -13,7 +12,7 @@ from semisift.cli._reading import check_classes, read_dataset
 from semisift.cli._result import CUT_SHORT, Result, check_outputs, show, write_outputs
 from semisift.cli._terminal import Steps
 from semisift.cli.rank import RankRequest
-from semisift.exceptions import NothingSelectedWarning, NothingUnlabelledWarning, TableError
+from semisift.exceptions import TableError
 from semisift.io import Dataset
 from semisift.outcome import Outcome, outcome_of
 from semisift.registry import METHODS, Method
@@ -44,8 +43,10 @@ def run(request: RankRequest) -> None:
         **_common_parameters(request, method),
         **parameters,
     )
-    with steps.step(f"Ranking {len(dataset.variables):,} features by {method.name}") as step:
-        _call(ranker, ranker.fit, dataset, step)
+    rows, pairs = _to_fit(dataset)
+    words = f"Ranking {len(dataset.variables):,} features by {method.name}"
+    with steps.step(words) as step, step.following(ranker):
+        ranker.fit(*rows, **pairs)
     is_complete = not request.is_assessed or _assess(request, dataset, ranker, steps)
     outcome = _outcome(request, dataset, ranker, n_wanted)
     result = Result(request, method, dataset, outcome, not is_complete)
@@ -121,33 +122,22 @@ def _common_parameters(request: RankRequest, method: Method) -> dict[str, Any]:
     return parameters
 
 
-def _call(
-    ranker: FeatureRanker,
-    function: Callable[..., Any],
-    dataset: Dataset,
-    callback: Any,
-    **options: Any,
-) -> None:
-    """Call a function of a ranker with the rows, labels and pairs of a data set."""
-    pairs = {"must_link": dataset.must_link, "cannot_link": dataset.cannot_link}
-    pairs = {name: given for name, given in pairs.items() if given is not None}
+def _to_fit(dataset: Dataset) -> tuple[tuple[Any, Any], dict[str, Any]]:
+    """Return what a ranker is given: rows with labels, and pairs of rows."""
     labelled = any(label is not None for label in dataset.y)
-    ranker.set_callbacks(callback)
-    try:
-        with warnings.catch_warnings():
-            for said_in_other_words in (NothingUnlabelledWarning, NothingSelectedWarning):
-                warnings.simplefilter("ignore", said_in_other_words)
-            function(dataset.X, dataset.y if labelled else None, **pairs, **options)
-    finally:
-        ranker.set_callbacks()
+    pairs = {"must_link": dataset.must_link, "cannot_link": dataset.cannot_link}
+    given = {name: rows for name, rows in pairs.items() if rows is not None}
+    return (dataset.X, dataset.y if labelled else None), given
 
 
 def _assess(request: RankRequest, dataset: Dataset, ranker: FeatureRanker, steps: Steps) -> bool:
     """Assess the ranking; return whether that came to its end."""
     effort = THOROUGH if request.thorough else LIGHT
+    rows, pairs = _to_fit(dataset)
+    words = "Checking against shuffled labels and halves of the rows"
     try:
-        with steps.step("Checking against shuffled labels and halves of the rows") as step:
-            _call(ranker, ranker.assess, dataset, step, **effort)
+        with steps.step(words) as step, step.following(ranker):
+            ranker.assess(*rows, **pairs, **effort)
     except KeyboardInterrupt:  # the ranking is there, and may have taken long
         return False
     return True

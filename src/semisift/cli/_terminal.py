@@ -4,6 +4,7 @@ What a command is doing is shown once a step has taken two seconds.
 """
 
 import threading
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +16,7 @@ from rich.table import Column
 from rich.text import Text
 
 from semisift._words import for_terminal, visible
+from semisift.exceptions import NothingSelectedWarning, NothingUnlabelledWarning
 
 PATIENCE = 2.0  # seconds without a word
 NARROW = 80  # columns of a terminal that the bar and its words fit into
@@ -62,6 +64,8 @@ class Steps:
             yield step
         finally:
             timer.cancel()
+            if timer.is_alive():  # or the bar might come after it was taken away
+                timer.join()
             step.hide()
 
 
@@ -69,58 +73,51 @@ class Step:
     """One step; as a callback of scikit-learn it hears how far a ranker is."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.total: int | None = None
-        self.done = 0
-        self._lock = threading.Lock()
-        self._is_over = False
-        self._bar: Progress | None = None
+        self._bar = Progress(
+            TextColumn(
+                "{task.description}",
+                markup=False,
+                table_column=Column(no_wrap=True, overflow="ellipsis", max_width=NARROW // 2),
+            ),
+            BarColumn(bar_width=NARROW // 5),
+            TaskProgressColumn("{task.percentage:>3.0f}%"),
+            TimeRemainingColumn(compact=True),
+            TextColumn("left"),
+            console=Terminal(stderr=True),
+            transient=True,
+        )
+        self._task = self._bar.add_task(text, total=None)
 
     def show(self) -> None:
-        """Start to draw, unless the step is over or there is no terminal to draw on."""
-        with self._lock:
-            console = Terminal(stderr=True)
-            if self._is_over or not console.is_terminal:
-                return
-            self._bar = Progress(
-                TextColumn(
-                    "{task.description}",
-                    markup=False,
-                    table_column=Column(no_wrap=True, overflow="ellipsis", max_width=NARROW // 2),
-                ),
-                BarColumn(bar_width=NARROW // 5),
-                TaskProgressColumn("{task.percentage:>3.0f}%"),
-                TimeRemainingColumn(compact=True),
-                TextColumn("left"),
-                console=console,
-                transient=True,
-            )
-            self._bar.add_task(self.text, total=self.total, completed=self.done)
+        """Start to draw, if there is a terminal to draw on."""
+        if self._bar.console.is_terminal:
             self._bar.start()
 
     def hide(self) -> None:
         """Take the bar away."""
-        with self._lock:
-            self._is_over = True
-            if self._bar is not None:
-                self._bar.stop()
+        if self._bar.live.is_started:
+            self._bar.stop()
 
     def hear(self, record: dict[str, Any], n_left: int) -> None:
         """Hear that a comparison has one more record, and how many are left."""
-        self.done += 1
-        self.total = self.done + n_left
-        self.text = f"Record {self.done:,} of {self.total:,}: {visible(record['dataset'])}"
-        self._update()
+        done = int(self._bar.tasks[0].completed) + 1
+        text = f"Record {done:,} of {done + n_left:,}: {visible(record['dataset'])}"
+        self._bar.update(self._task, description=text, total=done + n_left, completed=done)
 
-    def _update(self) -> None:
-        with self._lock:
-            if self._bar is not None:
-                self._bar.update(
-                    self._bar.task_ids[0],
-                    description=self.text,
-                    total=self.total,
-                    completed=self.done,
-                )
+    @contextmanager
+    def following(self, estimator: Any) -> Iterator[None]:
+        """Hear how far an estimator is; what commands say in their own words is not warned of."""
+        hears = hasattr(estimator, "set_callbacks")
+        if hears:
+            estimator.set_callbacks(self)
+        try:
+            with warnings.catch_warnings():
+                for said in (NothingUnlabelledWarning, NothingSelectedWarning):
+                    warnings.simplefilter("ignore", said)
+                yield
+        finally:
+            if hears:
+                estimator.set_callbacks()
 
     # what scikit-learn asks of a callback
 
@@ -133,11 +130,9 @@ class Step:
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
         """Hear how many parts there will be."""
         if context.parent is None:
-            self.total = context.max_subtasks or None
-            self._update()
+            self._bar.update(self._task, total=context.max_subtasks or None)
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
         """Hear that a part is done."""
         if context.parent is not None and context.parent.parent is None:
-            self.done += 1
-            self._update()
+            self._bar.advance(self._task)
