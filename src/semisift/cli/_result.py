@@ -14,14 +14,7 @@ from rich.text import Text
 
 from semisift._files import drafts
 from semisift._words import visible
-from semisift.cli._outputs import (
-    TABLE_ENDINGS,
-    Targets,
-    as_text,
-    provenance,
-    trial_sentence,
-    write_table,
-)
+from semisift.cli import _outputs
 from semisift.cli._terminal import Terminal
 from semisift.cli.rank import RankRequest
 from semisift.io import Dataset, find_format, write
@@ -34,8 +27,8 @@ CUT_SHORT = "The assessment was interrupted and is left out; the ranking is comp
 
 # field of the request -> option, endings of the file (None: those of the input)
 OUTPUTS = {
-    "ranking": ("--ranking", TABLE_ENDINGS),
-    "labels_out": ("--labels-out", TABLE_ENDINGS),
+    "ranking": ("--ranking", _outputs.TABLE_ENDINGS),
+    "labels_out": ("--labels-out", _outputs.TABLE_ENDINGS),
     "report": ("--report", (".html", ".htm")),
     "reduced": ("--out", None),
 }
@@ -54,7 +47,7 @@ class Result:
     @cached_property
     def facts(self) -> dict[str, Any]:
         """Where the ranking comes from, and how sure it is."""
-        facts = provenance(self.request, self.method, self.dataset, self.outcome.ranker)
+        facts = _outputs.provenance(self.request, self.method, self.dataset, self.outcome.ranker)
         return {**facts, "notes": self.notes, **self.outcome.facts}
 
     @property
@@ -65,7 +58,9 @@ class Result:
     @property
     def trial(self) -> str | None:
         """How the labels of the method compare with those that were hidden for a trial."""
-        return trial_sentence(self.dataset, getattr(self.outcome.ranker, "transduction_", None))
+        return _outputs.trial_sentence(
+            self.dataset, getattr(self.outcome.ranker, "transduction_", None)
+        )
 
     @property
     def selected(self) -> list[str]:
@@ -88,7 +83,7 @@ def check_outputs(request: RankRequest) -> dict[str, Path]:
     dict of name to Path
         Those of `OUTPUTS` that were asked for.
     """
-    targets = Targets([request.table, *request.files_beside.values()])
+    targets = _outputs.Targets([request.table, *request.files_beside.values()])
     outputs = {}
     for name, (option, endings) in OUTPUTS.items():
         given = getattr(request, name)
@@ -110,9 +105,9 @@ def _form_differs(request: RankRequest, path: Path) -> str | None:
         target = find_format(path)
     except ValueError:
         target = ""
-    return (
-        None if target == form else f"the reduced table has the form of the input, which is {form}."
-    )
+    if target == form:
+        return None
+    return f"the reduced table has the form of the input, which is {form}."
 
 
 def write_outputs(result: Result, outputs: dict[str, Path]) -> None:
@@ -124,15 +119,15 @@ def write_outputs(result: Result, outputs: dict[str, Path]) -> None:
     with drafts(list(outputs.values())) as paths:
         for name, path in zip(outputs, paths, strict=True):
             if name == "ranking":
-                write_table(ranking, path, "ranking", result.facts, safe=safe)
+                _outputs.write_table(ranking, path, "ranking", result.facts, safe=safe)
             elif name == "labels_out":
-                write_table(_labels(result), path, safe=safe)
+                _outputs.write_table(_labels(result), path, safe=safe)
             elif name == "report":
                 _write_page(result, path)
             else:
                 write(result.dataset.reduced(result.selected), path)
     if request.ranking == "-":
-        click.echo(as_text(ranking, result.facts, safe=safe), nl=False)
+        click.echo(_outputs.as_text(ranking, result.facts, safe=safe), nl=False)
 
 
 def _labels(result: Result) -> pl.DataFrame:

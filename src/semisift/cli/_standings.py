@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from semisift._words import count, figure, listed, visible
@@ -35,17 +35,17 @@ def show(results: ComparisonResults, report: Path | None) -> None:
 def standings(results: ComparisonResults) -> Table:
     """Return a table with a row for each method, the best mean rank first."""
     judge, metric = results.protocol.judges[0], results.protocol.metrics[0]
+    of_levels = [
+        metric if level is None else f"{results.about['sweep']['kind']}={level:g}"
+        for level in results.levels
+    ]
+    numbers = ("mean rank", *of_levels, "median seconds", "failed")
     table = Table(
+        Column("method", overflow="fold"),
+        *(Column(heading, justify="right") for heading in numbers),
         title=f"{count(len(results.datasets), 'data set')}, "
-        f"{count(results.protocol.n_runs, 'run')}: {metric} of {judge}"
+        f"{count(results.protocol.n_runs, 'run')}: {metric} of {judge}",
     )
-    table.add_column("method", overflow="fold")
-    table.add_column("mean rank", justify="right")
-    for level in results.levels:
-        heading = metric if level is None else f"{results.about['sweep']['kind']}={level:g}"
-        table.add_column(heading, justify="right")
-    table.add_column("median seconds", justify="right")
-    table.add_column("failed", justify="right")
     ranks = dict(zip(results.methods, view_of(results).mean_ranks, strict=True))
     means = [results.means(level=level) for level in results.levels]
     seconds = _median_seconds(results)

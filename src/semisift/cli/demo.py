@@ -14,6 +14,8 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift.cli._options import A_SEED, AT_LEAST_1, option, with_options
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -233,43 +235,40 @@ def show_accuracies(console: "Console", accuracies: list[Accuracy]) -> None:
     console.print(verdict(accuracies[0], accuracies[1:3]))
 
 
+@dataclass(frozen=True, kw_only=True)
+class DemoRequest:
+    """What the user asked to see."""
+
+    seed: int = option("Seed of every random choice.", default=0, type=A_SEED)
+    labels_per_class: int = option(
+        "Rows of each class that keep their label.", default=5, type=AT_LEAST_1
+    )
+    top: int = option(
+        "How many columns to select and show.",
+        default=10,
+        type=click.IntRange(min=1, max=30 * (N_COPIES + 1)),
+    )
+    n_jobs: int | None = option("Threads to use; -1 for all cores.", type=int)
+
+
 @click.command()
-@click.option(
-    "--seed",
-    default=0,
-    show_default=True,
-    type=click.IntRange(min=0, max=2**32 - 1),
-    help="Seed of every random choice.",
-)
-@click.option(
-    "--labels-per-class",
-    default=5,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Rows of each class that keep their label.",
-)
-@click.option(
-    "--top",
-    default=10,
-    show_default=True,
-    type=click.IntRange(min=1, max=30 * (N_COPIES + 1)),
-    help="How many columns to select and show.",
-)
-@click.option("--n-jobs", default=None, type=int, help="Threads to use; -1 for all cores.")
-def demo(seed: int, labels_per_class: int, top: int, n_jobs: int | None) -> None:
+@with_options(DemoRequest, Options=("seed", "labels_per_class", "top", "n_jobs"))
+def demo(**options: Any) -> None:
     """Find real measurements hidden among shuffled copies, from a few labels.
 
     The hidden labels judge the result; whatever they say is printed.
     """
     from rich.console import Console
 
+    request = DemoRequest(**options)
     console, busy = Console(highlight=False), Console(stderr=True)
-    data = build_data(labels_per_class, seed)
+    data = build_data(request.labels_per_class, request.seed)
     console.print(describe(data))
     with busy.status("SSFI is ranking the columns ..."):
-        ranker, seconds = rank_columns(data, top, seed, n_jobs)
+        ranker, seconds = rank_columns(data, request.top, request.seed, request.n_jobs)
     with busy.status("Judging the selection by the hidden labels ..."):
-        accuracies = compare_selections(data, np.flatnonzero(ranker.get_support()), seed)
+        selected = np.flatnonzero(ranker.get_support())
+        accuracies = compare_selections(data, selected, request.seed)
     console.print(f"\nSSFI ranked {len(data.names)} columns in {seconds:.2f} s.\n")
     show_columns(console, data, ranker)
     console.print()
