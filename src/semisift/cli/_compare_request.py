@@ -3,8 +3,7 @@
 import os
 import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import click
 
 from semisift._words import printable, quoted
+from semisift.cli._options import blaming, find_named
 from semisift.cli._own_classes import import_own_classes, own_names
 from semisift.cli.compare import CompareRequest, compare, each_name
 from semisift.evaluation.judges import find_judges
@@ -107,7 +107,8 @@ def _kept_options(options: dict[str, Any]) -> dict[str, Any]:
         name = str(option.name)
         if name in NOT_KEPT or name not in options:
             continue
-        value = found[name] = _as_tuple(options[name])
+        kept = options[name]
+        value = found[name] = tuple(kept) if isinstance(kept, list) else kept
         try:
             is_right = isinstance(value, tuple) == option.multiple
             is_right = is_right and option.type_cast_value(ctx, value) == value
@@ -118,10 +119,6 @@ def _kept_options(options: dict[str, Any]) -> dict[str, Any]:
                 f"notes.options.{name} must be as {option.opts[0]} takes it: got {value!r}"
             )
     return found
-
-
-def _as_tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _check_own_classes(before: dict[str, Any], options: dict[str, Any]) -> None:
@@ -175,12 +172,7 @@ def command_line(request: CompareRequest) -> str:
 
 def find_protocol(request: CompareRequest) -> Protocol:
     """Return the protocol with the changes that were asked for."""
-    if request.protocol not in PROTOCOLS:
-        raise click.BadParameter(
-            f"there is no protocol {request.protocol!r}. There are {', '.join(PROTOCOLS)}.",
-            param_hint="--protocol",
-        )
-    preset = PROTOCOLS[request.protocol]
+    preset = find_named(PROTOCOLS, request.protocol, "protocol", "--protocol")
     given = {option: getattr(request, option) for option in SETTINGS}
     changes = {SETTINGS[name]: value for name, value in given.items() if value not in (None, ())}
     if request.labels_per_class is not None:
@@ -218,12 +210,3 @@ def parse_sizes(text: str) -> tuple[int, ...]:
         first, last = match.groups(default=match[1])
         sizes.extend(range(int(first), int(last) + 1))
     return tuple(sizes)
-
-
-@contextmanager
-def blaming(option: str) -> Iterator[None]:
-    """Name the option that holds what cannot be used."""
-    try:
-        yield
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint=option) from error

@@ -11,7 +11,8 @@ import joblib
 from semisift._compare import compare
 from semisift._labels import UNLABELLED
 from semisift._words import count, visible
-from semisift.cli._compare_request import blaming, find_protocol, notes_of
+from semisift.cli._compare_request import find_protocol, notes_of
+from semisift.cli._options import blaming
 from semisift.cli._outputs import Targets
 from semisift.cli._own_classes import import_own_classes
 from semisift.cli._reading import check_reading, labels_are_not_named

@@ -16,7 +16,7 @@ from sklearn.ensemble import RandomForestClassifier
 from semisift._files import drafts
 from semisift._words import count, visible
 from semisift.cli import _outputs
-from semisift.cli._options import OWN_OPTIONS_OF_LEARNERS, parse_parameters
+from semisift.cli._options import OWN_OPTIONS_OF_LEARNERS, find_named, parse_parameters
 from semisift.cli._reading import check_classes, read_dataset
 from semisift.cli._terminal import Step, Steps, Terminal
 from semisift.cli.label import LabelRequest
@@ -74,7 +74,7 @@ class Labelled:
 
 def run(request: LabelRequest) -> None:
     """Read, learn, label, write and show."""
-    learner = find_learner(request.method)
+    learner = find_named(LEARNERS, request.method, "learner", "--method")
     path = None
     if request.out != "-":
         targets = _outputs.Targets([request.table, *request.files_beside.values()])
@@ -95,15 +95,6 @@ def run(request: LabelRequest) -> None:
         if not request.quiet:
             _show(labelled)
     _warn_of_doubtful(labelled)
-
-
-def find_learner(name: str, hint: str = "--method") -> Learner:
-    """Return the learner of that name, or say which there are."""
-    if name not in LEARNERS:
-        raise click.BadParameter(
-            f"there is no learner {name!r}. There are {', '.join(LEARNERS)}.", param_hint=hint
-        )
-    return LEARNERS[name]
 
 
 def _make(learner: Learner, request: LabelRequest) -> Any:

@@ -1,9 +1,10 @@
 """Options of the command line: fields of what a command is asked for, each spelled once."""
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, field, fields
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 import click
 
@@ -11,6 +12,7 @@ from semisift.evaluation.specs import parse_settings
 from semisift.io.options import Reading, TableOptions
 
 Command = Callable[..., Any]
+Named = TypeVar("Named")
 
 # Parameters of rankers that have an option of their own.
 OWN_OPTIONS = {
@@ -32,55 +34,8 @@ OF_READING = dict.fromkeys([*FIRST, *(each.name for each in fields(Reading))])
 OF_ONE_TABLE = [name for name in OF_READING if name not in ("group", "seed")]
 WITHOUT_PAIRS = [name for name in OF_ONE_TABLE if name not in PAIR_FILES]
 
-# --- values that click has no type for ------------------------------------------------------------
-
 AT_LEAST_1 = click.IntRange(min=1)
 A_SEED = click.IntRange(min=0, max=2**32 - 1)
-
-# What --redundancy says to rank by score alone.
-OFF = "off"
-
-
-class Top(click.ParamType):
-    """A number of features, or the name of a rule that finds it."""
-
-    name = "top"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> int | str:
-        """Return the number or the rule."""
-        # Loads scikit-learn, which --help need not wait for.
-        from semisift.outcome.mixin import RULES
-
-        text = str(value).strip().lower()
-        if text in RULES:
-            return text
-        if not text.isdecimal() or int(text) < 1:
-            self.fail(
-                f"must be a number of at least 1, or a rule ({', '.join(RULES)}): got {value!r}.",
-                param,
-                ctx,
-            )
-        return int(text)
-
-
-class Redundancy(click.ParamType):
-    """A correlation between 0 and 1, or `OFF`."""
-
-    name = "redundancy"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> float | str:
-        """Return the correlation, or `OFF`."""
-        text = str(value).strip().lower()
-        if text in (OFF, "none"):
-            return OFF
-        try:
-            threshold = float(text)
-        except ValueError:
-            threshold = float("nan")
-        if not 0 < threshold < 1:
-            self.fail(f"must be between 0 and 1, or {OFF}: got {value!r}.", param, ctx)
-        return threshold
-
 
 # --- from fields to options -----------------------------------------------------------------------
 
@@ -176,6 +131,18 @@ def with_options(request: type, **sections: Iterable[str]) -> Callable[[Command]
     return add
 
 
+def command(
+    request: type, argument: Callable[[Command], Command], epilog: str, **sections: Iterable[str]
+) -> Callable[[Command], click.Command]:
+    """Make a command with an argument and sections of options; see `with_options`."""
+
+    def make(function: Command) -> click.Command:
+        function = argument(with_options(request, **sections)(function))
+        return click.command(cls=InSections, epilog=epilog)(function)
+
+    return make
+
+
 # --- what commands are asked for: a field for each option, by its name ----------------------------
 
 
@@ -211,10 +178,13 @@ class FileRequest(Request, Reading):
         default=False,
     )
 
+    printed: ClassVar[str]
+    """The field that says with ``-`` to print the result."""
+
     @property
     def is_told(self) -> bool:
-        """Whether to say what is done."""
-        return not self.quiet
+        """Whether to say what is done; not where the result itself is printed."""
+        return not self.quiet and getattr(self, self.printed) != "-"
 
     @property
     def files_beside(self) -> dict[str, str]:
@@ -246,18 +216,32 @@ def parse_parameters(
         Where there is no such parameter, or it has an option of its own.
     """
     known = [name for name in inspect.signature(cls).parameters if name not in own_options]
-    try:
+    with blaming("--param"):
         parameters = parse_settings(given)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--param") from error
-    for name in parameters:
-        if name in own_options:
-            raise click.BadParameter(
-                f"{name} has an option of its own: {own_options[name]}.", param_hint="--param"
-            )
-        if name not in known:
-            raise click.BadParameter(
-                f"{cls.__name__} has no parameter {name!r}. It has {', '.join(known)}.",
-                param_hint="--param",
-            )
+        for name in parameters:
+            if name in own_options:
+                raise ValueError(f"{name} has an option of its own: {own_options[name]}.")
+            if name not in known:
+                has = ", ".join(known)
+                raise ValueError(f"{cls.__name__} has no parameter {name!r}. It has {has}.")
     return parameters
+
+
+def find_named(
+    known: Mapping[str, Named], name: str, what: str, option: str, others: Iterable[str] = ()
+) -> Named:
+    """Return what has that name, or say which there are, and which `others`."""
+    with blaming(option):
+        if name not in known:
+            there_are = ", ".join([*known, *others])
+            raise ValueError(f"there is no {what} {name!r}. There are {there_are}.")
+    return known[name]
+
+
+@contextmanager
+def blaming(option: str) -> Iterator[None]:
+    """Name the option that holds what cannot be used."""
+    try:
+        yield
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=option) from error

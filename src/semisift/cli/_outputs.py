@@ -17,6 +17,8 @@ from semisift.cli._options import FileRequest
 from semisift.io import Dataset, checksum
 from semisift.registry import Entry
 
+Facts = dict[str, Any]
+
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 TABLE_ENDINGS = (*SEPARATORS, ".parquet", ".json")
 
@@ -76,12 +78,7 @@ class Targets:
 
 
 def write_table(
-    frame: pl.DataFrame,
-    path: Path,
-    name: str = "",
-    provenance: dict[str, Any] | None = None,
-    *,
-    safe: bool,
+    frame: pl.DataFrame, path: Path, name: str = "", facts: Facts | None = None, *, safe: bool
 ) -> None:
     """Write a table, if need be with where it comes from.
 
@@ -91,33 +88,30 @@ def write_table(
     path : Path
         Whose ending, one of `TABLE_ENDINGS`, tells the form.
     name : str
-        Of the table, beside its provenance in json.
-    provenance : dict, optional
+        Of the table, beside these facts in json.
+    facts : dict, optional
+        Where it comes from.
     safe : bool
         No cell of a text file is a formula of a spreadsheet.
     """
     ending = path.suffix.lower()
     if ending in SEPARATORS:
-        text = as_text(frame, provenance, SEPARATORS[ending], safe=safe)
+        text = as_text(frame, facts, SEPARATORS[ending], safe=safe)
         path.write_text(text, encoding="utf-8")
     elif ending == ".json":
         rows = frame.to_dicts()
-        content = rows if provenance is None else {**provenance, name: rows}
+        content = rows if facts is None else {**facts, name: rows}
         path.write_text(_json(content, indent=1) + "\n", encoding="utf-8")
     else:
-        metadata = {key: _json(value) for key, value in (provenance or {}).items()}
+        metadata = {key: _json(value) for key, value in (facts or {}).items()}
         frame.write_parquet(path, metadata=metadata or None)
 
 
 def as_text(
-    frame: pl.DataFrame,
-    provenance: dict[str, Any] | None = None,
-    separator: str = ",",
-    *,
-    safe: bool,
+    frame: pl.DataFrame, facts: Facts | None = None, separator: str = ",", *, safe: bool
 ) -> str:
     """Return a table as text, after lines of ``# key: json`` that say where it comes from."""
-    lines = (f"# {name}: {_json(value)}\n" for name, value in (provenance or {}).items())
+    lines = (f"# {name}: {_json(value)}\n" for name, value in (facts or {}).items())
     remarks = "".join(lines)
     if safe:  # the same for JSON
         start = f"(?<={separator}){FORMULA}"
@@ -131,9 +125,7 @@ def _json(value: Any, indent: int | None = None) -> str:
     return json.dumps(plain(value, repr), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
-def provenance(
-    request: FileRequest, method: Entry, dataset: Dataset, estimator: Any
-) -> dict[str, Any]:
+def provenance(request: FileRequest, method: Entry, dataset: Dataset, estimator: Any) -> Facts:
     """Return where a result comes from: enough to make it again."""
     parameters = estimator.get_params(deep=False)
     labelled = Counter(str(label) for label in dataset.y if label is not None)
@@ -156,7 +148,7 @@ def provenance(
     }
 
 
-def _file(name: str) -> dict[str, Any]:
+def _file(name: str) -> Facts:
     return {"file": Path(name).name, "sha256": checksum(Path(name))}
 
 

@@ -42,22 +42,22 @@ def read_dataset(request: FileRequest, steps: Steps, who: str, needs_labels: boo
     with steps.step(f"Reading {Path(request.table).name}"):
         dataset = load(request.table, request, check)
     if request.is_told:
-        console = Terminal()
-        for line in _told_of_table(request.table, dataset):
-            console.print(line)
+        _tell(request.table, dataset)
     return dataset
 
 
-def _told_of_table(file: str, dataset: Dataset) -> list[str]:
+def _tell(file: str, dataset: Dataset) -> None:
     """Say what was read, and what was done to it."""
     labelled = Counter(str(label) for label in dataset.y if label is not None)
     of_each = ", ".join(f"{n} {visible(label)}" for label, n in sorted(labelled.items())[:10])
-    return [
+    console = Terminal()
+    console.print(
         f"{Path(file).name}: {count(len(dataset.y), 'row')}, of which "
         f"{labelled.total():,} carry a label ({of_each or 'none'}"
-        f"{', ...' if len(labelled) > 10 else ''}); {count(len(dataset.variables), 'feature')}.",
-        *(f"Note: {note}" for note in dataset.notes),
-    ]
+        f"{', ...' if len(labelled) > 10 else ''}); {count(len(dataset.variables), 'feature')}."
+    )
+    for note in dataset.notes:
+        console.print(f"Note: {note}")
 
 
 def check_classes(

@@ -1,17 +1,17 @@
 """From a file to a ranking and its outputs: what ``rank`` and ``select`` have in common."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import click
 
 from semisift._base import FeatureRanker, PairRanker
 from semisift._words import count
-from semisift.cli._options import OFF, parse_parameters
+from semisift.cli._options import find_named, parse_parameters
 from semisift.cli._reading import check_classes, read_dataset
 from semisift.cli._result import CUT_SHORT, Result, check_outputs, show, write_outputs
 from semisift.cli._terminal import Steps
-from semisift.cli.rank import RankRequest
+from semisift.cli.rank import OFF, RankRequest
 from semisift.exceptions import TableError
 from semisift.io import Dataset
 from semisift.outcome import Outcome, outcome_of
@@ -65,14 +65,10 @@ def run(request: RankRequest) -> None:
         )
 
 
-def find_method(name: str, hint: str = "--method", others: Sequence[str] = ()) -> Method:
-    """Return the method of that name, or say which there are, and which `others`."""
-    if name.lower() not in METHODS:
-        raise click.BadParameter(
-            f"there is no method {name!r}. There are {', '.join([*METHODS, *others])}.",
-            param_hint=hint,
-        )
-    return METHODS[name.lower()]
+def find_method(name: str, option: str = "--method", others: Iterable[str] = ()) -> Method:
+    """Return the method of that name in letters of any size, or say which there are."""
+    known = name.lower() if name.lower() in METHODS else name
+    return find_named(METHODS, known, "method", option, others)
 
 
 def _check_wishes(request: RankRequest, method: Method) -> None:

@@ -7,15 +7,7 @@ from typing import Any
 import click
 
 from semisift.cli import STOPS
-from semisift.cli._options import (
-    A_SEED,
-    AT_LEAST_1,
-    OF_TABLES,
-    InSections,
-    Request,
-    option,
-    with_options,
-)
+from semisift.cli._options import A_SEED, AT_LEAST_1, OF_TABLES, Request, command, option
 from semisift.io.options import TableOptions
 
 PROTOCOL = (
@@ -130,10 +122,10 @@ def each_name(parts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(name for name in every if name))
 
 
-@click.command(cls=InSections, epilog=EXAMPLES)
-@click.argument("files", nargs=-1)
-@with_options(
+@command(
     CompareRequest,
+    click.argument("files", nargs=-1),
+    EXAMPLES,
     Comparison=("out", "methods", "protocol", "sweep"),
     Protocol=PROTOCOL,
     Work=("resume", "retry_failed", "max_seconds", "n_jobs", "backend", "scheduler"),

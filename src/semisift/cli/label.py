@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from semisift.cli._options import WITHOUT_PAIRS, FileRequest, InSections, option, with_options
+from semisift.cli._options import WITHOUT_PAIRS, FileRequest, command, option
 
 # Its trees do not depend on the units of the columns, and its probabilities are votes of many.
 DEFAULT_LEARNER = "co-forest"
@@ -22,6 +22,7 @@ Examples:
 class LabelRequest(FileRequest):
     """What the user asked to label."""
 
+    printed = "out"
     out: str = option(
         "Write a label and a confidence for every row (csv, tsv, parquet or json); - prints "
         "them as csv.",
@@ -36,16 +37,11 @@ class LabelRequest(FileRequest):
         default=DEFAULT_LEARNER,
     )
 
-    @property
-    def is_told(self) -> bool:
-        """Whether to say what is done; not where the labels themselves are printed."""
-        return not self.quiet and self.out != "-"
 
-
-@click.command(cls=InSections, epilog=EXAMPLES)
-@click.argument("table")
-@with_options(
+@command(
     LabelRequest,
+    click.argument("table"),
+    EXAMPLES,
     Results=("out", "probabilities", "spreadsheet_safe", "quiet"),
     Method=("method", "param", "seed", "n_jobs"),
     Table=WITHOUT_PAIRS,

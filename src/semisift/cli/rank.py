@@ -5,15 +5,7 @@ from typing import Any
 
 import click
 
-from semisift.cli._options import (
-    OF_ONE_TABLE,
-    FileRequest,
-    InSections,
-    Redundancy,
-    Top,
-    option,
-    with_options,
-)
+from semisift.cli._options import OF_ONE_TABLE, FileRequest, command, option
 
 RESULTS = ("ranking", "labels_out", "spreadsheet_safe", "report", "title", "quiet")
 METHOD = ("method", "param", "redundancy", "seed", "n_jobs", "top", "assess", "thorough")
@@ -29,10 +21,44 @@ Examples:
 """
 
 
+# What --redundancy says to rank by score alone.
+OFF = "off"
+
+
+def read_top(value: Any) -> int | str:
+    """Read a number of features, or the name of a rule that finds it."""
+    # Loads scikit-learn, which --help need not wait for.
+    from semisift.outcome.mixin import RULES
+
+    text = str(value).strip().lower()
+    if text in RULES:
+        return text
+    if not text.isdecimal() or int(text) < 1:
+        raise click.BadParameter(
+            f"must be a number of at least 1, or a rule ({', '.join(RULES)}): got {value!r}."
+        )
+    return int(text)
+
+
+def read_redundancy(value: Any) -> float | str:
+    """Read a correlation between 0 and 1, or `OFF`."""
+    text = str(value).strip().lower()
+    if text in (OFF, "none"):
+        return OFF
+    try:
+        threshold = float(text)
+    except ValueError:
+        threshold = float("nan")
+    if not 0 < threshold < 1:
+        raise click.BadParameter(f"must be between 0 and 1, or {OFF}: got {value!r}.")
+    return threshold
+
+
 @dataclass(frozen=True, kw_only=True)
 class RankRequest(FileRequest):
     """What the user asked to rank."""
 
+    printed = "ranking"
     ranking: str | None = option(
         "Write the whole ranking (csv, tsv, parquet or json); - prints it as csv.",
         "FILE",
@@ -57,14 +83,14 @@ class RankRequest(FileRequest):
         "absolute value and over all rows; off ranks by score alone.  [default: 0.7 with "
         "consensus, unless the table holds counts; off with other methods]",
         "R",
-        type=Redundancy(),
+        type=read_redundancy,
     )
     top: int | str | None = option(
         "How many features to select and show: a number, or a rule that confirms features "
         "(shadow, stability, knockoff).  [default: those that are confirmed; 20 if nothing was "
         "asked to confirm any]",
         "N|RULE",
-        type=Top(),
+        type=read_top,
     )
     assess: bool | None = option(
         "Tell how sure the ranking is, from shuffled labels (which also confirm features) and "
@@ -77,11 +103,6 @@ class RankRequest(FileRequest):
         "the ranking.",
         default=False,
     )
-
-    @property
-    def is_told(self) -> bool:
-        """Whether to say what is done; not where the ranking itself is printed."""
-        return not self.quiet and self.ranking != "-"
 
     @property
     def number(self) -> int | None:
@@ -109,9 +130,14 @@ class RankRequest(FileRequest):
         return self.must_link is not None or self.cannot_link is not None
 
 
-@click.command(cls=InSections, epilog=EXAMPLES)
-@click.argument("table")
-@with_options(RankRequest, Results=RESULTS, Method=METHOD, Table=OF_ONE_TABLE)
+@command(
+    RankRequest,
+    click.argument("table"),
+    EXAMPLES,
+    Results=RESULTS,
+    Method=METHOD,
+    Table=OF_ONE_TABLE,
+)
 def rank(**options: Any) -> None:
     """Rank the features of a table, best first.
 

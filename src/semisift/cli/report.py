@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from semisift.cli._options import InSections, Request, option, with_options
+from semisift.cli._options import Request, command, option
 
 RESULTS = ("out", "title", "markdown", "latex", "figures", "figure_format", "summary", "quiet")
 
@@ -33,9 +33,7 @@ class ReportRequest(Request):
     )
 
 
-@click.command(cls=InSections, epilog=EXAMPLES)
-@click.argument("folder", metavar="DIR")
-@with_options(ReportRequest, Results=RESULTS)
+@command(ReportRequest, click.argument("folder", metavar="DIR"), EXAMPLES, Results=RESULTS)
 def report(**options: Any) -> None:
     """Draw the report of a comparison from its records.
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from semisift.cli._options import OF_ONE_TABLE, InSections, option, with_options
+from semisift.cli._options import OF_ONE_TABLE, command, option
 from semisift.cli.rank import METHOD, RESULTS, RankRequest
 
 EXAMPLES = """\b
@@ -32,9 +32,14 @@ class SelectRequest(RankRequest):
     )
 
 
-@click.command(cls=InSections, epilog=EXAMPLES)
-@click.argument("table")
-@with_options(SelectRequest, Results=("reduced", *RESULTS), Method=METHOD, Table=OF_ONE_TABLE)
+@command(
+    SelectRequest,
+    click.argument("table"),
+    EXAMPLES,
+    Results=("reduced", *RESULTS),
+    Method=METHOD,
+    Table=OF_ONE_TABLE,
+)
 def select(**options: Any) -> None:
     """Rank the features of a table and write a table with the best of them.
 
