@@ -21,24 +21,14 @@ from semisift.io import FORMATS
 
 # Options of one call alone, which a resumed comparison does not take over. A store is data, which
 # may come from elsewhere: nothing is written to a path in it, and no machine called.
-NOT_KEPT = (
-    *("out", "files", "resume", "retry_failed", "quiet"),
-    *("report", "backend", "scheduler"),
-)
+NOT_KEPT = ("out", "files", "resume", "retry_failed", "quiet", "report", "backend", "scheduler")
 
 # Options that the numbers do not depend on.
 CHANGE_NOTHING = (*NOT_KEPT, "n_jobs", "no_report")
 
-# Options that change what the preset of the same protocol says, and its settings.
-SETTINGS = {
-    "runs": "n_runs",
-    "labels_per_class": "labels_per_class",
-    "train_size": "train_size",
-    "judge": "judges",
-    "train_on": "train_on",
-    "metric": "metrics",
-    "seed": "seed",
-}
+# Options that change what the preset of the same protocol says, and what it calls some of them.
+RENAMED = {"runs": "n_runs", "judge": "judges", "metric": "metrics"}
+SETTINGS = (*RENAMED, "labels_per_class", "train_size", "train_on", "seed")
 
 
 def dataset_name(path: Path) -> str:
@@ -173,8 +163,8 @@ def command_line(request: CompareRequest) -> str:
 def find_protocol(request: CompareRequest) -> Protocol:
     """Return the protocol with the changes that were asked for."""
     preset = find_named(PROTOCOLS, request.protocol, "protocol", "--protocol")
-    given = {option: getattr(request, option) for option in SETTINGS}
-    changes = {SETTINGS[name]: value for name, value in given.items() if value not in (None, ())}
+    given = {RENAMED.get(option, option): getattr(request, option) for option in SETTINGS}
+    changes = {name: value for name, value in given.items() if value not in (None, ())}
     if request.labels_per_class is not None:
         changes |= {"n_labelled": None, "labelled_share": None}
     if request.train_size is not None:

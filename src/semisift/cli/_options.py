@@ -34,6 +34,8 @@ OF_READING = dict.fromkeys([*FIRST, *(each.name for each in fields(Reading))])
 OF_ONE_TABLE = [name for name in OF_READING if name not in ("group", "seed")]
 WITHOUT_PAIRS = [name for name in OF_ONE_TABLE if name not in PAIR_FILES]
 
+TABLE = click.argument("table")
+
 AT_LEAST_1 = click.IntRange(min=1)
 A_SEED = click.IntRange(min=0, max=2**32 - 1)
 
@@ -95,7 +97,7 @@ def _settings_of_reading(each: Field[Any]) -> dict[str, Any]:
 
 
 class InSections(click.Command):
-    """A command whose help lists its options in the sections that `with_options` gave them."""
+    """A command whose help lists its options in the sections that `command` gave them."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one list of options for each section."""
@@ -109,36 +111,35 @@ class InSections(click.Command):
                 formatter.write_dl(records)
 
 
-def with_options(request: type, **sections: Iterable[str]) -> Callable[[Command], Command]:
-    """Add options to a command, in the order in which the help shows them.
+def command(
+    request: type,
+    argument: Callable[[Command], Command] = lambda command: command,
+    epilog: str | None = None,
+    **sections: Iterable[str],
+) -> Callable[[Command], click.Command]:
+    """Make a command of a function.
 
     Parameters
     ----------
     request : type
-        Dataclass whose fields they are.
+        Dataclass whose fields are its options.
+    argument : callable
+        What `click.argument` returns.
+    epilog : str, optional
+        Last words of its help.
     **sections
-        Names of fields, by the title of their section.
+        Names of fields in the order in which the help shows them, by the title of their section. In
+        a section "Options" the help lists itself as well.
     """
     known = {each.name: each for each in fields(request)}
 
-    def add(command: Command) -> Command:
+    def make(function: Command) -> click.Command:
         for title, names in reversed(sections.items()):
             for name in reversed([*names]):
-                command = _click_option(known[name])(command)
-                command.__click_params__[-1].section = title  # type: ignore[attr-defined]
-        return command
-
-    return add
-
-
-def command(
-    request: type, argument: Callable[[Command], Command], epilog: str, **sections: Iterable[str]
-) -> Callable[[Command], click.Command]:
-    """Make a command with an argument and sections of options; see `with_options`."""
-
-    def make(function: Command) -> click.Command:
-        function = argument(with_options(request, **sections)(function))
-        return click.command(cls=InSections, epilog=epilog)(function)
+                function = _click_option(known[name])(function)
+                function.__click_params__[-1].section = title  # type: ignore[attr-defined]
+        cls = click.Command if "Options" in sections else InSections
+        return click.command(cls=cls, epilog=epilog)(argument(function))
 
     return make
 

@@ -129,8 +129,8 @@ def _to_fit(dataset: Dataset) -> tuple[tuple[Any, Any], dict[str, Any]]:
 def _assess(request: RankRequest, dataset: Dataset, ranker: FeatureRanker, steps: Steps) -> bool:
     """Assess the ranking; return whether that came to its end."""
     effort = THOROUGH if request.thorough else LIGHT
-    rows, pairs = _to_fit(dataset)
     words = "Checking against shuffled labels and halves of the rows"
+    rows, pairs = _to_fit(dataset)
     try:
         with steps.step(words) as step, step.following(ranker):
             ranker.assess(*rows, **pairs, **effort)

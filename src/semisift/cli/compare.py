@@ -152,11 +152,8 @@ def compare(ctx: click.Context, /, **options: Any) -> None:
 
     if options["out"] is None:
         raise click.UsageError("--out DIR is missing: name a folder that keeps the records.")
-    given = {
-        name
-        for name in options
-        if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
-    }
+    default = click.core.ParameterSource.DEFAULT
+    given = {name for name in options if ctx.get_parameter_source(name) is not default}
     store, goes_on = Store(options["out"]), ""
     try:
         request = find_request(options, given)

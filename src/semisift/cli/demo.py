@@ -14,7 +14,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift.cli._options import A_SEED, AT_LEAST_1, option, with_options
+from semisift.cli._options import A_SEED, AT_LEAST_1, command, option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -251,8 +251,7 @@ class DemoRequest:
     n_jobs: int | None = option("Threads to use; -1 for all cores.", type=int)
 
 
-@click.command()
-@with_options(DemoRequest, Options=("seed", "labels_per_class", "top", "n_jobs"))
+@command(DemoRequest, Options=("seed", "labels_per_class", "top", "n_jobs"))
 def demo(**options: Any) -> None:
     """Find real measurements hidden among shuffled copies, from a few labels.
 

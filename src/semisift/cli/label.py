@@ -3,9 +3,7 @@
 from dataclasses import MISSING, dataclass
 from typing import Any
 
-import click
-
-from semisift.cli._options import WITHOUT_PAIRS, FileRequest, command, option
+from semisift.cli._options import TABLE, WITHOUT_PAIRS, FileRequest, command, option
 
 # Its trees do not depend on the units of the columns, and its probabilities are votes of many.
 DEFAULT_LEARNER = "co-forest"
@@ -40,7 +38,7 @@ class LabelRequest(FileRequest):
 
 @command(
     LabelRequest,
-    click.argument("table"),
+    TABLE,
     EXAMPLES,
     Results=("out", "probabilities", "spreadsheet_safe", "quiet"),
     Method=("method", "param", "seed", "n_jobs"),

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from semisift.cli._options import OF_ONE_TABLE, FileRequest, command, option
+from semisift.cli._options import OF_ONE_TABLE, TABLE, FileRequest, command, option
 
 RESULTS = ("ranking", "labels_out", "spreadsheet_safe", "report", "title", "quiet")
 METHOD = ("method", "param", "redundancy", "seed", "n_jobs", "top", "assess", "thorough")
@@ -130,14 +130,7 @@ class RankRequest(FileRequest):
         return self.must_link is not None or self.cannot_link is not None
 
 
-@command(
-    RankRequest,
-    click.argument("table"),
-    EXAMPLES,
-    Results=RESULTS,
-    Method=METHOD,
-    Table=OF_ONE_TABLE,
-)
+@command(RankRequest, TABLE, EXAMPLES, Results=RESULTS, Method=METHOD, Table=OF_ONE_TABLE)
 def rank(**options: Any) -> None:
     """Rank the features of a table, best first.
 

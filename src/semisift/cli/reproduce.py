@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from semisift.cli._options import AT_LEAST_1, Request, option, with_options
+from semisift.cli._options import AT_LEAST_1, Request, command, option
 from semisift.papers.targets import TARGETS
 
 # numpy, scikit-learn and rich are imported inside functions: ``semisift reproduce --help`` should
@@ -67,10 +67,10 @@ class ReproduceRequest(Request):
     )
 
 
-@click.command(epilog=f"{TARGET_LIST}\n\n{EXAMPLES}")
-@click.argument("target", type=click.Choice(list(TARGETS)), metavar="TARGET")
-@with_options(
+@command(
     ReproduceRequest,
+    click.argument("target", type=click.Choice(list(TARGETS)), metavar="TARGET"),
+    f"{TARGET_LIST}\n\n{EXAMPLES}",
     Options=("data", "out", "runs", "methods", "max_seconds", "n_jobs", "resume", "quiet"),
 )
 def reproduce(target: str, **options: Any) -> None:
@@ -84,10 +84,10 @@ def reproduce(target: str, **options: Any) -> None:
     from semisift.cli._terminal import Steps, Terminal
     from semisift.papers.reproduce import reproduce as make_again
 
-    command = _command(target, options)
+    again = _command(target, options)
     console, steps = Terminal(quiet=options["quiet"]), Steps(options.pop("quiet"))
     options |= {name: Path(options[name]) for name in FOLDERS}
-    make_again(TARGETS[target], console, steps, command=command, **options)
+    make_again(TARGETS[target], console, steps, command=again, **options)
 
 
 def _command(target: str, options: dict[str, Any]) -> str:

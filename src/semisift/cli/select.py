@@ -3,9 +3,7 @@
 from dataclasses import MISSING, dataclass
 from typing import Any
 
-import click
-
-from semisift.cli._options import OF_ONE_TABLE, command, option
+from semisift.cli._options import OF_ONE_TABLE, TABLE, command, option
 from semisift.cli.rank import METHOD, RESULTS, RankRequest
 
 EXAMPLES = """\b
@@ -33,12 +31,7 @@ class SelectRequest(RankRequest):
 
 
 @command(
-    SelectRequest,
-    click.argument("table"),
-    EXAMPLES,
-    Results=("reduced", *RESULTS),
-    Method=METHOD,
-    Table=OF_ONE_TABLE,
+    SelectRequest, TABLE, EXAMPLES, Results=["reduced", *RESULTS], Method=METHOD, Table=OF_ONE_TABLE
 )
 def select(**options: Any) -> None:
     """Rank the features of a table and write a table with the best of them.
