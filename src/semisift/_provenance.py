@@ -2,7 +2,7 @@
 
 import math
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -27,7 +27,7 @@ def versions(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
     return own | {name: version_of(name) for name in packages}
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any, as_text: Callable[[Any], str] = setting) -> Any:
     """Return a value as reading it back from JSON would give it; what JSON cannot hold as text.
 
     Examples
@@ -36,11 +36,11 @@ def plain(value: Any) -> Any:
     {'sizes': [1, 2], 'value': None, 'most': 'inf', 'class': "<class 'dict'>"}
     """
     if isinstance(value, dict):
-        return {str(name): plain(part) for name, part in value.items()}
+        return {str(name): plain(part, as_text) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
+        return [plain(part, as_text) for part in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(float(value))
     if isinstance(value, str | int | float | None):
         return float(value) if isinstance(value, float) else value  # numpy's are Python's, too
-    return plain(value.tolist()) if hasattr(value, "tolist") else setting(value)
+    return plain(value.tolist(), as_text) if hasattr(value, "tolist") else as_text(value)

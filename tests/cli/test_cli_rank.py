@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from semisift import LEARNERS, METHODS, SSFI, Consensus
-from semisift.cli import _progress
+from semisift.cli import _terminal
 from tests.commands import FEATURES, call, write_table
 from tests.conftest import make_data
 
@@ -251,7 +251,7 @@ def test_methods_are_listed_a_line_each_and_told(monkeypatch):
 
 
 def test_progress_is_shown_on_a_terminal_after_a_while(folder, monkeypatch):
-    monkeypatch.setattr(_progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(_terminal, "PATIENCE", 0.0)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
     slow = ["--method", "ssfi", "--param", "n_members=60000", "--param", "variant=paper"]
@@ -260,7 +260,7 @@ def test_progress_is_shown_on_a_terminal_after_a_while(folder, monkeypatch):
     assert "% " in shown
     assert " left" in shown
     assert rank(folder, *slow, "--quiet").stderr == ""
-    monkeypatch.setattr(_progress, "PATIENCE", 60.0)
+    monkeypatch.setattr(_terminal, "PATIENCE", 60.0)
     assert rank(folder).stderr == ""
 
 

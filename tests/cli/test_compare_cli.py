@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris, load_wine
 
 import semisift
 from semisift import Protocol, Results, read_table
-from semisift.cli import _compare_run, _progress, main
+from semisift.cli import _compare_run, _terminal, main
 
 METHODS = "fisher,random,all-labels"
 QUICK = ["--runs", 2, "--sizes", "1-3", "--judge", "nb"]
@@ -237,7 +237,7 @@ def test_names_of_files_are_not_markup(folder):
 
 
 def test_progress_is_shown_on_a_terminal(folder, monkeypatch):
-    monkeypatch.setattr(_progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(_terminal, "PATIENCE", 0.0)
     assert compare().stderr == ""
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")

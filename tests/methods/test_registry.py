@@ -5,6 +5,8 @@ import pytest
 
 import semisift
 from semisift import LEARNERS, METHODS, FeatureRanker
+from semisift.registry import Learner, Method
+from semisift.registry.entries import read_entries
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -66,3 +68,56 @@ def test_docstrings_have_no_open_slot(entry):
     named = {name for names in documented for name in names.split(", ")}
     if "    Parameters\n" in doc:  # others are as the class they name
         assert set(inspect.signature(entry.cls).parameters) <= named
+
+
+# --- the files that hold the entries --------------------------------------------------------------
+
+ENTRY = {
+    "path": "semisift.filters.variance:VarianceScore",
+    "summary": "A score.",
+    "citation": "Nobody (2000).\nA paper.",
+    "cost": "rows",
+    "source": "formula",
+    "meaning": "It means\nnothing. Nor that.",
+}
+
+
+def read(tmp_path, fields, cls=Method):
+    lines = [f'{key} = """{value}"""' for key, value in fields.items()]
+    (tmp_path / "entries.toml").write_text("\n".join(["[mine]", *lines]), encoding="utf-8")
+    return read_entries(cls, tmp_path / "entries.toml")
+
+
+def test_an_entry_is_read_with_its_lines_joined(tmp_path):
+    entry = read(tmp_path, ENTRY)["mine"]
+    assert (entry.name, entry.family, entry.direction) == ("mine", "filters", "high")
+    assert entry.meaning == "It means nothing. Nor that."
+    assert read(tmp_path, {**ENTRY, "direction": "low"})["mine"].direction == "low"
+
+
+@pytest.mark.parametrize("field", ENTRY)
+def test_an_entry_that_lacks_a_field_is_named(tmp_path, field):
+    fields = {key: value for key, value in ENTRY.items() if key != field}
+    with pytest.raises(ValueError, match=rf"entries\.toml: mine lacks the field '{field}'\."):
+        read(tmp_path, fields)
+
+
+@pytest.mark.parametrize(
+    ("cls", "field", "value", "message"),
+    [
+        (Method, "price", "low", "mine has a field 'price', which Method does not know"),
+        (Method, "name", "yours", "mine has a field 'name', which Method does not know"),
+        (Learner, "direction", "low", "mine has a field 'direction', which Learner does not know"),
+        (Method, "direction", "up", "mine has the direction 'up', which is none of high, low"),
+        (Method, "source", "", "mine has the source '', which is none of formula, reading"),
+    ],
+)
+def test_an_entry_with_a_wrong_field_is_named(tmp_path, cls, field, value, message):
+    with pytest.raises(ValueError, match=message):
+        read(tmp_path, {**ENTRY, field: value}, cls)
+
+
+def test_an_entry_with_a_number_is_named(tmp_path):
+    (tmp_path / "entries.toml").write_text("[mine]\ncost = 3", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"mine lacks .*; it has the cost 3, which is no text\.$"):
+        read_entries(Method, tmp_path / "entries.toml")

@@ -4,47 +4,41 @@ Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted, 143 terminated.
 """
 
 import importlib
+import signal
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import click
 
 from semisift._words import for_terminal
-from semisift.cli._signals import STOPS, terminable
 from semisift.io.options import saying_flags
 
-# name -> (where the command lives, what ``semisift --help`` says of it). The help text stands here
-# because asking the command for it would import numpy and scikit-learn.
-COMMANDS: dict[str, tuple[str, str]] = {
-    "compare": (
-        "semisift.cli.compare:compare",
-        "Compare methods on labelled tables, and keep every record.",
-    ),
-    "demo": (
-        "semisift.cli.demo:demo",
-        "Find real measurements hidden among shuffled copies, from a few labels.",
-    ),
-    "label": (
-        "semisift.cli.label:label",
-        "Label the rows of a table that carry no label.",
-    ),
-    "methods": (
-        "semisift.cli.methods:methods",
-        "List the methods, a line each, or tell all about one.",
-    ),
-    "rank": ("semisift.cli.rank:rank", "Rank the features of a table, best first."),
-    "report": (
-        "semisift.cli.report:report",
-        "Draw the report of a comparison from its records.",
-    ),
-    "reproduce": (
-        "semisift.cli.reproduce:reproduce",
-        "Make a table or figure of a paper again, beside the published numbers.",
-    ),
-    "select": (
-        "semisift.cli.select:select",
-        "Rank the features of a table and write a table with the best of them.",
-    ),
+# What ``semisift --help`` says of the commands. Asking them for it would import numpy and
+# scikit-learn.
+COMMANDS = {
+    "compare": "Compare methods on labelled tables, and keep every record.",
+    "demo": "Find real measurements hidden among shuffled copies, from a few labels.",
+    "label": "Label the rows of a table that carry no label.",
+    "methods": "List the methods, a line each, or tell all about one.",
+    "rank": "Rank the features of a table, best first.",
+    "report": "Draw the report of a comparison from its records.",
+    "reproduce": "Make a table or figure of a paper again, beside the published numbers.",
+    "select": "Rank the features of a table and write a table with the best of them.",
+}
+
+
+class Terminated(BaseException):
+    """SIGTERM came. No `Exception`: a run that fails is recorded, and this is no failure."""
+
+
+# what stops a command from outside -> what is said, exit code as a shell shows it
+STOPS: dict[type[BaseException], tuple[str, int]] = {
+    KeyboardInterrupt: ("Interrupted.", 128 + signal.SIGINT),
+    Terminated: ("Terminated.", 128 + signal.SIGTERM),
 }
 
 
@@ -59,21 +53,21 @@ class LazyGroup(click.Group):
         """Import one command, or return None where there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
-        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
+        module = importlib.import_module(f"semisift.cli.{cmd_name}")
+        command: click.Command = getattr(module, cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands from ``COMMANDS`` alone."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+            formatter.write_dl(sorted(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; interruptions exit with 130 or 143 and bad input with 1."""
         show_as_python_does = warnings.showwarning
         warnings.showwarning = _show_warning
         try:
-            with terminable(), saying_flags():
+            with _terminable(), saying_flags():
                 return super().invoke(ctx)
         except tuple(STOPS) as stop:
             words, code = STOPS[type(stop)]
@@ -87,6 +81,23 @@ class LazyGroup(click.Group):
             raise
         finally:
             warnings.showwarning = show_as_python_does
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Raise `Terminated` in the block where SIGTERM comes."""
+    if threading.current_thread() is not threading.main_thread():  # no other can be signalled
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _raise)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    raise Terminated
 
 
 def _show_warning(message: Warning | str, *args: Any, **kwargs: Any) -> None:

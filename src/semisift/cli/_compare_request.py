@@ -3,90 +3,32 @@
 import os
 import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Collection, Iterable
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from semisift._words import printable, quoted
+from semisift.cli._options import blaming, find_named
 from semisift.cli._own_classes import import_own_classes, own_names
+from semisift.cli.compare import CompareRequest, compare, each_name
 from semisift.evaluation.judges import find_judges
 from semisift.evaluation.protocol import PROTOCOLS, Protocol
 from semisift.evaluation.store import ABOUT, Store, damage_named
-from semisift.io import FORMATS, TableOptions
+from semisift.io import FORMATS
 
 # Options of one call alone, which a resumed comparison does not take over. A store is data, which
 # may come from elsewhere: nothing is written to a path in it, and no machine called.
-NOT_KEPT = (
-    *("out", "files", "resume", "retry_failed", "quiet"),
-    *("report", "backend", "scheduler"),
-)
+NOT_KEPT = ("out", "files", "resume", "retry_failed", "quiet", "report", "backend", "scheduler")
 
 # Options that the numbers do not depend on.
 CHANGE_NOTHING = (*NOT_KEPT, "n_jobs", "no_report")
 
-# Options that change what the preset of the same protocol says, and its settings.
-SETTINGS = {
-    "runs": "n_runs",
-    "labels_per_class": "labels_per_class",
-    "train_size": "train_size",
-    "judge": "judges",
-    "train_on": "train_on",
-    "metric": "metrics",
-    "seed": "seed",
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class CompareRequest(TableOptions):
-    """What the user asked for: a field for each option, by its name.
-
-    `files` are the paths of the data sets, by their names.
-    """
-
-    files: dict[str, str]
-    out: str
-    methods: tuple[str, ...]
-    protocol: str
-    sweep: str | None
-    runs: int | None
-    labels_per_class: int | None
-    train_size: float | None
-    sizes: str | None
-    judge: tuple[str, ...]
-    train_on: Any
-    scaling: Any
-    metric: tuple[str, ...]
-    seed: int | None
-    resume: bool
-    retry_failed: bool
-    max_seconds: float | None
-    n_jobs: int | None
-    backend: str
-    scheduler: str | None
-    report: str | None
-    no_report: bool
-    quiet: bool
-
-    @property
-    def entrants(self) -> list[str]:
-        """Names of the methods with their parameters, each of them once."""
-        return _each_name(self.methods)
-
-    @property
-    def notes(self) -> dict[str, Any]:
-        """What the store keeps: how to do it again, and what resuming it needs to know."""
-        options = {name: value for name, value in asdict(self).items() if name not in NOT_KEPT}
-        files = {name: os.path.abspath(path) for name, path in self.files.items()}
-        return {"command": command_line(self), "options": options, "files": files}
-
-
-def _each_name(parts: Iterable[str]) -> list[str]:
-    every = [name.strip() for part in parts for name in part.split(",")]
-    return list(dict.fromkeys(name for name in every if name))
+# Options that change what the preset of the same protocol says, and what it calls some of them.
+RENAMED = {"runs": "n_runs", "judge": "judges", "metric": "metrics"}
+SETTINGS = (*RENAMED, "labels_per_class", "train_size", "train_on", "seed")
 
 
 def dataset_name(path: Path) -> str:
@@ -143,21 +85,20 @@ def find_request(options: dict[str, Any], given: set[str]) -> CompareRequest:
     now = {name: value for name, value in options.items() if name in given or name not in before}
     merged = {**before, **now, "files": {**kept.get("files", {}), **files}}
     kept_methods = before.get("methods", ())
-    new = [name for name in _each_name(options["methods"]) if name not in _each_name(kept_methods)]
+    new = [name for name in each_name(options["methods"]) if name not in each_name(kept_methods)]
     merged["methods"] = (*kept_methods, *new)
     return CompareRequest(**merged)
 
 
 def _kept_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options that a store keeps, if they are what the command line could have given."""
-    from semisift.cli.compare import compare
-
     ctx, found = click.Context(compare), {}
     for option in compare.params:
         name = str(option.name)
         if name in NOT_KEPT or name not in options:
             continue
-        value = found[name] = _as_tuple(options[name])
+        kept = options[name]
+        value = found[name] = tuple(kept) if isinstance(kept, list) else kept
         try:
             is_right = isinstance(value, tuple) == option.multiple
             is_right = is_right and option.type_cast_value(ctx, value) == value
@@ -170,14 +111,10 @@ def _kept_options(options: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _as_tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
 def _check_own_classes(before: dict[str, Any], options: dict[str, Any]) -> None:
     """Refuse to import what a store names: that is for the user to say, in each call."""
-    said = _each_name(options["methods"])
-    methods = [name for name in _each_name(before.get("methods", ())) if name not in said]
+    said = each_name(options["methods"])
+    methods = [name for name in each_name(before.get("methods", ())) if name not in said]
     judges = () if options["judge"] else before.get("judge", ())
     if again := _own_classes_again(methods, judges):
         raise click.UsageError(
@@ -195,6 +132,13 @@ def _own_classes_again(methods: Iterable[str], judges: Collection[str]) -> str:
     return " ".join(words)
 
 
+def notes_of(request: CompareRequest) -> dict[str, Any]:
+    """Return what the store keeps: how to do it again, and what resuming it needs to know."""
+    options = {name: value for name, value in asdict(request).items() if name not in NOT_KEPT}
+    files = {name: os.path.abspath(path) for name, path in request.files.items()}
+    return {"command": command_line(request), "options": options, "files": files}
+
+
 def resume_command(request: CompareRequest) -> str:
     """Return the command that goes on."""
     words = ["semisift compare --resume --out", shlex.quote(request.out)]
@@ -203,8 +147,6 @@ def resume_command(request: CompareRequest) -> str:
 
 def command_line(request: CompareRequest) -> str:
     """Return the command that makes the same records, without the folders of this machine."""
-    from semisift.cli.compare import compare
-
     ctx = click.Context(compare)
     files = [shlex.quote(Path(path).name) for path in request.files.values()]
     lines = [" ".join(["semisift compare", *files])]
@@ -220,14 +162,9 @@ def command_line(request: CompareRequest) -> str:
 
 def find_protocol(request: CompareRequest) -> Protocol:
     """Return the protocol with the changes that were asked for."""
-    if request.protocol not in PROTOCOLS:
-        raise click.BadParameter(
-            f"there is no protocol {request.protocol!r}. There are {', '.join(PROTOCOLS)}.",
-            param_hint="--protocol",
-        )
-    preset = PROTOCOLS[request.protocol]
-    given = {option: getattr(request, option) for option in SETTINGS}
-    changes = {SETTINGS[name]: value for name, value in given.items() if value not in (None, ())}
+    preset = find_named(PROTOCOLS, request.protocol, "protocol", "--protocol")
+    given = {RENAMED.get(option, option): getattr(request, option) for option in SETTINGS}
+    changes = {name: value for name, value in given.items() if value not in (None, ())}
     if request.labels_per_class is not None:
         changes |= {"n_labelled": None, "labelled_share": None}
     if request.train_size is not None:
@@ -263,12 +200,3 @@ def parse_sizes(text: str) -> tuple[int, ...]:
         first, last = match.groups(default=match[1])
         sizes.extend(range(int(first), int(last) + 1))
     return tuple(sizes)
-
-
-@contextmanager
-def blaming(option: str) -> Iterator[None]:
-    """Name the option that holds what cannot be used."""
-    try:
-        yield
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint=option) from error

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 import joblib
@@ -10,12 +11,14 @@ import joblib
 from semisift._compare import compare
 from semisift._labels import UNLABELLED
 from semisift._words import count, visible
-from semisift.cli._compare_request import CompareRequest, blaming, find_protocol
+from semisift.cli._compare_request import find_protocol, notes_of
+from semisift.cli._options import blaming
+from semisift.cli._outputs import Targets
 from semisift.cli._own_classes import import_own_classes
-from semisift.cli._progress import Steps
+from semisift.cli._reading import check_reading, labels_are_not_named
 from semisift.cli._standings import show
-from semisift.cli._tables import check_reading, labels_are_not_named
-from semisift.cli._targets import Targets
+from semisift.cli._terminal import Steps
+from semisift.cli.compare import CompareRequest
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import find_entrants
 from semisift.evaluation.runs import check_splits
@@ -54,19 +57,10 @@ def run(request: CompareRequest) -> bool:
                 click.echo(line)
         sets.append(data)
     with _backend(request), steps.step("Comparing") as step:
-        results = compare(
-            request.entrants,
-            sets,
-            protocol,
-            sweep=sweep,
-            out=request.out,
-            resume=request.resume,
-            retry_failed=request.retry_failed,
-            max_seconds=request.max_seconds,
-            n_jobs=request.n_jobs,
-            on_record=step.hear,
-            notes=request.notes,
-        )
+        taken = ("out", "resume", "retry_failed", "max_seconds", "n_jobs")
+        options: dict[str, Any] = {name: getattr(request, name) for name in taken}
+        options |= {"sweep": sweep, "on_record": step.hear, "notes": notes_of(request)}
+        results = compare(request.entrants, sets, protocol, **options)
     if report is not None:
         with steps.step("Writing the report"):
             results.report(report)
@@ -78,9 +72,7 @@ def run(request: CompareRequest) -> bool:
 def _check(request: CompareRequest) -> None:
     """Refuse what cannot be meant, before any file is read."""
     if not request.files:
-        also = ""
-        if request.resume:
-            also = f" {request.out} holds no comparison that names them."
+        also = f" {request.out} holds no comparison that names them." if request.resume else ""
         raise click.UsageError(f"FILES are missing: name the tables to compare on.{also}")
     if not request.entrants:
         raise click.UsageError("--methods is missing: name what to compare, as ssfi,fisher,random.")

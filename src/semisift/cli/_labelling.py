@@ -1,32 +1,29 @@
 """From a file to a label for every row: what ``label`` does."""
 
 import inspect
-import warnings
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
+from rich.table import Column, Table
+from rich.text import Text
 from sklearn.ensemble import RandomForestClassifier
 
 from semisift._files import drafts
 from semisift._words import count, visible
 from semisift.cli import _outputs
-from semisift.cli._options import OWN_OPTIONS_OF_LEARNERS, parse_parameters
-from semisift.cli._progress import Step, Steps
+from semisift.cli._options import OWN_OPTIONS_OF_LEARNERS, find_named, parse_parameters
 from semisift.cli._reading import check_classes, read_dataset
-from semisift.cli._result import FileRequest, provenance, trial_sentence
-from semisift.cli._targets import Targets
+from semisift.cli._terminal import Step, Steps, Terminal
+from semisift.cli.label import LabelRequest
 from semisift.evaluation.judges import JUDGES
 from semisift.evaluation.specs import make, set_seeds
-from semisift.exceptions import NothingUnlabelledWarning
 from semisift.io import Dataset
 from semisift.registry import LEARNERS, Learner
-
-if TYPE_CHECKING:
-    import polars as pl
 
 # What ``--param estimator=NAME`` may name, and what serves where one is needed and none is named.
 ESTIMATORS = {**JUDGES, "forest": RandomForestClassifier}
@@ -36,20 +33,6 @@ DEFAULT_ESTIMATOR = "forest"
 # doubtful labels is warned of.
 DOUBTFUL_MARGIN = 0.2
 MANY_DOUBTFUL = 0.25
-
-
-@dataclass(frozen=True, kw_only=True)
-class LabelRequest(FileRequest):
-    """What the user asked to label."""
-
-    method: str
-    out: str
-    probabilities: bool
-
-    @property
-    def is_told(self) -> bool:
-        """Whether to say what is done; not where the labels themselves are printed."""
-        return not self.quiet and self.out != "-"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +46,8 @@ class Labelled:
     dataset : Dataset
     classifier : object
         Fitted.
+    is_given : bool array of shape (n_rows,)
+        Which labels are the user's.
     labels : object array of shape (n_rows,)
         The given label, or else the predicted one.
     probabilities : array of shape (n_rows, n_classes), or None
@@ -73,13 +58,9 @@ class Labelled:
     learner: Learner
     dataset: Dataset
     classifier: Any
+    is_given: NDArray[np.bool_]
     labels: NDArray[Any]
     probabilities: NDArray[np.floating] | None
-
-    @property
-    def is_given(self) -> NDArray[np.bool_]:
-        """Which labels are the user's."""
-        return np.array([label is not None for label in self.dataset.y], dtype=bool)
 
     @property
     def confidence(self) -> NDArray[np.floating]:
@@ -87,22 +68,16 @@ class Labelled:
         if self.probabilities is None:
             return np.full(len(self.labels), np.nan)
         code = {label: i for i, label in enumerate(self.classifier.classes_.tolist())}
-        return self.probabilities[
-            np.arange(len(self.labels)), [code[label] for label in self.labels.tolist()]
-        ]
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """Where the labels come from."""
-        return provenance(self.request, self.learner, self.dataset, self.classifier)
+        codes = [code[label] for label in self.labels.tolist()]
+        return self.probabilities[np.arange(len(codes)), codes]
 
 
 def run(request: LabelRequest) -> None:
     """Read, learn, label, write and show."""
-    learner = find_learner(request.method)
+    learner = find_named(LEARNERS, request.method, "learner", "--method")
     path = None
     if request.out != "-":
-        targets = Targets([request.table, *request.files_beside.values()])
+        targets = _outputs.Targets([request.table, *request.files_beside.values()])
         path = targets.add(request.out, "--out", _outputs.TABLE_ENDINGS)
     classifier = _make(learner, request)
     steps = Steps(request.quiet)
@@ -110,24 +85,16 @@ def run(request: LabelRequest) -> None:
     check_classes(dataset, learner.name, "two_classes")
     with steps.step(f"Labelling {count(len(dataset.y), 'row')} by {learner.name}") as step:
         labelled = _label(request, learner, dataset, classifier, step)
-    safe = request.spreadsheet_safe
+    frame, safe = _frame(labelled), request.spreadsheet_safe
+    facts = _outputs.provenance(request, learner, dataset, classifier)
     if path is None:
-        click.echo(_outputs.as_text(_frame(labelled), labelled.facts, safe=safe), nl=False)
+        click.echo(_outputs.as_text(frame, facts, safe=safe), nl=False)
     else:
         with steps.step("Writing the labels"), drafts([path]) as (draft,):
-            _outputs.write_table(_frame(labelled), draft, "labels", labelled.facts, safe=safe)
+            _outputs.write_table(frame, draft, "labels", facts, safe=safe)
         if not request.quiet:
             _show(labelled)
     _warn_of_doubtful(labelled)
-
-
-def find_learner(name: str, hint: str = "--method") -> Learner:
-    """Return the learner of that name, or say which there are."""
-    if name not in LEARNERS:
-        raise click.BadParameter(
-            f"there is no learner {name!r}. There are {', '.join(LEARNERS)}.", param_hint=hint
-        )
-    return LEARNERS[name]
 
 
 def _make(learner: Learner, request: LabelRequest) -> Any:
@@ -154,32 +121,23 @@ def _make(learner: Learner, request: LabelRequest) -> Any:
 def _label(
     request: LabelRequest, learner: Learner, dataset: Dataset, classifier: Any, step: Step
 ) -> Labelled:
-    hears = hasattr(classifier, "set_callbacks")
-    if hears:
-        classifier.set_callbacks(step)
     try:
-        with warnings.catch_warnings():
-            # said in the table's own words
-            warnings.simplefilter("ignore", NothingUnlabelledWarning)
+        with step.following(classifier):
             classifier.fit(dataset.X, dataset.y)
-        labels = classifier.predict(dataset.X).astype(object)
-        has_probabilities = hasattr(classifier, "predict_proba")
-        probabilities = classifier.predict_proba(dataset.X) if has_probabilities else None
+            labels = classifier.predict(dataset.X).astype(object)
+            has_probabilities = hasattr(classifier, "predict_proba")
+            probabilities = classifier.predict_proba(dataset.X) if has_probabilities else None
     except TypeError as error:  # as classifiers refuse a sparse matrix
         raise ValueError(f"{learner.name} cannot learn from {request.table}: {error}") from error
-    if hears:
-        classifier.set_callbacks()
-    given = np.array([label is not None for label in dataset.y], dtype=bool)
-    labels[given] = dataset.y[given]
-    return Labelled(request, learner, dataset, classifier, labels, probabilities)
+    is_given = np.array([label is not None for label in dataset.y], dtype=bool)
+    labels[is_given] = dataset.y[is_given]
+    return Labelled(request, learner, dataset, classifier, is_given, labels, probabilities)
 
 
 # --- what is written ------------------------------------------------------------------------------
 
 
-def _frame(labelled: Labelled) -> "pl.DataFrame":
-    import polars as pl
-
+def _frame(labelled: Labelled) -> pl.DataFrame:
     dataset = labelled.dataset
     columns: dict[str, Any] = {
         "row": dataset.row_names or [str(row + 1) for row in dataset.rows],
@@ -188,10 +146,8 @@ def _frame(labelled: Labelled) -> "pl.DataFrame":
         "confidence": [None if np.isnan(value) else value for value in labelled.confidence],
     }
     if labelled.request.probabilities and labelled.probabilities is not None:
-        for label, column in zip(
-            labelled.classifier.classes_, labelled.probabilities.T, strict=True
-        ):
-            columns[f"p_{label}"] = column
+        names = [f"p_{label}" for label in labelled.classifier.classes_]
+        columns |= zip(names, labelled.probabilities.T, strict=True)
     types = {"given_label": pl.String, "confidence": pl.Float64}
     return pl.DataFrame(columns, schema_overrides=types)
 
@@ -201,30 +157,21 @@ def _frame(labelled: Labelled) -> "pl.DataFrame":
 
 def _show(labelled: Labelled) -> None:
     """Print how many rows have which label, and how sure the classifier is."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from semisift.cli._terminal import Terminal
-
     console = Terminal()
     is_given, confidence = labelled.is_given, labelled.confidence
     console.print(f"The labels of all rows by {labelled.learner.name}")
-    table = Table()
-    table.add_column("label", overflow="fold")
-    for heading in ("given", "predicted", "mean confidence"):
-        table.add_column(heading, justify="right")
+    numbers = [Column(name, justify="right") for name in ("given", "predicted", "mean confidence")]
+    table = Table(Column("label", overflow="fold"), *numbers)
     given = Counter(labelled.labels[is_given].tolist())
     predicted = Counter(labelled.labels[~is_given].tolist())
     for label in labelled.classifier.classes_.tolist():
-        here = confidence[~is_given & (labelled.labels == label)]
-        table.add_row(
-            Text(visible(label)), f"{given[label]:,}", f"{predicted[label]:,}", _mean(here)
-        )
+        here = _mean(confidence[~is_given & (labelled.labels == label)])
+        table.add_row(Text(visible(label)), f"{given[label]:,}", f"{predicted[label]:,}", here)
     table.add_section()
-    totals = (f"{given.total():,}", f"{predicted.total():,}", _mean(confidence[~is_given]))
-    table.add_row("all", *totals)
+    everywhere = _mean(confidence[~is_given])
+    table.add_row("all", f"{given.total():,}", f"{predicted.total():,}", everywhere)
     console.print(table)
-    if (trial := trial_sentence(labelled.dataset, labelled.labels)) is not None:
+    if (trial := _outputs.trial_sentence(labelled.dataset, labelled.labels)) is not None:
         console.print(trial)
     console.print(f"Written: {labelled.request.out}")
 

@@ -1,17 +1,18 @@
-"""Options that several commands share, and what they mean."""
+"""Options of the command line: fields of what a command is asked for, each spelled once."""
 
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import Field, fields
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import MISSING, Field, dataclass, field, fields
+from typing import Any, ClassVar, TypeVar
 
 import click
 
-from semisift.cli._values import Redundancy, Top
 from semisift.evaluation.specs import parse_settings
 from semisift.io.options import Reading, TableOptions
 
 Command = Callable[..., Any]
+Named = TypeVar("Named")
 
 # Parameters of rankers that have an option of their own.
 OWN_OPTIONS = {
@@ -24,131 +25,79 @@ OWN_OPTIONS = {
 # The same for learners.
 OWN_OPTIONS_OF_LEARNERS = {name: OWN_OPTIONS[name] for name in ("random_state", "n_jobs")}
 
-
-def _click_option(each: Field[Any]) -> Callable[[Command], Command]:
-    """Make the option of the command line for an option of reading."""
-    about, default = each.metadata["about"], each.default
-    flag = f"--{each.name.replace('_', '-')}"
-    settings: dict[str, Any] = {"metavar": each.metadata["kind"] or None, "default": default}
-    if isinstance(default, tuple):
-        settings |= {"multiple": True}
-        about += " May be repeated."
-    elif each.metadata["choices"]:
-        settings |= {"type": click.Choice(each.metadata["choices"])}
-    elif each.metadata["kind"] == "K":
-        settings |= {"type": click.IntRange(min=1)}
-    elif "bool" in str(each.type):
-        settings |= {"is_flag": True}
-        flag += "" if default is False else f"/--no-{each.name}"
-    is_shown = isinstance(default, str)
-    return click.option(flag, each.name, help=about, show_default=is_shown, **settings)
-
-
-READING = {each.name: _click_option(each) for each in fields(Reading) if each.name != "seed"}
-
+# Options of reading: those that make sense for several labelled tables at once, those of one table,
+# and those of a table for what does not learn from pairs.
+OF_TABLES = [each.name for each in fields(TableOptions)]
 PAIR_FILES = ("must_link", "cannot_link")
 FIRST = ("label", "labels", *PAIR_FILES)
+OF_READING = dict.fromkeys([*FIRST, *(each.name for each in fields(Reading))])
+OF_ONE_TABLE = [name for name in OF_READING if name not in ("group", "seed")]
+WITHOUT_PAIRS = [name for name in OF_ONE_TABLE if name not in PAIR_FILES]
 
-TABLE_OPTIONS = [READING[name] for name in dict.fromkeys((*FIRST, *READING)) if name != "group"]
+TABLE = click.argument("table")
 
-# For what does not learn from pairs.
-LABELLED_TABLE_OPTIONS = [
-    option for option in TABLE_OPTIONS if option not in [READING[name] for name in PAIR_FILES]
-]
+AT_LEAST_1 = click.IntRange(min=1)
+A_SEED = click.IntRange(min=0, max=2**32 - 1)
 
-# Those that make sense for several labelled tables at once.
-DATASET_OPTIONS = [READING[each.name] for each in fields(TableOptions)]
+# --- from fields to options -----------------------------------------------------------------------
 
-SPREADSHEET_SAFE = click.option(
-    "--spreadsheet-safe",
-    is_flag=True,
-    help="Put ' before text that a spreadsheet program would run as a formula, in the csv and tsv "
-    "files of rankings and labels.",
-)
 
-QUIET = click.option("--quiet", "-q", is_flag=True, help="Print errors and warnings only.")
+def option(
+    about: str, kind: str | None = None, *flags: str, default: Any = None, **settings: Any
+) -> Any:
+    """Declare a field of a request that is an option of the command line.
 
-PARAM = click.option(
-    "--param",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Parameter of the method, as in Python: n_members=500, variant=paper. May be repeated.",
-)
+    Parameters
+    ----------
+    about : str
+        What the help says.
+    kind : str, optional
+        What stands there for its values.
+    *flags : str
+        How it is written, if not as the name of the field.
+    default : object
+        A tuple where the option may be repeated, False for one without a value, `MISSING` for one
+        that must be given.
+    **settings
+        Of `click.option`.
+    """
+    settings |= {"help": about, "metavar": kind}
+    return field(default=default, metadata={"flags": flags, "settings": settings})
 
-SEED = click.option(
-    "--seed",
-    default=0,
-    show_default=True,
-    type=click.IntRange(min=0, max=2**32 - 1),
-    metavar="N",
-    help="Seed of every random choice. The same seed gives the same result everywhere.",
-)
 
-N_JOBS = click.option(
-    "--n-jobs",
-    default=None,
-    type=int,
-    help="Threads, -1 for all cores. The result does not depend on it.",
-)
+def _click_option(each: Field[Any]) -> Callable[[Command], Command]:
+    """Make the option of the command line for a field."""
+    default, flags = each.default, each.metadata.get("flags")
+    is_shown = isinstance(default, str | int) and not isinstance(default, bool)
+    settings: dict[str, Any] = {"default": default, "show_default": is_shown}
+    if default is MISSING:
+        settings = {"required": True}
+    if isinstance(default, tuple):
+        settings["multiple"] = True
+    if default is False:
+        settings["is_flag"] = True
+    settings |= each.metadata.get("settings") or _settings_of_reading(each)
+    if not flags:
+        flag = each.name.replace("_", "-")
+        is_switch = default is None and "bool" in str(each.type)
+        flags = (f"--{flag}/--no-{flag}" if is_switch else f"--{flag}",)
+    return click.option(*flags, each.name, **settings)
 
-METHOD_OPTIONS = [
-    click.option(
-        "--method",
-        metavar="NAME",
-        help="How to rank; `semisift methods` lists the names.  [default: consensus, the mean "
-        "place with four methods]",
-    ),
-    PARAM,
-    click.option(
-        "--redundancy",
-        type=Redundancy(),
-        metavar="R",
-        help="Put near-copies last: features whose correlation with a better one exceeds R, in "
-        "absolute value and over all rows; off ranks by score alone.  [default: 0.7 with "
-        "consensus, unless the table holds counts; off with other methods]",
-    ),
-    SEED,
-    N_JOBS,
-    click.option(
-        "--top",
-        type=Top(),
-        metavar="N|RULE",
-        help="How many features to select and show: a number, or a rule that confirms features "
-        "(shadow, stability, knockoff).  [default: those that are confirmed; 20 if nothing was "
-        "asked to confirm any]",
-    ),
-    click.option(
-        "--assess/--no-assess",
-        default=None,
-        help="Tell how sure the ranking is, from shuffled labels (which also confirm features) and "
-        "from halves of the rows; takes about five times as long as the ranking.  [default: yes "
-        "for rank without --method and without a rule, else no]",
-    ),
-    click.option(
-        "--thorough",
-        is_flag=True,
-        help="Confirm features by the rule shadow, unless --top says otherwise, and assess the "
-        "ranking with more repetitions and whole committees. Takes some hundred times as long as "
-        "the ranking.",
-    ),
-]
 
-OUTPUT_OPTIONS = [
-    click.option(
-        "--labels-out",
-        metavar="FILE",
-        help="Write the label and the confidence that the method gives to every row (csv, tsv, "
-        "parquet or json).",
-    ),
-    SPREADSHEET_SAFE,
-    click.option("--report", metavar="FILE", help="Write a page to show: one HTML file."),
-    click.option("--title", metavar="TEXT", help="Title of the report."),
-    QUIET,
-]
+def _settings_of_reading(each: Field[Any]) -> dict[str, Any]:
+    about, kind, choices = (each.metadata[key] for key in ("about", "kind", "choices"))
+    settings = {"help": about, "metavar": kind or None}
+    if isinstance(each.default, tuple):
+        settings["help"] += " May be repeated."
+    elif choices:
+        settings["type"] = click.Choice(choices)
+    elif kind == "K":
+        settings["type"] = AT_LEAST_1
+    return settings
 
 
 class InSections(click.Command):
-    """A command whose help lists its options in the sections that `with_options` gave them."""
+    """A command whose help lists its options in the sections that `command` gave them."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one list of options for each section."""
@@ -162,17 +111,87 @@ class InSections(click.Command):
                 formatter.write_dl(records)
 
 
-def with_options(**sections: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:
-    """Add sections of options to a command, in the order in which the help shows them."""
+def command(
+    request: type,
+    argument: Callable[[Command], Command] = lambda command: command,
+    epilog: str | None = None,
+    **sections: Iterable[str],
+) -> Callable[[Command], click.Command]:
+    """Make a command of a function.
 
-    def add(command: Command) -> Command:
-        for title, options in reversed(sections.items()):
-            for option in reversed(options):
-                command = option(command)
-                command.__click_params__[-1].section = title  # type: ignore[attr-defined]
-        return command
+    Parameters
+    ----------
+    request : type
+        Dataclass whose fields are its options.
+    argument : callable
+        What `click.argument` returns.
+    epilog : str, optional
+        Last words of its help.
+    **sections
+        Names of fields in the order in which the help shows them, by the title of their section. In
+        a section "Options" the help lists itself as well.
+    """
+    known = {each.name: each for each in fields(request)}
 
-    return add
+    def make(function: Command) -> click.Command:
+        for title, names in reversed(sections.items()):
+            for name in reversed([*names]):
+                function = _click_option(known[name])(function)
+                function.__click_params__[-1].section = title  # type: ignore[attr-defined]
+        cls = click.Command if "Options" in sections else InSections
+        return click.command(cls=cls, epilog=epilog)(argument(function))
+
+    return make
+
+
+# --- what commands are asked for: a field for each option, by its name ----------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What any command is asked for."""
+
+    quiet: bool = option("Print errors and warnings only.", None, "--quiet", "-q", default=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileRequest(Request, Reading):
+    """What the user asked to do with one table."""
+
+    table: str
+    param: tuple[str, ...] = option(
+        "Parameter of the method, as in Python: n_members=500, variant=paper. May be repeated.",
+        "NAME=VALUE",
+        default=(),
+    )
+    seed: int = option(
+        "Seed of every random choice. The same seed gives the same result everywhere.",
+        "N",
+        default=0,
+        type=A_SEED,
+    )
+    n_jobs: int | None = option(
+        "Threads, -1 for all cores. The result does not depend on it.", type=int
+    )
+    spreadsheet_safe: bool = option(
+        "Put ' before text that a spreadsheet program would run as a formula, in the csv and tsv "
+        "files of rankings and labels.",
+        default=False,
+    )
+
+    printed: ClassVar[str]
+    """The field that says with ``-`` to print the result."""
+
+    @property
+    def is_told(self) -> bool:
+        """Whether to say what is done; not where the result itself is printed."""
+        return not self.quiet and getattr(self, self.printed) != "-"
+
+    @property
+    def files_beside(self) -> dict[str, str]:
+        """The files that are read besides the table, by what they hold."""
+        files = {name: getattr(self, name) for name in ("labels", *PAIR_FILES)}
+        return {name: file for name, file in files.items() if file is not None}
 
 
 def parse_parameters(
@@ -198,18 +217,32 @@ def parse_parameters(
         Where there is no such parameter, or it has an option of its own.
     """
     known = [name for name in inspect.signature(cls).parameters if name not in own_options]
-    try:
+    with blaming("--param"):
         parameters = parse_settings(given)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--param") from error
-    for name in parameters:
-        if name in own_options:
-            raise click.BadParameter(
-                f"{name} has an option of its own: {own_options[name]}.", param_hint="--param"
-            )
-        if name not in known:
-            raise click.BadParameter(
-                f"{cls.__name__} has no parameter {name!r}. It has {', '.join(known)}.",
-                param_hint="--param",
-            )
+        for name in parameters:
+            if name in own_options:
+                raise ValueError(f"{name} has an option of its own: {own_options[name]}.")
+            if name not in known:
+                has = ", ".join(known)
+                raise ValueError(f"{cls.__name__} has no parameter {name!r}. It has {has}.")
     return parameters
+
+
+def find_named(
+    known: Mapping[str, Named], name: str, what: str, option: str, others: Iterable[str] = ()
+) -> Named:
+    """Return what has that name, or say which there are, and which `others`."""
+    with blaming(option):
+        if name not in known:
+            there_are = ", ".join([*known, *others])
+            raise ValueError(f"there is no {what} {name!r}. There are {there_are}.")
+    return known[name]
+
+
+@contextmanager
+def blaming(option: str) -> Iterator[None]:
+    """Name the option that holds what cannot be used."""
+    try:
+        yield
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=option) from error

@@ -1,84 +1,84 @@
-"""What a command writes and prints."""
+"""Tables that a command writes, where they come from, and whether they can be written."""
 
 import json
 import re
 from collections import Counter
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-import numpy as np
+import polars as pl
+from polars import selectors
 
-from semisift._words import count, visible
-from semisift.cli._result import RankRequest, Result
-from semisift.cli._targets import Targets
-from semisift.io import Dataset, find_format
+from semisift._files import can_write
+from semisift._provenance import PACKAGES, plain, versions
+from semisift.cli._options import FileRequest
+from semisift.io import Dataset, checksum
+from semisift.registry import Entry
 
-if TYPE_CHECKING:
-    import polars as pl
-
+Facts = dict[str, Any]
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
+TABLE_ENDINGS = (*SEPARATORS, ".parquet", ".json")
 
 # What makes a formula of a cell, at its start.
 FORMULA = "[=+@\t\r-]"
-TABLE_ENDINGS = (*SEPARATORS, ".parquet", ".json")
-
-# field of the request -> option, endings of the file (None: those of the input)
-OUTPUTS = {
-    "ranking": ("--ranking", TABLE_ENDINGS),
-    "labels_out": ("--labels-out", TABLE_ENDINGS),
-    "report": ("--report", (".html", ".htm")),
-    "reduced": ("--out", None),
-}
 
 
-def check(request: RankRequest) -> dict[str, Path]:
-    """Return the files to write, having made sure that they can be written.
+class Targets:
+    """The files that a command writes, each checked against what it reads and the others.
 
     Parameters
     ----------
-    request : RankRequest
-
-    Returns
-    -------
-    dict of name to Path
-        Those of `OUTPUTS` that were asked for.
+    inputs : collection of str
+        Files that are read.
     """
-    targets = Targets([request.table, *request.files_beside.values()])
-    outputs = {}
-    for name, (option, endings) in OUTPUTS.items():
-        given = getattr(request, name)
-        if given is None or (name == "ranking" and given == "-"):
-            continue
-        outputs[name] = targets.add(given, option, endings or ())
-        if endings is None and (problem := _form_differs(request, outputs[name])):
+
+    def __init__(self, inputs: Collection[str] = ()) -> None:
+        self._inputs = {Path(name).resolve() for name in inputs}
+        self._options: dict[Path, str] = {}
+
+    def add(self, given: str, option: str, endings: tuple[str, ...] = ()) -> Path:
+        """Return the path of a file that can be written.
+
+        Parameters
+        ----------
+        given : str
+        option : str
+            That named it, for messages.
+        endings : tuple of str
+            That its name may have; none allows all.
+
+        Raises
+        ------
+        click.BadParameter
+        """
+        path = Path(given)
+        if problem := self._problem(path, endings):
             raise click.BadParameter(f"{given}: {problem}", param_hint=option)
-    return outputs
+        self._options[path.resolve()] = option
+        return path
 
-
-def _form_differs(request: RankRequest, path: Path) -> str | None:
-    """Say so where the reduced table has the ending of another format than the input."""
-    source = Path(request.table)
-    form = request.format or (find_format(source) if source.exists() else None)
-    if form is None or form == "10x":
+    def _problem(self, path: Path, endings: tuple[str, ...]) -> str | None:
+        whole = path.resolve()
+        if whole in self._inputs:
+            return "is a file that is read. Give the result another name."
+        if whole in self._options:
+            return f"is also given for {self._options[whole]}. Give them different names."
+        if not whole.parent.is_dir():
+            return f"the folder {path.parent} does not exist. Create it first."
+        if not can_write(whole.parent):
+            return f"the folder {path.parent} cannot be written to. Choose another."
+        if path.is_dir():
+            return "is a folder that exists already. Give another name, or remove it."
+        if endings and not path.name.lower().endswith(endings):
+            return f"the name must end in {' or '.join(endings)}."
         return None
-    try:
-        target = find_format(path)
-    except ValueError:
-        target = ""
-    return (
-        None if target == form else f"the reduced table has the form of the input, which is {form}."
-    )
 
 
 def write_table(
-    frame: "pl.DataFrame",
-    path: Path,
-    name: str = "",
-    provenance: dict[str, Any] | None = None,
-    *,
-    safe: bool,
+    frame: pl.DataFrame, path: Path, name: str = "", facts: Facts | None = None, *, safe: bool
 ) -> None:
     """Write a table, if need be with where it comes from.
 
@@ -88,114 +88,92 @@ def write_table(
     path : Path
         Whose ending, one of `TABLE_ENDINGS`, tells the form.
     name : str
-        Of the table, beside its provenance in json.
-    provenance : dict, optional
+        Of the table, beside these facts in json.
+    facts : dict, optional
+        Where it comes from.
     safe : bool
         No cell of a text file is a formula of a spreadsheet.
     """
     ending = path.suffix.lower()
     if ending in SEPARATORS:
-        text = as_text(frame, provenance, SEPARATORS[ending], safe=safe)
+        text = as_text(frame, facts, SEPARATORS[ending], safe=safe)
         path.write_text(text, encoding="utf-8")
     elif ending == ".json":
         rows = frame.to_dicts()
-        content = rows if provenance is None else {**provenance, name: rows}
+        content = rows if facts is None else {**facts, name: rows}
         path.write_text(_json(content, indent=1) + "\n", encoding="utf-8")
     else:
-        metadata = {key: _json(value) for key, value in (provenance or {}).items()}
+        metadata = {key: _json(value) for key, value in (facts or {}).items()}
         frame.write_parquet(path, metadata=metadata or None)
 
 
 def as_text(
-    frame: "pl.DataFrame",
-    provenance: dict[str, Any] | None = None,
-    separator: str = ",",
-    *,
-    safe: bool,
+    frame: pl.DataFrame, facts: Facts | None = None, separator: str = ",", *, safe: bool
 ) -> str:
     """Return a table as text, after lines of ``# key: json`` that say where it comes from."""
-    lines = (f"# {name}: {_json(value)}\n" for name, value in (provenance or {}).items())
+    lines = (f"# {name}: {_json(value)}\n" for name, value in (facts or {}).items())
     remarks = "".join(lines)
     if safe:  # the same for JSON
         start = f"(?<={separator}){FORMULA}"
         remarks = re.sub(start, lambda found: f"\\u{ord(found[0]):04x}", remarks)
-        frame = _without_formulas(frame)
+        frame = frame.with_columns(selectors.string().str.replace(f"^({FORMULA})", "'$1"))
     # names between quotation marks: one that starts with # is no remark
     return remarks + str(frame.write_csv(separator=separator, quote_style="non_numeric"))
 
 
-def _without_formulas(frame: "pl.DataFrame") -> "pl.DataFrame":
-    from polars import selectors
-
-    return frame.with_columns(selectors.string().str.replace(f"^({FORMULA})", "'$1"))
-
-
-def labels_of(result: Result) -> "pl.DataFrame":
-    """Return the label of every row, how sure the method is, and whether it was given."""
-    import polars as pl
-
-    dataset, ranker = result.dataset, result.outcome.ranker
-    return pl.DataFrame(
-        {
-            "row": dataset.row_names or [str(row + 1) for row in dataset.rows],
-            "label": [str(label) for label in ranker.transduction_],
-            "confidence": np.asarray(ranker.confidence_, dtype=np.float64),
-            "given": [label is not None for label in dataset.y],
-        }
-    )
-
-
-def write_page(result: Result, path: Path) -> None:
-    """Write the report."""
-    from semisift.report import write_report
-
-    facts = result.facts
-    source = {
-        "file": facts["input"]["file"],
-        "sha256": facts["input"]["sha256"],
-        "seed": facts["seed"],
-        "versions": ", ".join(
-            f"{name} {number}"
-            for name, number in {"semisift": facts["semisift"], **facts["versions"]}.items()
-        ),
-    }
-    write_report(
-        path,
-        result.outcome,
-        X=result.dataset.X,
-        y=result.dataset.y,
-        title=result.request.title,
-        source=source,
-        notes=[*result.notes, *([] if result.trial is None else [result.trial])],
-    )
-
-
-def told_of_table(file: str, dataset: Dataset) -> list[str]:
-    """Say what was read, and what was done to it."""
-    labelled = Counter(str(label) for label in dataset.y if label is not None)
-    of_each = ", ".join(f"{n} {visible(label)}" for label, n in sorted(labelled.items())[:10])
-    return [
-        f"{Path(file).name}: {count(len(dataset.y), 'row')}, of which "
-        f"{labelled.total():,} carry a label ({of_each or 'none'}"
-        f"{', ...' if len(labelled) > 10 else ''}); {count(len(dataset.variables), 'feature')}.",
-        *(f"Note: {note}" for note in dataset.notes),
-    ]
-
-
 def _json(value: Any, indent: int | None = None) -> str:
-    return json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    return json.dumps(plain(value, repr), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
-def _plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: no score is null, an infinite one is a word."""
-    if isinstance(value, dict):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, float) and not np.isfinite(value):
-        return None if np.isnan(value) else str(value)
-    return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
+def provenance(request: FileRequest, method: Entry, dataset: Dataset, estimator: Any) -> Facts:
+    """Return where a result comes from: enough to make it again."""
+    parameters = estimator.get_params(deep=False)
+    labelled = Counter(str(label) for label in dataset.y if label is not None)
+    numbers = versions((*PACKAGES, "polars"))
+    return {
+        "semisift": numbers.pop("semisift"),
+        "method": method.name,
+        "parameters": {name: parameters[name] for name in sorted(parameters) if name != "n_jobs"},
+        "seed": request.seed,
+        "input": {
+            **_file(request.table),
+            "rows": len(dataset.y),
+            "features": len(dataset.variables),
+            "labelled": dict(sorted(labelled.items())),
+        },
+        **{name: _file(file) for name, file in request.files_beside.items()},
+        "versions": numbers,
+        "citation": method.citation,
+        "notes": dataset.notes,
+    }
+
+
+def _file(name: str) -> Facts:
+    return {"file": Path(name).name, "sha256": checksum(Path(name))}
+
+
+def trial_sentence(dataset: Dataset, labels: Iterable[Any] | None) -> str | None:
+    """Say how the labels that a method gave compare with those that were hidden for a trial.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    labels : iterable or None
+        One for each row; None where the method gives none.
+
+    Returns
+    -------
+    str or None
+        None where nothing was hidden.
+    """
+    if dataset.hidden is None or labels is None:
+        return None
+    pairs = zip(dataset.hidden, labels, strict=True)
+    found = [str(true) == str(label) for true, label in pairs if true is not None]
+    if not found:
+        return None
+    right, n_hidden = sum(found), len(found)
+    return (
+        f"Of the {n_hidden} hidden labels the method found {right} ({right / n_hidden:.1%}) from "
+        "the labels it was left."
+    )

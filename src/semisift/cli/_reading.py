@@ -1,17 +1,17 @@
-"""From a file to a data set whose labels suffice: what ``rank``, ``select`` and ``label`` share."""
+"""From a file to a data set whose labels suffice."""
 
 from collections import Counter
 from pathlib import Path
 from typing import Literal
 
+import click
+
 from semisift._warnings import warn
-from semisift.cli._outputs import told_of_table
-from semisift.cli._progress import Steps
-from semisift.cli._result import FileRequest
-from semisift.cli._tables import check_reading, labels_are_not_named
-from semisift.cli._terminal import Terminal
+from semisift._words import count, examples, visible
+from semisift.cli._options import FileRequest
+from semisift.cli._terminal import Steps, Terminal
 from semisift.exceptions import NothingUnlabelledWarning, TableError
-from semisift.io import Dataset, FileTable, load
+from semisift.io import Dataset, FileTable, TableOptions, load
 from semisift.registry import METHODS
 
 
@@ -42,10 +42,22 @@ def read_dataset(request: FileRequest, steps: Steps, who: str, needs_labels: boo
     with steps.step(f"Reading {Path(request.table).name}"):
         dataset = load(request.table, request, check)
     if request.is_told:
-        console = Terminal()
-        for line in told_of_table(request.table, dataset):
-            console.print(line)
+        _tell(request.table, dataset)
     return dataset
+
+
+def _tell(file: str, dataset: Dataset) -> None:
+    """Say what was read, and what was done to it."""
+    labelled = Counter(str(label) for label in dataset.y if label is not None)
+    of_each = ", ".join(f"{n} {visible(label)}" for label, n in sorted(labelled.items())[:10])
+    console = Terminal()
+    console.print(
+        f"{Path(file).name}: {count(len(dataset.y), 'row')}, of which "
+        f"{labelled.total():,} carry a label ({of_each or 'none'}"
+        f"{', ...' if len(labelled) > 10 else ''}); {count(len(dataset.variables), 'feature')}."
+    )
+    for note in dataset.notes:
+        console.print(f"Note: {note}")
 
 
 def check_classes(
@@ -82,3 +94,29 @@ def without_labels(who: str) -> str:
         return ""
     names = [name for name, each in METHODS.items() if each.cls.labels_needed == "none"]
     return f" rank without labels (--method {' or '.join(names)}),"
+
+
+def check_reading(options: TableOptions) -> None:
+    """Refuse what no table can be read with, as wrong usage."""
+    try:
+        options.check()
+    except TableError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def labels_are_not_named(table: FileTable, who: str, cure: str = "") -> TableError:
+    """Return the error that asks for the labels of a table that names none itself.
+
+    Parameters
+    ----------
+    table : FileTable
+    who : str
+        What needs them.
+    cure : str
+        What else could be done, as the end of a sentence.
+    """
+    columns = [*table.rows.columns, *table.names]
+    return TableError(
+        f"{table.path}: {who} needs labels. Say with --label which column holds them (the columns "
+        f"are {examples(columns)}){cure}."
+    )

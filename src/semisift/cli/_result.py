@@ -1,95 +1,37 @@
-"""What a user asked for and what came of it."""
+"""What came of ranking a table: what is written of it, and what is printed."""
 
-import platform
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from semisift import __version__
-from semisift.io import Dataset, Reading, checksum
-from semisift.registry import Entry, Method
+import click
+import numpy as np
+import polars as pl
+from rich.table import Table
+from rich.text import Text
 
-if TYPE_CHECKING:
-    from semisift.outcome import Outcome
+from semisift._files import drafts
+from semisift._words import visible
+from semisift.cli import _outputs
+from semisift.cli._terminal import Terminal
+from semisift.cli.rank import RankRequest
+from semisift.io import Dataset, find_format, write
+from semisift.outcome import Outcome
+from semisift.outcome.decisions import CELLS, HEADING
+from semisift.outcome.words import say_copies
+from semisift.registry import Method
 
 CUT_SHORT = "The assessment was interrupted and is left out; the ranking is complete."
 
-
-@dataclass(frozen=True, kw_only=True)
-class FileRequest(Reading):
-    """What the user asked to do with one table: a field for each option, by its name."""
-
-    table: str
-    param: tuple[str, ...]
-    n_jobs: int | None
-    spreadsheet_safe: bool
-    quiet: bool
-
-    @property
-    def is_told(self) -> bool:
-        """Whether to say what is done."""
-        return not self.quiet
-
-    @property
-    def files_beside(self) -> dict[str, str]:
-        """The files that are read besides the table, by what they hold."""
-        return {} if self.labels is None else {"labels": self.labels}
-
-
-@dataclass(frozen=True, kw_only=True)
-class RankRequest(FileRequest):
-    """What the user asked to rank."""
-
-    method: str | None
-    redundancy: float | str | None
-    top: int | str | None
-    assess: bool | None
-    thorough: bool
-    labels_out: str | None
-    report: str | None
-    title: str | None
-    ranking: str | None
-    reduced: str | None = None
-
-    @property
-    def is_told(self) -> bool:
-        """Whether to say what is done; not where the ranking itself is printed."""
-        return not self.quiet and self.ranking != "-"
-
-    @property
-    def number(self) -> int | None:
-        """How many features were asked for, by a number."""
-        return None if isinstance(self.top, str) else self.top
-
-    @property
-    def rule(self) -> str | None:
-        """The rule that is to confirm features."""
-        if isinstance(self.top, str):
-            return self.top
-        return "shadow" if self.thorough and self.top is None else None
-
-    @property
-    def is_assessed(self) -> bool:
-        """Whether to tell how sure the ranking is; `rank` does so unless told what to do."""
-        if self.assess is not None:
-            return self.assess
-        by_itself = self.method is None and self.rule is None and self.reduced is None
-        return self.thorough or by_itself
-
-    @property
-    def has_pairs(self) -> bool:
-        """Whether pairs of rows were given."""
-        return self.must_link is not None or self.cannot_link is not None
-
-    @property
-    def files_beside(self) -> dict[str, str]:
-        """The files that are read besides the table, by what they hold."""
-        pairs = {"must_link": self.must_link, "cannot_link": self.cannot_link}
-        return super().files_beside | {k: file for k, file in pairs.items() if file is not None}
+# field of the request -> option, endings of the file (None: those of the input)
+OUTPUTS = {
+    "ranking": ("--ranking", _outputs.TABLE_ENDINGS),
+    "labels_out": ("--labels-out", _outputs.TABLE_ENDINGS),
+    "report": ("--report", (".html", ".htm")),
+    "reduced": ("--out", None),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,13 +41,13 @@ class Result:
     request: RankRequest
     method: Method
     dataset: Dataset
-    outcome: "Outcome"
+    outcome: Outcome
     is_cut_short: bool = False
 
     @cached_property
     def facts(self) -> dict[str, Any]:
         """Where the ranking comes from, and how sure it is."""
-        facts = provenance(self.request, self.method, self.dataset, self.outcome.ranker)
+        facts = _outputs.provenance(self.request, self.method, self.dataset, self.outcome.ranker)
         return {**facts, "notes": self.notes, **self.outcome.facts}
 
     @property
@@ -116,7 +58,9 @@ class Result:
     @property
     def trial(self) -> str | None:
         """How the labels of the method compare with those that were hidden for a trial."""
-        return trial_sentence(self.dataset, getattr(self.outcome.ranker, "transduction_", None))
+        return _outputs.trial_sentence(
+            self.dataset, getattr(self.outcome.ranker, "transduction_", None)
+        )
 
     @property
     def selected(self) -> list[str]:
@@ -124,59 +68,184 @@ class Result:
         return list(self.outcome.features[self.outcome.selected])
 
 
-def provenance(
-    request: FileRequest, method: Entry, dataset: Dataset, estimator: Any
-) -> dict[str, Any]:
-    """Return where a result comes from: enough to make it again."""
-    parameters = estimator.get_params(deep=False)
-    labelled = Counter(str(label) for label in dataset.y if label is not None)
-    facts: dict[str, Any] = {
-        "semisift": __version__,
-        "method": method.name,
-        "parameters": {name: parameters[name] for name in sorted(parameters) if name != "n_jobs"},
-        "seed": request.seed,
-        "input": {
-            "file": Path(request.table).name,
-            "sha256": checksum(Path(request.table)),
-            "rows": len(dataset.y),
-            "features": len(dataset.variables),
-            "labelled": dict(sorted(labelled.items())),
-        },
-    }
-    for name, file in request.files_beside.items():
-        facts[name] = {"file": Path(file).name, "sha256": checksum(Path(file))}
-    packages = ("numpy", "scipy", "scikit-learn", "polars")
-    facts["versions"] = {
-        "python": platform.python_version(),
-        **{package: version(package) for package in packages},
-    }
-    facts["citation"] = method.citation
-    facts["notes"] = dataset.notes
-    return facts
+# --- what is written ------------------------------------------------------------------------------
 
 
-def trial_sentence(dataset: Dataset, labels: Iterable[Any] | None) -> str | None:
-    """Say how the labels that a method gave compare with those that were hidden for a trial.
+def check_outputs(request: RankRequest) -> dict[str, Path]:
+    """Return the files to write, having made sure that they can be written.
 
     Parameters
     ----------
-    dataset : Dataset
-    labels : iterable or None
-        One for each row; None where the method gives none.
+    request : RankRequest
 
     Returns
     -------
-    str or None
-        None where nothing was hidden.
+    dict of name to Path
+        Those of `OUTPUTS` that were asked for.
     """
-    if dataset.hidden is None or labels is None:
+    targets = _outputs.Targets([request.table, *request.files_beside.values()])
+    outputs = {}
+    for name, (option, endings) in OUTPUTS.items():
+        given = getattr(request, name)
+        if given is None or (name == "ranking" and given == "-"):
+            continue
+        outputs[name] = targets.add(given, option, endings or ())
+        if endings is None and (problem := _form_differs(request, outputs[name])):
+            raise click.BadParameter(f"{given}: {problem}", param_hint=option)
+    return outputs
+
+
+def _form_differs(request: RankRequest, path: Path) -> str | None:
+    """Say so where the reduced table has the ending of another format than the input."""
+    source = Path(request.table)
+    form = request.format or (find_format(source) if source.exists() else None)
+    if form is None or form == "10x":
         return None
-    pairs = zip(dataset.hidden, labels, strict=True)
-    found = [str(true) == str(label) for true, label in pairs if true is not None]
-    if not found:
+    try:
+        target = find_format(path)
+    except ValueError:
+        target = ""
+    if target == form:
         return None
-    right, n_hidden = sum(found), len(found)
-    return (
-        f"Of the {n_hidden} hidden labels the method found {right} ({right / n_hidden:.1%}) from "
-        "the labels it was left."
+    return f"the reduced table has the form of the input, which is {form}."
+
+
+def write_outputs(result: Result, outputs: dict[str, Path]) -> None:
+    """Write what was asked for, all or nothing; a table that selects nothing is not written."""
+    request, outcome = result.request, result.outcome
+    ranking, safe = outcome.to_frame(), request.spreadsheet_safe
+    if not result.selected:
+        outputs = {name: path for name, path in outputs.items() if name != "reduced"}
+    with drafts(list(outputs.values())) as paths:
+        for name, path in zip(outputs, paths, strict=True):
+            if name == "ranking":
+                _outputs.write_table(ranking, path, "ranking", result.facts, safe=safe)
+            elif name == "labels_out":
+                _outputs.write_table(_labels(result), path, safe=safe)
+            elif name == "report":
+                _write_page(result, path)
+            else:
+                write(result.dataset.reduced(result.selected), path)
+    if request.ranking == "-":
+        click.echo(_outputs.as_text(ranking, result.facts, safe=safe), nl=False)
+
+
+def _labels(result: Result) -> pl.DataFrame:
+    """Return the label of every row, how sure the method is, and whether it was given."""
+    dataset, ranker = result.dataset, result.outcome.ranker
+    return pl.DataFrame(
+        {
+            "row": dataset.row_names or [str(row + 1) for row in dataset.rows],
+            "label": [str(label) for label in ranker.transduction_],
+            "confidence": np.asarray(ranker.confidence_, dtype=np.float64),
+            "given": [label is not None for label in dataset.y],
+        }
     )
+
+
+def _write_page(result: Result, path: Path) -> None:
+    from semisift.report import write_report
+
+    facts = result.facts
+    numbers = {"semisift": facts["semisift"], **facts["versions"]}
+    write_report(
+        path,
+        result.outcome,
+        X=result.dataset.X,
+        y=result.dataset.y,
+        title=result.request.title,
+        source={
+            "file": facts["input"]["file"],
+            "sha256": facts["input"]["sha256"],
+            "seed": facts["seed"],
+            "versions": ", ".join(f"{name} {number}" for name, number in numbers.items()),
+        },
+        notes=[*result.notes, *filter(None, [result.trial])],
+    )
+
+
+# --- what is printed ------------------------------------------------------------------------------
+
+
+def show(result: Result) -> None:
+    """Print the best features, how sure they are, and what was written."""
+    console = Terminal()
+    for line in _told_of_sureness(result.outcome):
+        console.print(line)
+    # Not as the title of the table, which may be narrower.
+    console.print(f"{_heading(result.outcome)} by {result.method.name}")
+    console.print(_table(result.outcome))
+    for line in _told_below(result):
+        console.print(line)
+
+
+def _told_of_sureness(outcome: Outcome) -> Iterator[str]:
+    trust = outcome.trust
+    if trust is None:
+        return
+    careful = "" if trust.passed or not trust.test else "Caution. "
+    bound = f" {trust.error}" if outcome.counts.get("confirmed") else ""
+    lines = [careful + trust.test, trust.summary + bound, trust.stability, *trust.notes]
+    yield from filter(None, lines)
+
+
+def _told_below(result: Result) -> Iterator[str]:
+    outcome = result.outcome
+    n_left = outcome.n_selected - len(outcome.listed)
+    if n_left > 0:
+        yield f"{n_left:,} more confirmed features are not shown; --out writes all."
+    if result.dataset.is_spread and outcome.rank_interval is not None:
+        yield "Intervals and numbers of best features count columns; some features have several."
+    if outcome.is_copy.any():
+        yield say_copies(outcome)
+    if result.trial is not None:
+        yield result.trial
+    for name in OUTPUTS:
+        given = getattr(result.request, name)
+        if given is not None and (name != "reduced" or result.selected):
+            yield f"Written: {given}"
+
+
+def _heading(outcome: Outcome) -> str:
+    if len(outcome.listed) == 1:
+        return "The best feature"
+    if outcome.selected_by == "decisions" and outcome.n_selected:
+        return "The best features"  # those that are confirmed need not be the first
+    return f"The {len(outcome.listed)} best features"
+
+
+def _table(outcome: Outcome) -> Table:
+    columns, table = _columns(outcome), Table()
+    for heading in columns:
+        is_number = heading != "feature" and not heading.startswith("told")
+        table.add_column(
+            heading,
+            justify="right" if is_number else "left",
+            overflow="fold",
+            no_wrap=heading != "feature",
+        )
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*row)
+    return table
+
+
+def _columns(outcome: Outcome) -> dict[str, list[str | Text]]:
+    """Return the cells of the table, by the heading of their column."""
+    shown = outcome.listed
+    columns: dict[str, list[str | Text]] = {
+        "rank": [str(place + 1) for place in shown],
+        "feature": [Text(visible(name)) for name in outcome.features[shown]],
+        "score": [f"{score:.5g}" for score in outcome.scores[shown]],
+    }
+    if outcome.draws is not None:
+        columns["draws"] = [f"{draws:,}" for draws in outcome.draws[shown]]
+    if outcome.decisions is not None:
+        heading = "\n".join(HEADING.rsplit(" ", 1))
+        columns[heading] = [CELLS[each] for each in outcome.decisions[shown]]
+    if outcome.rank_interval is not None:
+        columns["rank\n5-95 %"] = [f"{low}-{high}" for low, high in outcome.rank_interval[shown]]
+    if outcome.assessment is not None and outcome.selection_probability is not None:
+        shares = outcome.selection_probability[shown]
+        heading = f"among\nbest {outcome.assessment.n_best:,}"
+        columns[heading] = [f"{share:.0%}" for share in shares]
+    return columns

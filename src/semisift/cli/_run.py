@@ -1,28 +1,21 @@
 """From a file to a ranking and its outputs: what ``rank`` and ``select`` have in common."""
 
-import warnings
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import click
 
-from semisift._files import drafts
+from semisift._base import FeatureRanker, PairRanker
 from semisift._words import count
-from semisift.cli import _outputs
-from semisift.cli._options import parse_parameters
-from semisift.cli._progress import Steps
+from semisift.cli._options import find_named, parse_parameters
 from semisift.cli._reading import check_classes, read_dataset
-from semisift.cli._result import CUT_SHORT, RankRequest, Result
-from semisift.cli._show import show
-from semisift.cli._values import OFF
-from semisift.exceptions import NothingSelectedWarning, NothingUnlabelledWarning, TableError
-from semisift.io import Dataset, write
+from semisift.cli._result import CUT_SHORT, Result, check_outputs, show, write_outputs
+from semisift.cli._terminal import Steps
+from semisift.cli.rank import OFF, RankRequest
+from semisift.exceptions import TableError
+from semisift.io import Dataset
+from semisift.outcome import Outcome, outcome_of
 from semisift.registry import METHODS, Method
-
-if TYPE_CHECKING:
-    from semisift._base import FeatureRanker
-    from semisift.outcome import Outcome
 
 DEFAULT_METHOD = "consensus"
 DEFAULT_TOP = 20
@@ -35,7 +28,7 @@ THOROUGH = {"n_resamples": 50, "n_permutations": 99, "light": False}
 def run(request: RankRequest) -> None:
     """Read, rank, assess, write and show."""
     method = find_method(request.method or DEFAULT_METHOD)
-    outputs = _outputs.check(request)
+    outputs = check_outputs(request)
     _check_wishes(request, method)
     parameters = parse_parameters(request.param, method.cls)
     steps = Steps(request.quiet)
@@ -50,13 +43,15 @@ def run(request: RankRequest) -> None:
         **_common_parameters(request, method),
         **parameters,
     )
-    with steps.step(f"Ranking {len(dataset.variables):,} features by {method.name}") as step:
-        _call(ranker, ranker.fit, dataset, step)
+    rows, pairs = _to_fit(dataset)
+    words = f"Ranking {len(dataset.variables):,} features by {method.name}"
+    with steps.step(words) as step, step.following(ranker):
+        ranker.fit(*rows, **pairs)
     is_complete = not request.is_assessed or _assess(request, dataset, ranker, steps)
     outcome = _outcome(request, dataset, ranker, n_wanted)
     result = Result(request, method, dataset, outcome, not is_complete)
     with steps.step("Writing the results"):
-        _write(result, outputs)
+        write_outputs(result, outputs)
     if request.is_told:
         show(result)
     if not is_complete:
@@ -70,14 +65,10 @@ def run(request: RankRequest) -> None:
         )
 
 
-def find_method(name: str, hint: str = "--method", others: Sequence[str] = ()) -> Method:
-    """Return the method of that name, or say which there are, and which `others`."""
-    if name.lower() not in METHODS:
-        raise click.BadParameter(
-            f"there is no method {name!r}. There are {', '.join([*METHODS, *others])}.",
-            param_hint=hint,
-        )
-    return METHODS[name.lower()]
+def find_method(name: str, option: str = "--method", others: Iterable[str] = ()) -> Method:
+    """Return the method of that name in letters of any size, or say which there are."""
+    known = name.lower() if name.lower() in METHODS else name
+    return find_named(METHODS, known, "method", option, others)
 
 
 def _check_wishes(request: RankRequest, method: Method) -> None:
@@ -90,8 +81,6 @@ def _check_wishes(request: RankRequest, method: Method) -> None:
             f"{method.name} gives no labels to rows. Methods that do: {', '.join(able)}.",
             param_hint="--labels-out",
         )
-    from semisift._base import PairRanker
-
     if request.has_pairs and not issubclass(method.cls, PairRanker):
         able = [name for name, each in METHODS.items() if issubclass(each.cls, PairRanker)]
         raise click.BadParameter(
@@ -129,67 +118,34 @@ def _common_parameters(request: RankRequest, method: Method) -> dict[str, Any]:
     return parameters
 
 
-def _call(
-    ranker: "FeatureRanker",
-    function: Callable[..., Any],
-    dataset: Dataset,
-    callback: Any,
-    **options: Any,
-) -> None:
-    """Call a function of a ranker with the rows, labels and pairs of a data set."""
-    pairs = {"must_link": dataset.must_link, "cannot_link": dataset.cannot_link}
-    pairs = {name: given for name, given in pairs.items() if given is not None}
+def _to_fit(dataset: Dataset) -> tuple[tuple[Any, Any], dict[str, Any]]:
+    """Return what a ranker is given: rows with labels, and pairs of rows."""
     labelled = any(label is not None for label in dataset.y)
-    ranker.set_callbacks(callback)
-    try:
-        with warnings.catch_warnings():
-            for said_in_other_words in (NothingUnlabelledWarning, NothingSelectedWarning):
-                warnings.simplefilter("ignore", said_in_other_words)
-            function(dataset.X, dataset.y if labelled else None, **pairs, **options)
-    finally:
-        ranker.set_callbacks()
+    pairs = {"must_link": dataset.must_link, "cannot_link": dataset.cannot_link}
+    given = {name: rows for name, rows in pairs.items() if rows is not None}
+    return (dataset.X, dataset.y if labelled else None), given
 
 
-def _assess(request: RankRequest, dataset: Dataset, ranker: "FeatureRanker", steps: Steps) -> bool:
+def _assess(request: RankRequest, dataset: Dataset, ranker: FeatureRanker, steps: Steps) -> bool:
     """Assess the ranking; return whether that came to its end."""
     effort = THOROUGH if request.thorough else LIGHT
+    words = "Checking against shuffled labels and halves of the rows"
+    rows, pairs = _to_fit(dataset)
     try:
-        with steps.step("Checking against shuffled labels and halves of the rows") as step:
-            _call(ranker, ranker.assess, dataset, step, **effort)
+        with steps.step(words) as step, step.following(ranker):
+            ranker.assess(*rows, **pairs, **effort)
     except KeyboardInterrupt:  # the ranking is there, and may have taken long
         return False
     return True
 
 
 def _outcome(
-    request: RankRequest, dataset: Dataset, ranker: "FeatureRanker", n_wanted: int
-) -> "Outcome":
+    request: RankRequest, dataset: Dataset, ranker: FeatureRanker, n_wanted: int
+) -> Outcome:
     """Put together what came out; without a number, what is confirmed is selected."""
-    from semisift.outcome import outcome_of
-
     spread: dict[str, Any] = {}
     if dataset.is_spread:
         spread = {"variables": dataset.variables, "variable_of": dataset.variable_of}
     outcome = outcome_of(ranker, dataset.feature_names, seed=request.seed, **spread)
     is_decided = request.number is None and outcome.decisions is not None
     return outcome.select("confirmed" if is_decided else n_wanted)
-
-
-def _write(result: Result, outputs: dict[str, Path]) -> None:
-    ranking, facts = result.outcome.to_frame(), result.facts
-    safe = result.request.spreadsheet_safe
-    writers: dict[str, Callable[[Path], None]] = {
-        "ranking": lambda path: _outputs.write_table(ranking, path, "ranking", facts, safe=safe),
-        "labels_out": lambda path: _outputs.write_table(
-            _outputs.labels_of(result), path, safe=safe
-        ),
-        "report": lambda path: _outputs.write_page(result, path),
-        "reduced": lambda path: write(result.dataset.reduced(result.selected), path),
-    }
-    if not result.selected:
-        outputs = {name: path for name, path in outputs.items() if name != "reduced"}
-    with drafts(list(outputs.values())) as paths:
-        for name, path in zip(outputs, paths, strict=True):
-            writers[name](path)
-    if result.request.ranking == "-":
-        click.echo(_outputs.as_text(ranking, facts, safe=safe), nl=False)

@@ -2,27 +2,24 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from rich.table import Column, Table
+from rich.text import Text
 
 from semisift._words import count, figure, listed, visible
+from semisift.cli._terminal import Terminal
 from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.runs import doubt
 from semisift.evaluation.sweeps import SWEEPS
 from semisift.report.comparison.problems import failures, too_slow
 from semisift.report.comparison.view import view_of
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
 LONGEST_ERROR = 300
 
 
 def show(results: ComparisonResults, report: Path | None) -> None:
     """Print a table of the methods, what went wrong, and where all is."""
-    from semisift.cli._terminal import Terminal
-
     console = Terminal()
     console.print(standings(results))
     for problem in [*failures(results), *too_slow(results)]:
@@ -35,23 +32,20 @@ def show(results: ComparisonResults, report: Path | None) -> None:
         console.print(f"Report: {report}")
 
 
-def standings(results: ComparisonResults) -> "Table":
+def standings(results: ComparisonResults) -> Table:
     """Return a table with a row for each method, the best mean rank first."""
-    from rich.table import Table
-    from rich.text import Text
-
     judge, metric = results.protocol.judges[0], results.protocol.metrics[0]
+    of_levels = [
+        metric if level is None else f"{results.about['sweep']['kind']}={level:g}"
+        for level in results.levels
+    ]
+    numbers = ("mean rank", *of_levels, "median seconds", "failed")
     table = Table(
+        Column("method", overflow="fold"),
+        *(Column(heading, justify="right") for heading in numbers),
         title=f"{count(len(results.datasets), 'data set')}, "
-        f"{count(results.protocol.n_runs, 'run')}: {metric} of {judge}"
+        f"{count(results.protocol.n_runs, 'run')}: {metric} of {judge}",
     )
-    table.add_column("method", overflow="fold")
-    table.add_column("mean rank", justify="right")
-    for level in results.levels:
-        heading = metric if level is None else f"{results.about['sweep']['kind']}={level:g}"
-        table.add_column(heading, justify="right")
-    table.add_column("median seconds", justify="right")
-    table.add_column("failed", justify="right")
     ranks = dict(zip(results.methods, view_of(results).mean_ranks, strict=True))
     means = [results.means(level=level) for level in results.levels]
     seconds = _median_seconds(results)

@@ -1,13 +1,25 @@
-"""The terminal: what is printed shows text of files and names of files, and never obeys it."""
+"""The terminal: what is printed shows text of files and names of files, and never obeys it.
 
-from collections.abc import Iterable
+What a command is doing is shown once a step has taken two seconds.
+"""
+
+import threading
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.segment import Segment
+from rich.table import Column
 from rich.text import Text
 
-from semisift._words import for_terminal
+from semisift._words import for_terminal, visible
+from semisift.exceptions import NothingSelectedWarning, NothingUnlabelledWarning
+
+PATIENCE = 2.0  # seconds without a word
+NARROW = 80  # columns of a terminal that the bar and its words fit into
 
 
 class Terminal(Console):
@@ -26,3 +38,101 @@ class Terminal(Console):
             renderable = renderable.copy()
             renderable.plain = for_terminal(renderable.plain)
         return super().render(renderable, options)
+
+
+class Steps:
+    """The steps of a command, with a bar and the time left on a terminal.
+
+    Parameters
+    ----------
+    quiet : bool
+        Show nothing.
+    """
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+
+    @contextmanager
+    def step(self, text: str) -> Iterator["Step"]:
+        """Show `text` while the block runs, if that takes longer than `PATIENCE`."""
+        step = Step(for_terminal(text))
+        timer = threading.Timer(PATIENCE, step.show)
+        timer.daemon = True
+        if not self.quiet:
+            timer.start()
+        try:
+            yield step
+        finally:
+            timer.cancel()
+            if timer.is_alive():  # or the bar might come after it was taken away
+                timer.join()
+            step.hide()
+
+
+class Step:
+    """One step; as a callback of scikit-learn it hears how far a ranker is."""
+
+    def __init__(self, text: str) -> None:
+        self._bar = Progress(
+            TextColumn(
+                "{task.description}",
+                markup=False,
+                table_column=Column(no_wrap=True, overflow="ellipsis", max_width=NARROW // 2),
+            ),
+            BarColumn(bar_width=NARROW // 5),
+            TaskProgressColumn("{task.percentage:>3.0f}%"),
+            TimeRemainingColumn(compact=True),
+            TextColumn("left"),
+            console=Terminal(stderr=True),
+            transient=True,
+        )
+        self._task = self._bar.add_task(text, total=None)
+
+    def show(self) -> None:
+        """Start to draw, if there is a terminal to draw on."""
+        if self._bar.console.is_terminal:
+            self._bar.start()
+
+    def hide(self) -> None:
+        """Take the bar away."""
+        if self._bar.live.is_started:
+            self._bar.stop()
+
+    def hear(self, record: dict[str, Any], n_left: int) -> None:
+        """Hear that a comparison has one more record, and how many are left."""
+        done = int(self._bar.tasks[0].completed) + 1
+        text = f"Record {done:,} of {done + n_left:,}: {visible(record['dataset'])}"
+        self._bar.update(self._task, description=text, total=done + n_left, completed=done)
+
+    @contextmanager
+    def following(self, estimator: Any) -> Iterator[None]:
+        """Hear how far an estimator is; what commands say in their own words is not warned of."""
+        hears = hasattr(estimator, "set_callbacks")
+        if hears:
+            estimator.set_callbacks(self)
+        try:
+            with warnings.catch_warnings():
+                for said in (NothingUnlabelledWarning, NothingSelectedWarning):
+                    warnings.simplefilter("ignore", said)
+                yield
+        finally:
+            if hears:
+                estimator.set_callbacks()
+
+    # what scikit-learn asks of a callback
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Hear that a fit begins."""
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """Hear that a fit is over."""
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        """Hear how many parts there will be."""
+        if context.parent is None:
+            self._bar.update(self._task, total=context.max_subtasks or None)
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
+        """Hear that a part is done."""
+        if context.parent is not None and context.parent.parent is None:
+            self._bar.advance(self._task)

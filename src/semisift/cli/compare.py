@@ -1,131 +1,19 @@
 """``semisift compare``: many methods on many tables, with records that survive."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from semisift.cli._options import DATASET_OPTIONS, QUIET, InSections, with_options
+from semisift.cli import STOPS
+from semisift.cli._options import A_SEED, AT_LEAST_1, OF_TABLES, Request, command, option
+from semisift.io.options import TableOptions
 
-COMPARISON_OPTIONS = [
-    click.option(
-        "--out", metavar="DIR", help="Folder of the comparison: every record is kept there."
-    ),
-    click.option(
-        "--methods",
-        multiple=True,
-        metavar="NAMES",
-        help="What takes part, between commas: names that `semisift methods` lists, with "
-        "parameters after colons (enscls:variant=paper); random, all-labels and "
-        "all-features, to compare with; "
-        "a class of your own (package.module.Class).",
-    ),
-    click.option(
-        "--protocol",
-        default="ssfi",
-        show_default=True,
-        metavar="NAME",
-        help="How rows are split, labels hidden and rankings judged, as in a paper: ssfi, enscls, "
-        "fw-semifs or rel-rasco. The options below change parts of it.",
-    ),
-    click.option(
-        "--sweep",
-        metavar="KIND=LEVELS",
-        help="Vary one thing: labels=1,2,5 (labelled rows of each class), flipped=0,0.1 (share of "
-        "wrong labels) or left-out=0,0.5 (share of unlabelled rows left out).",
-    ),
-]
-
-PROTOCOL_OPTIONS = [
-    click.option(
-        "--runs", type=click.IntRange(min=1), metavar="N", help="Splits of each data set."
-    ),
-    click.option(
-        "--labels-per-class",
-        type=click.IntRange(min=1),
-        metavar="K",
-        help="Labels of each class that the methods see; the others are hidden.",
-    ),
-    click.option(
-        "--train-size",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
-        metavar="SHARE",
-        help="Share of the rows that train.",
-    ),
-    click.option(
-        "--sizes", metavar="NUMBERS", help="How many of the best features are judged: 1-20 or 5,10."
-    ),
-    click.option(
-        "--judge",
-        multiple=True,
-        metavar="NAME",
-        help="Classifier that judges them: tree, svm, knn, nb, nnge, with parameters after colons "
-        "(knn:n_neighbors=3), or a class of your own. May be repeated.",
-    ),
-    click.option(
-        "--train-on",
-        type=click.Choice(["all", "labelled"]),
-        help="Judges learn from all training rows with their true labels, or from the labelled "
-        "ones alone.",
-    ),
-    click.option(
-        "--scaling",
-        type=click.Choice(["none", "standard", "minmax"]),
-        help="What is done to features before a judge sees them.",
-    ),
-    click.option(
-        "--metric",
-        multiple=True,
-        type=click.Choice(["accuracy", "balanced_accuracy", "macro_f1", "auc"]),
-        help="What is measured; the first one is the main one. May be repeated.",
-    ),
-    click.option(
-        "--seed",
-        type=click.IntRange(min=0, max=2**32 - 1),
-        metavar="N",
-        help="Seed of every random choice. The same seed gives the same numbers everywhere.",
-    ),
-]
-
-WORK_OPTIONS = [
-    click.option(
-        "--resume",
-        is_flag=True,
-        help="Go on with the comparison in DIR, with the files and options that it was begun "
-        "with. It may get more files, methods, levels and runs. Classes of your own, --backend "
-        "and --report are to be named again.",
-    ),
-    click.option("--retry-failed", is_flag=True, help="Do again what failed."),
-    click.option(
-        "--max-seconds",
-        type=click.FloatRange(0, min_open=True),
-        metavar="S",
-        help="Leave a method out on a data set where one run of it took longer.",
-    ),
-    click.option(
-        "--n-jobs",
-        type=int,
-        metavar="N",
-        help="Runs at a time, -1 for one on each core. The numbers do not depend on it.",
-    ),
-    click.option(
-        "--backend",
-        type=click.Choice(["loky", "threading", "dask"]),
-        default="loky",
-        show_default=True,
-        help="Who does the runs: processes, threads or a Dask cluster.",
-    ),
-    click.option(
-        "--scheduler", metavar="ADDRESS", help="Of the Dask cluster, as tcp://10.0.0.5:8786."
-    ),
-]
-
-REPORT_OPTIONS = [
-    click.option(
-        "--report", metavar="FILE", help="Write the report there.  [default: DIR/report.html]"
-    ),
-    click.option("--no-report", is_flag=True, help="Write no report; `semisift report` does it."),
-    QUIET,
-]
+PROTOCOL = (
+    *("runs", "labels_per_class", "train_size", "sizes"),
+    *("judge", "train_on", "scaling", "metric", "seed"),
+)
 
 EXAMPLES = """\b
 Examples:
@@ -138,14 +26,111 @@ Examples:
 """
 
 
-@click.command(cls=InSections, epilog=EXAMPLES)
-@click.argument("files", nargs=-1)
-@with_options(
-    Comparison=COMPARISON_OPTIONS,
-    Protocol=PROTOCOL_OPTIONS,
-    Work=WORK_OPTIONS,
-    Report=REPORT_OPTIONS,
-    Tables=DATASET_OPTIONS,
+@dataclass(frozen=True, kw_only=True)
+class CompareRequest(Request, TableOptions):
+    """What the user asked for; `files` are the paths of the data sets, by their names."""
+
+    files: dict[str, str]
+    out: str = option("Folder of the comparison: every record is kept there.", "DIR")
+    methods: tuple[str, ...] = option(
+        "What takes part, between commas: names that `semisift methods` lists, with "
+        "parameters after colons (enscls:variant=paper); random, all-labels and "
+        "all-features, to compare with; "
+        "a class of your own (package.module.Class).",
+        "NAMES",
+        default=(),
+    )
+    protocol: str = option(
+        "How rows are split, labels hidden and rankings judged, as in a paper: ssfi, enscls, "
+        "fw-semifs or rel-rasco. The options below change parts of it.",
+        "NAME",
+        default="ssfi",
+    )
+    sweep: str | None = option(
+        "Vary one thing: labels=1,2,5 (labelled rows of each class), flipped=0,0.1 (share of "
+        "wrong labels) or left-out=0,0.5 (share of unlabelled rows left out).",
+        "KIND=LEVELS",
+    )
+    runs: int | None = option("Splits of each data set.", "N", type=AT_LEAST_1)
+    labels_per_class: int | None = option(
+        "Labels of each class that the methods see; the others are hidden.", "K", type=AT_LEAST_1
+    )
+    train_size: float | None = option(
+        "Share of the rows that train.",
+        "SHARE",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    )
+    sizes: str | None = option("How many of the best features are judged: 1-20 or 5,10.", "NUMBERS")
+    judge: tuple[str, ...] = option(
+        "Classifier that judges them: tree, svm, knn, nb, nnge, with parameters after colons "
+        "(knn:n_neighbors=3), or a class of your own. May be repeated.",
+        "NAME",
+        default=(),
+    )
+    train_on: str | None = option(
+        "Judges learn from all training rows with their true labels, or from the labelled "
+        "ones alone.",
+        type=click.Choice(["all", "labelled"]),
+    )
+    scaling: str | None = option(
+        "What is done to features before a judge sees them.",
+        type=click.Choice(["none", "standard", "minmax"]),
+    )
+    metric: tuple[str, ...] = option(
+        "What is measured; the first one is the main one. May be repeated.",
+        default=(),
+        type=click.Choice(["accuracy", "balanced_accuracy", "macro_f1", "auc"]),
+    )
+    seed: int | None = option(
+        "Seed of every random choice. The same seed gives the same numbers everywhere.",
+        "N",
+        type=A_SEED,
+    )
+    resume: bool = option(
+        "Go on with the comparison in DIR, with the files and options that it was begun "
+        "with. It may get more files, methods, levels and runs. Classes of your own, --backend "
+        "and --report are to be named again.",
+        default=False,
+    )
+    retry_failed: bool = option("Do again what failed.", default=False)
+    max_seconds: float | None = option(
+        "Leave a method out on a data set where one run of it took longer.",
+        "S",
+        type=click.FloatRange(0, min_open=True),
+    )
+    n_jobs: int | None = option(
+        "Runs at a time, -1 for one on each core. The numbers do not depend on it.", "N", type=int
+    )
+    backend: str = option(
+        "Who does the runs: processes, threads or a Dask cluster.",
+        default="loky",
+        type=click.Choice(["loky", "threading", "dask"]),
+    )
+    scheduler: str | None = option("Of the Dask cluster, as tcp://10.0.0.5:8786.", "ADDRESS")
+    report: str | None = option("Write the report there.  [default: DIR/report.html]", "FILE")
+    no_report: bool = option("Write no report; `semisift report` does it.", default=False)
+
+    @property
+    def entrants(self) -> list[str]:
+        """Names of the methods with their parameters, each of them once."""
+        return each_name(self.methods)
+
+
+def each_name(parts: Iterable[str]) -> list[str]:
+    """Return names between commas, each of them once."""
+    every = [name.strip() for part in parts for name in part.split(",")]
+    return list(dict.fromkeys(name for name in every if name))
+
+
+@command(
+    CompareRequest,
+    click.argument("files", nargs=-1),
+    EXAMPLES,
+    Comparison=("out", "methods", "protocol", "sweep"),
+    Protocol=PROTOCOL,
+    Work=("resume", "retry_failed", "max_seconds", "n_jobs", "backend", "scheduler"),
+    Report=("report", "no_report", "quiet"),
+    Tables=OF_TABLES,
 )
 @click.pass_context
 def compare(ctx: click.Context, /, **options: Any) -> None:
@@ -162,17 +147,13 @@ def compare(ctx: click.Context, /, **options: Any) -> None:
     """
     from semisift.cli._compare_request import find_request, resume_command
     from semisift.cli._compare_run import run
-    from semisift.cli._signals import STOPS
     from semisift.evaluation.store import ABOUT, RESTORE, Store
     from semisift.exceptions import WorkerLostError
 
     if options["out"] is None:
         raise click.UsageError("--out DIR is missing: name a folder that keeps the records.")
-    given = {
-        name
-        for name in options
-        if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
-    }
+    default = click.core.ParameterSource.DEFAULT
+    given = {name for name in options if ctx.get_parameter_source(name) is not default}
     store, goes_on = Store(options["out"]), ""
     try:
         request = find_request(options, given)

@@ -7,8 +7,6 @@ rows of each class keep their label; the hidden labels serve only to judge the r
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +14,10 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift.cli._options import A_SEED, AT_LEAST_1, command, option
+
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
 # scikit-learn, rich and the rankers are imported inside functions: ``semisift demo --help`` and a
 # mistyped option should not wait for them.
@@ -134,42 +133,29 @@ def evaluate(data: HiddenMeasurements, columns: NDArray[np.integer], features: s
     model = make_pipeline(StandardScaler(), LabelledOnly(LogisticRegression(max_iter=1000)))
     model.fit(data.X_train[:, columns], data.y_train)
     right = model.predict(data.X_train[:, columns]) == data.y_train_true
-    return Accuracy(
-        features,
-        unlabelled=float(right[~data.labelled].mean()),
-        test=float(model.score(data.X_test[:, columns], data.y_test)),
-    )
-
-
-def evaluate_random(
-    data: HiddenMeasurements, n_columns: int, n_choices: int, rng: np.random.Generator
-) -> Accuracy:
-    """Average `evaluate` over random choices of columns, the yardstick for any selection."""
-    runs = [
-        evaluate(data, rng.choice(len(data.names), n_columns, replace=False), "")
-        for _ in range(n_choices)
-    ]
-    return Accuracy(
-        f"{n_columns} random columns, mean of {n_choices} choices",
-        unlabelled=float(np.mean([run.unlabelled for run in runs])),
-        test=float(np.mean([run.test for run in runs])),
-    )
+    test = model.score(data.X_test[:, columns], data.y_test)
+    return Accuracy(features, float(right[~data.labelled].mean()), float(test))
 
 
 def compare_selections(
     data: HiddenMeasurements, selected: NDArray[np.integer], seed: int
 ) -> list[Accuracy]:
     """Judge the selected columns beside all columns, random ones and the real ones."""
-    rng = np.random.default_rng(seed)
+    rng, n_columns, n_selected = np.random.default_rng(seed), len(data.names), len(selected)
+    choices = [
+        evaluate(data, rng.choice(n_columns, n_selected, replace=False), "")
+        for _ in range(N_RANDOM_CHOICES)
+    ]
+    real = f"the {data.is_real.sum()} real ones (SSFI is not told which)"
     return [
-        evaluate(data, selected, f"the {len(selected)} selected by SSFI"),
-        evaluate(data, np.arange(len(data.names)), f"all {len(data.names)} columns"),
-        evaluate_random(data, len(selected), N_RANDOM_CHOICES, rng),
-        evaluate(
-            data,
-            np.flatnonzero(data.is_real),
-            f"the {data.is_real.sum()} real ones (SSFI is not told which)",
+        evaluate(data, selected, f"the {n_selected} selected by SSFI"),
+        evaluate(data, np.arange(n_columns), f"all {n_columns} columns"),
+        Accuracy(
+            f"{n_selected} random columns, mean of {N_RANDOM_CHOICES} choices",
+            unlabelled=float(np.mean([choice.unlabelled for choice in choices])),
+            test=float(np.mean([choice.test for choice in choices])),
         ),
+        evaluate(data, np.flatnonzero(data.is_real), real),
     ]
 
 
@@ -198,43 +184,6 @@ def rank_columns(
     return ranker, time.perf_counter() - start
 
 
-def features_table(data: HiddenMeasurements, ranker: Any, top: int) -> "Table":
-    """Lay out the best columns: rank, name, score, and whether the column is real."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=f"The {top} best columns", title_justify="left")
-    table.add_column("rank", justify="right")
-    table.add_column("column")
-    table.add_column("score", justify="right")
-    table.add_column("what it is")
-    for column in np.argsort(ranker.ranking_)[:top]:
-        real = data.is_real[column]
-        table.add_row(
-            str(ranker.ranking_[column]),
-            Text(str(data.names[column])),
-            f"{ranker.scores_[column]:.4f}",
-            Text("real", style="green") if real else Text("shuffled copy", style="red"),
-        )
-    return table
-
-
-def accuracy_table(accuracies: list[Accuracy]) -> "Table":
-    """Lay out the accuracies of the compared sets of columns."""
-    from rich.table import Table
-
-    table = Table(
-        title="Logistic regression trained on the labelled rows: correct predictions",
-        title_justify="left",
-    )
-    table.add_column("columns used")
-    table.add_column("unlabelled rows", justify="right")
-    table.add_column("test rows", justify="right")
-    for accuracy in accuracies:
-        table.add_row(accuracy.features, f"{accuracy.unlabelled:.1%}", f"{accuracy.test:.1%}")
-    return table
-
-
 def describe(data: HiddenMeasurements) -> str:
     """Say what the data is, in two or three sentences."""
     n_real, n_columns = int(data.is_real.sum()), len(data.names)
@@ -247,90 +196,83 @@ def describe(data: HiddenMeasurements) -> str:
     )
 
 
-def count_lines(data: HiddenMeasurements, ranker: Any, top: int) -> Iterator[str]:
-    """Say how many of the best columns are real, beside what chance would give."""
+def show_columns(console: "Console", data: HiddenMeasurements, ranker: Any) -> None:
+    """Print the best columns, and how many of them are real beside what chance would give."""
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    top = int(ranker.get_support().sum())
+    table = Table(
+        *(Column("rank", justify="right"), "column"),
+        *(Column("score", justify="right"), "what it is"),
+        title=f"The {top} best columns",
+        title_justify="left",
+    )
+    real, copy = Text("real", style="green"), Text("shuffled copy", style="red")
+    for column in np.argsort(ranker.ranking_)[:top]:
+        rank, score = str(ranker.ranking_[column]), f"{ranker.scores_[column]:.4f}"
+        name = Text(str(data.names[column]))
+        table.add_row(rank, name, score, real if data.is_real[column] else copy)
+    console.print(table)
     for k in sorted({*COUNT_AT, top}):
         found, expected = count_real(data.is_real, ranker.ranking_, k)
-        yield f"Real among the best {k}: {found} (by chance {expected:.1f})"
+        console.print(f"Real among the best {k}: {found} (by chance {expected:.1f})")
 
 
-def transduction_line(data: HiddenMeasurements, ranker: Any) -> str:
-    """Say how often the labels that SSFI gave to the unlabelled rows are right."""
-    right = ranker.transduction_ == data.y_train_true
-    return (
-        "Labels that SSFI itself gave to the unlabelled rows: "
-        f"{right[~data.labelled].mean():.1%} are right."
+def show_accuracies(console: "Console", accuracies: list[Accuracy]) -> None:
+    """Print the accuracies of the compared sets of columns."""
+    from rich.table import Column, Table
+
+    table = Table(
+        "columns used",
+        *(Column(heading, justify="right") for heading in ("unlabelled rows", "test rows")),
+        title="Logistic regression trained on the labelled rows: correct predictions",
+        title_justify="left",
     )
-
-
-@contextmanager
-def busy(message: str) -> Iterator[None]:
-    """Show a spinner on a terminal, and nothing anywhere else."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield
-        return
-    with console.status(message):
-        yield
-
-
-def show(
-    console: "Console",
-    data: HiddenMeasurements,
-    ranker: Any,
-    seconds: float,
-    accuracies: list[Accuracy],
-) -> None:
-    """Print the whole result."""
-    top = int(ranker.get_support().sum())
-    console.print(f"\nSSFI ranked {len(data.names)} columns in {seconds:.2f} s.\n")
-    console.print(features_table(data, ranker, top))
-    for line in count_lines(data, ranker, top):
-        console.print(line)
-    console.print()
-    console.print(accuracy_table(accuracies))
+    for accuracy in accuracies:
+        table.add_row(accuracy.features, f"{accuracy.unlabelled:.1%}", f"{accuracy.test:.1%}")
+    console.print(table)
     console.print(verdict(accuracies[0], accuracies[1:3]))
-    console.print(transduction_line(data, ranker))
 
 
-@click.command()
-@click.option(
-    "--seed",
-    default=0,
-    show_default=True,
-    type=click.IntRange(min=0, max=2**32 - 1),
-    help="Seed of every random choice.",
-)
-@click.option(
-    "--labels-per-class",
-    default=5,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Rows of each class that keep their label.",
-)
-@click.option(
-    "--top",
-    default=10,
-    show_default=True,
-    type=click.IntRange(min=1, max=30 * (N_COPIES + 1)),
-    help="How many columns to select and show.",
-)
-@click.option("--n-jobs", default=None, type=int, help="Threads to use; -1 for all cores.")
-def demo(seed: int, labels_per_class: int, top: int, n_jobs: int | None) -> None:
+@dataclass(frozen=True, kw_only=True)
+class DemoRequest:
+    """What the user asked to see."""
+
+    seed: int = option("Seed of every random choice.", default=0, type=A_SEED)
+    labels_per_class: int = option(
+        "Rows of each class that keep their label.", default=5, type=AT_LEAST_1
+    )
+    top: int = option(
+        "How many columns to select and show.",
+        default=10,
+        type=click.IntRange(min=1, max=30 * (N_COPIES + 1)),
+    )
+    n_jobs: int | None = option("Threads to use; -1 for all cores.", type=int)
+
+
+@command(DemoRequest, Options=("seed", "labels_per_class", "top", "n_jobs"))
+def demo(**options: Any) -> None:
     """Find real measurements hidden among shuffled copies, from a few labels.
 
     The hidden labels judge the result; whatever they say is printed.
     """
     from rich.console import Console
 
-    console = Console(highlight=False)
-    data = build_data(labels_per_class, seed)
+    request = DemoRequest(**options)
+    console, busy = Console(highlight=False), Console(stderr=True)
+    data = build_data(request.labels_per_class, request.seed)
     console.print(describe(data))
-    with busy("SSFI is ranking the columns ..."):
-        ranker, seconds = rank_columns(data, top, seed, n_jobs)
-    with busy("Judging the selection by the hidden labels ..."):
+    with busy.status("SSFI is ranking the columns ..."):
+        ranker, seconds = rank_columns(data, request.top, request.seed, request.n_jobs)
+    with busy.status("Judging the selection by the hidden labels ..."):
         selected = np.flatnonzero(ranker.get_support())
-        accuracies = compare_selections(data, selected, seed)
-    show(console, data, ranker, seconds, accuracies)
+        accuracies = compare_selections(data, selected, request.seed)
+    console.print(f"\nSSFI ranked {len(data.names)} columns in {seconds:.2f} s.\n")
+    show_columns(console, data, ranker)
+    console.print()
+    show_accuracies(console, accuracies)
+    right = (ranker.transduction_ == data.y_train_true)[~data.labelled]
+    console.print(
+        f"Labels that SSFI itself gave to the unlabelled rows: {right.mean():.1%} are right."
+    )

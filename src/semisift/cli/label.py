@@ -1,46 +1,12 @@
 """``semisift label``: a table in, a label for every row out."""
 
+from dataclasses import MISSING, dataclass
 from typing import Any
 
-import click
-
-from semisift.cli._options import (
-    LABELLED_TABLE_OPTIONS,
-    N_JOBS,
-    PARAM,
-    QUIET,
-    SEED,
-    SPREADSHEET_SAFE,
-    InSections,
-    with_options,
-)
+from semisift.cli._options import TABLE, WITHOUT_PAIRS, FileRequest, command, option
 
 # Its trees do not depend on the units of the columns, and its probabilities are votes of many.
 DEFAULT_LEARNER = "co-forest"
-
-OUTPUTS = [
-    click.option(
-        "--out",
-        required=True,
-        metavar="FILE",
-        help="Write a label and a confidence for every row (csv, tsv, parquet or json); - prints "
-        "them as csv.",
-    ),
-    click.option(
-        "--probabilities", is_flag=True, help="Write the probability of each class as well."
-    ),
-    SPREADSHEET_SAFE,
-    QUIET,
-]
-
-METHOD = click.option(
-    "--method",
-    default=DEFAULT_LEARNER,
-    show_default=True,
-    metavar="NAME",
-    help="How to label; `semisift methods --learners` lists the names. --param estimator=NAME "
-    "names the classifier inside: tree, forest, knn:n_neighbors=3, nb, svm, or a class by path.",
-)
 
 EXAMPLES = """\b
 Examples:
@@ -50,15 +16,40 @@ Examples:
 """
 
 
-@click.command(cls=InSections, epilog=EXAMPLES)
-@click.argument("table")
-@with_options(Results=OUTPUTS, Method=[METHOD, PARAM, SEED, N_JOBS], Table=LABELLED_TABLE_OPTIONS)
+@dataclass(frozen=True, kw_only=True)
+class LabelRequest(FileRequest):
+    """What the user asked to label."""
+
+    printed = "out"
+    out: str = option(
+        "Write a label and a confidence for every row (csv, tsv, parquet or json); - prints "
+        "them as csv.",
+        "FILE",
+        default=MISSING,
+    )
+    probabilities: bool = option("Write the probability of each class as well.", default=False)
+    method: str = option(
+        "How to label; `semisift methods --learners` lists the names. --param estimator=NAME names "
+        "the classifier inside: tree, forest, knn:n_neighbors=3, nb, svm, or a class by path.",
+        "NAME",
+        default=DEFAULT_LEARNER,
+    )
+
+
+@command(
+    LabelRequest,
+    TABLE,
+    EXAMPLES,
+    Results=("out", "probabilities", "spreadsheet_safe", "quiet"),
+    Method=("method", "param", "seed", "n_jobs"),
+    Table=WITHOUT_PAIRS,
+)
 def label(**options: Any) -> None:
     """Label the rows of a table that carry no label.
 
     TABLE is a file or folder, as for `semisift rank`. A classifier for partly labelled data learns
     from all rows and labels those without a label. Given labels stay as they are.
     """
-    from semisift.cli._labelling import LabelRequest, run
+    from semisift.cli._labelling import run
 
     run(LabelRequest(**options))

@@ -1,5 +1,6 @@
 """``semisift methods``: what there is, a line each, and all about one of them."""
 
+import inspect
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,12 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from semisift.registry import Entry, Method
+    from semisift.registry import Entry, Learner, Method
+
+FOLLOWED = {
+    "formula": "the source was followed",
+    "reading": "a reading: what is known of it had to be completed, as its documentation says",
+}
 
 
 @click.command(epilog="\b\nExamples:\n  semisift methods ssfi\n  semisift methods --learners")
@@ -24,18 +30,13 @@ def methods(name: str | None, learners: bool) -> None:
     First the methods that rank features, by families, then the learners that label rows. With NAME:
     what its score means or how it comes to its labels, its paper, its cost and its parameters.
     """
-    from semisift.cli._options import OWN_OPTIONS_OF_LEARNERS
     from semisift.cli._run import find_method
     from semisift.cli._terminal import Terminal
     from semisift.registry import LEARNERS, METHODS
 
     console = Terminal()
-    if name is not None and name.lower() in LEARNERS:
-        learner = LEARNERS[name.lower()]
-        _tell(console, learner, learner.cls, "learner", OWN_OPTIONS_OF_LEARNERS)
-        return
     if name is not None:
-        _tell_of_ranker(console, find_method(name, "NAME", [*LEARNERS]))
+        _tell(console, LEARNERS.get(name.lower()) or find_method(name, "NAME", LEARNERS))
         return
     if not learners:
         for family, members in groupby(METHODS.values(), lambda method: method.family):
@@ -44,9 +45,28 @@ def methods(name: str | None, learners: bool) -> None:
     console.print("semisift methods NAME tells the rest: paper, cost, parameters.")
 
 
-def _tell_of_ranker(console: "Console", method: "Method") -> None:
+def _tell(console: "Console", entry: "Method | Learner") -> None:
+    from semisift.cli._options import OWN_OPTIONS, OWN_OPTIONS_OF_LEARNERS
+    from semisift.registry import Method
+
+    kind, own_options, facts = "learner", OWN_OPTIONS_OF_LEARNERS, []
+    if isinstance(entry, Method):
+        kind, own_options, facts = entry.family, OWN_OPTIONS, _facts(entry)
+    console.print(f"{entry.name}  ({kind})\n{entry.summary}\n")
+    console.print(f"{entry.meaning}\n")
+    console.print(f"Source: {entry.citation}\n({FOLLOWED[entry.source]})\n")
+    console.print(f"Cost: {entry.cost}")
+    for fact in facts:
+        console.print(fact)
+    console.print("\nParameters (--param NAME=VALUE):")
+    for name, parameter in sorted(inspect.signature(entry.cls).parameters.items()):
+        if name not in own_options:
+            has_default = parameter.default is not inspect.Parameter.empty
+            console.print(f"  {name} = {parameter.default!r}" if has_default else f"  {name}")
+
+
+def _facts(method: "Method") -> list[str]:
     from semisift._base import PairRanker
-    from semisift.cli._options import OWN_OPTIONS
 
     ranks = (
         "high values first"
@@ -54,39 +74,11 @@ def _tell_of_ranker(console: "Console", method: "Method") -> None:
         else "low values first; scores are shown with a minus sign, so that high ones are best"
     )
     pairs = "yes (--must-link, --cannot-link)" if issubclass(method.cls, PairRanker) else "no"
-    facts = (
+    return [
         f"Labels needed: {method.cls.labels_needed.replace('_', ' ')}",
         f"Direction: the source ranks {ranks}",
         f"Learns from pairs of rows: {pairs}",
-    )
-    _tell(console, method, method.cls, method.family, OWN_OPTIONS, facts)
-
-
-def _tell(
-    console: "Console",
-    entry: "Entry",
-    cls: type,
-    kind: str,
-    own_options: dict[str, str],
-    facts: tuple[str, ...] = (),
-) -> None:
-    import inspect
-
-    followed = {
-        "formula": "the source was followed",
-        "reading": "a reading: what is known of it had to be completed, as its documentation says",
-    }
-    console.print(f"{entry.name}  ({kind})\n{entry.summary}\n")
-    console.print(f"{entry.meaning}\n")
-    console.print(f"Source: {entry.citation}\n({followed[entry.source]})\n")
-    console.print(f"Cost: {entry.cost}")
-    for fact in facts:
-        console.print(fact)
-    console.print("\nParameters (--param NAME=VALUE):")
-    for name, parameter in sorted(inspect.signature(cls).parameters.items()):
-        if name not in own_options:
-            has_default = parameter.default is not inspect.Parameter.empty
-            console.print(f"  {name} = {parameter.default!r}" if has_default else f"  {name}")
+    ]
 
 
 def _list(console: "Console", heading: str, entries: "Iterable[Entry]") -> None:

@@ -1,24 +1,14 @@
 """``semisift rank``: a table in, a ranking out."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from semisift.cli._options import (
-    METHOD_OPTIONS,
-    OUTPUT_OPTIONS,
-    TABLE_OPTIONS,
-    InSections,
-    with_options,
-)
+from semisift.cli._options import OF_ONE_TABLE, TABLE, FileRequest, command, option
 
-RANKING = click.option(
-    "--out",
-    "--ranking",
-    "ranking",
-    metavar="FILE",
-    help="Write the whole ranking (csv, tsv, parquet or json); - prints it as csv.",
-)
+RESULTS = ("ranking", "labels_out", "spreadsheet_safe", "report", "title", "quiet")
+METHOD = ("method", "param", "redundancy", "seed", "n_jobs", "top", "assess", "thorough")
 
 EXAMPLES = """\b
 Examples:
@@ -31,9 +21,116 @@ Examples:
 """
 
 
-@click.command(cls=InSections, epilog=EXAMPLES)
-@click.argument("table")
-@with_options(Results=[RANKING, *OUTPUT_OPTIONS], Method=METHOD_OPTIONS, Table=TABLE_OPTIONS)
+# What --redundancy says to rank by score alone.
+OFF = "off"
+
+
+def read_top(value: Any) -> int | str:
+    """Read a number of features, or the name of a rule that finds it."""
+    # Loads scikit-learn, which --help need not wait for.
+    from semisift.outcome.mixin import RULES
+
+    text = str(value).strip().lower()
+    if text in RULES:
+        return text
+    if not text.isdecimal() or int(text) < 1:
+        raise click.BadParameter(
+            f"must be a number of at least 1, or a rule ({', '.join(RULES)}): got {value!r}."
+        )
+    return int(text)
+
+
+def read_redundancy(value: Any) -> float | str:
+    """Read a correlation between 0 and 1, or `OFF`."""
+    text = str(value).strip().lower()
+    if text in (OFF, "none"):
+        return OFF
+    try:
+        threshold = float(text)
+    except ValueError:
+        threshold = float("nan")
+    if not 0 < threshold < 1:
+        raise click.BadParameter(f"must be between 0 and 1, or {OFF}: got {value!r}.")
+    return threshold
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankRequest(FileRequest):
+    """What the user asked to rank."""
+
+    printed = "ranking"
+    ranking: str | None = option(
+        "Write the whole ranking (csv, tsv, parquet or json); - prints it as csv.",
+        "FILE",
+        "--out",
+        "--ranking",
+    )
+    labels_out: str | None = option(
+        "Write the label and the confidence that the method gives to every row (csv, tsv, "
+        "parquet or json).",
+        "FILE",
+    )
+    report: str | None = option("Write a page to show: one HTML file.", "FILE")
+    title: str | None = option("Title of the report.", "TEXT")
+    reduced: str | None = None
+    method: str | None = option(
+        "How to rank; `semisift methods` lists the names.  [default: consensus, the mean "
+        "place with four methods]",
+        "NAME",
+    )
+    redundancy: float | str | None = option(
+        "Put near-copies last: features whose correlation with a better one exceeds R, in "
+        "absolute value and over all rows; off ranks by score alone.  [default: 0.7 with "
+        "consensus, unless the table holds counts; off with other methods]",
+        "R",
+        type=read_redundancy,
+    )
+    top: int | str | None = option(
+        "How many features to select and show: a number, or a rule that confirms features "
+        "(shadow, stability, knockoff).  [default: those that are confirmed; 20 if nothing was "
+        "asked to confirm any]",
+        "N|RULE",
+        type=read_top,
+    )
+    assess: bool | None = option(
+        "Tell how sure the ranking is, from shuffled labels (which also confirm features) and "
+        "from halves of the rows; takes about five times as long as the ranking.  [default: yes "
+        "for rank without --method and without a rule, else no]"
+    )
+    thorough: bool = option(
+        "Confirm features by the rule shadow, unless --top says otherwise, and assess the "
+        "ranking with more repetitions and whole committees. Takes some hundred times as long as "
+        "the ranking.",
+        default=False,
+    )
+
+    @property
+    def number(self) -> int | None:
+        """How many features were asked for, by a number."""
+        return None if isinstance(self.top, str) else self.top
+
+    @property
+    def rule(self) -> str | None:
+        """The rule that is to confirm features."""
+        if isinstance(self.top, str):
+            return self.top
+        return "shadow" if self.thorough and self.top is None else None
+
+    @property
+    def is_assessed(self) -> bool:
+        """Whether to tell how sure the ranking is; `rank` does so unless told what to do."""
+        if self.assess is not None:
+            return self.assess
+        by_itself = self.method is None and self.rule is None and self.reduced is None
+        return self.thorough or by_itself
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether pairs of rows were given."""
+        return self.must_link is not None or self.cannot_link is not None
+
+
+@command(RankRequest, TABLE, EXAMPLES, Results=RESULTS, Method=METHOD, Table=OF_ONE_TABLE)
 def rank(**options: Any) -> None:
     """Rank the features of a table, best first.
 
@@ -45,7 +142,6 @@ def rank(**options: Any) -> None:
     shuffled labels tell whether the labels matter and confirm features, and rankings of halves of
     the rows tell how much the ranks vary.
     """
-    from semisift.cli._result import RankRequest
     from semisift.cli._run import run
 
     run(RankRequest(**options))

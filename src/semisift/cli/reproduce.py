@@ -1,12 +1,13 @@
 """``semisift reproduce``: a table or figure of a paper, made again on the same protocol."""
 
 import shlex
+from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from semisift.cli._progress import Steps
+from semisift.cli._options import AT_LEAST_1, Request, command, option
 from semisift.papers.targets import TARGETS
 
 # numpy, scikit-learn and rich are imported inside functions: ``semisift reproduce --help`` should
@@ -29,48 +30,49 @@ Examples:
 """
 
 
-@click.command(epilog=f"{TARGET_LIST}\n\n{EXAMPLES}")
-@click.argument("target", type=click.Choice(list(TARGETS)), metavar="TARGET")
-@click.option(
-    "--data",
-    required=True,
-    type=click.Path(exists=True, file_okay=False),
-    metavar="DIR",
-    help="Folder with the data sets; docs/data.md says what their files are called.",
+@dataclass(frozen=True, kw_only=True)
+class ReproduceRequest(Request):
+    """What the user asked to make again, but for the target."""
+
+    data: str = option(
+        "Folder with the data sets; docs/data.md says what their files are called.",
+        "DIR",
+        default=MISSING,
+        type=click.Path(exists=True, file_okay=False),
+    )
+    out: str = option(
+        "Folder for the records, report.html and summary/.",
+        "DIR",
+        default=MISSING,
+        type=click.Path(file_okay=False),
+    )
+    runs: int | None = option("Splits.  [default: as in the paper]", "N", type=AT_LEAST_1)
+    methods: str | None = option(
+        "Run these methods alone; +NAME adds one to those of the target. Parameters follow a "
+        "colon: enscls:variant=paper.",
+        "NAME,...",
+    )
+    max_seconds: float = option(
+        "A method that ranks longer than this in one run on a data set is left out there, with "
+        "its time. The run itself is not cut short.",
+        "S",
+        default=120,
+        type=click.FloatRange(min=0, min_open=True),
+    )
+    n_jobs: int | None = option("Runs at a time, -1 for all cores.", "N", type=int)
+    resume: bool = option(
+        "Go on with the records in --out. Targets of one paper that differ only in what they "
+        "show can share a folder.",
+        default=False,
+    )
+
+
+@command(
+    ReproduceRequest,
+    click.argument("target", type=click.Choice(list(TARGETS)), metavar="TARGET"),
+    f"{TARGET_LIST}\n\n{EXAMPLES}",
+    Options=("data", "out", "runs", "methods", "max_seconds", "n_jobs", "resume", "quiet"),
 )
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(file_okay=False),
-    metavar="DIR",
-    help="Folder for the records, report.html and summary/.",
-)
-@click.option(
-    "--runs", type=click.IntRange(min=1), metavar="N", help="Splits.  [default: as in the paper]"
-)
-@click.option(
-    "--methods",
-    metavar="NAME,...",
-    help="Run these methods alone; +NAME adds one to those of the target. Parameters follow a "
-    "colon: enscls:variant=paper.",
-)
-@click.option(
-    "--max-seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    default=120,
-    show_default=True,
-    metavar="S",
-    help="A method that ranks longer than this in one run on a data set is left out there, with "
-    "its time. The run itself is not cut short.",
-)
-@click.option("--n-jobs", type=int, metavar="N", help="Runs at a time, -1 for all cores.")
-@click.option(
-    "--resume",
-    is_flag=True,
-    help="Go on with the records in --out. Targets of one paper that differ only in what they "
-    "show can share a folder.",
-)
-@click.option("--quiet", "-q", is_flag=True, help="Print errors and warnings only.")
 def reproduce(target: str, **options: Any) -> None:
     """Make a table or figure of a paper again, beside the published numbers.
 
@@ -79,13 +81,13 @@ def reproduce(target: str, **options: Any) -> None:
     of all labels. What there is no data or no method for is said first. Where a paper is about
     classifiers, they are run instead, and their members are judged before and after they learnt.
     """
-    from semisift.cli._terminal import Terminal
+    from semisift.cli._terminal import Steps, Terminal
     from semisift.papers.reproduce import reproduce as make_again
 
-    command = _command(target, options)
+    again = _command(target, options)
     console, steps = Terminal(quiet=options["quiet"]), Steps(options.pop("quiet"))
     options |= {name: Path(options[name]) for name in FOLDERS}
-    make_again(TARGETS[target], console, steps, command=command, **options)
+    make_again(TARGETS[target], console, steps, command=again, **options)
 
 
 def _command(target: str, options: dict[str, Any]) -> str:
@@ -94,10 +96,7 @@ def _command(target: str, options: dict[str, Any]) -> str:
     for name in FOLDERS:
         words += [f"--{name}", Path(options[name]).resolve().name]
     for name in ("runs", "methods", "max_seconds"):
-        if options[name] is not None:
-            value = options[name]
-            words += [
-                f"--{name.replace('_', '-')}",
-                f"{value:g}" if isinstance(value, float) else str(value),
-            ]
+        if (value := options[name]) is not None:
+            text = f"{value:g}" if isinstance(value, float) else str(value)
+            words += [f"--{name.replace('_', '-')}", text]
     return shlex.join(words)

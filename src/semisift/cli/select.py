@@ -1,32 +1,10 @@
 """``semisift select``: a table in, a smaller table out."""
 
+from dataclasses import MISSING, dataclass
 from typing import Any
 
-import click
-
-from semisift.cli._options import (
-    METHOD_OPTIONS,
-    OUTPUT_OPTIONS,
-    TABLE_OPTIONS,
-    InSections,
-    with_options,
-)
-
-OUTPUTS = [
-    click.option(
-        "--out",
-        "reduced",
-        metavar="FILE",
-        required=True,
-        help="Write the table with the selected features, its labels and row names, in the form "
-        "of the input.",
-    ),
-    click.option(
-        "--ranking",
-        metavar="FILE",
-        help="Write the whole ranking as well (csv, tsv, parquet or json).",
-    ),
-]
+from semisift.cli._options import OF_ONE_TABLE, TABLE, command, option
+from semisift.cli.rank import METHOD, RESULTS, RankRequest
 
 EXAMPLES = """\b
 Examples:
@@ -36,9 +14,25 @@ Examples:
 """
 
 
-@click.command(cls=InSections, epilog=EXAMPLES)
-@click.argument("table")
-@with_options(Results=[*OUTPUTS, *OUTPUT_OPTIONS], Method=METHOD_OPTIONS, Table=TABLE_OPTIONS)
+@dataclass(frozen=True, kw_only=True)
+class SelectRequest(RankRequest):
+    """What the user asked to rank and select."""
+
+    reduced: str | None = option(
+        "Write the table with the selected features, its labels and row names, in the form "
+        "of the input.",
+        "FILE",
+        "--out",
+        default=MISSING,
+    )
+    ranking: str | None = option(
+        "Write the whole ranking as well (csv, tsv, parquet or json).", "FILE"
+    )
+
+
+@command(
+    SelectRequest, TABLE, EXAMPLES, Results=["reduced", *RESULTS], Method=METHOD, Table=OF_ONE_TABLE
+)
 def select(**options: Any) -> None:
     """Rank the features of a table and write a table with the best of them.
 
@@ -46,7 +40,6 @@ def select(**options: Any) -> None:
     as in `semisift rank`, but the ranking is not assessed unless --assess or --thorough asks for
     it, so that the best 20 features are selected if --top does not say otherwise.
     """
-    from semisift.cli._result import RankRequest
     from semisift.cli._run import run
 
-    run(RankRequest(**options))
+    run(SelectRequest(**options))

@@ -1,13 +1,18 @@
 """What is known of a method, and how its class is found."""
 
 import importlib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+import tomllib
+from collections.abc import Iterator
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args, get_type_hints
 
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
 
     from semisift._base import FeatureRanker
+
+AnyEntry = TypeVar("AnyEntry", bound="Entry")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,14 +58,16 @@ class Method(Entry):
 
     Attributes
     ----------
-    family : str
-        The folder it lives in.
     direction : {"high", "low"}
         Which values of the paper's score rank first. In ``scores_`` it is always the high ones.
     """
 
-    family: str
     direction: Literal["high", "low"] = "high"
+
+    @property
+    def family(self) -> str:
+        """The folder it lives in."""
+        return self.path.split(".")[1]
 
     @property
     def cls(self) -> type["FeatureRanker"]:
@@ -79,3 +86,42 @@ class Learner(Entry):
     def cls(self) -> type["ClassifierMixin"]:
         """The class, imported on first use."""
         return cast("type[ClassifierMixin]", self._load())
+
+
+def read_entries(cls: type[AnyEntry], file: str | Path) -> dict[str, AnyEntry]:
+    """Return the entries of a file of this folder, by their names and in their order.
+
+    Parameters
+    ----------
+    cls : type
+        Of the entries: the fields that each has.
+    file : str or Path
+
+    Raises
+    ------
+    ValueError
+        Where an entry lacks a field, has another or a value that is not allowed.
+    """
+    path = Path(__file__).parent / file
+    entries = {}
+    for name, about in tomllib.loads(path.read_text(encoding="utf-8")).items():
+        if problems := [*_problems(cls, about)]:
+            raise ValueError(f"{path}: {name} {'; it '.join(problems)}.")
+        text: dict[str, Any] = {key: " ".join(value.split()) for key, value in about.items()}
+        entries[name] = cls(name=name, **text)
+    return entries
+
+
+def _problems(cls: type[Entry], about: dict[str, Any]) -> Iterator[str]:
+    """Say what is wrong with an entry."""
+    hints = get_type_hints(cls)
+    needed = [each.name for each in fields(cls) if each.default is MISSING and each.name != "name"]
+    yield from (f"lacks the field {key!r}" for key in needed if key not in about)
+    for key, value in about.items():
+        allowed = get_args(hints.get(key))
+        if key not in hints or key == "name":
+            yield f"has a field {key!r}, which {cls.__name__} does not know"
+        elif not isinstance(value, str):
+            yield f"has the {key} {value!r}, which is no text"
+        elif allowed and value not in allowed:
+            yield f"has the {key} {value!r}, which is none of {', '.join(allowed)}"

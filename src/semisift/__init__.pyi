@@ -1,0 +1,64 @@
+from semisift._base import FeatureRanker as FeatureRanker
+from semisift._compare import Results as Results
+from semisift._compare import compare as compare
+from semisift.consensus.consensus import Consensus as Consensus
+from semisift.embedded.fs_manifold import FSManifold as FSManifold
+from semisift.embedded.rlsr import RLSR as RLSR
+from semisift.embedded.s3vm_fs import S3VMFS as S3VMFS
+from semisift.embedded.s3vm_rfe import S3VMRFE as S3VMRFE
+from semisift.ensembles.bagging_constraint import BaggingConstraintScore as BaggingConstraintScore
+from semisift.ensembles.enscls import EnsCLS as EnsCLS
+from semisift.ensembles.forest import ForestImportance as ForestImportance
+from semisift.ensembles.pct_forest import PCTForestImportance as PCTForestImportance
+from semisift.ensembles.sefr import SEFR as SEFR
+from semisift.ensembles.ssfi import SSFI as SSFI
+from semisift.evaluation.protocol import PROTOCOLS as PROTOCOLS
+from semisift.evaluation.protocol import Protocol as Protocol
+from semisift.exceptions import FallbackWarning as FallbackWarning
+from semisift.exceptions import FewTestRowsWarning as FewTestRowsWarning
+from semisift.exceptions import GraphWarning as GraphWarning
+from semisift.exceptions import KernelsMissingWarning as KernelsMissingWarning
+from semisift.exceptions import NothingSelectedWarning as NothingSelectedWarning
+from semisift.exceptions import NothingUnlabelledWarning as NothingUnlabelledWarning
+from semisift.exceptions import TableError as TableError
+from semisift.exceptions import WorkerLostError as WorkerLostError
+from semisift.filters.c4 import C4 as C4
+from semisift.filters.cls import CLS as CLS
+from semisift.filters.constraint import ConstraintScore as ConstraintScore
+from semisift.filters.csfs import CSFS as CSFS
+from semisift.filters.fisher import FisherScore as FisherScore
+from semisift.filters.gsfs import GSFS as GSFS
+from semisift.filters.laplacian import LaplacianScore as LaplacianScore
+from semisift.filters.lsdf import LSDF as LSDF
+from semisift.filters.mrmr import MRMR as MRMR
+from semisift.filters.semi_fisher import SemiFisherScore as SemiFisherScore
+from semisift.filters.semi_jmi import SemiJMI as SemiJMI
+from semisift.filters.semi_mim import SemiMIM as SemiMIM
+from semisift.filters.sls import SLS as SLS
+from semisift.filters.sselect import SSelect as SSelect
+from semisift.filters.variance import VarianceScore as VarianceScore
+from semisift.graphs.approximate import ApproximateNeighbors as ApproximateNeighbors
+from semisift.io import read_table as read_table
+from semisift.learners.cotraining.co_bc import CoBC as CoBC
+from semisift.learners.cotraining.co_forest import CoForest as CoForest
+from semisift.learners.cotraining.co_training import CoTraining as CoTraining
+from semisift.learners.cotraining.rasco import RASCO as RASCO
+from semisift.learners.cotraining.rasco import ProbMRMR as ProbMRMR
+from semisift.learners.cotraining.rasco import RelRASCO as RelRASCO
+from semisift.learners.cotraining.self_training import SelfTraining as SelfTraining
+from semisift.learners.cotraining.ss_forest import SemiSupervisedForest as SemiSupervisedForest
+from semisift.learners.cotraining.tri_training import TriTraining as TriTraining
+from semisift.learners.labelled_only import LabelledOnly as LabelledOnly
+from semisift.learners.mixed_nb import MixedNB as MixedNB
+from semisift.learners.nnge import NNge as NNge
+from semisift.model_selection import SemiSupervisedKFold as SemiSupervisedKFold
+from semisift.model_selection import (
+    SemiSupervisedStratifiedShuffleSplit as SemiSupervisedStratifiedShuffleSplit,
+)
+from semisift.registry import LEARNERS as LEARNERS
+from semisift.registry import METHODS as METHODS
+from semisift.wrappers.en_semifs import ENSemiFS as ENSemiFS
+from semisift.wrappers.fw_semifs import FWSemiFS as FWSemiFS
+from semisift.wrappers.sequential_forward import SequentialForward as SequentialForward
+
+__version__: str

@@ -1,0 +1,1 @@
+from semisift.consensus.consensus import Consensus as Consensus

@@ -1,0 +1,15 @@
+from semisift.filters.c4 import C4 as C4
+from semisift.filters.cls import CLS as CLS
+from semisift.filters.constraint import ConstraintScore as ConstraintScore
+from semisift.filters.csfs import CSFS as CSFS
+from semisift.filters.fisher import FisherScore as FisherScore
+from semisift.filters.gsfs import GSFS as GSFS
+from semisift.filters.laplacian import LaplacianScore as LaplacianScore
+from semisift.filters.lsdf import LSDF as LSDF
+from semisift.filters.mrmr import MRMR as MRMR
+from semisift.filters.semi_fisher import SemiFisherScore as SemiFisherScore
+from semisift.filters.semi_jmi import SemiJMI as SemiJMI
+from semisift.filters.semi_mim import SemiMIM as SemiMIM
+from semisift.filters.sls import SLS as SLS
+from semisift.filters.sselect import SSelect as SSelect
+from semisift.filters.variance import VarianceScore as VarianceScore

@@ -1,0 +1,12 @@
+from semisift.io.dataset import Dataset as Dataset
+from semisift.io.dataset import prepare as prepare
+from semisift.io.door import checksum as checksum
+from semisift.io.door import find_format as find_format
+from semisift.io.door import load as load
+from semisift.io.door import read as read
+from semisift.io.door import read_table as read_table
+from semisift.io.door import write as write
+from semisift.io.options import FORMATS as FORMATS
+from semisift.io.options import Reading as Reading
+from semisift.io.options import TableOptions as TableOptions
+from semisift.io.table import FileTable as FileTable
