@@ -1,10 +1,12 @@
 """Writing files that are whole or not there at all.
 
 What is being written lies in a hidden draft beside its target, whose name tells the process that
-writes it. A process that was killed leaves its drafts behind; the next one to write there removes
-them.
+writes it. Drafts that a signal left behind, where it came between two steps of a clean-up, are
+removed when the process ends. One that was killed leaves its drafts, and the next process to write
+there removes them.
 """
 
+import atexit
 import hashlib
 import os
 import platform
@@ -24,6 +26,9 @@ DRAFT = ".draft"
 # Drafts of processes that nothing is known of, as those of another machine, are removed after this
 # many seconds.
 STALE_AFTER = 24 * 3600
+
+# The drafts of this process, or of the one that it is a fork of.
+_own: set[Path] = set()
 
 
 @contextmanager
@@ -76,16 +81,18 @@ def _hidden_folder(beside: Path) -> Iterator[Path]:
     remove_left_overs(beside.glob(f"{PREFIX}*"))
     # not by mkdtemp: a signal could come before it has told the name of what it made
     folder = beside / f"{PREFIX}{_owner()}-{uuid.uuid4().hex[:8]}"
+    _own.add(folder)
     try:
         folder.mkdir(mode=0o700)
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _clear(folder)
 
 
 def write_whole(path: Path, text: str) -> None:
     """Write a text, whole or not at all; its draft has no folder, for files that are many."""
     draft = path.parent / f".{_owner()}-{uuid.uuid4().hex[:8]}{DRAFT}"
+    _own.add(draft)
     try:
         with draft.open("x", encoding="utf-8") as file:
             _take_mode(draft, path)
@@ -93,9 +100,8 @@ def write_whole(path: Path, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    finally:
+        _clear(draft)
 
 
 def remove_left_overs(found: Iterable[Path]) -> None:
@@ -103,10 +109,24 @@ def remove_left_overs(found: Iterable[Path]) -> None:
     for path in found:
         with suppress(FileNotFoundError):  # another process has just removed its own
             if _is_gone(path.name) or time.time() - path.stat().st_mtime > STALE_AFTER:
-                if path.is_dir():
-                    shutil.rmtree(path, ignore_errors=True)
-                else:
-                    path.unlink()
+                _clear(path)
+
+
+def _clear(path: Path) -> None:
+    """Remove a draft, if it is there."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
+    _own.discard(path)
+
+
+@atexit.register
+def _clear_own() -> None:
+    for path in list(_own):
+        if _owner() in path.name:
+            _clear(path)
 
 
 def _take_mode(draft: Path, target: Path) -> None:

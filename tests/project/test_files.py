@@ -104,6 +104,32 @@ def test_drafts_of_a_killed_process_are_removed_and_those_of_a_living_one_are_no
     assert not left.exists()
 
 
+STOPPED_IN_A_CLEAN_UP = """
+import shutil, sys
+from pathlib import Path
+from semisift._files import drafts
+
+def stop(*args, **kwargs):
+    shutil.rmtree = remove
+    raise KeyboardInterrupt
+
+remove, shutil.rmtree = shutil.rmtree, stop
+path = Path(sys.argv[1])
+try:
+    with drafts([path]) as (draft,):
+        draft.write_text("whole")
+except KeyboardInterrupt:
+    print(len(list(path.parent.glob(".semisift-*"))))
+"""
+
+
+def test_a_draft_whose_clean_up_was_interrupted_goes_when_the_process_ends(tmp_path):
+    command = [sys.executable, "-c", STOPPED_IN_A_CLEAN_UP, tmp_path / "file"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"  # else nothing was interrupted
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
 def test_only_what_is_certainly_dead_is_removed(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
