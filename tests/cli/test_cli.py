@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 from rich.progress import Progress, TextColumn
 from rich.text import Text
 
-from semisift.cli import COMMANDS, main
+from semisift.cli import COMMANDS, Terminated, main
 from semisift.cli import demo as demo_module
 from semisift.cli._terminal import Terminal
 from semisift.cli.demo import (
@@ -247,3 +247,15 @@ def test_progress_and_cells_do_not_steer_the_terminal():
     assert not CONTROLS & set(text.getvalue())
     assert "a cell ␛[31m�1m" in text.getvalue()
     assert "[red]" in text.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("stop", "words", "code"),
+    [(KeyboardInterrupt, "Interrupted.", 130), (Terminated, "Terminated.", 143)],
+)
+def test_a_stop_while_a_library_is_loaded_is_no_missing_library(monkeypatch, stop, words, code):
+    def stopped(*args):
+        raise ImportError("initialization failed") from stop()
+
+    monkeypatch.setattr("click.Group.invoke", stopped)
+    assert call("methods", code=code).stderr == f"{words}\n"

@@ -92,6 +92,10 @@ def _terminable() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, _raise)
     try:
         yield
+    except ImportError as error:  # of a library that a signal stopped while it was loaded
+        if isinstance(error.__cause__, tuple(STOPS)):
+            raise error.__cause__ from None
+        raise
     finally:
         signal.signal(signal.SIGTERM, before)
 
