@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from semisift.io._shared import import_extra
-from semisift.io.limits import FileError, check_fits, damaged
+from semisift.io.limits import FileError, check_fits, damaged, import_extra
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 USER_BLOCK = 512

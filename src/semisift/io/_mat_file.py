@@ -10,17 +10,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, issparse
 
 from semisift.io._hdf5 import USER_BLOCK, open_hdf5, read_own
-from semisift.io._shared import check_shape, import_extra
 from semisift.io._sparse import from_compressed
-from semisift.io.limits import FileError, check_fits
+from semisift.io.limits import FileError, check_fits, check_shape, import_extra
+from semisift.io.options import said
 
 ITEMSIZES = {
     "double": 8,
@@ -33,6 +34,11 @@ ITEMSIZES = {
 CLASSES = {"float64": "double", "float32": "single", "bool": "logical"}
 TYPES = {described: dtype for dtype, described in CLASSES.items()}
 REFERENCES = "#refs#"
+
+MATRICES = ("X", "data")
+LABELS = ("y", "Y", "labels", "gnd", "class")
+NAMES = ("feature_names", "names")
+TEXT = ("char", "cell")
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,15 @@ class MatFile:
     version: str
     variables: Mapping[str, Variable]
     load: Callable[[str], Any]
+
+
+class Chosen(NamedTuple):
+    """The names of the variables that make a table, and what they hold."""
+
+    matrix: str
+    label: str | None
+    names: str | None
+    values: Mapping[str, Any]
 
 
 def open_old(data: bytes) -> MatFile:
@@ -259,3 +274,67 @@ def _write_cells(h5py: Any, file: Any, name: str, texts: list[str]) -> None:
         references[0, i] = cell.ref
     dataset = file.create_dataset(name, data=references, dtype=h5py.ref_dtype)
     dataset.attrs["MATLAB_class"] = np.bytes_("cell")
+
+
+# --- which variables ---
+
+
+def load_chosen(file: MatFile, matrix: str | None, transpose: bool) -> Chosen:
+    """Load the matrix, the labels and the names, and nothing else."""
+    name = _find_matrix(file.variables, matrix)
+    shape = file.variables[name].shape
+    n_samples, n_features = shape[::-1] if transpose else shape
+    label = _find_labels(file.variables, n_samples, name)
+    names = _find_names(file.variables, n_features)
+    wanted = [each for each in (name, label, names) if each is not None]
+    for each in wanted:
+        file.variables[each].check_fits(each)
+    return Chosen(name, label, names, {each: file.load(each) for each in wanted})
+
+
+def _find_matrix(variables: Mapping[str, Variable], wanted: str | None) -> str:
+    good = [
+        name
+        for name, variable in variables.items()
+        if variable.kind in ("numeric", "sparse") and len(variable.shape) == 2
+    ]
+    if wanted is not None:
+        candidates = [wanted] if wanted in good else []
+        problem = f"{said('matrix', wanted)}: there is no matrix of numbers of this name"
+    else:
+        usual = [name for name in MATRICES if name in good]
+        broad = [name for name in good if min(variables[name].shape) > 1 and name not in LABELS]
+        candidates = usual[:1] or broad
+        problem = "it is not clear which variable holds the values"
+    if len(candidates) == 1:
+        return candidates[0]
+    listed = ", ".join(
+        f"{name} ({' x '.join(map(str, variable.shape))}, {variable.described})"
+        for name, variable in variables.items()
+    )
+    raise FileError(
+        f"{problem}. The file holds {listed or 'no variable'}. Name the one with the values by "
+        f"{said('matrix')}."
+    )
+
+
+def _length(variable: Variable) -> int:
+    return variable.shape[0] if variable.kind == "char" else math.prod(variable.shape)
+
+
+def _find_labels(variables: Mapping[str, Variable], n_samples: int, matrix: str) -> str | None:
+    """Return the first of the usual variables that fits the samples; else the first there is."""
+    lengths = {}
+    for name in LABELS:
+        variable = variables.get(name)
+        if variable is None or name == matrix or variable.kind not in ("numeric", *TEXT):
+            continue
+        if variable.kind == "char" or _length(variable) == max(variable.shape, default=0):
+            lengths[name] = _length(variable)
+    return min(lengths, key=lambda name: lengths[name] != n_samples, default=None)
+
+
+def _find_names(variables: Mapping[str, Variable], n_features: int) -> str | None:
+    texts = [name for name in NAMES if name in variables and variables[name].kind in TEXT]
+    fitting = (name == NAMES[0] or _length(variables[name]) == n_features for name in texts)
+    return next(compress(texts, fitting), None)

@@ -1,7 +1,6 @@
 """What the readers and writers of several formats share."""
 
 import gzip
-import importlib
 import os
 import subprocess
 import sys
@@ -10,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from semisift.exceptions import TableError
-from semisift.io.limits import USABLE_SHARE, FileError, available_memory, check_fits, naming
+from semisift.io.limits import USABLE_SHARE, FileError, available_memory, naming
 from semisift.io.options import TableOptions, said
 from semisift.io.table import FileTable, drop_columns, settle_names
 
@@ -31,9 +30,6 @@ ADDRESSES_OF_LIBRARIES = 4 << 30
 
 SECONDS_TO_READ = 60
 BYTES_A_SECOND = 1 << 20
-
-# What a column costs before it holds a value: its name, and its place in lists and sets.
-BYTES_A_NAME = 200
 
 
 @contextmanager
@@ -111,17 +107,6 @@ def try_in_child(program: str, data: bytes) -> None:
         raise ValueError(lines[-1] if lines else f"its reader ends with {done.returncode}")
 
 
-def import_extra(module: str, extra: str) -> Any:
-    """Import a library that is installed on request only."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise FileError(
-            f"reading this file needs the library {module.partition('.')[0]}: "
-            f'pip install "semisift[{extra}]"'
-        ) from error
-
-
 @contextmanager
 def create(path: Path) -> Iterator[IO[bytes]]:
     """Open a new file for writing; what is to end in .gz is packed on the way."""
@@ -133,13 +118,6 @@ def create(path: Path) -> Iterator[IO[bytes]]:
         # level 6: 9, the default, takes four times as long for some percent
         with gzip.GzipFile("", "wb", fileobj=file, mtime=0, compresslevel=6) as packed:
             yield packed  # type: ignore[misc]
-
-
-def check_shape(shape: Sequence[int]) -> None:
-    """Refuse a sparse matrix whose rows and columns could not even be named."""
-    rows, columns = shape
-    n_bytes = BYTES_A_NAME * int(columns) + 16 * int(rows)
-    check_fits(n_bytes, f"a table of {rows} rows and {columns} columns")
 
 
 def shown(data: bytes, length: int = 60) -> str:

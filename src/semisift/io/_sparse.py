@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array
 
-from semisift.io._shared import check_shape
-from semisift.io.limits import FileError
-from semisift.io.table import native
+from semisift.io.limits import FileError, check_shape
 
 Part = NDArray[Any]
 
@@ -136,3 +134,10 @@ def _faulty(what: str) -> FileError:
     return FileError(
         f"{what}. The file is damaged or was written by a faulty program: make it again."
     )
+
+
+def native(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array in this machine's byte order and in a type that every library knows."""
+    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
+        return array.astype(np.float32 if array.dtype.itemsize == 2 else np.float64)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))

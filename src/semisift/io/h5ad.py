@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 
 from semisift.io._hdf5 import check_own, check_size, open_hdf5, read_own
-from semisift.io._shared import columns_kept, import_extra, reading, told_apart
-from semisift.io._sparse import from_compressed
-from semisift.io.limits import FileError
+from semisift.io._shared import columns_kept, reading, told_apart
+from semisift.io._sparse import from_compressed, native
+from semisift.io.limits import FileError, import_extra
 from semisift.io.options import TableOptions, said
-from semisift.io.table import FileTable, from_matrix, native
+from semisift.io.table import FileTable, from_matrix
 
 # Columns of var that tell genes of the same name apart.
 IDS = ("gene_ids", "gene_id", "ensembl_id", "feature_id")

@@ -1,14 +1,18 @@
 """Reading bytes, packed or not, and never more than fits into memory."""
 
 import gzip
+import importlib
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from semisift.exceptions import TableError
+
+# What a column costs before it holds a value: its name, and its place in lists and sets.
+BYTES_A_NAME = 200
 
 # What is left for the ranking, the pictures and everybody else on the machine.
 USABLE_SHARE = 0.8
@@ -119,3 +123,21 @@ def read_bytes(path: Path) -> bytes:
             "again."
         ) from error
     return b"".join(chunks)
+
+
+def check_shape(shape: Sequence[int]) -> None:
+    """Refuse a sparse matrix whose rows and columns could not even be named."""
+    rows, columns = shape
+    n_bytes = BYTES_A_NAME * int(columns) + 16 * int(rows)
+    check_fits(n_bytes, f"a table of {rows} rows and {columns} columns")
+
+
+def import_extra(module: str, extra: str) -> Any:
+    """Import a library that is installed on request only."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise FileError(
+            f"reading this file needs the library {module.partition('.')[0]}: "
+            f'pip install "semisift[{extra}]"'
+        ) from error

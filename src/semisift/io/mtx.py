@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 from scipy.sparse import coo_array, issparse
 
-from semisift.io._shared import check_shape, create, reading, shown
+from semisift.io._shared import create, reading, shown
 from semisift.io._sparse import from_coordinates
-from semisift.io.limits import FileError, check_fits, damaged, read_bytes
+from semisift.io.limits import FileError, check_fits, check_shape, damaged, read_bytes
 from semisift.io.options import TableOptions
 from semisift.io.table import FileTable, from_matrix
 from semisift.io.text import read_cells

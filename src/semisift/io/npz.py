@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, issparse, vstack
 
 from semisift.io._shared import columns_kept, reading
-from semisift.io._sparse import from_blocks, from_compressed, from_coordinates
+from semisift.io._sparse import from_blocks, from_compressed, from_coordinates, native
 from semisift.io.limits import FileError, check_fits, damaged
 from semisift.io.options import TableOptions, said
-from semisift.io.table import FileTable, as_series, from_matrix, native, texts
+from semisift.io.table import FileTable, as_series, from_matrix, texts
 
 # Keys of a matrix; with the prefix ``u_`` they are those of rows without a label.
 PARTS = ("X", "data", "indices", "indptr", "shape", "format", "row", "col", "_is_array")

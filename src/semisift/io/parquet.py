@@ -9,8 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
-from semisift.io._shared import BYTES_A_NAME, reading, try_in_child, turn, turned_back
-from semisift.io.limits import check_fits, read_bytes
+from semisift.io._shared import reading, try_in_child, turn, turned_back
+from semisift.io.limits import BYTES_A_NAME, check_fits, read_bytes
 from semisift.io.options import TableOptions
 from semisift.io.table import FileTable
 

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from semisift.io._shared import BYTES_A_NAME, create, reading, shown
+from semisift.io._shared import create, reading, shown
 from semisift.io._sparse import from_coordinates
-from semisift.io.limits import FileError, check_fits, read_bytes
+from semisift.io.limits import BYTES_A_NAME, FileError, check_fits, read_bytes
 from semisift.io.options import TableOptions
 from semisift.io.table import FileTable, as_series, from_matrix
 from semisift.io.text import read_cells

@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 
 from semisift._words import count, quoted
 from semisift.exceptions import TableError
+from semisift.io._sparse import native
 from semisift.io.limits import FileError, naming
 from semisift.io.options import TableOptions, said
 
@@ -195,13 +196,6 @@ def from_matrix(
         notes=notes,
         details={**(details or {}), "names": named},
     )
-
-
-def native(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array in this machine's byte order and in a type that every library knows."""
-    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
-        return array.astype(np.float32 if array.dtype.itemsize == 2 else np.float64)
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def find_column(table: FileTable, wanted: str, option: str) -> str:
