@@ -59,7 +59,7 @@ def test_both_surfaces_have_every_option():
     assert of_command["label"] >= names - {"group", "must_link", "cannot_link"}
     assert of_command["compare"] >= {"group", "duplicates", "missing", "transpose"}
     for name in names:
-        assert f"\n    {name} : " in read_table.__doc__
+        assert f"\n{name} : " in inspect.getdoc(read_table)
 
 
 def test_help_and_documentation_are_the_same_words():

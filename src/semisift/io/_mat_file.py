@@ -6,6 +6,7 @@ Structures, objects and functions are never loaded.
 import io
 import math
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -105,7 +106,9 @@ def open_old(data: bytes) -> MatFile:
         try:
             # matrices in the type of their storage: in their own, complex ones would become real
             in_cells = variables[name].kind == "cell"
-            value = loadmat(io.BytesIO(data), variable_names=[name], mat_dtype=in_cells)[name]
+            with warnings.catch_warnings():  # a sparse matrix or a sparse array: either serves
+                warnings.filterwarnings("ignore", r"\s*The default value for `spmatrix`")
+                value = loadmat(io.BytesIO(data), variable_names=[name], mat_dtype=in_cells)[name]
         except ValueError as error:
             if found := re.match(r"cannot reshape array of size (\d+) .*?(\(.*\))", str(error)):
                 raise ValueError(f"{name} has {found[1]} values for the shape {found[2]}") from None

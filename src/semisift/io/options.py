@@ -203,11 +203,13 @@ def takes_options(function: Any) -> Any:
             kind = "bool"
         if isinstance(each.default, tuple):
             kind += ", or several"
-        about = textwrap.fill(each.metadata["about"], 92, subsequent_indent=" " * 8)
+        about = textwrap.fill(each.metadata["about"], 92, subsequent_indent=" " * 4)
         lines += [f"{each.name} : {kind}, default={each.default!r}", f"    {about}"]
     options = inspect.signature(Reading).parameters.values()
     function.__signature__ = signature.replace(parameters=[signature.parameters["path"], *options])
-    function.__doc__ = function.__doc__.replace("{options}", "\n    ".join(lines))
+    # newer versions of Python have taken the margin from it already
+    text = inspect.cleandoc(function.__doc__ or "")
+    function.__doc__ = text.replace("{options}", "\n".join(lines))
     return function
 
 
