@@ -93,8 +93,9 @@ def _terminable() -> Iterator[None]:
     try:
         yield
     except ImportError as error:  # of a library that a signal stopped while it was loaded
-        if isinstance(error.__cause__, tuple(STOPS)):
-            raise error.__cause__ from None
+        stop = error.__cause__
+        if stop is not None and type(stop) in STOPS:
+            raise stop from None
         raise
     finally:
         signal.signal(signal.SIGTERM, before)
