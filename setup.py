@@ -32,7 +32,7 @@ match os.environ.get("SEMISIFT_BUILD", "fast"):
         sys.exit(f"SEMISIFT_BUILD must be fast, checked or sanitized: got {other!r}")
 
 KERNELS = Path("src", "semisift", "kernels")
-# What Cython writes into every module, once for all: the build takes half the time.
+# What Cython writes into every module, once for all: less to compile.
 SHARED = "semisift.kernels._cyutility"
 PARTS = [str(part) for pattern in ("*.h", "*.pxi") for part in sorted(KERNELS.glob(pattern))]
 

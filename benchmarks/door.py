@@ -20,14 +20,29 @@ import numpy as np
 from protocol import load
 
 
-def write_csv(folder):
+def as_frame(X, y):
     import polars as pl
 
-    X, y = load("chowdary")
     frame = pl.DataFrame(X, schema=[f"g{j}" for j in range(X.shape[1])])
+    return frame.insert_column(0, pl.Series("label", [f"c{code}" for code in y]))
+
+
+def write_csv(folder):
     path = folder / "chowdary.csv"
-    frame.insert_column(0, pl.Series("label", [f"c{code}" for code in y])).write_csv(path)
+    as_frame(*load("chowdary")).write_csv(path)
     return path
+
+
+def write_small(folder):
+    """Write a table of which reading is mostly the start of its reader, in three forms."""
+    from scipy.io import savemat
+
+    X, y = load("colon")
+    paths = [folder / f"colon.{ending}" for ending in ("npz", "parquet", "mat")]
+    np.savez_compressed(paths[0], X=X, y=y)
+    as_frame(X, y).write_parquet(paths[1])
+    savemat(paths[2], {"X": X, "y": y})
+    return paths
 
 
 def write_news(folder):
@@ -88,6 +103,8 @@ def main():
         return
     with tempfile.TemporaryDirectory() as folder:
         in_own_process(write_csv(Path(folder)), label="label", report=True)
+        for path in write_small(Path(folder)):
+            in_own_process(path, label="label" if path.suffix == ".parquet" else None)
         npz, svmlight, mtx = write_news(Path(folder))
         in_own_process(npz)
         in_own_process(svmlight)

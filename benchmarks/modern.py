@@ -4,7 +4,7 @@
 
 Parts, all by default:
   seconds     one fit of each method on several sets, three labels a class
-  no-kernels  how many times slower trees are where numpy serves instead of the kernels
+  no-kernels  how many times slower trees, S3VM-RFE and NNge are where numpy serves
 
 How good the rankings are is told by
     semisift compare FILES --methods semi-mim,semi-jmi,rlsr,pct-forest,fisher,random --protocol ssfi
@@ -13,10 +13,11 @@ How good the rankings are is told by
 import argparse
 import warnings
 
+import numpy as np
 from embedded import labelled, timed
 from threadpoolctl import threadpool_limits
 
-from semisift import RLSR, PCTForestImportance, SemiJMI, SemiMIM, kernels
+from semisift import RLSR, S3VMRFE, NNge, PCTForestImportance, SemiJMI, SemiMIM, kernels
 
 SETS = ["colon", "khan_srbct", "chowdary", "basehock"]
 METHODS = {
@@ -40,12 +41,19 @@ def seconds():
 def no_kernels():
     print(f"\n{'20 trees':18}{'kernels':>12}{'numpy':>12}{'ratio':>8}")
     for name in SETS:
-        X, y = labelled(name)
-        ranker = PCTForestImportance(n_members=20)
-        _, fast = timed(lambda X=X, y=y, ranker=ranker: ranker.fit(X, y))
-        with kernels.numpy_only():
-            _, slow = timed(lambda X=X, y=y, ranker=ranker: ranker.fit(X, y))
-        print(f"{name:18}{fast:12.3f}{slow:12.3f}{slow / fast:8.0f}", flush=True)
+        race(name, PCTForestImportance(n_members=20), *labelled(name))
+    print()
+    race("S3VM-RFE, colon", S3VMRFE(), *labelled("colon"))
+    rng = np.random.default_rng(0)
+    for n_rows in (60, 300):
+        race(f"NNge, {n_rows} x 10", NNge(), rng.normal(size=(n_rows, 10)), np.arange(n_rows) % 2)
+
+
+def race(name, estimator, X, y):
+    fast = min(timed(lambda: estimator.fit(X, y))[1] for _ in range(3))
+    with kernels.numpy_only():
+        _, slow = timed(lambda: estimator.fit(X, y))
+    print(f"{name:18}{fast:12.4f}{slow:12.3f}{slow / fast:8.0f}", flush=True)
 
 
 PARTS = {"seconds": seconds, "no-kernels": no_kernels}

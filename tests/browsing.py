@@ -1,8 +1,10 @@
 """What the tests in a real browser share. Without selenium and chromium they are skipped."""
 
+import base64
 import json
 import shutil
 from contextlib import contextmanager
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -116,3 +118,22 @@ def text_sizes(driver):
 def emulate(driver, media, scheme):
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
+
+
+def check_outline(driver):
+    """Check headings and landmarks, and that the first stop of the tab key leads to the content."""
+    levels = [int(tag.tag_name[1]) for tag in driver.find_elements(By.CSS_SELECTOR, "h1, h2, h3")]
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    for landmark in ("header", "nav[aria-label]", "main", "footer"):
+        assert len(driver.find_elements(By.CSS_SELECTOR, f"body > {landmark}")) == 1
+    driver.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
+    assert driver.switch_to.active_element.get_attribute("href").endswith("#content")
+
+
+def print_pages(driver):
+    """Print to PDF and return how many pages there are."""
+    printed = driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
+    pdf = base64.b64decode(printed["data"])
+    assert pdf.startswith(b"%PDF")
+    return pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ")

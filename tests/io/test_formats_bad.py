@@ -264,7 +264,7 @@ def test_readers_that_die_hang_or_eat_memory_do_so_elsewhere(monkeypatch):
     try_in_child("import sys; assert sys.stdin.buffer.read() == b'data'", b"data")
     for program, message in [
         ("import os; os.abort()", "ends with -6"),
-        ("raise ValueError('no table')", "ValueError: no table"),
+        ("raise ValueError('no table')", "^no table$"),
         ("bytes(1 << 50)", "MemoryError"),
     ]:
         with pytest.raises(ValueError, match=message):

@@ -1,9 +1,7 @@
 """The report of a comparison in a real browser: opened from the disk, used by mouse and keys."""
 
-import base64
 import csv
 import time
-from itertools import pairwise
 
 import pytest
 
@@ -12,10 +10,12 @@ from tests.browsing import (
     By,
     Keys,
     background,
+    check_outline,
     contrast,
     emulate,
     messages,
     needs_browser,
+    print_pages,
     requests_of,
     resize,
     text_sizes,
@@ -296,20 +296,11 @@ def test_pictures_have_words(page):
 
 
 def test_headings_and_landmarks(page):
-    levels = [int(tag.tag_name[1]) for tag in page.find_elements(By.CSS_SELECTOR, "h1, h2, h3")]
-    assert levels.count(1) == 1
-    assert all(after - before <= 1 for before, after in pairwise(levels))
-    for landmark in ("header", "nav[aria-label]", "main", "footer"):
-        assert len(page.find_elements(By.CSS_SELECTOR, f"body > {landmark}")) == 1
-    page.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
-    assert page.switch_to.active_element.get_attribute("href").endswith("#content")
+    check_outline(page)
 
 
 def test_print_to_pdf(page):
-    printed = page.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
-    pdf = base64.b64decode(printed["data"])
-    assert pdf.startswith(b"%PDF")
-    assert 3 <= pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") <= 16
+    assert 3 <= print_pages(page) <= 16
 
 
 def test_without_scripts_all_is_there(page, report):

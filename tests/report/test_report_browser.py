@@ -1,8 +1,5 @@
 """The report in a real browser: opened from the disk, used by mouse and by keyboard."""
 
-import base64
-from itertools import pairwise
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,10 +11,12 @@ from tests.browsing import (
     By,
     Keys,
     background,
+    check_outline,
     contrast,
     emulate,
     messages,
     needs_browser,
+    print_pages,
     requests_of,
     resize,
     text_sizes,
@@ -228,20 +227,11 @@ def test_pictures_have_words(page):
 
 
 def test_headings_and_landmarks(page):
-    levels = [int(tag.tag_name[1]) for tag in page.find_elements(By.CSS_SELECTOR, "h1, h2, h3")]
-    assert levels.count(1) == 1
-    assert all(after - before <= 1 for before, after in pairwise(levels))
-    for landmark in ("header", "nav[aria-label]", "main", "footer"):
-        assert len(page.find_elements(By.CSS_SELECTOR, f"body > {landmark}")) == 1
-    page.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
-    assert page.switch_to.active_element.get_attribute("href").endswith("#content")
+    check_outline(page)
 
 
 def test_print_to_pdf(page):
-    printed = page.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
-    pdf = base64.b64decode(printed["data"])
-    assert pdf.startswith(b"%PDF")
-    assert 2 <= pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") <= 12
+    assert 2 <= print_pages(page) <= 12
 
 
 def test_without_scripts_it_is_a_plain_table(page, report):

@@ -1,7 +1,5 @@
 """The report of a consensus that was assessed, in a real browser."""
 
-import base64
-
 import pandas as pd
 import pytest
 
@@ -15,6 +13,7 @@ from tests.browsing import (
     luminance,
     messages,
     needs_browser,
+    print_pages,
     resize,
     text_sizes,
     wait,
@@ -143,7 +142,6 @@ def test_print(page):
         assert page.find_element(By.CSS_SELECTOR, "#moves .wide svg").is_displayed()
         heads = page.find_elements(By.CSS_SELECTOR, "#features thead th")
         assert heads[1].text == "feature"
-        printed = page.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
-        assert base64.b64decode(printed["data"]).startswith(b"%PDF")
+        assert print_pages(page)
     finally:
         emulate(page, "", "light")

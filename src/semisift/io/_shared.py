@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -104,7 +105,8 @@ def try_in_child(program: str, data: bytes) -> None:
         raise ValueError("its reader does not come to an end") from error
     if done.returncode:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
-        raise ValueError(lines[-1] if lines else f"its reader ends with {done.returncode}")
+        reason = re.sub(r"^[\w.]*(Error|Exception): ", "", lines[-1]) if lines else ""
+        raise ValueError(reason or f"its reader ends with {done.returncode}")
 
 
 @contextmanager

@@ -16,11 +16,11 @@ from semisift.exceptions import KernelsMissingWarning
 
 WITH_TWINS = ("columns", "dual", "edges", "heaps", "neighbours", "nnge", "pct", "plan")
 
-# Measured: benchmarks/enscls.py 5 to 12 times, benchmarks/modern.py --part no-kernels 8 to 46,
-# benchmarks/ssfi.py --part no-kernels 40 to 200; NNge on 60 rows of 10 columns 150 to 500.
+# Measured: benchmarks/enscls.py 5 to 12 times, benchmarks/ssfi.py --part no-kernels 40 to 200,
+# benchmarks/modern.py --part no-kernels 8 for S3VMRFE, 11 to 34 for trees, 30 and 104 for NNge.
 TIMES_SLOWER = (
-    "EnsCLS about 10 times, S3VMRFE and PCTForestImportance about 20, committees of trees such as "
-    "SSFI about 100, NNge about 400"
+    "EnsCLS about 10 times, S3VMRFE about 10, PCTForestImportance about 20, committees of trees "
+    "such as SSFI about 100, NNge 30 to 100"
 )
 
 try:
