@@ -1,281 +1,292 @@
-"""The consensus: how its parts were chosen, how it compares, and what it costs.
+"""The consensus: how it was chosen, how it compares, what it costs.
 
-    SEMISIFT_DATA=... python benchmarks/consensus.py choice [--runs 11]
-    SEMISIFT_DATA=... python benchmarks/consensus.py compare SSFI_DIR ENSCLS_DIR
-    SEMISIFT_DATA=... python benchmarks/consensus.py sizes [--runs 10]
+    SEMISIFT_DATA=... python benchmarks/consensus.py run RECORDS [--sets ...] [--labels 3]
+        [--methods consensus,transductive,ssfi,fisher] [--runs 5]
+    SEMISIFT_DATA=... python benchmarks/consensus.py markers RECORDS [--kinds ...] [--labels 10]
+    python benchmarks/consensus.py tables RECORDS
     SEMISIFT_DATA=... python benchmarks/consensus.py time
 
-`choice`: mean ranks and rank products of several methods on the first half of the data sets, judged
-by a decision tree on the 10 best and a linear machine on the 20 best columns. `compare` reads two
-comparisons that `semisift compare` has made, with the protocols ssfi and enscls (the commands are
-in docs/results/consensus.md), and compares on the second half. `sizes`: the mean accuracy over the
-best 1, 2, ... columns instead of the 10 or 20 best, against the F-score of all labels. `time`: CPU
-seconds of a fit and of the assessment that `semisift rank` adds.
+`run` ranks real data and judges the rankings, `markers` ranks simulations and counts the markers
+among the best; both add to a file of records, one line each, and leave out what it holds. `tables`
+prints what the records say. The parts of the consensus, and how far it trusts each, were chosen on
+the sets and simulations of `CHOICE`; what is said of `SHOWN` had no part in it.
+
+A ranking is judged by the accuracy, on a third of the rows, of a decision tree on the 10 best
+columns, a linear machine on the 20 best, the machine on 2, 5 and 10 (mean) and the tree on 2 and 5
+(mean); the judges learn from the true labels of the other two thirds.
 """
 
 import argparse
+import json
 import time
 import warnings
-from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
-import polars as pl
-from cutoffs import label_some
-from protocol import judge, judge_svm, load, split
+import simulations
+from protocol import load, split
 from scipy import sparse
-from scipy.stats import rankdata, wilcoxon
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from semisift import METHODS, Consensus, Results
-from semisift.consensus.consensus import REDUNDANCY, aggregate
-from semisift.math.ranks import rank
+from semisift import METHODS
+from semisift.consensus.consensus import REDUNDANCY
 from semisift.math.redundancy import put_copies_last
 
-FIRST_HALF = [
-    "colon",
-    "khan_srbct",
-    "leukemia_allaml",
-    "ionosphere",
-    "warppie10p",
-    "wdbc",
-    "dexter",
-    "sc_mixology_5cl",
-]
-SECOND_HALF = [
-    "ovarian",
-    "prostata",
-    "lymphoma",
-    "chowdary",
-    "isolet_bc",
-    "sonar",
-    "waveform40",
-    "madelon",
-    "basehock",
-]
-TEXT = ["dexter", "basehock"]
+KINDS = {
+    "measurements": [
+        *("colon", "leukemia_allaml", "lymphoma", "ionosphere", "wdbc", "waveform40"),
+        *("khan_srbct", "ovarian", "prostata", "chowdary", "sonar", "german", "madelon"),
+        "isolet_bc",
+    ],
+    "images": ["warppie10p", "optdigits"],
+    "text": ["basehock", "dexter", "classic3"],
+    "counts": ["sc_mixology_5cl", "sc_mouse_bladder"],
+}
+CHOICE = ["colon", "leukemia_allaml", "lymphoma", "ionosphere", "wdbc", "waveform40"]
+CHOICE += ["warppie10p", "basehock", "dexter", "sc_mixology_5cl"]
+SHOWN = [name for names in KINDS.values() for name in names if name not in CHOICE]
 
-# Splits that no comparison uses.
-FIRST_RUN = 100
+# Of larger sets so many rows are drawn.
+MOST_ROWS = 1500
 
-CANDIDATES = ["ssfi"], ["sselect"], ["bs"], ["enscls"], ["c4"], ["lsdf"], ["fisher"]
-COMBINATIONS = [
-    ["ssfi", "sselect", "bs", "enscls"],
-    ["ssfi", "sselect", "enscls"],
-    ["ssfi", "sselect", "enscls", "c4"],
-    ["ssfi", "ssfi", "sselect", "enscls", "c4"],
-    ["ssfi", "ssfi", "enscls", "c4"],
-    ["ssfi", "c4", "fisher"],
-    ["ssfi", "lsdf"],
-]
+# The splits of the choice are others.
+FIRST_RUN = 500
 
-# Choice -------------------------------------------------------------------------------------------
+JUDGES = "tree 10", "svm 20", "svm 2-10", "tree 2-5"
 
 
-@dataclass
-class Trial:
-    """One split of a data set, with the ranks by each method."""
+def main():
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name in ("run", "markers", "tables"):
+        command = commands.add_parser(name)
+        command.add_argument("records", type=Path)
+        command.add_argument("--sets", default=",".join(CHOICE + SHOWN))
+        command.add_argument("--kinds", default=",".join(simulations.CHOICE + simulations.SHOWN))
+        command.add_argument("--labels", default="3")
+        command.add_argument("--methods", default="consensus,transductive,ssfi,fisher")
+        command.add_argument("--runs", type=int, default=5)
+    commands.add_parser("time")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    {"run": run, "markers": find_markers, "tables": show_tables, "time": show_times}[
+        options.command
+    ](options)
 
-    X: object
-    y: np.ndarray
-    train: np.ndarray
-    test: np.ndarray
-    ranks: dict = field(default_factory=dict)
 
-    @property
-    def is_text(self):
-        return sparse.issparse(self.X)
+# Records ------------------------------------------------------------------------------------------
 
 
-def make_trial(name, run, methods):
+def read_records(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def key_of(record):
+    return tuple(record[name] for name in ("set", "labels", "run", "method"))
+
+
+def run(options):
+    done = {key_of(record) for record in read_records(options.records)}
+    for name in options.sets.split(","):
+        X, y = load_some(name)
+        for n_labels in map(int, options.labels.split(",")):
+            for number in range(options.runs):
+                train, test, given = split(y, FIRST_RUN + number, n_labels)
+                for method in options.methods.split(","):
+                    if (name, n_labels, number, method) in done or not (given < 0).any():
+                        continue
+                    ranker, seconds = rank(method, X[train], given, number)
+                    record = {"set": name, "labels": n_labels, "run": number, "method": method}
+                    record |= {"judged": judge(ranker, X, y, train, test), "seconds": seconds}
+                    record |= label_accuracy(ranker, given, y[train])
+                    add_record(options.records, record)
+
+
+def find_markers(options):
+    done = {key_of(record) for record in read_records(options.records)}
+    for kind in options.kinds.split(","):
+        for n_labels in map(int, options.labels.split(",")):
+            for number in range(options.runs):
+                X, y, given, is_marker = simulations.simulate(kind, n_labels, FIRST_RUN + number)
+                for method in options.methods.split(","):
+                    if (f"sim:{kind}", n_labels, number, method) in done:
+                        continue
+                    ranker, seconds = rank(method, X, given, number)
+                    best = np.argsort(ranker.ranking_)[: is_marker.sum()]
+                    record = {"set": f"sim:{kind}", "labels": n_labels, "run": number}
+                    record |= {"method": method, "found": float(is_marker[best].mean())}
+                    record |= {"seconds": seconds} | label_accuracy(ranker, given, y)
+                    add_record(options.records, record)
+
+
+def add_record(path, record):
+    with path.open("a") as file:
+        file.write(json.dumps(record) + "\n")
+
+
+def load_some(name):
     X, y = load(name)
-    train, test, given = split(y, run)
-    trial = Trial(X, y, train, test)
-    for method in methods:
-        cls = METHODS[method].cls
-        scaled = "feature_scaling" in cls._parameter_constraints and not trial.is_text
-        params = {"feature_scaling": "minmax"} if scaled else {}
-        scores = cls(random_state=run, **params).fit(X[train], given).scores_
-        trial.ranks[method] = rankdata(np.where(np.isnan(scores), np.inf, -scores))
-    return trial
+    rows = np.sort(np.random.default_rng(0).permutation(len(y))[:MOST_ROWS])
+    return X[rows], y[rows]
 
 
-def accuracies(trial, methods, aggregation):
-    """Return the accuracy of the tree on 10 and of the machine on 20 columns."""
-    ranks = np.array([trial.ranks[method] for method in methods])
-    scores = aggregate(ranks, np.full(len(ranks), 1 / len(ranks)), aggregation)
-    order = rank(scores, 0)
-    if not trial.is_text:
-        rows = np.asfortranarray(trial.X[trial.train], dtype=float)
-        order, _ = put_copies_last(rows, order, np.ones(len(order), bool), REDUNDANCY, 20)
-    Z = trial.X[:, np.argsort(order)[:20]]
-    Z = Z.toarray() if trial.is_text else Z
-    train, test, y = trial.train, trial.test, trial.y
-    tree = DecisionTreeClassifier(random_state=0).fit(Z[train, :10], y[train])
+def rank(method, X, given, seed):
+    start = time.process_time()
+    ranker = METHODS[method].cls(random_state=seed).fit(X, given)
+    return ranker, round(time.process_time() - start, 3)
+
+
+def label_accuracy(ranker, given, y):
+    rows = given < 0
+    if not hasattr(ranker, "transduction_"):
+        return {}
+    return {"label accuracy": float(np.mean(ranker.transduction_[rows] == y[rows]))}
+
+
+def judge(ranker, X, y, train, test):
+    """Return the accuracies of `JUDGES`; near-copies among measurements come last."""
+    order = ranker.ranking_
+    if not sparse.issparse(X):
+        rows = np.asfortranarray(X[train], dtype=float)
+        has_score = ~np.isnan(ranker.scores_)
+        order = put_copies_last(rows, order, has_score, REDUNDANCY, 20)[0]
+    Z = X[:, np.argsort(order)[:20]]
+    Z = Z.toarray() if sparse.issparse(Z) else Z
     spread = Z[train].std(axis=0)
     W = (Z - Z[train].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    machine = SVC(kernel="linear").fit(W[train], y[train])
-    return tree.score(Z[test, :10], y[test]), machine.score(W[test], y[test])
+
+    def accuracy(model, values, n_best):
+        model.fit(values[train, :n_best], y[train])
+        return model.score(values[test, :n_best], y[test])
+
+    tree = {n: accuracy(DecisionTreeClassifier(random_state=0), Z, n) for n in (2, 5, 10)}
+    machine = {n: accuracy(SVC(kernel="linear"), W, n) for n in (2, 5, 10, 20)}
+    few = np.mean([machine[n] for n in (2, 5, 10)]), np.mean([tree[2], tree[5]])
+    return [round(float(value), 5) for value in (tree[10], machine[20], *few)]
 
 
-def choice(options):
-    runs = range(FIRST_RUN, FIRST_RUN + options.runs)
-    methods = {method for parts in (*CANDIDATES, *COMBINATIONS) for method in parts}
-    trials = [make_trial(name, run, sorted(methods)) for name in FIRST_HALF for run in runs]
-    print(f"{'':36}{'mean':>7}{'tree':>7}{'svm':>7}")
-    for parts in (*CANDIDATES, *COMBINATIONS):
-        for aggregation in ("product", "mean") if len(parts) > 1 else ("product",):
-            found = np.array([accuracies(trial, parts, aggregation) for trial in trials])
-            tree, machine = found.mean(axis=0)
-            label = "+".join(parts) + (f" {aggregation}" if len(parts) > 1 else "")
-            print(f"{label:36}{found.mean():7.3f}{tree:7.3f}{machine:7.3f}", flush=True)
+# Tables -------------------------------------------------------------------------------------------
 
 
-# Compare ------------------------------------------------------------------------------------------
+def show_tables(options):
+    records = read_records(options.records)
+    for record in records:
+        record["value"] = record["found"] if "found" in record else np.mean(record["judged"])
+    for n_labels in sorted({record["labels"] for record in records}):
+        own = [record for record in records if record["labels"] == n_labels]
+        print(f"\n{n_labels} labels a class")
+        show_accuracies([record for record in own if "judged" in record])
+        show_markers([record for record in own if "found" in record])
 
 
-def read(folder):
-    """Return accuracies by data set, run and method."""
-    frame = Results.load(folder).to_polars()
-    return frame.group_by("dataset", "run", "method").agg(pl.col("value").mean())
+def methods_of(records):
+    return list(dict.fromkeys(record["method"] for record in records))
 
 
-def is_ranked(method):
-    return METHODS[method].family in ("filters", "ensembles", "consensus")
+def show_accuracies(records):
+    """Print the mean accuracy over the judges by kind of data and half, and the differences."""
+    if not records:
+        return
+    methods = methods_of(records)
+    print(f"{'mean of the four judges':30}" + "".join(f"{each[:13]:>14}" for each in methods))
+    halves = {"choice": CHOICE, "shown": SHOWN, "all": CHOICE + SHOWN}
+    for half, names in halves.items():
+        for kind in (*KINDS, "mean of kinds"):
+            kinds = list(KINDS) if kind == "mean of kinds" else [kind]
+            values = [by_kind(records, names, kinds, method) for method in methods]
+            print(f"{half:7} {kind:22}" + "".join(f"{value:14.3f}" for value in values))
+    print(f"\n{'consensus minus, over sets':30}" + "".join(f"{each[:13]:>14}" for each in methods))
+    for half, names in halves.items():
+        cells = [difference(records, names, method) for method in methods]
+        print(f"{half:30}" + "".join(f"{cell:>14}" for cell in cells))
+    print(f"\n{'label accuracy':30}" + "".join(f"{each[:13]:>14}" for each in methods))
+    for half, names in halves.items():
+        cells = [mean_over_sets(records, names, method, "label accuracy") for method in methods]
+        print(f"{half:30}" + "".join(f"{cell:14.3f}" for cell in cells))
+    print(f"\n{'set':30}" + "".join(f"{each[:13]:>14}" for each in methods))
+    for name in dict.fromkeys(record["set"] for record in records):
+        cells = [mean_over_sets(records, [name], method) for method in methods]
+        print(f"{name:30}" + "".join(f"{cell:14.3f}" for cell in cells))
+    print(f"\n{'judge, all sets':30}" + "".join(f"{each[:13]:>14}" for each in methods))
+    for place, judge_name in enumerate(JUDGES):
+        judged = [record | {"own": record["judged"][place]} for record in records]
+        cells = [mean_over_sets(judged, CHOICE + SHOWN, method, "own") for method in methods]
+        print(f"{judge_name:30}" + "".join(f"{cell:14.3f}" for cell in cells))
 
 
-def mean_ranks(frames):
-    """Return the mean rank of each filter, ensemble and the consensus over sets and protocols."""
-    ranks = []
-    for frame in frames:
-        known = frame.filter(pl.col("method").is_in([m for m in METHODS if is_ranked(m)]))
-        table = known.group_by("dataset", "method").agg(pl.col("value").mean())
-        place = pl.col("value").rank(descending=True).over("dataset")
-        ranks.append(table.with_columns(place.alias("rank")))
-    both = pl.concat(ranks).group_by("method").agg(pl.col("rank").mean(), pl.col("value").mean())
-    return both.sort("rank")
+def set_means(records, names, method, what="value"):
+    """Return the mean over runs of each set that has them."""
+    found = {}
+    for record in records:
+        if record["method"] == method and record["set"] in names and what in record:
+            found.setdefault(record["set"], []).append(record[what])
+    return {name: float(np.mean(values)) for name, values in found.items()}
 
 
-def differences(frame, other, datasets):
-    """Return consensus minus another method, of shape (n_sets, n_runs)."""
-    rows = frame.filter(
-        pl.col("dataset").is_in(datasets) & pl.col("method").is_in(["consensus", other])
-    )
-    wide = rows.pivot(on="method", index=["dataset", "run"], values="value").sort("dataset", "run")
-    gaps = (wide["consensus"] - wide[other]).to_numpy()
-    return gaps.reshape(len(datasets), -1)
+def mean_over_sets(records, names, method, what="value"):
+    values = list(set_means(records, names, method, what).values())
+    return float(np.mean(values)) if values else np.nan
 
 
-def print_differences(frame, others, datasets):
-    for other in others:
-        gaps = differences(frame, other, datasets)
-        by_pair, by_set = wilcoxon(gaps.ravel()), wilcoxon(gaps.mean(axis=1))
-        print(
-            f"  {other:34}{gaps.mean():+.3f}  ahead on {(gaps.mean(axis=1) > 0).sum()} of "
-            f"{len(datasets)} sets, p {by_set.pvalue:.3f} over sets, {by_pair.pvalue:.4f} over "
-            f"{gaps.size} set-and-split pairs"
-        )
+def by_kind(records, names, kinds, method):
+    """Return the mean over kinds of the mean over their sets: kinds count alike."""
+    means = set_means(records, names, method)
+    each = [[means[name] for name in KINDS[kind] if name in means] for kind in kinds]
+    return float(np.mean([np.mean(values) for values in each if values])) if any(each) else np.nan
 
 
-def compare(options):
-    frames = dict(zip(("ssfi", "enscls"), map(read, options.folders), strict=True))
-    datasets = sorted(frames["ssfi"]["dataset"].unique())
-    second_half = [name for name in datasets if name not in FIRST_HALF]
-    n_first = len(datasets) - len(second_half)
-    print(f"{len(datasets)} sets; the parts were chosen on {n_first} of them")
-    print("Mean rank over all sets, by both protocols and by each; mean accuracy:")
-    by_each = [
-        dict(mean_ranks([frame]).select("method", "rank").rows()) for frame in frames.values()
-    ]
-    for method, place, value in mean_ranks(frames.values()).rows():
-        own = "".join(f"{ranks[method]:7.2f}" for ranks in by_each)
-        print(f"  {method:14}{place:6.2f}{own}{value:8.3f}")
-    threshold = f"redundancy_threshold={REDUNDANCY}"
-    for protocol, frame in frames.items():
-        table = frame.group_by("dataset", "method").agg(pl.col("value").mean())
-        shown = ["consensus", f"ssfi:{threshold}", "ssfi", "all-labels", "random"]
-        print(f"\n{protocol}: mean accuracy\n  {'':18}" + "".join(f"{m[:14]:>16}" for m in shown))
-        wide = table.pivot(on="method", index="dataset", values="value").sort("dataset")
-        for row in wide.select("dataset", *shown).iter_rows():
-            print(f"  {row[0]:18}" + "".join(f"{value:16.3f}" for value in row[1:]))
-        for label, part in (
-            ("all", datasets),
-            ("not text", [name for name in datasets if name not in TEXT]),
-        ):
-            means = wide.filter(pl.col("dataset").is_in(part)).select(shown).mean().row(0)
-            print(f"  {label:18}" + "".join(f"{value:16.3f}" for value in means))
-        first = table.filter(pl.col("dataset").is_in(FIRST_HALF))
-        known = first.filter(
-            pl.col("method").is_in([m for m in METHODS if is_ranked(m) and m != "consensus"])
-        )
-        best = known.group_by("method").agg(pl.col("value").mean()).sort("value")["method"][-1]
-        print(f"Second half ({', '.join(second_half)}): consensus minus")
-        others = [best, *(f"{method}:{threshold}" for method in ("bs", "sselect", "ssfi"))]
-        print_differences(frame, [*others, "all-labels"], second_half)
-        print(f"  (the best single method on the first half is {best})")
+def difference(records, names, method):
+    """Return how far the consensus is ahead, with its standard error over the sets."""
+    ours, theirs = (set_means(records, names, each) for each in ("consensus", method))
+    gaps = [ours[name] - theirs[name] for name in ours if name in theirs]
+    if method == "consensus" or len(gaps) < 2:
+        return ""
+    return f"{np.mean(gaps):+.3f} ({np.std(gaps, ddof=1) / len(gaps) ** 0.5:.3f})"
 
 
-# Sizes --------------------------------------------------------------------------------------------
-
-
-def sizes(options):
-    print(f"{'':18}{'tree, 1 to 10':>24}{'svm, 1 to 20':>26}")
-    print(f"{'':18}" + 2 * f"{'consensus':>12}{'all labels':>12}  ")
-    rows = []
-    for name in [*FIRST_HALF, *SECOND_HALF]:
-        X, y = load(name)
-        found = []
-        for run in range(options.runs):
-            train, test, given = split(y, run)
-            rankers = Consensus(random_state=run), METHODS["fisher"].cls(random_state=run)
-            for ranker, labels in zip(rankers, (given, y[train]), strict=True):
-                ranking = ranker.fit(X[train], labels).ranking_
-                found.append(judge(ranking, X, y, train, test))
-                found.append(judge_svm(ranking, X, y, train, test))
-        rows.append(np.reshape(found, (-1, 2, 2)).mean(axis=0).T)
-        print_sizes(name, rows[-1])
-    is_text = np.isin([*FIRST_HALF, *SECOND_HALF], TEXT)
-    print_sizes("not text", np.array(rows)[~is_text].mean(axis=0))
-    print_sizes("all", np.mean(rows, axis=0))
-
-
-def print_sizes(label, values):
-    """Print accuracies of shape (judge, ranker)."""
-    print(f"{label:18}" + "".join(f"{a:12.3f}{b:12.3f}  " for a, b in values), flush=True)
+def show_markers(records):
+    if not records:
+        return
+    methods = methods_of(records)
+    print(f"\n{'markers among the best':30}" + "".join(f"{each[:13]:>14}" for each in methods))
+    for what, title in (("value", ""), ("label accuracy", "labels: ")):
+        for name in dict.fromkeys(record["set"] for record in records):
+            half = "choice" if name[4:] in simulations.CHOICE else "shown"
+            cells = [mean_over_sets(records, [name], method, what) for method in methods]
+            row = f"{title}{name[4:]} ({half})"
+            print(f"{row:30}" + "".join(f"{cell:14.3f}" for cell in cells))
 
 
 # Time ---------------------------------------------------------------------------------------------
 
 
-def spend(options):
-    print("CPU seconds on one core, three labels a class")
-    for name in options.sets.split(","):
+def show_times(options):
+    """Print the processor seconds of a fit and of the assessment that `semisift rank` adds."""
+    rng = np.random.default_rng(0)
+    given = np.full(2000, -1)
+    given[:20] = np.arange(20) % 2
+    tables = {"normal": (rng.normal(size=(2000, 5000)), given)}
+    for name in ("chowdary", "news20_binary", "sc_mixology_5cl", "wdbc"):
         X, y = load(name)
-        given = label_some(y, 3, np.random.default_rng(0))
-        start = time.process_time()
-        ranker = Consensus(random_state=0).fit(X, given)
-        fit = time.process_time() - start
+        tables[name] = X, some_labels(y)
+    print(f"{'table':18}{'shape':>16}{'fit':>8}{'assess':>8}{'ratio':>7}   parts")
+    for name, (X, given) in tables.items():
+        ranker, fit = rank("consensus", X, given, 0)
         start = time.process_time()
         ranker.assess(X, given, n_resamples=20, n_permutations=39, light=True)
         assess = time.process_time() - start
-        print(
-            f"  {name:16}{X.shape[0]:7,} x {X.shape[1]:<7,} fit {fit:6.1f}  assessment "
-            f"{assess:6.1f}  ({assess / fit:.1f} times)",
-            flush=True,
-        )
+        parts = {each: rank(each, X, given, 0)[1] for each, _ in ranker.rankers_}
+        shape = f"{X.shape[0]} x {X.shape[1]}"
+        print(f"{name:18}{shape:>16}{fit:8.2f}{assess:8.2f}{assess / fit:7.1f}   {parts}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["choice", "compare", "sizes", "time"])
-    parser.add_argument("folders", nargs="*")
-    parser.add_argument("--runs", type=int, default=11)
-    parser.add_argument(
-        "--sets", default="colon,khan_srbct,prostata,madelon,basehock,chowdary,news20_binary"
-    )
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    {"choice": choice, "compare": compare, "sizes": sizes, "time": spend}[options.part](options)
+def some_labels(y, n_labels=3):
+    rng = np.random.default_rng(0)
+    given = np.full(len(y), -1)
+    for label in np.unique(y):
+        given[rng.permutation(np.flatnonzero(y == label))[:n_labels]] = label
+    return given
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ from semisift.filters.semi_jmi import SemiJMI as SemiJMI
 from semisift.filters.semi_mim import SemiMIM as SemiMIM
 from semisift.filters.sls import SLS as SLS
 from semisift.filters.sselect import SSelect as SSelect
+from semisift.filters.transductive import TransductiveScore as TransductiveScore
 from semisift.filters.variance import VarianceScore as VarianceScore
 from semisift.graphs.approximate import ApproximateNeighbors as ApproximateNeighbors
 from semisift.io import read_table as read_table

@@ -383,3 +383,31 @@ def describe_few(labels: Labels) -> str:
         f"({labels.classes.tolist()[0]!r}), and {n_unlabelled} unlabelled "
         f"row{'' if n_unlabelled == 1 else 's'} (-1, None or NaN)"
     )
+
+
+def class_prior(given: Any, labels: Labels) -> NDArray[np.float64]:
+    """Return the class prior: as given, or the shares among the labelled rows."""
+    if given is None:
+        return labels.counts / labels.counts.sum()
+    classes = labels.classes.tolist()
+    if isinstance(given, dict):
+        missing = [label for label in classes if label not in given]
+        if missing:
+            raise ValueError(
+                f"class_prior must have an entry for each class of y: {missing} missing, got "
+                f"{given!r}."
+            )
+        given = [given[label] for label in classes]
+    try:
+        prior = np.asarray(given, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            prior = prior / prior.max(initial=0)
+            prior = prior / prior.sum()
+    except (TypeError, ValueError):
+        prior = np.empty(0)
+    if prior.shape != (labels.n_classes,) or not (prior > 0).all():
+        raise ValueError(
+            f"class_prior must be {labels.n_classes} positive numbers, one for each class of y "
+            f"({classes}), none of them vanishing beside the others: got {given!r}."
+        )
+    return prior

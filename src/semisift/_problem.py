@@ -1,6 +1,6 @@
 """Problem: all that a method scores from, validated once and shared."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -122,7 +122,7 @@ class Problem:
         """Return the problem of the same rows with other labels, and the same graphs."""
         source = self.graph_source or self
         other = Problem(self.X, labels, seed, self.feature_names, given_pairs, source)
-        for name in ("spans", "constant", "spread"):
+        for name in ("spans", "constant", "spread", "_made"):
             other.__dict__[name] = getattr(self, name)  # as a cached property does
         return other
 
@@ -188,6 +188,19 @@ class Problem:
     @cached_property
     def _graphs(self) -> dict[tuple[GraphOptions, int], tuple[Any, Graph]]:
         return {}
+
+    @cached_property
+    def _made(self) -> dict[str, Any]:
+        return {}
+
+    def once(self, name: str, make: Callable[["Problem"], Any]) -> Any:
+        """Return what is made from `X` alone, when it is first asked for.
+
+        Problems with the same `X` and other labels share it.
+        """
+        if name not in self._made:
+            self._made[name] = make(self)
+        return self._made[name]
 
     def graph(self, options: GraphOptions, given: Any = None) -> Graph:
         """Return the neighbour graph of all rows, made when it is first asked for.

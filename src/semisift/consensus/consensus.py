@@ -11,8 +11,8 @@ R. Breitling, P. Armengaud, A. Amtmann, P. Herzyk (2004). Rank products: a simpl
 method to detect differentially regulated genes in replicated microarray experiments. FEBS Letters
 573. C. Dwork, R. Kumar, M. Naor, D. Sivakumar (2001). Rank aggregation methods for the web. WWW 10.
 
-Which rankers to ask, how to put them together and when to put near-copies last is our own choice.
-Direction: high is good. Cost: that of the rankers, of which EnsCLS takes most.
+Which rankers to ask, how far to trust each and when to put near-copies last is our own choice.
+Direction: high is good. Cost: that of the rankers.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,8 @@ from sklearn.base import clone
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
 from semisift._sklearn import JOBS, MOST_MEMBERS, Interval, StrOptions, at_least, check_params
-from semisift.consensus.parts import DEFAULT_WEIGHTS, check_rankers, default_rankers, kind_of_data
+from semisift.consensus.parts import check_rankers, default_rankers, weigh_by_trust
+from semisift.transduction.kind import kind_of_data
 
 # Of measurements: above this correlation one of two columns is a near-copy.
 REDUNDANCY = 0.7
@@ -41,12 +42,16 @@ class Consensus(FeatureRanker):
     The rankers share the rows, the neighbour graph and the pairs that follow from the labels, and
     the members of their committees draw the same features.
 
-    By default the rankers are `SSFI`, which counts double, `SSelect`, `EnsCLS` and `C4`. They and
-    the rank product were chosen on half of the data sets of benchmarks/consensus.py, which compares
-    the choice with others on the other half. What is done depends on the data. Counts, as of words
-    or of molecules in a cell (no negative value, and at least half of the values zero), are left as
-    they are. Measurements are scaled to [0, 1] where distances are computed, and near-copies are
-    put last: features with an absolute correlation above 0.7 with a better one.
+    By default the rankers are `TransductiveScore`, which labels all rows and tests them, and
+    `SSFI`, which asks many small trees. How much each counts depends on the data: the first the
+    more, the less its labels change when some of those given are left out; the second the more, the
+    better its labels agree with these. So where the unlabelled rows show the classes, they decide,
+    and where they do not, the two are averaged. The rankers and the rule were chosen on half of the
+    data sets of benchmarks/consensus.py, which shows them on the other half.
+
+    Near-copies among measurements are put last: features with an absolute correlation above 0.7
+    with a better one. Counts, as of words or of molecules in a cell (no negative value, and at
+    least half of the values zero), are left as they are.
 
     Parameters
     ----------
@@ -55,15 +60,16 @@ class Consensus(FeatureRanker):
         The rankers to ask, with their names. None takes the default ones. They are cloned; seed,
         selection and the rule on near-copies are those of the consensus.
     ranker_weights : array-like of shape (n_rankers,), default=None
-        How much each ranker counts. None is equal weights, but 2 for SSFI and 1 for the others
-        among the default rankers.
+        How much each ranker counts. None decides by the data: see
+        `semisift.consensus.parts.weigh_by_trust`. Rankers without a `TransductiveScore` among them
+        then count alike.
     aggregation : {"product", "mean"}, default="product"
         Average the logarithms of the ranks, or the ranks.
     n_members : int or "auto", default="auto"
         Size of the committees among the default rankers; "auto" is that of their papers.
     max_unlabelled : int or None, default=2000
-        The rankers other than SSFI work on so many unlabelled rows, drawn at random, where there
-        are more.
+        Rankers that label no rows work on so many unlabelled rows, drawn at random, where there are
+        more.
     n_jobs : int, default=None
         Threads of the default rankers; the scores do not depend on it.
     redundancy_threshold : float, "auto" or None, default="auto"
@@ -88,9 +94,10 @@ class Consensus(FeatureRanker):
     represented_by_ : ndarray of shape (n_features_in_,)
         For each column, the column that stands for it. With a redundancy threshold only.
     transduction_ : ndarray of shape (n_samples,)
-        Label of every row, as by SSFI. Where SSFI is among the rankers.
+        Label of every row by the first ranker that labels rows, which is `TransductiveScore` by
+        default.
     confidence_ : ndarray of shape (n_samples,)
-        Share of the votes for that label; 1 for labelled rows. Where SSFI is among the rankers.
+        How sure that label is; 1 for labelled rows.
     classes_ : ndarray of shape (n_classes,)
         The classes of the labelled rows.
 
@@ -110,9 +117,9 @@ class Consensus(FeatureRanker):
     >>> ranker.get_feature_names_out().tolist()
     ['hue', 'od280/od315_of_diluted_wines', 'proline']
     >>> [name for name, _ in ranker.rankers_]
-    ['ssfi', 'sselect', 'enscls', 'c4']
+    ['transductive', 'ssfi']
     >>> ranker.part_rankings_[:, X.columns.get_loc("flavanoids")].tolist()
-    [5.0, 1.0, 3.0, 2.0]
+    [2.0, 5.0]
     """
 
     labels_needed = "two_classes"
@@ -142,13 +149,13 @@ class Consensus(FeatureRanker):
     redundancy_threshold: Any = "auto"
 
     def _n_tasks(self, problem: Problem) -> int | None:
-        parts = [ranker._n_tasks(problem) for _, ranker in self._new_rankers(problem)]
+        parts = [ranker._n_tasks(problem) for _, ranker in self._new_rankers()]
         return None if None in parts else len(parts) + sum(filter(None, parts))
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         self.data_kind_ = kind_of_data(problem)
-        rankers = self._new_rankers(problem)
-        weights = self._weights(len(rankers))
+        rankers = self._new_rankers()
+        given = self._given_weights(len(rankers))
         self.rankers_: list[tuple[str, FeatureRanker]] = []
         for name in ("transduction_", "confidence_"):
             self.__dict__.pop(name, None)  # of an earlier fit
@@ -160,26 +167,26 @@ class Consensus(FeatureRanker):
             self.rankers_.append((name, ranker))
             if hasattr(ranker, "transduction_") and not hasattr(self, "transduction_"):
                 self.transduction_, self.confidence_ = ranker.transduction_, ranker.confidence_
-        weights = weights[: len(self.rankers_)]  # a callback may have ended the loop
-        self.weights_ = weights / weights.sum()
+        if given is None:
+            given = weigh_by_trust([ranker for _, ranker in self.rankers_], problem)
+        given = given[: len(self.rankers_)]  # a callback may have ended the loop
+        self.weights_ = given / given.sum()
         scores = np.array([ranker.scores_ for _, ranker in self.rankers_])
         self.part_rankings_ = rankdata(np.where(np.isnan(scores), np.inf, -scores), axis=1)
         return aggregate(self.part_rankings_, self.weights_, self.aggregation)
 
-    def _new_rankers(self, problem: Problem) -> list[tuple[str, FeatureRanker]]:
+    def _new_rankers(self) -> list[tuple[str, FeatureRanker]]:
         if self.rankers is None:
-            kind = kind_of_data(problem)
-            return default_rankers(kind, self.n_members, self.max_unlabelled, self.n_jobs)
+            return default_rankers(self.n_members, self.n_jobs)
         check_rankers(self.rankers)
         for _, ranker in self.rankers:
             check_params(ranker)
         return [(name, clone(ranker)) for name, ranker in self.rankers]
 
-    def _weights(self, n_rankers: int) -> NDArray[np.float64]:
-        given: Any = self.ranker_weights
-        if given is None:
-            given = DEFAULT_WEIGHTS if self.rankers is None else np.ones(n_rankers)
-        weights = np.asarray(given, dtype=np.float64)
+    def _given_weights(self, n_rankers: int) -> NDArray[np.float64] | None:
+        if self.ranker_weights is None:
+            return None
+        weights = np.asarray(self.ranker_weights, dtype=np.float64)
         if weights.shape != (n_rankers,) or not (weights >= 0).all() or not weights.sum() > 0:
             raise ValueError(
                 f"ranker_weights must hold {n_rankers} numbers, one for each ranker, none of them "
@@ -196,7 +203,7 @@ class Consensus(FeatureRanker):
     def _lighter(self, n_features: int) -> "Consensus":
         """Return a copy of a fitted consensus that asks lighter copies of its rankers."""
         rankers = [(name, ranker._lighter(n_features)) for name, ranker in self.rankers_]
-        copy: Consensus = clone(self).set_params(rankers=rankers, ranker_weights=self.weights_)
+        copy: Consensus = clone(self).set_params(rankers=rankers)
         return copy
 
     def _threshold_of_copies(self, problem: Problem) -> float | None:

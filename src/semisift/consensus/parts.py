@@ -1,78 +1,75 @@
-"""The rankers that a consensus asks, by the kind of data."""
+"""The rankers that a consensus asks, and how far each is trusted."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from semisift._base import FeatureRanker
 from semisift._problem import Problem
-from semisift.ensembles.enscls import EnsCLS
 from semisift.ensembles.ssfi import SSFI
-from semisift.filters.c4 import C4
-from semisift.filters.sselect import SSelect
-from semisift.math.columns import extremes
+from semisift.filters.transductive import TransductiveScore
+from semisift.math import Floats
+from semisift.transduction.soft_labels import kappa
 
-Kind = Literal["measurements", "counts"]
-
-# Tables of which at least so many values are zero, and none is negative, hold counts.
-SHARE_OF_ZEROS = 0.5
-
-# Of the default rankers, in their order.
-DEFAULT_WEIGHTS = (2, 1, 1, 1)
-
-
-def kind_of_data(problem: Problem) -> Kind:
-    """Tell counts, as of words or of molecules in a cell, from measurements.
-
-    Counts have one unit and are mostly zero: their distances mean something as they are, and
-    rescaling would make the rarest columns the most important ones. Columns with one value besides
-    zero, as of categories, do not count unless there are no others.
-
-    Parameters
-    ----------
-    problem : Problem
-
-    Returns
-    -------
-    {"measurements", "counts"}
-    """
-    X = problem.X
-    low, high = extremes(X)
-    if (low < 0).any():
-        return "measurements"
-    n_filled = np.diff(X.indptr) if problem.is_sparse else np.count_nonzero(X, axis=0)
-    total = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel()
-    with np.errstate(over="ignore"):  # huge values have more than two
-        has_two_values = np.isclose(total, n_filled * high.astype(np.float64), rtol=1e-6, atol=0)
-    asked = ~has_two_values if not has_two_values.all() else np.ones(len(total), dtype=bool)
-    mostly_zero = n_filled[asked].mean() <= (1 - SHARE_OF_ZEROS) * problem.n_rows
-    return "counts" if mostly_zero else "measurements"
+# Odds are those of a stability no nearer to 0 or 1 than this.
+NEAREST = 0.02
 
 
 def default_rankers(
-    kind: Kind, n_members: int | Literal["auto"], max_unlabelled: int | None, n_jobs: int | None
+    n_members: int | Literal["auto"], n_jobs: int | None
 ) -> list[tuple[str, FeatureRanker]]:
     """Return the rankers that a consensus asks unless told otherwise, by their names.
 
     Parameters
     ----------
-    kind : {"measurements", "counts"}
     n_members : int or "auto"
-    max_unlabelled : int or None
     n_jobs : int or None
 
     Returns
     -------
     list of (str, FeatureRanker)
     """
-    committee: dict[str, Any] = {"n_members": n_members, "n_jobs": n_jobs}
-    scaled: dict[str, Any] = {"feature_scaling": "minmax" if kind == "measurements" else None}
     return [
-        ("ssfi", SSFI(**committee)),
-        ("sselect", SSelect(**scaled)),
-        ("enscls", EnsCLS(**committee, **scaled, max_unlabelled=max_unlabelled)),
-        ("c4", C4(**scaled)),
+        ("transductive", TransductiveScore()),
+        ("ssfi", SSFI(n_members=n_members, n_jobs=n_jobs)),
     ]
+
+
+def weigh_by_trust(rankers: Sequence[FeatureRanker], problem: Problem) -> Floats:
+    """Return how far each fitted ranker is trusted, in any unit.
+
+    With s the stability of the soft labels of `TransductiveScore`, it counts s / (1 - s), the odds
+    that its labels hold. Another ranker that labels rows counts as much, or 1 if that is more,
+    times the square of how well its labels agree with the soft ones on the unlabelled rows: where
+    these are stable, a ranker that labels the rows otherwise has ranked for something else. Rankers
+    that label no rows count 1, and without a `TransductiveScore` all do.
+
+    Parameters
+    ----------
+    rankers : sequence of FeatureRanker
+        Fitted on the problem.
+    problem : Problem
+
+    Returns
+    -------
+    float array of shape (n_rankers,)
+    """
+    weights = np.ones(len(rankers))
+    soft = next((each for each in rankers if isinstance(each, TransductiveScore)), None)
+    if soft is None:
+        return weights
+    stable = float(np.clip(soft.stability_, NEAREST, 1 - NEAREST))
+    odds = stable / (1 - stable)
+    rows, classes = problem.labels.unlabelled, problem.labels.classes
+    for place, ranker in enumerate(rankers):
+        if ranker is soft:
+            weights[place] = odds
+        elif ranker.labels_rows:
+            own: Any = ranker
+            alike = kappa(soft.transduction_[rows], own.transduction_[rows], classes)
+            weights[place] = max(1.0, odds) * max(0.0, alike) ** 2
+    return weights
 
 
 def check_rankers(rankers: Any) -> None:

@@ -5,8 +5,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._labels import Labels
-
 # The vote has collapsed when all classes but one together win at most this share of the rows,
 COLLAPSED_SHARE = 0.05
 # and at most this part of what the labelled rows let expect,
@@ -87,31 +85,3 @@ def sort_confident(
     confidence = np.zeros(n_rows)
     confidence[unlabelled] = verdict.confidence
     return unlabelled[usable[sorted_rows]], confidence, class_starts.astype(np.int32), quotas
-
-
-def class_prior(given: Any, labels: Labels) -> NDArray[np.float64]:
-    """Return the class prior: as given, or the shares among the labelled rows."""
-    if given is None:
-        return labels.counts / labels.counts.sum()
-    classes = labels.classes.tolist()
-    if isinstance(given, dict):
-        missing = [label for label in classes if label not in given]
-        if missing:
-            raise ValueError(
-                f"class_prior must have an entry for each class of y: {missing} missing, got "
-                f"{given!r}."
-            )
-        given = [given[label] for label in classes]
-    try:
-        prior = np.asarray(given, dtype=np.float64)
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            prior = prior / prior.max(initial=0)
-            prior = prior / prior.sum()
-    except (TypeError, ValueError):
-        prior = np.empty(0)
-    if prior.shape != (labels.n_classes,) or not (prior > 0).all():
-        raise ValueError(
-            f"class_prior must be {labels.n_classes} positive numbers, one for each class of y "
-            f"({classes}), none of them vanishing beside the others: got {given!r}."
-        )
-    return prior

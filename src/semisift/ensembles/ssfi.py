@@ -17,10 +17,11 @@ from semisift._base import FeatureRanker
 from semisift._committee.blocks import Importance, count_quotas
 from semisift._committee.engine import features_to_draw
 from semisift._committee.members import Block, build_setting, new_blocks
+from semisift._labels import class_prior
 from semisift._problem import Problem
 from semisift._sklearn import HasMethods, Interval, StrOptions, at_least
 from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin, add_up, measure
-from semisift.ensembles._votes import class_prior, decide, sort_confident
+from semisift.ensembles._votes import decide, sort_confident
 from semisift.math.masks import row_mask
 from semisift.math.subspaces import KINDS
 

@@ -1,0 +1,117 @@
+"""Two ways from few labels to soft labels, both in principal components.
+
+**Gaussian classes**: the rows of a class are normal around its mean, with one covariance for all
+classes, half of it shrunk to its diagonal. Expectation and maximisation take turns for 15 steps;
+labelled rows keep their labels. The share of a class is drawn halfway to equal shares, or given.
+
+**Ridge**: a linear machine with squared loss on the labelled rows; its values, in units of their
+spread over all rows and doubled, become shares by the softmax.
+
+D. J. Miller, H. S. Uyar (1997). A mixture of experts classifier with learning based on both
+labelled and unlabelled data. NIPS 9, for the former. The numbers are our own choice
+(benchmarks/labels.py).
+"""
+
+import numpy as np
+
+from semisift.math import Floats, Ints
+
+STEPS = 15
+SHRINKAGE = 0.5
+
+# What is added to the diagonal of a covariance, against its mean.
+RIDGE_OF_COVARIANCE = 1e-6
+
+# Of the mean square of a labelled row.
+PENALTY = 0.1
+
+# How sharply values of the machine, in units of their spread, become shares.
+SHARPNESS = 2.0
+
+
+def gaussian_classes(T: Floats, held: Floats, class_prior: Floats | None) -> Floats:
+    """Return the shares of the classes for several sets of held labels at once.
+
+    Parameters
+    ----------
+    T : float array of shape (n, d)
+        Components, centred.
+    held : float array of shape (n_sets, n, n_classes)
+        1 for the label of a row that is held, else 0; each class has one such row.
+    class_prior : float array of shape (n_classes,) or None
+        The shares of the classes; None estimates them.
+
+    Returns
+    -------
+    float array of shape (n_sets, n, n_classes)
+    """
+    n_rows, d = T.shape
+    n_classes = held.shape[2]
+    is_held = held.sum(axis=2, keepdims=True) > 0
+    total = T.T @ T / n_rows
+    prior = np.full(n_classes, 1 / n_classes) if class_prior is None else class_prior
+    shares = held
+    for step in range(STEPS + 1):
+        sizes = shares.sum(axis=1)
+        means = np.matmul(shares.transpose(0, 2, 1), T) / sizes[:, :, None]
+        covariance = np.broadcast_to(total, (len(held), d, d))
+        if step:
+            covariance = (
+                total - np.matmul((means * sizes[:, :, None]).transpose(0, 2, 1), means) / n_rows
+            )
+        directions = np.linalg.solve(_shrunk(covariance), means.transpose(0, 2, 1))
+        offsets = 0.5 * (means.transpose(0, 2, 1) * directions).sum(axis=1)
+        if step and class_prior is None:
+            prior = (sizes + n_rows / n_classes) / (2 * n_rows)
+        logs = (
+            np.matmul(T, directions)
+            - offsets[:, None, :]
+            + np.log(np.atleast_2d(prior))[:, None, :]
+        )
+        shares = np.where(is_held, held, softmax(logs))
+    return shares
+
+
+def _shrunk(covariance: Floats) -> Floats:
+    """Return covariances of shape (n_sets, d, d), half of them shrunk to their diagonals."""
+    diagonal = np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0)
+    shrunk = (1 - SHRINKAGE) * covariance
+    places = np.arange(covariance.shape[1])
+    floor = RIDGE_OF_COVARIANCE * diagonal.mean(axis=1, keepdims=True)
+    shrunk[:, places, places] = diagonal + floor
+    return shrunk
+
+
+def ridge(T: Floats, codes: Ints, n_classes: int) -> Floats:
+    """Return the shares of the classes by a linear machine.
+
+    Parameters
+    ----------
+    T : float array of shape (n, d)
+        Components.
+    codes : int array of shape (n,)
+        Class of each row, negative for an unlabelled one.
+    n_classes : int
+
+    Returns
+    -------
+    float array of shape (n, n_classes)
+        Of labelled rows too what the machine says.
+    """
+    rows = np.flatnonzero(codes >= 0)
+    targets = 2.0 * (codes[rows, None] == np.arange(n_classes)) - 1
+    centre, mean = T[rows].mean(axis=0), targets.mean(axis=0)
+    Q = T[rows] - centre
+    gram = Q.T @ Q
+    penalty = PENALTY * np.trace(gram) / len(rows)
+    if not penalty > 0:
+        return np.full((len(T), n_classes), 1 / n_classes)
+    gram[np.diag_indices_from(gram)] += penalty
+    values = (T - centre) @ np.linalg.solve(gram, Q.T @ (targets - mean)) + mean
+    return softmax(SHARPNESS * values / max(values.std(), np.finfo(np.float64).tiny))
+
+
+def softmax(values: Floats) -> Floats:
+    """Return the shares that logarithms stand for, along the last axis."""
+    shares = np.exp(values - values.max(axis=-1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=-1, keepdims=True))

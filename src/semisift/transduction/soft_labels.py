@@ -1,0 +1,183 @@
+"""Soft labels: the shares of the classes for each row, and how far they can be trusted.
+
+Seven members label the rows: Gaussian classes in the first 3, 5, 8, 12, 20 and 30 principal
+components, and a ridge machine in 50. Labelled rows are left out by fifths and labelled by the
+rest, which gives
+
+- the weight of a member: proportional to the product of its shares for the true labels of the rows
+  left out, to the power 1/4 (folds have most labels in common, so they say less than as many rows
+  of their own);
+- the stability: how far the labels of the unlabelled rows stay the same (Cohen's kappa, the mean
+  over the fifths), which tells whether the labels and the shape of the data go together;
+- the recovery: how many of the rows left out are found again.
+
+The members, their number and the power were chosen on half of the sets of benchmarks/labels.py and
+shown on the other half.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift._problem import Problem
+from semisift._threads import one_blas_thread
+from semisift.math import Floats, Ints
+from semisift.transduction.components import components
+from semisift.transduction.members import gaussian_classes, ridge
+
+DIMENSIONS = (3, 5, 8, 12, 20, 30)
+
+N_FOLDS = 5
+
+POWER = 1 / 4
+
+# A share for a row left out is drawn so far towards equal shares: one bad miss is no proof.
+DOUBT = 0.05
+
+# Where no label can be left out nothing is known of the stability.
+UNKNOWN = 0.5
+
+# Sets of held labels are worked on together as long as their shares take no more values.
+MOST_VALUES = 1 << 23
+
+# Separates the draw of the folds from the other draws with the same seed.
+FOLD_STREAM = 0x666F6C
+
+
+@dataclass(frozen=True, eq=False)
+class SoftLabels:
+    """The shares of the classes for each row.
+
+    Attributes
+    ----------
+    shares : float array of shape (n, n_classes)
+        They add up to 1; a labelled row has its label.
+    stability : float
+        How far the labels of unlabelled rows stay the same when a fifth of the labels is left out:
+        1 if they do, 0 if they are as alike as by chance; .5 where no label can be left out.
+    n_left_out, n_recovered : int
+        How many labelled rows were left out once, and how many of them were found again.
+    weights : float array of shape (n_members,)
+        How much each member counted.
+    """
+
+    shares: Floats
+    stability: float
+    n_left_out: int
+    n_recovered: int
+    weights: Floats
+
+    @property
+    def codes(self) -> Ints:
+        """The most likely class of each row."""
+        return np.asarray(self.shares.argmax(axis=1))
+
+    @property
+    def confidence(self) -> Floats:
+        """The share of that class."""
+        return np.asarray(self.shares.max(axis=1))
+
+
+def find_soft_labels(problem: Problem, class_prior: Floats | None = None) -> SoftLabels:
+    """Label all rows of a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        With two classes or more.
+    class_prior : float array of shape (n_classes,), optional
+        The shares of the classes among all rows, where they are known.
+
+    Returns
+    -------
+    SoftLabels
+    """
+    return label_components(
+        components(problem),
+        problem.labels.codes,
+        problem.labels.n_classes,
+        problem.seed,
+        class_prior,
+    )
+
+
+def label_components(
+    T: Floats, codes: Ints, n_classes: int, seed: int, class_prior: Floats | None = None
+) -> SoftLabels:
+    """Label rows by their components; `find_soft_labels` says how."""
+    folds = draw_folds(codes, n_classes, seed)
+    n_folds = int(folds.max(initial=-1)) + 1
+    sets = np.array([codes, *(np.where(folds == fold, -1, codes) for fold in range(n_folds))])
+    with one_blas_thread():
+        members = _ask_members(T, sets, n_classes, class_prior)
+    rows = np.flatnonzero(folds >= 0)
+    # the share of the true label of each row left out, by the members that did not see it
+    found = members[:, 1 + folds[rows], rows, codes[rows]]
+    logs = np.log((1 - DOUBT) * found + DOUBT / n_classes).sum(axis=1)
+    weights = np.exp(POWER * (logs - logs.max()))
+    weights /= weights.sum()
+    shares = np.tensordot(weights, members, axes=1)
+    labels = shares.argmax(axis=2)
+    unlabelled = np.flatnonzero(codes < 0)
+    alike = [kappa(labels[0][unlabelled], own[unlabelled], range(n_classes)) for own in labels[1:]]
+    return SoftLabels(
+        shares=shares[0],
+        stability=float(np.mean(alike)) if alike else UNKNOWN,
+        n_left_out=len(rows),
+        n_recovered=int(np.sum(labels[1 + folds[rows], rows] == codes[rows])),
+        weights=weights,
+    )
+
+
+def draw_folds(codes: Ints, n_classes: int, seed: int) -> NDArray[np.int64]:
+    """Return the fold of each labelled row of a class that has two or more, else -1.
+
+    The rows of a class are spread over as many folds as they can fill, five at most.
+    """
+    rng = np.random.default_rng([seed, FOLD_STREAM])
+    folds = np.full(len(codes), -1)
+    for code in range(n_classes):
+        rows = rng.permutation(np.flatnonzero(codes == code))
+        if len(rows) > 1:
+            folds[rows] = np.arange(len(rows)) % N_FOLDS
+    return folds
+
+
+def _ask_members(
+    T: Floats, sets: NDArray[np.integer], n_classes: int, class_prior: Floats | None
+) -> Floats:
+    """Return the shares by each member for each set of labels.
+
+    Their shape is (n_members, n_sets, n, n_classes).
+    """
+    n_sets, n_rows = sets.shape
+    dimensions = sorted({min(d, T.shape[1]) for d in DIMENSIONS})
+    found = np.empty((len(dimensions) + 1, n_sets, n_rows, n_classes))
+    held = (sets[:, :, None] == np.arange(n_classes)).astype(np.float64)
+    step = max(1, MOST_VALUES // max(1, n_rows * n_classes))
+    for place, d in enumerate(dimensions):
+        for start in range(0, n_sets, step):
+            some = slice(start, start + step)
+            found[place, some] = gaussian_classes(T[:, :d], held[some], class_prior)
+    for number, codes in enumerate(sets):
+        found[-1, number] = ridge(T, codes, n_classes)
+    found[-1] = np.where(held.any(axis=2, keepdims=True), held, found[-1])
+    return found
+
+
+def kappa(one: NDArray[Any], other: NDArray[Any], classes: Iterable[Any]) -> float:
+    """Return how alike two labellings are: 1 if they are the same, 0 as by chance (Cohen's kappa).
+
+    Examples
+    --------
+    >>> kappa(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 0]), range(2))
+    0.5
+    """
+    if not len(one):
+        return 1.0
+    by_chance = sum(float(np.mean(one == each) * np.mean(other == each)) for each in classes)
+    same = float(np.mean(one == other))
+    return (same - by_chance) / (1 - by_chance) if by_chance < 1 else float(same == 1)
