@@ -210,9 +210,12 @@ def test_the_page_lists_copies_escaped_and_folded():
     assert starts == ["stands for 60 near-copies", "stands for 1 near-copy"]
     assert folded[0][1].count("<li>") == 50
     assert folded[0][1].endswith("and 10 more")
+    assert "The best 50 of each family are listed with the feature that stands for them" in page
+    few = render(outcome_of(*fitted(5)[::2]))
+    assert "They are listed with the feature that stands for them" in few
     assert folded[1][0].endswith(": <bdi>copy &amp; paste</bdi>")
     assert folded[1][1].startswith("<ul><li><bdi>copy &amp; paste</bdi> r +1.00, score 0.")
-    assert folded[1][1].endswith(f", rank {ranker.score_ranking_[3]} by score</li></ul>")
+    assert folded[1][1].endswith(f", rank {ranker.score_ranking_[3]}</li></ul>")
     assert "near-copy of <bdi>&lt;b&gt;bold&lt;/b&gt;</bdi>" in page
     assert "<b>bold" not in page
     assert "61 near-copies of better features stand behind the others" in page

@@ -62,11 +62,19 @@ def test_all_strong_members_are_named():
     assert outcome.score_rank[61] == 2
 
 
+def test_no_more_features_are_listed_than_were_asked_for():
+    few = one_large_family()[0].select(2)
+    assert few.families.shown.tolist() == [0, 1]
+    assert len(few.families.named[0]) == 19
+
+
 def test_a_few_names_of_a_family_that_is_not_strong():
-    outcome, _ = one_large_family()
-    few = outcome.select(1)
-    assert few.families.shown.tolist() == [0]
-    assert len(few.families.named[0]) == FIRST_NAMES
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 40))
+    X = np.column_stack([X, *(X[:, 39] * (k + 2) for k in range(8))])
+    outcome = outcome_of(GivenFamilies(scores=np.arange(48, 0, -1.0)).fit(X))
+    assert len(outcome.copies[39]) == 8
+    assert outcome.families.named == {39: outcome.copies[39][:FIRST_NAMES]}
 
 
 def test_the_list_grows_where_a_strong_feature_would_be_missing():
@@ -126,5 +134,5 @@ def test_the_page_folds_families_and_names_the_strong():
     outcome, X = one_large_family()
     page = render(outcome.select(20), X=X)
     assert {f"x{j}" for j in range(20)} <= seen_on_page(page)
-    assert "<li><bdi>x1</bdi> r -1.00, score 90.000, rank 2 by score</li>" in page
-    assert "<li><bdi>x2</bdi> r +1.00, score 89.000, rank 3 by score</li>" in page
+    assert "<li><bdi>x1</bdi> r -1.00, score 90.000, rank 2</li>" in page
+    assert "<li><bdi>x2</bdi> r +1.00, score 89.000, rank 3</li>" in page

@@ -27,11 +27,10 @@ class Families:
     Attributes
     ----------
     strongest : int array
-        The best features by score: 20, or as many as were asked for if these are fewer. Features
-        without a score are not among them.
+        The 20 best features by score, best first; those without a score are not among them.
     shown : int array
         The features of a short list, in their order: those to look at, and those that stand for
-        the strongest.
+        the strongest (where fewer features were asked for, for so many of the strongest).
     named : dict of int to list of int
         The near-copies to name beside a feature that stands for them: the first three, and all that
         are among the strongest.
@@ -45,7 +44,9 @@ class Families:
 def gather(outcome: "Outcome") -> Families:
     """Find out what to show of an outcome first."""
     best = _strongest(outcome)
-    stand = best if outcome.represented_by is None else outcome.represented_by[best]
+    stand = best[: outcome.n_selected] if outcome.selected_by == "number" else best
+    if outcome.represented_by is not None:
+        stand = outcome.represented_by[stand]
     strong = set(best.tolist())
     named = {
         place: members[: max(FIRST_NAMES, len(strong.intersection(members)))]
@@ -55,9 +56,6 @@ def gather(outcome: "Outcome") -> Families:
 
 
 def _strongest(outcome: "Outcome") -> NDArray[np.int64]:
-    n_wanted = N_SHOWN
-    if outcome.selected_by == "number":
-        n_wanted = min(n_wanted, outcome.n_selected)
     ranks = outcome.score_rank
     order = np.arange(len(outcome)) if ranks is None else np.argsort(ranks)
-    return order[~np.isnan(outcome.scores[order])][:n_wanted]
+    return order[~np.isnan(outcome.scores[order])][:N_SHOWN]

@@ -100,6 +100,7 @@ def render(
         source=source,
         notes=[*notes],
         n_printed=MOST_PRINTED_ROWS,
+        most_members=MOST_MEMBERS,
     )
 
 
