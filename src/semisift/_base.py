@@ -22,7 +22,7 @@ from semisift._problem import Problem
 from semisift._semi_supervised import SemiSupervisedMixin
 from semisift._sklearn import Interval, RealNotInt, StrOptions, at_least, fit_context
 from semisift.math.ranks import rank
-from semisift.math.redundancy import put_copies_last
+from semisift.math.redundancy import correlations_in_families, put_copies_last
 from semisift.math.structure import check_structure
 from semisift.outcome.mixin import RULES, CutoffMixin
 from semisift.outcome.shown import renderer
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from semisift.outcome import Outcome
+
+# What is forgotten when a ranker is fitted again.
+OF_A_RANKING = ("represented_by_", "family_correlation_", "redundancy_threshold_", "classes_")
 
 
 class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimator):
@@ -57,9 +60,15 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
     ranking_ : ndarray of shape (n_features_in_,)
         Rank of each column, 1 is best: a permutation in which NaN scores come last and ties stand
         in a seeded random order. A redundancy threshold changes it, not the scores.
+    score_ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column by its score alone, ties as in `ranking_`, from which it differs with a
+        redundancy threshold only.
     represented_by_ : ndarray of shape (n_features_in_,)
         For each column, the column that stands for it: the kept one that a near-copy resembles
-        most, else itself. With a redundancy threshold only.
+        most, else itself. Columns with the same one are a family. With a redundancy threshold only.
+    family_correlation_ : ndarray of shape (n_features_in_,)
+        Correlation of each column with the one that stands for it, with its sign; 1 where that is
+        itself. With a redundancy threshold only.
     redundancy_threshold_ : float
         The threshold that was used. With a redundancy threshold only.
     decisions_ : ndarray of shape (n_features_in_,)
@@ -126,11 +135,12 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
 
     def _set_ranking(self, problem: Problem, scores: NDArray[np.floating]) -> None:
         """Set what every ranker has after a fit, from the scores of the columns."""
-        for name in ("represented_by_", "redundancy_threshold_", "classes_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
+        for name in OF_A_RANKING:
+            self.__dict__.pop(name, None)
         self.scores_ = np.array(scores, dtype=np.float64)
         self.scores_[problem.constant] = np.nan
-        self.ranking_ = rank(self.scores_, problem.seed, self._tie_key(problem))
+        self.score_ranking_ = rank(self.scores_, problem.seed, self._tie_key(problem))
+        self.ranking_ = self.score_ranking_.copy()
         self._put_copies_last(problem)
         if problem.labels.n_classes:
             self.classes_ = problem.labels.classes
@@ -160,6 +170,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
             self.ranking_, self.represented_by_ = put_copies_last(
                 problem.X, self.ranking_, has_score, threshold, n_wanted
             )
+            self.family_correlation_ = correlations_in_families(problem.X, self.represented_by_)
 
     def _threshold_of_copies(self, problem: Problem) -> float | None:
         """Return the correlation above which a column is a near-copy; None for no such rule."""
@@ -200,8 +211,8 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         -------
         polars.DataFrame or pandas.DataFrame
             With the columns feature, rank, score and selected and, where they are known, draws,
-            represented_by, decision, rank_low, rank_high, selection_probability and the rank by
-            each part of a consensus.
+            score_rank, represented_by and correlation (of near-copies), decision, rank_low,
+            rank_high, selection_probability and the rank by each part of a consensus.
 
         Examples
         --------

@@ -7,13 +7,13 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from semisift import METHODS, FisherScore, VarianceScore
 from semisift.cli import main
 from semisift.math import redundancy
-from semisift.math.redundancy import find_copies, put_copies_last
+from semisift.math.redundancy import correlations_in_families, find_copies, put_copies_last
 from semisift.outcome import outcome_of
 from semisift.report import render
 from tests.conftest import make_data
@@ -108,6 +108,22 @@ def test_groups_of_the_new_order(monkeypatch):
     assert_array_equal(stands, [0, 0, 2, 3, 4, 3])
 
 
+@every_form
+@pytest.mark.parametrize("width", [16, 256])
+def test_correlations_in_families_have_their_sign(form, width, monkeypatch):
+    monkeypatch.setattr(redundancy, "BLOCK_COLUMNS", width)
+    X = make_copies(60, 40, 5)
+    X[:, 7] = 1e6 + X[:, 8]  # far from zero
+    stands = find_copies(form(X), np.arange(200), 0.6, 200)[1]
+    expected = [np.corrcoef(X[:, j], X[:, other])[0, 1] for j, other in enumerate(stands)]
+    found = correlations_in_families(form(X * np.where(np.arange(200) % 9, 1.0, 1e-200)), stands)
+    assert_allclose(found, expected, atol=1e-9)
+    assert (found[stands == np.arange(200)] == 1).all()
+    copies = found[stands != np.arange(200)]
+    assert (np.abs(copies) > 0.6).all()
+    assert {-1.0, 1.0} == set(np.sign(copies))
+
+
 # --- rankers --------------------------------------------------------------------------------------
 
 
@@ -120,16 +136,21 @@ def test_every_ranker_puts_copies_last(name, data):
     ranker = make(name, n_features_to_select=5, redundancy_threshold=0.95).fit(X, data.y)
     assert_array_equal(ranker.scores_, alone.scores_)
     assert_array_equal(np.sort(ranker.ranking_), np.arange(1, 12))
+    assert_array_equal(ranker.score_ranking_, alone.ranking_)
+    assert_array_equal(alone.score_ranking_, alone.ranking_)
     for j in range(3):
         better, copy = sorted([j, j + 8], key=lambda column: alone.ranking_[column])
         assert ranker.represented_by_[copy] == better == ranker.represented_by_[better]
         assert ranker.ranking_[copy] > 8
+        assert -1 <= ranker.family_correlation_[copy] < -0.95
+        assert ranker.family_correlation_[better] == 1
     others = np.arange(3, 8)
     assert_array_equal(ranker.represented_by_[others], others)
     kept = np.flatnonzero(ranker.ranking_ <= 8)
     assert_array_equal(np.argsort(ranker.ranking_[kept]), np.argsort(alone.ranking_[kept]))
     ranker.set_params(redundancy_threshold=None).fit(X, data.y)
     assert not hasattr(ranker, "represented_by_")
+    assert not hasattr(ranker, "family_correlation_")
 
 
 @pytest.mark.parametrize("threshold", [0, 1, -0.5, 2, "much"])
@@ -174,22 +195,30 @@ def test_the_ranking_names_who_stands_for_whom():
     assert frame["feature"].to_list() == ["plain", "<b>bold</b>", "other", "third", "copy & paste"]
     assert frame["represented_by"].to_list()[-1] == "<b>bold</b>"
     assert frame["represented_by"].to_list()[:4] == frame["feature"].to_list()[:4]
+    assert frame["score_rank"].to_list() == [1, 2, 3, 4, 5]
+    assert_allclose(frame["correlation"], 1.0)
     without = outcome_of(VarianceScore().fit(fitted()[1]))
-    assert "represented_by" not in without.to_frame().columns
+    assert not {"represented_by", "score_rank", "correlation"} & set(without.to_frame().columns)
 
 
 def test_the_page_lists_copies_escaped_and_folded():
-    ranker, X, names = fitted(25)
+    ranker, X, names = fitted(60)
     page = render(outcome_of(ranker, names), X=X)
-    assert "26 near-copies rank behind the others: correlated with a better feature" in page
+    assert "61 near-copies rank behind the others: correlated with a better feature" in page
     folded = re.findall(r"<details class=\"copies\"><summary>(.*?)</summary>(.*?)</details>", page)
-    assert [words for words, _ in folded] == ["stands for 25 near-copies", "stands for 1 near-copy"]
-    assert folded[0][1].count("<bdi>") == 20
-    assert folded[0][1].endswith("and 5 more")
-    assert folded[1][1] == "<bdi>copy &amp; paste</bdi>"
+    starts = [words.partition(":")[0] for words, _ in folded]
+    assert starts == ["stands for 60 near-copies", "stands for 1 near-copy"]
+    assert folded[0][1].count("<li>") == 50
+    assert folded[0][1].endswith("and 10 more")
+    assert "The best 50 of each family are listed with the feature that stands for them" in page
+    few = render(outcome_of(*fitted(5)[::2]))
+    assert "They are listed with the feature that stands for them" in few
+    assert folded[1][0].endswith(": <bdi>copy &amp; paste</bdi>")
+    assert folded[1][1].startswith("<ul><li><bdi>copy &amp; paste</bdi> r +1.00, score 0.")
+    assert folded[1][1].endswith(f", rank {ranker.score_ranking_[3]}</li></ul>")
     assert "near-copy of <bdi>&lt;b&gt;bold&lt;/b&gt;</bdi>" in page
     assert "<b>bold" not in page
-    assert "26 near-copies of better features stand behind the others" in page
+    assert "61 near-copies of better features stand behind the others" in page
 
 
 def test_the_page_without_a_threshold_says_nothing_of_copies():
@@ -210,6 +239,7 @@ def test_variables_of_several_columns():
     variable_of = np.array([0, 1, 2, 1, 3])
     own = outcome_of(ranker, names, variables=list("uvwx"), variable_of=variable_of)
     assert not own.is_copy.any()
+    assert_array_equal(own.correlation, 1.0)
 
 
 def test_from_the_command_line(tmp_path, monkeypatch):

@@ -62,7 +62,9 @@ def test_a_ranking_holds_what_is_known(assessed):
     frame = ranking.to_frame()
     assert frame.columns[3:] == [
         "selected",
+        "score_rank",
         "represented_by",
+        "correlation",
         "decision",
         "rank_low",
         "rank_high",

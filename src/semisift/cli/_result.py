@@ -23,6 +23,9 @@ from semisift.outcome.decisions import CELLS, HEADING
 from semisift.outcome.words import say_copies
 from semisift.registry import Method
 
+# Of the column of names, where a family has many.
+FAMILY_WIDTH = 40
+
 CUT_SHORT = "The assessment was interrupted and is left out; the ranking is complete."
 
 # field of the request -> option, endings of the file (None: those of the input)
@@ -173,7 +176,7 @@ def show(result: Result) -> None:
     for line in _told_of_sureness(result.outcome):
         console.print(line)
     # Not as the title of the table, which may be narrower.
-    console.print(f"{_heading(result.outcome)} by {result.method.name}")
+    console.print(f"{_heading(result.outcome)} by {result.method.name}{_more(result.outcome)}")
     console.print(_table(result.outcome))
     for line in _told_below(result):
         console.print(line)
@@ -191,7 +194,7 @@ def _told_of_sureness(outcome: Outcome) -> Iterator[str]:
 
 def _told_below(result: Result) -> Iterator[str]:
     outcome = result.outcome
-    n_left = outcome.n_selected - len(outcome.listed)
+    n_left = outcome.n_selected - int(outcome.selected[outcome.families.shown].sum())
     if n_left > 0:
         yield f"{n_left:,} more confirmed features are not shown; --out writes all."
     if result.dataset.is_spread and outcome.rank_interval is not None:
@@ -214,27 +217,48 @@ def _heading(outcome: Outcome) -> str:
     return f"The {len(outcome.listed)} best features"
 
 
+def _more(outcome: Outcome) -> str:
+    """Say why the table holds more features than the heading counts."""
+    n_more = len(outcome.families.shown) - len(outcome.listed)
+    return f", and {n_more:,} more of the best by score" if n_more else ""
+
+
 def _table(outcome: Outcome) -> Table:
     columns, table = _columns(outcome), Table()
+    names = outcome.features[outcome.families.shown]
+    widest = max([FAMILY_WIDTH, *(len(visible(name)) for name in names)])
     for heading in columns:
-        is_number = heading != "feature" and not heading.startswith("told")
+        is_feature = heading == "feature"
+        is_number = not is_feature and not heading.startswith("told")
         table.add_column(
             heading,
             justify="right" if is_number else "left",
             overflow="fold",
-            no_wrap=heading != "feature",
+            no_wrap=not is_feature,
+            max_width=widest if is_feature else None,
         )
     for row in zip(*columns.values(), strict=True):
         table.add_row(*row)
     return table
 
 
+def _with_family(outcome: Outcome, place: int) -> Text:
+    """Return the name of a feature, and below it how many near-copies it has and the first."""
+    cell = Text(visible(outcome.features[place]))
+    if place in outcome.copies:
+        named, n_copies = outcome.families.named[place], len(outcome.copies[place])
+        names = ", ".join(visible(name) for name in outcome.features[named])
+        more = ", …" if n_copies > len(named) else ""
+        cell.append(f"\nstands for {n_copies:,}: {names}{more}", "dim")
+    return cell
+
+
 def _columns(outcome: Outcome) -> dict[str, list[str | Text]]:
     """Return the cells of the table, by the heading of their column."""
-    shown = outcome.listed
+    shown = outcome.families.shown
     columns: dict[str, list[str | Text]] = {
         "rank": [str(place + 1) for place in shown],
-        "feature": [Text(visible(name)) for name in outcome.features[shown]],
+        "feature": [_with_family(outcome, place) for place in shown.tolist()],
         "score": [f"{score:.5g}" for score in outcome.scores[shown]],
     }
     if outcome.draws is not None:

@@ -83,6 +83,7 @@ class Consensus(FeatureRanker):
         Between 0 and 1, higher is better; NaN for constant columns.
     ranking_ : ndarray of shape (n_features_in_,)
         Rank of each column, 1 is best.
+    {score_ranking_}
     rankers_ : list of (str, FeatureRanker)
         The fitted rankers.
     weights_ : ndarray of shape (n_rankers,)
@@ -93,6 +94,7 @@ class Consensus(FeatureRanker):
         What the columns were taken for.
     represented_by_ : ndarray of shape (n_features_in_,)
         For each column, the column that stands for it. With a redundancy threshold only.
+    {family_correlation_}
     transduction_ : ndarray of shape (n_samples,)
         Label of every row by the first ranker that labels rows, which is `TransductiveScore` by
         default.

@@ -3,7 +3,8 @@
 A column is kept unless its absolute correlation, over all rows, with one of the columns kept before
 it exceeds a threshold. The walk takes the ranking in blocks: one matrix product compares a block
 with all that was kept, one more the block with itself, and no p x p matrix is ever made. Its cost
-is O(n * visited * kept).
+is O(n * visited * kept). The correlations with their sign are computed after it, of each near-copy
+with the column that stands for it: O(n * copies).
 """
 
 from dataclasses import dataclass
@@ -118,7 +119,7 @@ def find_copies(X: Any, walk: Ints, threshold: float, n_kept: int) -> tuple[Bool
     (array([False, False,  True]), array([1, 2, 1]))
     """
     n_rows = X.shape[0]
-    width = int(np.clip(BLOCK_VALUES // max(1, n_rows), 16, BLOCK_COLUMNS))
+    width = _block_width(n_rows)
     holds = issparse(X) or n_rows * min(n_kept, len(walk)) <= MOST_HELD
     is_copy = np.zeros(len(walk), dtype=bool)
     represented_by = np.array(walk, dtype=np.int64)
@@ -143,6 +144,36 @@ def find_copies(X: Any, walk: Ints, threshold: float, n_kept: int) -> tuple[Bool
             values = block.values[kept] if holds else None
             pieces.append(Standardised(block.columns[kept], values, block.shift[kept]))
     return is_copy, represented_by
+
+
+def correlations_in_families(X: Any, represented_by: Ints) -> Floats:
+    """Return how each column correlates with the one that stands for it.
+
+    Parameters
+    ----------
+    X : array or csc_array of shape (n, p)
+    represented_by : int array of shape (p,)
+
+    Returns
+    -------
+    float array of shape (p,)
+        Between -1 and 1; 1 for columns that stand for themselves.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, -2.0, 1.0], [2.0, -4.0, -1.0], [3.0, -6.0, 1.0]])
+    >>> correlations_in_families(X, np.array([0, 0, 2])).round(6).tolist()
+    [1.0, -1.0, 1.0]
+    """
+    found = np.ones(len(represented_by))
+    copies = np.flatnonzero(represented_by != np.arange(len(represented_by)))
+    width = _block_width(X.shape[0])
+    for start in range(0, len(copies), width):
+        block = copies[start : start + width]
+        own, other = standardise(X, block), standardise(X, represented_by[block])
+        products = own.values * other.values
+        found[block] = np.asarray(products.sum(axis=1)).ravel() - own.shift * other.shift
+    return np.clip(found, -1.0, 1.0)
 
 
 def standardise(X: Any, columns: Ints) -> Standardised:
@@ -188,6 +219,11 @@ def _standardise_sparse(part: Any, columns: Ints) -> Standardised:
         values = both[np.argsort(np.concatenate([near, far]))]
         shift[far] = 0.0
     return Standardised(columns.astype(np.int64), values, shift)
+
+
+def _block_width(n_rows: int) -> int:
+    """Return how many columns of so many rows make a block."""
+    return int(np.clip(BLOCK_VALUES // max(1, n_rows), 16, BLOCK_COLUMNS))
 
 
 def _inverse(length: Floats, scale: float) -> Floats:

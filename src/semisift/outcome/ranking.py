@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from semisift.math.ranks import rank
 from semisift.outcome.assessment import N_SHOWN
 from semisift.outcome.decisions import count_decisions, find_confirmed
+from semisift.outcome.families import Families, gather
 from semisift.outcome.words import Trust, judge
 
 if TYPE_CHECKING:
@@ -58,6 +59,11 @@ class Outcome:
     represented_by : int array or None
         The place, counted from 0, of the feature that stands for each: its own, or that of the
         better feature that a near-copy resembles. None without a redundancy threshold.
+    score_rank : int array or None
+        The rank by score alone, from 1. None without a redundancy threshold: it is the place then.
+    correlation : float array or None
+        That of a near-copy with what stands for it, with its sign; else 1. None without a
+        redundancy threshold.
     decisions : array of str or None
         "confirmed", "tentative" or "rejected", by the rule of the ranker or else by its
         assessment; None where there is neither.
@@ -80,6 +86,8 @@ class Outcome:
     selected_by: Literal["number", "half", "decisions", "changed"]
     draws: NDArray[np.int64] | None = None
     represented_by: NDArray[np.int64] | None = None
+    score_rank: NDArray[np.int64] | None = None
+    correlation: NDArray[np.float64] | None = None
     decisions: NDArray[np.str_] | None = None
     rank_interval: NDArray[np.int64] | None = None
     selection_probability: NDArray[np.float64] | None = None
@@ -112,7 +120,7 @@ class Outcome:
 
     @cached_property
     def copies(self) -> dict[int, list[int]]:
-        """Places of the near-copies that the feature at a place stands for."""
+        """Places of the near-copies that the feature at a place stands for, best score first."""
         found: dict[int, list[int]] = defaultdict(list)
         for place in np.flatnonzero(self.is_copy).tolist():
             found[int(self.represented_by[place])].append(place)  # type: ignore[index]
@@ -159,6 +167,11 @@ class Outcome:
         return np.sort(np.concatenate([np.flatnonzero(kept)[:MOST_LISTED], others]))
 
     @cached_property
+    def families(self) -> Families:
+        """What to show first, so that no strong feature is hidden behind what stands for it."""
+        return gather(self)
+
+    @cached_property
     def trust(self) -> Trust | None:
         """How sure the ranking is, in words; None where nothing is known of that."""
         return judge(self)
@@ -181,7 +194,9 @@ class Outcome:
             "score": self.scores,
             "selected": self.selected,
             "draws": self.draws,
+            "score_rank": self.score_rank,
             "represented_by": None if stands is None else self.features[stands].tolist(),
+            "correlation": self.correlation,
             "decision": None if self.decisions is None else self.decisions.tolist(),
             "rank_low": None if interval is None else interval[:, 0],
             "rank_high": None if interval is None else interval[:, 1],
@@ -254,9 +269,6 @@ def outcome_of(
     draws = getattr(ranker, "n_draws_", None)
     if draws is not None:
         draws = np.bincount(variable_of, draws, len(variables)).astype(np.int64)[order]
-    represented_by = getattr(ranker, "represented_by_", None)
-    if represented_by is not None:
-        represented_by = np.argsort(order)[variable_of[represented_by[columns]]]
     selected, selected_by = _selection(ranker)
     return Outcome(
         ranker=ranker,
@@ -267,8 +279,8 @@ def outcome_of(
         selected=selected[columns],
         selected_by=selected_by,
         draws=draws,
-        represented_by=represented_by,
         chance=chance_of(ranker),
+        **_families(ranker, columns, np.argsort(order)[variable_of]),
         **_sureness(ranker, columns),
     )
 
@@ -282,6 +294,21 @@ def _selection(ranker: "FeatureRanker") -> tuple[NDArray[np.bool_], Any]:
     if ranker.n_features_to_select is None:
         return selected, "half"
     return selected, "decisions" if isinstance(ranker.n_features_to_select, str) else "number"
+
+
+def _families(
+    ranker: "FeatureRanker", columns: NDArray[np.integer], place_of: NDArray[np.integer]
+) -> dict[str, Any]:
+    """Return who stands for whom; `place_of` has the place of the feature of each column."""
+    if not hasattr(ranker, "represented_by_"):
+        return {}
+    stands = place_of[ranker.represented_by_[columns]]
+    is_own = stands == place_of[columns]  # also where it resembles another column of its own
+    return {
+        "represented_by": stands,
+        "score_rank": np.argsort(np.argsort(ranker.score_ranking_[columns])) + 1,
+        "correlation": np.where(is_own, 1.0, ranker.family_correlation_[columns]),
+    }
 
 
 def _sureness(ranker: "FeatureRanker", columns: NDArray[np.integer]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from semisift.report.scores import follow, scores_figure
 MOST_PRINTED_ROWS = 50
 N_IN_NOTEBOOK = 10
 MOST_TABLE_ROWS = 1000
+MOST_MEMBERS = 50
 
 
 def write_report(
@@ -99,6 +100,7 @@ def render(
         source=source,
         notes=[*notes],
         n_printed=MOST_PRINTED_ROWS,
+        most_members=MOST_MEMBERS,
     )
 
 
@@ -133,11 +135,38 @@ def table_rows(outcome: Outcome, most: int) -> list[dict[str, Any]]:
     return [
         {
             "feature": visible(feature),
-            "score": format(score, form) if np.isfinite(score) else figure(score),
+            "score": _score(score, form),
             "bar": _bar(score, best),
+            "family": _family(outcome, place, form),
         }
-        for feature, score in zip(outcome.features[:most], scores.tolist(), strict=True)
+        for place, (feature, score) in enumerate(
+            zip(outcome.features[:most], scores.tolist(), strict=True)
+        )
     ]
+
+
+def _family(outcome: Outcome, place: int, form: str) -> dict[str, Any] | None:
+    """Return the near-copies that a feature stands for; None where there are none."""
+    members = outcome.copies.get(place)
+    if members is None:
+        return None
+    return {
+        "n": len(members),
+        "named": [visible(outcome.features[member]) for member in outcome.families.named[place]],
+        "members": [
+            {
+                "feature": visible(outcome.features[member]),
+                "score": _score(float(outcome.scores[member]), form),
+                "correlation": f"{outcome.correlation[member]:+.2f}",  # type: ignore[index]
+                "rank": int(outcome.score_rank[member]),  # type: ignore[index]
+            }
+            for member in members[:MOST_MEMBERS]
+        ],
+    }
+
+
+def _score(score: float, form: str) -> str:
+    return format(score, form) if np.isfinite(score) else figure(score)
 
 
 def _bar(score: float, best: float) -> float:
