@@ -140,6 +140,7 @@ def provenance(request: FileRequest, method: Entry, dataset: Dataset, estimator:
             "rows": len(dataset.y),
             "features": len(dataset.variables),
             "labelled": dict(sorted(labelled.items())),
+            "log": request.log,
         },
         **{name: _file(file) for name, file in request.files_beside.items()},
         "versions": numbers,

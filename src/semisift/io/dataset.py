@@ -16,7 +16,7 @@ from semisift.io.limits import FileError, naming
 from semisift.io.numbers import read_numbers
 from semisift.io.options import Reading, said
 from semisift.io.pairs import read_pairs
-from semisift.io.settle import check_categories, encode, settle_missing
+from semisift.io.settle import check_categories, encode, settle_missing, take_logarithms
 from semisift.io.table import MISSING, FileTable, find_column
 
 # Fewer rows are easily counted by chance.
@@ -126,8 +126,10 @@ def _prepare(table: FileTable, reading: Reading, labels_table: FileTable | None)
     columns = read_numbers(table, features, reading.na, reading.decimal_comma)
     check_categories(table, columns, reading.categorical)
     columns, kept = settle_missing(table, columns, reading.missing, notes)
-    X, names, variable_of = encode(table, columns, reading.categorical, notes)
     rows = np.arange(table.n_rows) if kept is None else kept
+    if reading.log:
+        columns = take_logarithms(table, columns, rows, notes)
+    X, names, variable_of = encode(table, columns, reading.categorical, notes)
     y, hidden = y[rows], None
     must_link, cannot_link = read_pairs(reading, table, row_names, rows, y, notes)
     if reading.labels_per_class is not None:
