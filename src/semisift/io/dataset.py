@@ -77,6 +77,11 @@ class Dataset:
         """Whether a variable has other columns than its own."""
         return self.variables != self.feature_names
 
+    @property
+    def row_ids(self) -> list[str]:
+        """Names of the rows, or else their numbers in the table, counted from 1."""
+        return self.row_names or [str(row + 1) for row in self.rows]
+
     def reduced(self, variables: Sequence[str]) -> FileTable:
         """Return the table with these variables alone, its labels and its row names.
 

@@ -65,4 +65,4 @@ def _median_tail(values: NDArray[np.float64]) -> float:
     has_sides = (low < middle) & (middle < high)
     if 2 * has_sides.sum() < len(middle):
         return 1.0
-    return float(np.median(((high - middle)[has_sides] / (middle - low)[has_sides])))
+    return float(np.median((high - middle)[has_sides] / (middle - low)[has_sides]))

@@ -4,6 +4,10 @@
 
   {% include "sort.js" %}
 
+  {% include "values.js" %}
+
+  {% include "download.js" %}
+
   const rows = sortable(document.getElementById("features"));
 
   // The search: rows whose name holds what was typed.
