@@ -20,7 +20,7 @@ from semisift.outcome import Outcome
 # What the whole file may weigh, packed; above that, it has these columns and fewer digits.
 MOST_PACKED = 150_000
 MAIN_COLUMNS = ("feature", "rank", "score", "selected", "decision")
-N_DIGITS = 5
+N_DIGITS = 4
 MOST_FEATURES = 25_000
 
 

@@ -106,10 +106,10 @@ def heatmap(outcome: Outcome, rows: RowLabels | None, X: object) -> Heatmap | No
     values = np.where(np.isfinite(values), values, np.nan)
     means, spreads = _means_and_spreads(values)
     varies = spreads > 0
-    cells = order_rows(rows, values)
-    if not varies.any() or not cells.rows:
-        return None
     best, values, means, spreads = best[varies], values[:, varies], means[varies], spreads[varies]
+    cells = order_rows(rows, values)
+    if not len(best) or not cells.rows:
+        return None
     table = np.array([_mean(values[its]) for its in cells.rows]).T
     standard = (table - means[:, None]) / spreads[:, None]
     names = [visible(name) for name in outcome.features[best]]

@@ -26,7 +26,9 @@ const addReader = (plot, title, marks) => {
     tip.textContent = marks.text(at);
     const left = Math.min(Math.max(0, (x / 100) * width - tip.offsetWidth / 2), width - tip.offsetWidth);
     tip.style.left = `${Math.max(0, left)}px`;
-    tip.style.top = `${(y / 100) * height - tip.offsetHeight - 12}px`;
+    const half = marks.size ? (marks.size[1] / 200) * height : 7;
+    const above = (y / 100) * height - half - tip.offsetHeight - 4;
+    tip.style.top = `${above < -4 ? (y / 100) * height + half + 4 : above}px`;
     cursor.setAttribute("aria-valuenow", at + 1);
     cursor.setAttribute("aria-valuetext", tip.textContent);
   };
@@ -90,7 +92,7 @@ document.querySelectorAll(".plot[data-grid]").forEach((plot) => {
       const [mean, spread] = values[y];
       const value = values[y][x + 2];
       const far = ((value - mean) / spread).toFixed(1).replace("-", "−");
-      return `${names[y]} in ${columns[x]}: ${value === "" ? "no value" : `${value} (${far} standard deviations from the mean)`}`;
+      return `${names[y]}, ${value === "" ? "no value" : `${value} (${far} standard deviations)`}: ${columns[x]}`;
     },
     move: (index, key) => (key in moves ? cell((index % wide) + moves[key][0], Math.floor(index / wide) + moves[key][1]) : undefined),
     find: (x, y, width, height) => cell(Math.floor((x / width) * wide), Math.floor((y / height) * high)),
