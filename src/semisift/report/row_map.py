@@ -90,9 +90,10 @@ def picture_of_rows(outcome: Outcome, rows: RowLabels | None, X: Any) -> ReportF
     words = _say_map(projection, rows, groups, "selected" if is_enough else "best")
     draw = partial(draw_map, projection, groups)
     tips = [
-        Tip(*projection.positions[row].tolist(), f"{rows.name(row)}: {rows.class_of(row)}")
+        Tip(x, y, f"{rows.name(row)}: {rows.class_of(row)}")
         for group in groups
         for row in group.rows[projection.shown[group.rows]].tolist()
+        for x, y in [projection.positions[row].tolist()]
     ]
     title, size, margins = "Rows on two directions", (420, 360), (46, 8, 8, 40)
     return ReportFigure("map", title, words, size, margins, draw, tips=tips)
