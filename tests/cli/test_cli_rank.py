@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from semisift import LEARNERS, METHODS, SSFI, Consensus
+from semisift import LEARNERS, METHODS, SSFI, Consensus, FisherScore
 from semisift.cli import _terminal
 from tests.commands import FEATURES, call, write_table
 from tests.conftest import make_data
@@ -343,3 +343,32 @@ def test_formulas_are_made_harmless_on_request(tmp_path, safe):
         assert any(",=" in line for line in remarks) != safe
         facts = dict(line[2:].split(": ", 1) for line in remarks)
         assert json.loads(facts["input"])["file"] == table.name
+
+
+def test_logarithms_of_raw_intensities_are_advised_and_taken(tmp_path):
+    data = make_data(n_features=12)
+    frame = pl.DataFrame(np.exp(data.X), schema=[f"x{j}" for j in range(12)])
+    labels = pl.Series("label", [None if code < 0 else "AB"[code] for code in data.y])
+    table, ranking = tmp_path / "raw.csv", tmp_path / "ranking.json"
+    frame.with_columns(labels).write_csv(table)
+    common = [table, "--label", "label"]
+    by_fisher = ["rank", *common, "--method", "fisher", "--out", ranking]
+    advice = "Consider the logarithm: --log on the command line"
+    assert advice in " ".join(call(*by_fisher).output.split())
+    assert json.loads(ranking.read_text())["input"]["log"] is False
+    output = " ".join(call(*by_fisher, "--log").output.split())
+    assert advice not in output
+    assert "Note: log(1 + x) was taken of 12 columns." in output
+    written = json.loads(ranking.read_text())
+    assert written["input"]["log"] is True
+    expected = FisherScore().fit(np.log1p(frame.to_numpy()), data.y).scores_
+    found = {row["feature"]: row["score"] for row in written["ranking"]}
+    assert [found[name] for name in frame.columns] == pytest.approx(expected)
+
+    small, labelled = tmp_path / "small.csv", tmp_path / "labels.json"
+    call("select", *common, "--log", "--method", "fisher", "--top", 1, "--out", small)
+    (name,) = [name for name in pl.read_csv(small).columns if name != "label"]
+    assert pl.read_csv(small)[name].to_list() == frame[name].to_list()
+    assert advice in " ".join(call("label", *common, "--out", labelled).output.split())
+    call("label", *common, "--log", "--out", labelled)
+    assert json.loads(labelled.read_text())["input"]["log"] is True

@@ -274,3 +274,41 @@ def test_the_label_column_of_a_matrix_is_no_feature(tmp_path):
     data = prepare(table, Reading(label="1"))
     assert data.feature_names == ["feature_2"]
     assert data.y.tolist() == [1, 2, 2]
+
+
+# --- logarithms -----------------------------------------------------------------------------------
+
+
+def test_logarithms_of_numbers_alone(save):
+    text = "x,colour,y,label\n0,red,1,A\n1,blue,3,B\n3,red,7,\n"
+    data = read_table(save(text), label="label", categorical="onehot", log=True)
+    assert data.feature_names == ["x", "colour=blue", "colour=red", "y"]
+    assert data.X[:, [0, 3]] == pytest.approx(np.log([[1, 2], [2, 4], [4, 8]]))
+    assert data.X[:, 1].tolist() == [0, 1, 0]
+    assert data.notes[0] == "log(1 + x) was taken of 2 columns."
+    assert data.table.values["x"].to_list() == ["0", "1", "3"]
+    assert read_table(save(text), label="label", categorical="onehot").X[2, 0] == 3
+
+
+def test_logarithms_of_sparse_and_whole_numbers(tmp_path):
+    X = np.array([[0, 3, 1], [7, 0, 0]])
+    for given in (csr_array(X), X, X.astype(np.uint8)):
+        data = prepare(matrix(tmp_path, given), Reading(log=True))
+        found = data.X if isinstance(data.X, np.ndarray) else data.X.toarray()
+        assert np.asarray(found) == pytest.approx(np.log1p(X))
+    assert X.tolist() == [[0, 3, 1], [7, 0, 0]]
+
+
+def test_logarithms_name_the_column_of_a_value_below_0(save, tmp_path):
+    text = "a,b,c\n1,2,3\n,1,1\n4,-5,-6\n"
+    expected = (
+        r"line 4, column 2 \('b'\): log=True takes log\(1 \+ x\) of values of 0 or more, and this "
+        r"one is -5. 2 columns of 3 have values below 0: leave them out with drop=..., or do "
+        r"without log=True"
+    )
+    with pytest.raises(TableError, match=expected):
+        read_table(save(text), missing="drop-rows", log=True)
+    with pytest.raises(TableError, match=r"row 2, column 1 .*1 column of 2 has .* leave it out"):
+        prepare(matrix(tmp_path, csr_array([[0.0, 1.0], [-0.5, 0.0]])), Reading(log=True))
+    with pytest.raises(TableError, match="log=True needs columns of numbers, and there are none"):
+        read_table(save("a\nred\nblue\nred\n"), categorical="onehot", log=True)

@@ -218,11 +218,12 @@ def test_nothing_sticks_out_sideways(page, width):
 
 def test_pictures_have_words(page):
     pictures = page.find_elements(By.CSS_SELECTOR, "svg[role=img]")
-    assert len(pictures) == 2 + 12 + 1
+    assert len(pictures) == 2 + 12 + 1 + 1
     labels = [picture.accessible_name for picture in pictures if picture.is_displayed()]
-    assert len(labels) == 14
+    assert len(labels) == 15
     assert "The score falls from" in labels[0]
     assert "Median of the labelled rows" in labels[1]
+    assert "labelled rows of each class" in labels[-2]
     assert "principal components" in labels[-1]
 
 

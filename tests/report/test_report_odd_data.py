@@ -154,4 +154,4 @@ def test_variables_of_several_columns(data):
 
 def test_random_state_instance_is_written_without_its_address(data):
     ranker = SSFI(n_members=30, random_state=np.random.RandomState(0)).fit(data.X, data.y)
-    assert "0x" not in page_of(ranker)
+    assert " at 0x" not in page_of(ranker)

@@ -140,7 +140,7 @@ def _label(
 def _frame(labelled: Labelled) -> pl.DataFrame:
     dataset = labelled.dataset
     columns: dict[str, Any] = {
-        "row": dataset.row_names or [str(row + 1) for row in dataset.rows],
+        "row": dataset.row_ids,
         "given_label": [None if label is None else str(label) for label in dataset.y],
         "label": [str(label) for label in labelled.labels],
         "confidence": [None if np.isnan(value) else value for value in labelled.confidence],

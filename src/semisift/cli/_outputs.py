@@ -1,7 +1,5 @@
 """Tables that a command writes, where they come from, and whether they can be written."""
 
-import json
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -9,21 +7,16 @@ from typing import Any
 
 import click
 import polars as pl
-from polars import selectors
 
 from semisift._files import can_write
-from semisift._provenance import PACKAGES, plain, versions
+from semisift._provenance import PACKAGES, versions
 from semisift.cli._options import FileRequest
 from semisift.io import Dataset, checksum
+from semisift.io.written import Facts, as_json, as_text
 from semisift.registry import Entry
-
-Facts = dict[str, Any]
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 TABLE_ENDINGS = (*SEPARATORS, ".parquet", ".json")
-
-# What makes a formula of a cell, at its start.
-FORMULA = "[=+@\t\r-]"
 
 
 class Targets:
@@ -101,28 +94,10 @@ def write_table(
     elif ending == ".json":
         rows = frame.to_dicts()
         content = rows if facts is None else {**facts, name: rows}
-        path.write_text(_json(content, indent=1) + "\n", encoding="utf-8")
+        path.write_text(as_json(content, indent=1) + "\n", encoding="utf-8")
     else:
-        metadata = {key: _json(value) for key, value in (facts or {}).items()}
+        metadata = {key: as_json(value) for key, value in (facts or {}).items()}
         frame.write_parquet(path, metadata=metadata or None)
-
-
-def as_text(
-    frame: pl.DataFrame, facts: Facts | None = None, separator: str = ",", *, safe: bool
-) -> str:
-    """Return a table as text, after lines of ``# key: json`` that say where it comes from."""
-    lines = (f"# {name}: {_json(value)}\n" for name, value in (facts or {}).items())
-    remarks = "".join(lines)
-    if safe:  # the same for JSON
-        start = f"(?<={separator}){FORMULA}"
-        remarks = re.sub(start, lambda found: f"\\u{ord(found[0]):04x}", remarks)
-        frame = frame.with_columns(selectors.string().str.replace(f"^({FORMULA})", "'$1"))
-    # names between quotation marks: one that starts with # is no remark
-    return remarks + str(frame.write_csv(separator=separator, quote_style="non_numeric"))
-
-
-def _json(value: Any, indent: int | None = None) -> str:
-    return json.dumps(plain(value, repr), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 def provenance(request: FileRequest, method: Entry, dataset: Dataset, estimator: Any) -> Facts:
@@ -140,6 +115,7 @@ def provenance(request: FileRequest, method: Entry, dataset: Dataset, estimator:
             "rows": len(dataset.y),
             "features": len(dataset.variables),
             "labelled": dict(sorted(labelled.items())),
+            "log": request.log,
         },
         **{name: _file(file) for name, file in request.files_beside.items()},
         "versions": numbers,

@@ -138,7 +138,7 @@ def _labels(result: Result) -> pl.DataFrame:
     dataset, ranker = result.dataset, result.outcome.ranker
     return pl.DataFrame(
         {
-            "row": dataset.row_names or [str(row + 1) for row in dataset.rows],
+            "row": dataset.row_ids,
             "label": [str(label) for label in ranker.transduction_],
             "confidence": np.asarray(ranker.confidence_, dtype=np.float64),
             "given": [label is not None for label in dataset.y],
@@ -164,6 +164,9 @@ def _write_page(result: Result, path: Path) -> None:
             "versions": ", ".join(f"{name} {number}" for name, number in numbers.items()),
         },
         notes=[*result.notes, *filter(None, [result.trial])],
+        row_names=result.dataset.row_names or [f"row {each}" for each in result.dataset.row_ids],
+        facts=facts,
+        spreadsheet_safe=result.request.spreadsheet_safe,
     )
 
 

@@ -16,7 +16,7 @@ from semisift.io.limits import FileError, naming
 from semisift.io.numbers import read_numbers
 from semisift.io.options import Reading, said
 from semisift.io.pairs import read_pairs
-from semisift.io.settle import check_categories, encode, settle_missing
+from semisift.io.settle import check_categories, encode, settle_missing, take_logarithms
 from semisift.io.table import MISSING, FileTable, find_column
 
 # Fewer rows are easily counted by chance.
@@ -77,6 +77,11 @@ class Dataset:
         """Whether a variable has other columns than its own."""
         return self.variables != self.feature_names
 
+    @property
+    def row_ids(self) -> list[str]:
+        """Names of the rows, or else their numbers in the table, counted from 1."""
+        return self.row_names or [str(row + 1) for row in self.rows]
+
     def reduced(self, variables: Sequence[str]) -> FileTable:
         """Return the table with these variables alone, its labels and its row names.
 
@@ -126,8 +131,10 @@ def _prepare(table: FileTable, reading: Reading, labels_table: FileTable | None)
     columns = read_numbers(table, features, reading.na, reading.decimal_comma)
     check_categories(table, columns, reading.categorical)
     columns, kept = settle_missing(table, columns, reading.missing, notes)
-    X, names, variable_of = encode(table, columns, reading.categorical, notes)
     rows = np.arange(table.n_rows) if kept is None else kept
+    if reading.log:
+        columns = take_logarithms(table, columns, rows, notes)
+    X, names, variable_of = encode(table, columns, reading.categorical, notes)
     y, hidden = y[rows], None
     must_link, cannot_link = read_pairs(reading, table, row_names, rows, y, notes)
     if reading.labels_per_class is not None:

@@ -162,6 +162,11 @@ class Reading(TableOptions):
         "those that the method gives.",
         "K",
     )
+    log: bool = _option(
+        False,
+        "Take log(1 + x) of every column of numbers, as raw intensities want it. Values below 0 "
+        "are refused.",
+    )
     seed: int = _option(0, "Decides which labels are hidden.", "N")
 
     @classmethod

@@ -1,5 +1,7 @@
 """Missing values and categories: refused by default, turned into numbers where the user says so.
 
+And logarithms, where the user wants them.
+
 A categorical variable with the categories red and blue is spread over the columns ``colour=red``
 and ``colour=blue`` of zeros and ones; it is ranked as one variable again, by its best column.
 """
@@ -133,6 +135,61 @@ def _fill(columns: FeatureColumns, filled: NDArray[np.int64]) -> Any:
             fill = np.bincount(known.astype(np.int64)).argmax()
         stored[np.isnan(stored)] = fill
     return X
+
+
+def take_logarithms(
+    table: FileTable, columns: FeatureColumns, rows: NDArray[np.int64], notes: list[str]
+) -> FeatureColumns:
+    """Take log(1 + x) of the columns of numbers, or say which value has none.
+
+    Parameters
+    ----------
+    table : FileTable
+        For messages.
+    columns : FeatureColumns
+        Without missing values.
+    rows : int array
+        The rows of the table that `columns` has.
+    notes : list of str
+        Takes a sentence on what was done.
+
+    Returns
+    -------
+    FeatureColumns
+    """
+    X = columns.X.tocsc() if issparse(columns.X) else columns.X
+    is_number = ~np.isin(np.arange(X.shape[1]), [*columns.categories])
+    if not is_number.any():
+        raise FileError(f"{said('log', True)} needs columns of numbers, and there are none.")
+    lowest = X.min(axis=0)
+    lowest = lowest.toarray().ravel() if issparse(lowest) else lowest
+    if (below := np.flatnonzero(is_number & (lowest < 0))).size:
+        raise _error_of_logarithm(table, columns, rows, below)
+    notes.append(f"log(1 + x) was taken of {count(int(is_number.sum()), 'column')}.")
+    taken = X.astype(np.result_type(X.dtype, np.float32))
+    if issparse(taken):
+        stored = np.repeat(is_number, np.diff(taken.indptr))
+        taken.data[stored] = np.log1p(taken.data[stored])
+    else:
+        np.log1p(taken, out=taken, where=is_number)
+    return replace(columns, X=taken)
+
+
+def _error_of_logarithm(
+    table: FileTable, columns: FeatureColumns, rows: NDArray[np.int64], below: NDArray[np.intp]
+) -> FileError:
+    """Return where the first value below 0 stands, and in how many columns there are such."""
+    first = int(below[0])
+    column = columns.X[:, [first]]
+    column = (column.toarray() if issparse(column) else column).ravel()
+    row = int(np.flatnonzero(column < 0)[0])
+    place = table.place(int(rows[row]), int(columns.positions[first]))
+    have, them = ("has", "it") if len(below) == 1 else ("have", "them")
+    return FileError(
+        f"{place}: {said('log', True)} takes log(1 + x) of values of 0 or more, and this one is "
+        f"{column[row]:g}. {count(len(below), 'column')} of {columns.X.shape[1]} {have} values "
+        f"below 0: leave {them} out with {said('drop')}, or do without {said('log', True)}."
+    )
 
 
 def check_categories(table: FileTable, columns: FeatureColumns, categorical: str) -> None:

@@ -60,6 +60,14 @@ class Pen(NamedTuple):
         self.say(self.write(name, length), (0, y), **place | look)
 
 
+class Tip(NamedTuple):
+    """What stands at a place of the axes, in the units of the data."""
+
+    x: float
+    y: float
+    text: str
+
+
 Draw = Callable[[Pen], None]
 
 
@@ -81,6 +89,9 @@ class ReportFigure:
         What narrow screens show instead.
     marks : sequence of str
         The decisions that are marked in it.
+    tips : sequence of Tip
+        What the page tells of single marks, by pointer and by keyboard. The small picture has the
+        first of these.
     """
 
     slug: str
@@ -91,26 +102,44 @@ class ReportFigure:
     draw: Draw
     small: "ReportFigure | None" = None
     marks: Sequence[str] = ()
+    tips: Sequence[Tip] = ()
 
     @property
     def svg(self) -> Markup:
         """The picture on the page, described by its words."""
-        return self._on_page(self.slug, f"{self.slug}-words")
+        return self._on_page(self.slug, f"{self.slug}-words") + self._texts
 
     @property
     def titled(self) -> Markup:
         """The picture on the page, described by its title and its words."""
-        return self._on_page(self.slug, f"{self.slug}-title {self.slug}-words")
+        return self._on_page(self.slug, f"{self.slug}-title {self.slug}-words") + self._texts
 
     @property
     def narrow(self) -> Markup:
         """What narrow screens show, described by the same words."""
         return (self.small or self)._on_page(f"{self.slug}-narrow", f"{self.slug}-words")
 
+    @property
+    def _texts(self) -> Markup:
+        """The texts of the tips, a line each, for the pictures that say where they are."""
+        lines = "\n".join(tip.text for tip in self.tips)
+        return Markup('<pre id="{}-tips" hidden>{}</pre>').format(self.slug, lines) * bool(lines)
+
     def _on_page(self, prefix: str, label: str) -> Markup:
         names = Names()
         with themed():
-            return to_svg(self._sheet(THEMED, names), prefix, names, label)
+            sheet = self._sheet(THEMED, names)
+            picture = to_svg(sheet, prefix, names, label)
+        if not self.tips:
+            return picture
+        plot = Markup('<div class="plot" data-tips="{}-tips" data-title="{}" data-at="{}">{}</div>')
+        return plot.format(self.slug, self.title, self._places(sheet), picture)
+
+    def _places(self, sheet: Figure) -> str:
+        """Return where the tips are, in percent of width and height from the top left corner."""
+        points = np.array([tip[:2] for tip in self.tips], dtype=np.float64)
+        places = sheet.axes[0].transData.transform(points) / self.size
+        return " ".join(f"{100 * x:.1f} {100 * (1 - y):.1f}" for x, y in places)
 
     def to_file(self, path: Path, form: str) -> None:
         """Draw it into a file."""

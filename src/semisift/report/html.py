@@ -2,22 +2,28 @@
 
 import os
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from semisift._words import figure, same_decimals, visible
+from semisift.math.tails import LONG_TAIL, has_long_tails
 from semisift.outcome import Outcome
 from semisift.outcome.decisions import CELLS, HEADING, WORDS
 from semisift.outcome.words import say_copies, say_selection
 from semisift.report import method
+from semisift.report.download import ranking_file
+from semisift.report.heatmap import heatmap
 from semisift.report.intervals import picture_of_intervals
 from semisift.report.page import environment, fill, write_page
 from semisift.report.palette import MARKS
-from semisift.report.rows import MOST_CLASSES, picture_of_rows, pictures_of_features, read_rows
+from semisift.report.row_map import picture_of_rows
+from semisift.report.rows import MOST_CLASSES, pictures_of_features, read_rows
 from semisift.report.scores import follow, scores_figure
+from semisift.report.uncertain import uncertain_rows
 
 MOST_PRINTED_ROWS = 50
 N_IN_NOTEBOOK = 10
@@ -34,6 +40,9 @@ def write_report(
     title: str | None = None,
     source: Mapping[str, Any] | None = None,
     notes: Iterable[str] = (),
+    row_names: Sequence[Any] | None = None,
+    facts: Mapping[str, Any] | None = None,
+    spreadsheet_safe: bool = False,
 ) -> None:
     """Write the report to a file, whole or not at all.
 
@@ -52,8 +61,24 @@ def write_report(
         Facts on the provenance: file, checksum, seed, versions, date.
     notes : iterable of str
         Sentences on what was done to the data.
+    row_names : sequence, optional
+        Names of the rows; else the index of a frame, unless it counts the rows, or numbers from 1.
+    facts : mapping, optional
+        Where the ranking comes from, for the first lines of the csv file that the page holds.
+    spreadsheet_safe : bool, default=False
+        No cell of that file is a formula of a spreadsheet.
     """
-    page = render(outcome, X=X, y=y, title=title, source=source, notes=notes)
+    page = render(
+        outcome,
+        X=X,
+        y=y,
+        title=title,
+        source=source,
+        notes=notes,
+        row_names=row_names,
+        facts=facts,
+        spreadsheet_safe=spreadsheet_safe,
+    )
     write_page(Path(path), page)
 
 
@@ -65,6 +90,9 @@ def render(
     title: str | None = None,
     source: Mapping[str, Any] | None = None,
     notes: Iterable[str] = (),
+    row_names: Sequence[Any] | None = None,
+    facts: Mapping[str, Any] | None = None,
+    spreadsheet_safe: bool = False,
 ) -> str:
     """Return the page as text; the parameters are those of `write_report`.
 
@@ -75,7 +103,7 @@ def render(
     """
     ranker, source = outcome.ranker, source or {}
     X = X if X is None or hasattr(X, "shape") else np.asarray(X)
-    rows = read_rows(ranker, X, y)
+    rows = read_rows(ranker, X, y, row_names)
     about, curve = method.about_method(ranker), follow(outcome)
     start = f"{source['file']}: features" if "file" in source else "Features"
     return fill(
@@ -93,6 +121,10 @@ def render(
         ),
         moves=picture_of_intervals(outcome),
         has_rows=rows is not None and X is not None,
+        heat=heatmap(outcome, rows, X),
+        uncertain=uncertain_rows(rows),
+        advice=[LONG_TAIL] if X is not None and has_long_tails(X) else [],
+        download=ranking_file(outcome, source, facts, safe=spreadsheet_safe),
         boxes=pictures_of_features(outcome, rows, X),
         map=picture_of_rows(outcome, rows, X),
         about=about,
@@ -109,6 +141,7 @@ def notebook(outcome: Outcome) -> str:
     curve = follow(outcome)
     # A notebook may hold several of these, also of one ranker: no two share an id.
     scores = scores_figure(curve, f"semisift-{uuid.uuid4().hex[:12]}", (420, 240), 0)
+    scores = replace(scores, tips=())  # which need the script of the page
     page = environment().get_template("notebook.html")
     return page.render(**_shared(outcome, N_IN_NOTEBOOK), chance=curve.chance, scores=scores)
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from semisift._words import shorten, visible
 from semisift.outcome import Outcome
-from semisift.report.figures import Pen, ReportFigure
-from semisift.report.palette import marked
+from semisift.report.figures import Pen, ReportFigure, Tip
+from semisift.report.palette import decided_on, marked
 from semisift.report.scores import draw_marks, set_ranks
 
 MOST_WHISKERS = 20
@@ -129,7 +129,21 @@ def _figure(
     size = (760, 18 * len(intervals) + 50) if room else (340, 32 * len(intervals) + 50)
     margins, draw = (room or 8, 6, 6, 40), partial(draw_intervals, intervals, room)
     title = "Ranks on halves of the rows"
-    return ReportFigure("moves", title, words, size, margins, draw, small, intervals.marks)
+    tips = [
+        Tip(rank, line, f"{name}: rank {rank:,}, on halves {low:,} to {high:,}{decided}")
+        for line, (name, rank, low, high, decided) in enumerate(
+            zip(
+                intervals.names,
+                intervals.ranks.tolist(),
+                intervals.low.tolist(),
+                intervals.high.tolist(),
+                decided_on(intervals.decisions, len(intervals)),
+                strict=True,
+            )
+        )
+    ]
+    marks = intervals.marks
+    return ReportFigure("moves", title, words, size, margins, draw, small, marks, tips)
 
 
 def draw_intervals(intervals: RankIntervals, room: float | None, pen: Pen) -> None:

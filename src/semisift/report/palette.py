@@ -13,6 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
+from semisift.outcome.decisions import WORDS
+
 # Takes a name and the number of letters that fit, and returns what is put on the axes.
 WriteName = Callable[[str, int], str]
 
@@ -146,3 +148,14 @@ def marked(
         for decision in (MARKS if decisions is not None else ())
     }
     return {decision: own for decision, own in found.items() if own.any()}
+
+
+def decided_on(decisions: NDArray[np.str_] | None, n_features: int) -> list[str]:
+    """Return what was decided on features, as the end of a list.
+
+    Examples
+    --------
+    >>> decided_on(np.array(["confirmed"]), 1), decided_on(None, 2)
+    ([', confirmed'], ['', ''])
+    """
+    return [""] * n_features if decisions is None else [f", {WORDS[each]}" for each in decisions]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -17,15 +17,12 @@ from semisift._labels import Labels, parse_labels
 from semisift._sklearn import safe_indexing
 from semisift._words import count, figure, listed, visible
 from semisift.outcome import Outcome
-from semisift.report.figures import Pen, ReportFigure, padded
+from semisift.report.figures import Pen, ReportFigure, Tip, padded
 from semisift.report.palette import MARKERS
 
 MOST_CLASSES = 8
-MOST_ROWS_SHOWN = 2000
 COLUMNS_AT_ONCE = 256
 MOST_BOXES = 12
-MOST_PROJECTED = 20
-MOST_CLASSES_SAID = 4
 FEW_POINTS = 5
 MANY_POINTS = 40
 WHISKERS = (5, 25, 50, 75, 95)
@@ -34,6 +31,7 @@ KINDS = {
     "given": "Median of the rows that were given a label",
     "unlabelled": "Median of the unlabelled rows",
 }
+GROUPS = {"labelled": "{}, labelled", "given": "given the label {}", "unlabelled": "unlabelled"}
 Kind = Literal["labelled", "given", "unlabelled"]
 
 
@@ -46,10 +44,16 @@ class RowLabels:
     labels : Labels
     given : int array of shape (n_rows,) or None
         Class of every row in the view of the ranker; None where it gives no labels.
+    confidence : array of shape (n_rows,) or None
+        How sure the ranker is of these; None where it does not tell.
+    row_names : sequence of str or None
+        None where the rows have none.
     """
 
     labels: Labels
     given: NDArray[np.intp] | None
+    confidence: NDArray[np.floating] | None = None
+    row_names: Sequence[str] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -69,10 +73,24 @@ class RowLabels:
         sizes = self.labels.counts + (0 if self.given_counts is None else self.given_counts)
         return np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLASSES])
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """Names of all classes as they are shown."""
         return [visible(name) for name in self.labels.classes]
+
+    def name(self, row: int) -> str:
+        """Return the name of a row, or its number, counted from 1."""
+        return f"row {row + 1:,}" if self.row_names is None else visible(self.row_names[row])
+
+    def class_of(self, row: int) -> str:
+        """Say which label a row carries, or was given and how surely."""
+        code = self.labels.codes[row]
+        if code >= 0:
+            return f"{self.names[code]}, labelled"
+        if self.given is None:
+            return "unlabelled"
+        sure = "" if self.confidence is None else f", confidence {self.confidence[row]:.0%}"
+        return f"given the label {self.names[self.given[row]]}{sure}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +103,9 @@ class Group:
     rows: NDArray[np.intp]
 
 
-def read_rows(ranker: FeatureRanker, X: Any, y: Any) -> RowLabels | None:
+def read_rows(
+    ranker: FeatureRanker, X: Any, y: Any, row_names: Sequence[Any] | None = None
+) -> RowLabels | None:
     """Read the labels of the rows; None where neither rows nor labels are known.
 
     Parameters
@@ -93,6 +113,8 @@ def read_rows(ranker: FeatureRanker, X: Any, y: Any) -> RowLabels | None:
     ranker : fitted FeatureRanker
     X : array-like, frame, sparse matrix or None
     y : array-like or None
+    row_names : sequence, optional
+        Else the index of a frame, unless it counts the rows.
 
     Returns
     -------
@@ -113,9 +135,10 @@ def read_rows(ranker: FeatureRanker, X: Any, y: Any) -> RowLabels | None:
             f"{ranker.n_features_in_}."
         )
     labels = parse_labels(y, len(y) if X is None else X.shape[0])
+    names = _row_names(X, row_names, len(labels.codes))
     transduction = getattr(ranker, "transduction_", None)
     if transduction is None:
-        return RowLabels(labels, None)
+        return RowLabels(labels, None, row_names=names)
     if len(transduction) != len(labels.codes):
         raise ValueError(
             f"X and y must be the rows of the fit: they have {len(labels.codes)} rows, the ranker "
@@ -123,7 +146,19 @@ def read_rows(ranker: FeatureRanker, X: Any, y: Any) -> RowLabels | None:
         )
     if not np.isin(transduction, labels.classes).all():
         raise ValueError("y must be the labels of the fit: some classes of the ranker are absent.")
-    return RowLabels(labels, np.searchsorted(labels.classes, transduction))
+    given = np.searchsorted(labels.classes, transduction)
+    return RowLabels(labels, given, getattr(ranker, "confidence_", None), names)
+
+
+def _row_names(X: Any, given: Sequence[Any] | None, n_rows: int) -> list[str] | None:
+    if given is not None:
+        if len(given) != n_rows:
+            raise ValueError(f"row_names must have a name for each of {n_rows} rows: {len(given)}.")
+        return [str(name) for name in given]
+    index = getattr(X, "index", None)  # of a frame of pandas
+    if index is None or np.array_equal(index, np.arange(n_rows)):
+        return None
+    return [str(name) for name in index]
 
 
 def group_rows(rows: RowLabels) -> list[Group]:
@@ -172,13 +207,13 @@ def pictures_of_features(outcome: Outcome, rows: RowLabels | None, X: Any) -> li
     best = np.flatnonzero(~np.isnan(outcome.scores))[:MOST_BOXES] if groups else np.arange(0)
     values = values_of(X, outcome.columns[best])
     return [
-        _picture_of_boxes(place + 1, visible(outcome.features[place]), values[:, k], groups)
+        _picture_of_boxes(place + 1, visible(outcome.features[place]), values[:, k], groups, rows)
         for k, place in enumerate(best.tolist())
     ]
 
 
 def _picture_of_boxes(
-    rank: int, name: str, values: NDArray[np.float64], groups: Sequence[Group]
+    rank: int, name: str, values: NDArray[np.float64], groups: Sequence[Group], rows: RowLabels
 ) -> ReportFigure:
     said = []
     for kind, start in KINDS.items():
@@ -191,8 +226,42 @@ def _picture_of_boxes(
         ]
         said += [f"{start}: {listed(medians)}."] if medians else []
     size = (300, round(30 + 15 * (max(_lanes(groups)) + 1.4)))
-    draw = partial(draw_boxes, values, groups)
-    return ReportFigure(f"box-{rank}", name, " ".join(said), size, (92, 10, 4, 26), draw)
+    draw, tips = partial(draw_boxes, values, groups), _tips_of_boxes(values, groups, rows)
+    margins = (92, 10, 4, 26)
+    return ReportFigure(f"box-{rank}", name, " ".join(said), size, margins, draw, tips=tips)
+
+
+def _tips_of_boxes(
+    values: NDArray[np.float64], groups: Sequence[Group], rows: RowLabels
+) -> list[Tip]:
+    """Tell of each box its quartiles, and of each single row its name and value."""
+    tips = []
+    for group, y in zip(groups, _lanes(groups), strict=True):
+        of = group.rows[np.isfinite(values[group.rows])]
+        if _has_box(len(of)):
+            first, middle, third = np.percentile(values[of], (25, 50, 75)).tolist()
+            told = f"{GROUPS[group.kind].format(group.name)}, {count(len(of), 'row')}"
+            told += f": median {figure(middle)}, middle half {figure(first)} to {figure(third)}"
+            tips.append(Tip(middle, y, told))
+        if _has_points(len(of), group):
+            tips += [
+                Tip(
+                    values[row],
+                    y + off,
+                    f"{rows.name(row)}: {figure(values[row])} ({rows.class_of(row)})",
+                )
+                for row, off in zip(of.tolist(), spread(len(of)).tolist(), strict=True)
+            ]
+    return tips
+
+
+def _has_box(n_points: int) -> bool:
+    return n_points > FEW_POINTS
+
+
+def _has_points(n_points: int, group: Group) -> bool:
+    most = MANY_POINTS if group.kind == "labelled" else FEW_POINTS
+    return 0 < n_points <= most
 
 
 def draw_boxes(values: NDArray[np.float64], groups: Sequence[Group], pen: Pen) -> None:
@@ -227,10 +296,10 @@ def _draw_lane(pen: Pen, values: NDArray[np.float64], group: Group, y: float) ->
         return []
     own = group.kind == "labelled"
     drawn: list[float] = []
-    if len(values) > FEW_POINTS:
+    if _has_box(len(values)):
         drawn += draw_box(pen.ax, values, y, pen.palette.of_class(group.place), filled=own)
-    if len(values) <= FEW_POINTS or (own and len(values) <= MANY_POINTS):
-        look = _mark(group, pen, 5)
+    if _has_points(len(values), group):
+        look = look_of_rows(group, pen, 5)
         pen.ax.plot(values, y + spread(len(values)), zorder=4, clip_on=False, **look)
         drawn += [values.min(), values.max()]
     return drawn
@@ -257,7 +326,7 @@ def spread(n_points: int) -> NDArray[np.floating]:
     return (np.arange(n_points) * 0.618 % 1 - 0.5) * (0.5 if n_points > 1 else 0)
 
 
-def _mark(group: Group, pen: Pen, size: float) -> dict[str, Any]:
+def look_of_rows(group: Group, pen: Pen, size: float) -> dict[str, Any]:
     """Return the look of rows: filled where they carry their label, else hollow."""
     colour, own = pen.palette.of_class(group.place), group.kind == "labelled"
     shape = MARKERS[group.place or 0]
@@ -269,110 +338,3 @@ def _mark(group: Group, pen: Pen, size: float) -> dict[str, Any]:
         "mew": 0.6 if own else 0.9,
         "ls": "none",
     }
-
-
-# --- the map --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Projection:
-    """Rows on the two directions in which they differ most.
-
-    Attributes
-    ----------
-    positions : array of shape (n_rows, 2)
-    shown : bool array of shape (n_rows,)
-        A random choice of rows where there are too many; labelled ones come first.
-    shares : tuple of two floats
-        Share of the variance along each direction.
-    n_features : int
-    """
-
-    positions: NDArray[np.float64]
-    shown: NDArray[np.bool_]
-    shares: tuple[float, float]
-    n_features: int
-
-
-def project(values: NDArray[np.float64], rows: RowLabels) -> Projection | None:
-    """Find the two principal directions of the standardised columns; None if there are none.
-
-    Parameters
-    ----------
-    values : array of shape (n_rows, n_features)
-    rows : RowLabels
-
-    Returns
-    -------
-    Projection or None
-    """
-    filled = np.where(np.isfinite(values), values, np.nan)
-    with np.errstate(all="ignore"):
-        centred = filled - np.nanmean(filled, axis=0) if len(filled) else filled
-        scale = np.sqrt(np.nanmean(centred**2, axis=0)) if len(filled) else np.zeros(0)
-    varies = np.isfinite(scale) & (scale > 0)
-    if varies.sum() < 2:
-        return None
-    standard = np.nan_to_num(centred[:, varies] / scale[varies])
-    variances, directions = np.linalg.eigh(standard.T @ standard)
-    directions = directions[:, [-1, -2]]
-    # the sign is free: let the heaviest feature point to the right and up
-    heaviest = np.abs(directions).argmax(axis=0)
-    directions = directions * np.sign(directions[heaviest, [0, 1]])
-    shares = variances[[-1, -2]] / variances.sum()
-    rng, shown = np.random.default_rng(0), np.zeros(rows.n_rows, dtype=bool)
-    order = [rng.permutation(rows.labels.labelled), rng.permutation(rows.labels.unlabelled)]
-    shown[np.concatenate(order)[:MOST_ROWS_SHOWN]] = True
-    return Projection(
-        positions=standard @ directions,
-        shown=shown,
-        shares=(float(shares[0]), float(max(0.0, shares[1]))),
-        n_features=int(varies.sum()),
-    )
-
-
-def picture_of_rows(outcome: Outcome, rows: RowLabels | None, X: Any) -> ReportFigure | None:
-    """Return the rows on two directions of the selected features; None where there are not two."""
-    if rows is None or X is None:
-        return None
-    is_scored = ~np.isnan(outcome.scores)
-    is_enough = (outcome.selected & is_scored).sum() > 1
-    chosen = np.flatnonzero(outcome.selected) if is_enough else outcome.listed
-    chosen = chosen[is_scored[chosen]][:MOST_PROJECTED]
-    groups, projection = group_rows(rows), project(values_of(X, outcome.columns[chosen]), rows)
-    if projection is None or not groups:
-        return None
-    words = _say_map(projection, rows, groups, "selected" if is_enough else "best")
-    draw = partial(draw_map, projection, groups)
-    return ReportFigure("map", "Rows on two directions", words, (420, 360), (46, 8, 8, 40), draw)
-
-
-def _say_map(projection: Projection, rows: RowLabels, groups: Sequence[Group], which: str) -> str:
-    n_shown, (first, second) = int(projection.shown.sum()), projection.shares
-    shown = f"{n_shown:,} of " if n_shown < rows.n_rows else ""
-    words = (
-        f"{shown}{count(rows.n_rows, 'row')} by the first two principal components of the "
-        f"{projection.n_features} {which} features, each scaled to the same spread. The first "
-        f"direction holds {first:.0%} of their variance, the second {second:.0%}."
-    )
-    labelled = [group for group in groups if group.kind == "labelled"]
-    if 1 < len(labelled) <= MOST_CLASSES_SAID:
-        middles = [
-            f"{figure(float(np.median(projection.positions[group.rows, 0])))} for {group.name}"
-            for group in labelled
-        ]
-        words += f" Along the first, the median of the labelled rows is {listed(middles)}."
-    return words
-
-
-def draw_map(projection: Projection, groups: Sequence[Group], pen: Pen) -> None:
-    """Draw the rows on two directions: labelled ones filled, the others hollow."""
-    first, second = (f"direction, {share:.0%} of the variance" for share in projection.shares)
-    ax = pen.bare(f"first {first}", f"second {second}")
-    for group in sorted(groups, key=lambda group: group.kind == "labelled"):
-        rows = group.rows[projection.shown[group.rows]]
-        own = group.kind == "labelled"
-        look: Any = {"alpha": 1 if own else 0.75, "zorder": 4 if own else 3, "clip_on": False}
-        ax.plot(*projection.positions[rows].T, **look, **_mark(group, pen, 6.8 if own else 3.6))
-    ax.xaxis.set_major_locator(MaxNLocator(5))
-    ax.yaxis.set_major_locator(MaxNLocator(5))

@@ -16,8 +16,8 @@ from semisift._words import count, figure, listed, shorten, visible
 from semisift.outcome import Outcome
 from semisift.outcome.decisions import WORDS
 from semisift.outcome.ranking import Chance
-from semisift.report.figures import Pen, ReportFigure
-from semisift.report.palette import MARKS, MOST_MARKED, for_user, marked
+from semisift.report.figures import Pen, ReportFigure, Tip
+from semisift.report.palette import MARKS, MOST_MARKED, decided_on, for_user, marked
 
 MOST_POINTS = 400
 LOOK_FOR_DROP = 50
@@ -42,7 +42,9 @@ class Curve:
     n_first : int
         How many of the first features are selected; 0 where these are not the selected ones.
     names : list of str
-        The first features that have a point.
+        The features of the points.
+    n_names : int
+        How many of these may be named.
     words : str
         What the picture shows.
     decisions : array of str or None
@@ -57,6 +59,7 @@ class Curve:
     scores: NDArray[np.float64]
     n_first: int
     names: list[str]
+    n_names: int
     words: str
     decisions: NDArray[np.str_] | None
     marks: list[str]
@@ -93,7 +96,8 @@ def follow(outcome: Outcome, n_names: int = 10, top: int | None = None) -> Curve
         ranks=places + 1,
         scores=outcome.scores[places],
         n_first=outcome.n_first,
-        names=[visible(outcome.features[place]) for place in finite[:n_names]],
+        names=[visible(name) for name in outcome.features[places]],
+        n_names=n_names,
         words=" ".join(filter(None, words)),
         decisions=decisions,
         marks=marks,
@@ -217,8 +221,18 @@ def scores_figure(
     """Return the picture of the scores for the page or a notebook."""
     draw = partial(draw_scores, curve, n_names)
     margins = (52, 6, 20, 40)
+    tips = [
+        Tip(rank, score, f"{name}: rank {rank:,}, score {figure(score)}{decided}")
+        for rank, score, name, decided in zip(
+            curve.ranks.tolist(),
+            curve.scores.tolist(),
+            curve.names,
+            decided_on(curve.decisions, len(curve.ranks)),
+            strict=True,
+        )
+    ]
     return ReportFigure(
-        slug, "Scores by rank", curve.words, size, margins, draw, small, curve.marks
+        slug, "Scores by rank", curve.words, size, margins, draw, small, curve.marks, tips
     )
 
 
@@ -233,7 +247,7 @@ def draw_scores(curve: Curve, n_names: int, pen: Pen, *, legend: bool = False) -
     set_ranks(ax, max(1.5 * last, 12.0))  # room for names where there are few ranks
     if not len(curve.ranks):
         return
-    n_names, heights = _set_heights(pen, curve, min(n_names, len(curve.names)))
+    n_names, heights = _set_heights(pen, curve, min(n_names, curve.n_names, len(curve.names)))
     names_from = _start_of_names(pen, curve, n_names)
 
     low = ax.get_ylim()[0]

@@ -4,6 +4,10 @@
 
   {% include "sort.js" %}
 
+  {% include "values.js" %}
+
+  {% include "download.js" %}
+
   const rows = sortable(document.getElementById("features"));
 
   // The search: rows whose name, or one of their family, holds what was typed.

@@ -1,0 +1,258 @@
+"""Rows on the page: the heatmap, names of rows, the most uncertain ones, and long tails."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from semisift import SSFI, FisherScore
+from semisift._words import figure
+from semisift.math.tails import LONG_TAIL
+from semisift.outcome import outcome_of
+from semisift.report.heatmap import MOST_LABELLED, MOST_OTHERS, heatmap, order_rows
+from semisift.report.rows import read_rows
+from semisift.report.uncertain import uncertain_rows
+from tests.conftest import make_data
+from tests.pages import Given, check, fit_example, page_of
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return fit_example()
+
+
+def cells_of(found):
+    """Return the levels of the cells as the paths draw them; -1 where nothing is drawn."""
+    levels = np.full((len(found.names), len(found.columns)), -1)
+    for level, path in found.paths:
+        for start, line, length in re.findall(r"M(\d+) (\d+)\.5h(\d+)", path):
+            run = levels[int(line), int(start) : int(start) + int(length)]
+            assert (run == -1).all()
+            run[:] = level
+    return levels
+
+
+def heat(ranker, X, y, **more):
+    return heatmap(outcome_of(ranker), read_rows(ranker, X, y, **more), X)
+
+
+# --- the heatmap ----------------------------------------------------------------------------------
+
+
+def test_rows_stand_by_class_and_confidence(fitted):
+    ranker, X, y = fitted
+    cells = order_rows(read_rows(ranker, X, y), X.to_numpy())
+    rows = np.concatenate(cells.rows)
+    assert sorted(rows) == list(range(60))
+    own = np.array([label is not None for label in y[rows]])
+    blocks = [(group.name, group.kind) for group in cells.groups]
+    assert list(dict.fromkeys(blocks)) == [
+        (name, kind) for name in ("ham", "spam") for kind in ("labelled", "given")
+    ]
+    assert own.tolist() == [kind == "labelled" for _, kind in blocks]
+    assert ranker.transduction_[rows].tolist() == [name for name, _ in blocks]
+    for name in ("ham", "spam"):
+        given = rows[~own & (ranker.transduction_[rows] == name)]
+        assert (np.diff(ranker.confidence_[given]) <= 0).all()
+
+
+def test_cells_are_the_standardised_values(fitted):
+    ranker, X, y = fitted
+    found = heat(ranker, X, y)
+    outcome = outcome_of(ranker)
+    assert found.names == outcome.features.tolist()
+    rows = [int(re.match(r"row (\d+),", column)[1]) - 1 for column in found.columns]
+    values = X.to_numpy()[:, outcome.columns]
+    expected = ((values - values.mean(axis=0)) / values.std(axis=0))[rows].T
+    assert cells_of(found).tolist() == (np.clip(np.round(2 * expected), -5, 5) + 5).tolist()
+    told = np.array([line.split() for line in found.values], dtype=float)
+    assert told[:, 2:] == pytest.approx(values[rows].T, rel=1e-3)
+    assert told[:, 0] == pytest.approx(values.mean(axis=0), rel=1e-3)
+    assert told[:, 1] == pytest.approx(values.std(axis=0), rel=1e-3)
+    assert "To keep the picture small" not in found.words
+    assert re.search(r"Highest: column \d in spam \(\+0\.\d on average\)", found.words)
+    assert (found.blocks[0].name, found.blocks[0].start) == ("ham", 0)
+    assert (found.blocks[1].name, found.blocks[1].end) == ("spam", 60)
+    assert [length for _, length in found.labelled] == [6, 6]
+
+
+def test_many_rows_are_put_together_and_the_page_says_so():
+    data = make_data(n_rows=3000, per_class=5)
+    ranker = SSFI(n_members=10, random_state=0).fit(data.X, data.y)
+    found = heat(ranker, data.X, data.y)
+    assert MOST_OTHERS <= len(found.columns) - 10 <= MOST_OTHERS + 2
+    assert "the mean of up to 15 neighbouring rows. Labelled rows stand for themselves." in (
+        found.words
+    )
+    assert sum("mean of " in column for column in found.columns) == len(found.columns) - 10
+    assert max(len(line.split()) for line in found.values) == len(found.columns) + 2
+    assert sum(len(path) for _, path in found.paths) < 60_000
+    all_labelled = heat(ranker, data.X, data.y_true)
+    assert MOST_LABELLED <= len(all_labelled.columns) <= MOST_LABELLED + 2
+    assert "of up to 30 neighbouring rows. Highest" in all_labelled.words
+
+
+def test_a_mean_of_rows_is_their_mean():
+    data = make_data(n_rows=3000, per_class=5)
+    ranker = FisherScore().fit(data.X, data.y)
+    rows = read_rows(ranker, data.X, data.y)
+    found, outcome = heatmap(outcome_of(ranker), rows, data.X), outcome_of(ranker)
+    values = data.X[:, outcome.columns]
+    cells = order_rows(rows, values)
+    told = np.array([line.split()[2:] for line in found.values], dtype=float)
+    assert told[:, -1] == pytest.approx(values[cells.rows[-1]].mean(axis=0), rel=1e-3)
+    assert len(cells.rows[-1]) > 1
+
+
+def test_without_labels_of_the_method_unlabelled_rows_are_last():
+    data = make_data()
+    ranker = FisherScore().fit(data.X, data.y)
+    found = heat(ranker, data.X, data.y)
+    assert [(block.name, block.place) for block in found.blocks] == [
+        ("0", 0),
+        ("1", 1),
+        ("unlabelled", None),
+    ]
+    assert found.labelled == [(0, 12)]
+    assert all(column.endswith("unlabelled") for column in found.columns[12:])
+    assert "then unlabelled rows, along the direction" in found.words
+    check(page_of(ranker, data.X, data.y))
+
+
+def test_rows_without_any_label_and_sparse_rows():
+    data = make_data()
+    ranker = Given(scores=np.arange(8)).fit(data.X)
+    found = heat(ranker, sparse.csr_array(data.X), None)
+    assert [block.name for block in found.blocks] == ["unlabelled"]
+    assert found.labelled == []
+    assert cells_of(found).tolist() == cells_of(heat(ranker, data.X, None)).tolist()
+    assert "Highest" not in found.words
+
+
+def test_missing_values_and_constant_columns_have_no_cells():
+    data = make_data()
+    ranker = Given(scores=np.arange(8)).fit(data.X)
+    X = data.X.copy()
+    X[:, 7] = 3.0
+    X[4, 6] = np.nan
+    X[5, 5] = np.inf
+    found = heat(ranker, X, data.y, row_names=[f"r{i}" for i in range(60)])
+    assert found.names == ["x6", "x5", "x4", "x3", "x2", "x1", "x0"]
+    levels = cells_of(found)
+    empty = {
+        (found.names[line], found.columns[at].split(",")[0])
+        for line, at in zip(*np.where(levels < 0), strict=True)
+    }
+    assert empty == {("x6", "r4"), ("x5", "r5")}
+    assert heat(ranker, np.ones_like(X), data.y) is None
+    check(page_of(ranker, X, data.y))
+    assert 'id="heat"' not in page_of(ranker, np.ones_like(X), data.y)
+    assert 'id="heat"' not in page_of(ranker)
+
+
+def test_of_many_classes_the_largest_are_shown():
+    data = make_data(n_rows=240, n_classes=12, per_class=3)
+    ranker = SSFI(n_members=20, random_state=0).fit(data.X, data.y)
+    found = heat(ranker, data.X, data.y)
+    assert len(found.blocks) == 8
+    assert len(found.columns) < 240
+    assert {found.room(block) for block in found.blocks} <= {"name", "mark", ""}
+    page = page_of(ranker, data.X, data.y)
+    assert page.count("The 8 largest of 12 classes are drawn.") == 3
+
+
+# --- names of rows, and uncertain rows ------------------------------------------------------------
+
+
+def test_names_of_rows(fitted):
+    ranker, X, y = fitted
+    frame = X.set_axis([f"patient {i}" for i in range(60)])
+    assert read_rows(ranker, X, y).name(0) == "row 1"
+    assert read_rows(ranker, X.to_numpy(), y).name(59) == "row 60"
+    assert read_rows(ranker, frame, y).name(0) == "patient 0"
+    assert read_rows(ranker, frame, y, range(100, 160)).name(0) == "100"
+    assert read_rows(ranker, pd.DataFrame(X.to_numpy(), index=range(5, 65)), y).name(0) == "5"
+    evil = ["</pre><script>\n", *map(str, range(59))]
+    page = page_of(ranker, X, y, row_names=evil)
+    check(page)
+    tips = re.search(r'<pre id="map-tips" hidden>(.*?)</pre>', page, re.S)[1].split("\n")
+    assert len(tips) == 60
+    assert "&lt;/pre&gt;&lt;script&gt;␊: ham, labelled" in tips
+    with pytest.raises(ValueError, match="row_names must have a name for each of 60 rows: 3"):
+        page_of(ranker, X, y, row_names="abc")
+
+
+def test_a_row_tells_its_label(fitted):
+    ranker, X, y = fitted
+    rows = read_rows(ranker, X, y)
+    first = int(np.flatnonzero(y == None)[0])  # noqa: E711
+    sure = f"{ranker.confidence_[first]:.0%}"
+    assert rows.class_of(0) == f"{y[0]}, labelled"
+    expected = f"given the label {ranker.transduction_[first]}, confidence {sure}"
+    assert rows.class_of(first) == expected
+    data = make_data()
+    fisher = FisherScore().fit(data.X, data.y)
+    assert read_rows(fisher, data.X, data.y).class_of(59) == "unlabelled"
+
+
+def test_the_most_uncertain_rows(fitted):
+    ranker, X, y = fitted
+    rows = read_rows(ranker, X.set_axis([f"p{i}" for i in range(60)]), y)
+    found = uncertain_rows(rows)
+    unlabelled = np.array([label is None for label in y])
+    expected = np.sort(ranker.confidence_[unlabelled])[:10]
+    assert [row.confidence for row in found] == pytest.approx(expected)
+    for row in found:
+        at = int(row.name[1:])
+        assert y[at] is None
+        assert (row.label, row.confidence) == (ranker.transduction_[at], ranker.confidence_[at])
+        assert {row.label, row.second} == {"ham", "spam"}
+    page = page_of(ranker, X, y)
+    assert "Of 48 rows that SSFI gave a label, these 10 have the lowest confidence." in page
+    assert page.count('<th scope="row"><bdi>row ') == 10
+
+
+def test_uncertain_rows_of_three_classes_and_of_none():
+    data = make_data(n_classes=3)
+    ranker = SSFI(n_members=20, random_state=0).fit(data.X, data.y)
+    assert {row.second for row in uncertain_rows(read_rows(ranker, data.X, data.y))} == {""}
+    assert "other label" not in page_of(ranker, data.X, data.y)
+    fisher = FisherScore().fit(data.X, data.y)
+    assert uncertain_rows(read_rows(fisher, data.X, data.y)) == []
+    assert 'id="uncertain"' not in page_of(fisher, data.X, data.y)
+    assert uncertain_rows(None) == []
+
+
+# --- tips, and long tails -------------------------------------------------------------------------
+
+
+def test_points_tell_features_and_rows(fitted):
+    ranker, X, y = fitted
+    page, outcome = page_of(ranker, X, y), outcome_of(ranker)
+    tips = {
+        name: texts.split("\n")
+        for name, texts in re.findall(r'<pre id="([\w-]+)-tips" hidden>(.*?)</pre>', page, re.S)
+    }
+    assert set(tips) == {"scores", "map", *(f"box-{rank}" for rank in range(1, 9))}
+    assert tips["scores"][0].startswith(f"{outcome.features[0]}: rank 1, score ")
+    assert len(tips["scores"]) == 8
+    boxes = [tip for tip in tips["box-1"] if "median" in tip]
+    assert [tip.split(",")[0] for tip in boxes] == [
+        *("ham", "given the label ham"),
+        *("spam", "given the label spam"),
+    ]
+    value = float(X[outcome.features[0]].iloc[0])
+    assert f"row 1: {figure(value)} (ham, labelled)" in tips["box-1"]
+    places = re.findall(r'data-tips="scores-tips"[^>]* data-at="([^"]*)"', page)
+    assert [len(each.split()) for each in places] == [16, 16]  # wide and narrow
+    assert all(0 <= float(number) <= 100 for each in places for number in each.split())
+
+
+def test_long_tails_are_told():
+    data = make_data(n_features=12)
+    ranker = FisherScore().fit(data.X, data.y)
+    assert LONG_TAIL in page_of(ranker, np.exp(data.X), data.y)
+    assert LONG_TAIL not in page_of(ranker, data.X, data.y)
+    assert LONG_TAIL not in page_of(ranker)
