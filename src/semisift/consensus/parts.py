@@ -40,10 +40,10 @@ def weigh_by_trust(rankers: Sequence[FeatureRanker], problem: Problem) -> Floats
     """Return how far each fitted ranker is trusted, in any unit.
 
     With s the stability of the soft labels of `TransductiveScore`, it counts s / (1 - s), the odds
-    that its labels hold. Another ranker that labels rows counts as much, or 1 if that is more,
-    times the square of how well its labels agree with the soft ones on the unlabelled rows: where
-    these are stable, a ranker that labels the rows otherwise has ranked for something else. Rankers
-    that label no rows count 1, and without a `TransductiveScore` all do.
+    that its labels hold. Another ranker that labels rows counts the square root of that, but at
+    least 1, times the square of how well its labels agree with the soft ones on the unlabelled
+    rows: where these are stable, a ranker that labels the rows otherwise has ranked for something
+    else. Rankers that label no rows count 1, and without a `TransductiveScore` all do.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def weigh_by_trust(rankers: Sequence[FeatureRanker], problem: Problem) -> Floats
         elif ranker.labels_rows:
             own: Any = ranker
             alike = kappa(soft.transduction_[rows], own.transduction_[rows], classes)
-            weights[place] = max(1.0, odds) * max(0.0, alike) ** 2
+            weights[place] = max(1.0, odds) ** 0.5 * max(0.0, alike) ** 2
     return weights
 
 

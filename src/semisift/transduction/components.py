@@ -13,6 +13,7 @@ algorithms for constructing approximate matrix decompositions. SIAM Review 53(2)
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,9 @@ from scipy.sparse import csc_array, issparse
 from semisift._problem import Problem
 from semisift._threads import one_blas_thread
 from semisift.graphs.pairs import units
-from semisift.math import Floats
+from semisift.math import Floats, Ints
 from semisift.math.blocks import blocks
-from semisift.math.columns import column_moments, power_of_two
+from semisift.math.columns import column_moments, is_small, power_of_two
 from semisift.transduction.kind import kind_of_data
 
 N_COMPONENTS = 50
@@ -50,8 +51,8 @@ class ScaledRows:
 
     Attributes
     ----------
-    values : Fortran-ordered float32 array, or float64 csc_array, of shape (n, p)
-        Centred if they are dense.
+    values : Fortran-ordered array or csc_array of shape (n, p)
+        Of float64, but large dense ones of float32. Centred if they are dense.
     centre : float array of shape (p,)
         What is still to be subtracted from each column: 0 if they are dense.
     squares : float array of shape (p,)
@@ -66,7 +67,7 @@ class ScaledRows:
         """Multiply the centred rows by a matrix of shape (p, q)."""
         if not issparse(self.values):
             return np.asarray(self.values @ right)
-        return np.asarray(self._by_row @ right) - self.centre @ right
+        return np.asarray(self.by_row @ right) - self.centre @ right
 
     def transposed_times(self, right: NDArray[np.floating]) -> NDArray[np.floating]:
         """Multiply the transpose of the centred rows by a matrix of shape (n, q)."""
@@ -96,13 +97,20 @@ class ScaledRows:
                 found[number, columns] = (block * by_class[:, number, None]).sum(axis=0)
         return found
 
+    def take(self, rows: Ints) -> Floats:
+        """Return some rows, centred, as a dense float64 array."""
+        if self.is_sparse:
+            return np.asarray(self.by_row[rows].toarray() - self.centre)
+        return self.values[rows].astype(np.float64)
+
     @property
     def is_sparse(self) -> bool:
         """Whether `values` are sparse."""
         return bool(issparse(self.values))
 
-    @property
-    def _by_row(self) -> Any:
+    @cached_property
+    def by_row(self) -> Any:
+        """Sparse `values`, row after row."""
         return self.values.tocsr()
 
 
@@ -124,76 +132,76 @@ def components(problem: Problem) -> Floats:
     Returns
     -------
     float array of shape (n, d)
-        Centred, of falling variance; d is at most 50, and 0 where no two rows differ.
+        Centred, of falling variance; d is at most 50. One of zeros where no two rows differ.
     """
     made: Floats = (problem.graph_source or problem).once("components", _find_components)
     return made
 
 
 def _scale(problem: Problem) -> ScaledRows:
+    X = problem.X
+    if problem.is_sparse and is_small(*X.shape):
+        X = X.toarray(order="F")
+    p = problem.n_features
+    factor = np.where(problem.constant, 0.0, 1.0)
     if kind_of_data(problem) == "counts":
-        values = _log_of_shares(problem)
-        if not problem.is_sparse:
-            return _centred(values, np.ones(problem.n_features), np.ones(problem.n_features))
-        mean, squares = column_moments(values, np.ones(problem.n_features))
-        return ScaledRows(values, mean, squares)
+        return _centred(_log_of_shares(X), np.ones(p), factor)
     unit = units(problem)
-    spread = np.where(problem.constant, 1.0, problem.spread / unit)
-    if not problem.is_sparse:
-        return _centred(problem.X, unit, spread)
-    values = csc_array(problem.X, dtype=np.float64, copy=True)
-    values.data /= np.repeat(unit * spread, np.diff(values.indptr))
-    mean, squares = column_moments(values, np.ones(problem.n_features))
-    return ScaledRows(values, mean, squares)
+    np.divide(unit, problem.spread, out=factor, where=~problem.constant)
+    return _centred(X, unit, factor)
 
 
-def _centred(X: NDArray[np.floating], unit: Floats, spread: Floats) -> ScaledRows:
-    """Centre dense columns and divide them by `unit` and `spread`."""
-    values = np.empty(X.shape, dtype=np.float32, order="F")
-    squares = np.empty(X.shape[1])
-    for columns in blocks(X.shape[1], len(X)):
+def _centred(X: Any, unit: Floats, factor: Floats) -> ScaledRows:
+    """Divide columns by a unit, multiply them by a factor, and centre them if they are dense."""
+    n_rows, n_columns = X.shape
+    if issparse(X):
+        values = csc_array(X, dtype=np.float64, copy=True)
+        column = np.repeat(np.arange(n_columns), np.diff(values.indptr))
+        values.data = values.data / unit[column] * factor[column]
+        return ScaledRows(values, *column_moments(values, np.ones(n_columns)))
+    dtype = np.float64 if is_small(n_rows, n_columns) else np.float32
+    scaled = np.empty(X.shape, dtype=dtype, order="F")
+    squares = np.empty(n_columns)
+    for columns in blocks(n_columns, n_rows):
         block = X[:, columns].astype(np.float64, order="F") / unit[columns]
         block -= block.mean(axis=0)
-        block /= spread[columns]
-        values[:, columns] = block
+        block *= factor[columns]
+        scaled[:, columns] = block
         squares[columns] = np.square(block).sum(axis=0)
-    return ScaledRows(values, np.zeros(X.shape[1]), squares)
+    return ScaledRows(scaled, np.zeros(n_columns), squares)
 
 
-def _log_of_shares(problem: Problem) -> Any:
+def _log_of_shares(X: Any) -> Any:
     """Return log(1 + x) of counts that are brought to the median total of a row."""
-    X = problem.X
-    largest = X.data.max(initial=0.0) if problem.is_sparse else X.max(initial=0.0)
-    unit = float(power_of_two(np.asarray(largest, dtype=np.float64)))
-    if problem.is_sparse:
-        values = csc_array(X, dtype=np.float64, copy=True)
-        values.data /= unit
-        totals = np.asarray(values.sum(axis=1)).ravel()
-    else:
-        values = X.astype(np.float64, order="F") / unit
-        totals = values.sum(axis=1)
+    values = csc_array(X, dtype=np.float64, copy=True) if issparse(X) else X.astype(np.float64)
+    counts = values.data if issparse(X) else values
+    unit = float(power_of_two(np.asarray(counts.max(initial=0.0))))
+    counts /= unit
+    totals = np.asarray(values.sum(axis=1)).ravel()
     usual = np.median(totals[totals > 0]) if (totals > 0).any() else 1.0
     factors = np.divide(usual, totals, out=np.zeros_like(totals), where=totals > 0)
     with np.errstate(over="ignore"):
-        factors = np.minimum(factors * unit, np.finfo(np.float64).max / values.shape[1])
-    if problem.is_sparse:
-        values.data = np.log1p(values.data * factors[values.indices])
-        return values
-    return np.log1p(values * factors[:, None])
+        factors = np.minimum(factors * unit, np.finfo(np.float64).max)
+        counts *= factors[values.indices] if issparse(X) else factors[:, None]
+    np.log1p(np.minimum(counts, np.finfo(np.float64).max), out=counts)
+    return values
 
 
 def _find_components(problem: Problem) -> Floats:
     rows = scaled_rows(problem)
     n_rows, n_columns = rows.values.shape
     d = min(N_COMPONENTS, n_rows - 1, n_columns)
-    if d < 1:
-        return np.zeros((n_rows, 0))
+    if d < 1 or not rows.squares.any():
+        return np.zeros((n_rows, 1))
     with one_blas_thread():
         exact = min(n_rows, n_columns) <= FEW
         found = _exact(rows, d) if exact else _randomised(rows, d, problem.seed)
     found = found - found.mean(axis=0)
     variance = np.square(found).sum(axis=0)
-    return found[:, variance > NEGLIGIBLE * variance[0]] if variance[0] > 0 else found[:, :0]
+    found = found[:, variance > NEGLIGIBLE * variance[0]]
+    # of the two directions of a component, the one of its largest value
+    largest = np.abs(found).argmax(axis=0)
+    return np.asarray(found * np.where(found[largest, np.arange(found.shape[1])] < 0, -1.0, 1.0))
 
 
 def _exact(rows: ScaledRows, d: int) -> Floats:

@@ -34,8 +34,8 @@ def gaussian_classes(T: Floats, held: Floats, class_prior: Floats | None) -> Flo
 
     Parameters
     ----------
-    T : float array of shape (n, d)
-        Components, centred.
+    T : float array of shape (n, d) or (n_sets, n, d)
+        Components, centred; the same for all sets, or those of each.
     held : float array of shape (n_sets, n, n_classes)
         1 for the label of a row that is held, else 0; each class has one such row.
     class_prior : float array of shape (n_classes,) or None
@@ -45,31 +45,29 @@ def gaussian_classes(T: Floats, held: Floats, class_prior: Floats | None) -> Flo
     -------
     float array of shape (n_sets, n, n_classes)
     """
-    n_rows, d = T.shape
+    n_rows = T.shape[-2]
     n_classes = held.shape[2]
-    is_held = held.sum(axis=2, keepdims=True) > 0
-    total = T.T @ T / n_rows
-    prior = np.full(n_classes, 1 / n_classes) if class_prior is None else class_prior
+    is_held = held.any(axis=2, keepdims=True)
+    total = np.matmul(_turned(T), T) / n_rows
+    total = total if total.ndim == 3 else total[None]
+    prior = np.full((1, n_classes), 1 / n_classes) if class_prior is None else class_prior[None]
     shares = held
     for step in range(STEPS + 1):
-        sizes = shares.sum(axis=1)
-        means = np.matmul(shares.transpose(0, 2, 1), T) / sizes[:, :, None]
-        covariance = np.broadcast_to(total, (len(held), d, d))
-        if step:
-            covariance = (
-                total - np.matmul((means * sizes[:, :, None]).transpose(0, 2, 1), means) / n_rows
-            )
-        directions = np.linalg.solve(_shrunk(covariance), means.transpose(0, 2, 1))
-        offsets = 0.5 * (means.transpose(0, 2, 1) * directions).sum(axis=1)
+        sizes = shares.sum(axis=1)[:, :, None]
+        means = np.matmul(_turned(shares), T) / sizes
+        between = np.matmul(_turned(means * sizes), means) / n_rows if step else 0.0
+        directions = np.linalg.solve(_shrunk(total - between), _turned(means))
+        offsets = 0.5 * (_turned(means) * directions).sum(axis=1, keepdims=True)
         if step and class_prior is None:
-            prior = (sizes + n_rows / n_classes) / (2 * n_rows)
-        logs = (
-            np.matmul(T, directions)
-            - offsets[:, None, :]
-            + np.log(np.atleast_2d(prior))[:, None, :]
-        )
+            prior = (sizes[:, :, 0] + n_rows / n_classes) / (2 * n_rows)
+        logs = np.matmul(T, directions) - offsets + np.log(prior)[:, None, :]
         shares = np.where(is_held, held, softmax(logs))
     return shares
+
+
+def _turned(matrices: Floats) -> Floats:
+    """Return matrices, the last two axes, transposed."""
+    return np.swapaxes(matrices, -1, -2)
 
 
 def _shrunk(covariance: Floats) -> Floats:
@@ -78,7 +76,7 @@ def _shrunk(covariance: Floats) -> Floats:
     shrunk = (1 - SHRINKAGE) * covariance
     places = np.arange(covariance.shape[1])
     floor = RIDGE_OF_COVARIANCE * diagonal.mean(axis=1, keepdims=True)
-    shrunk[:, places, places] = diagonal + floor
+    shrunk[:, places, places] = diagonal + floor + np.finfo(np.float64).tiny
     return shrunk
 
 

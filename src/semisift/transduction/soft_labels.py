@@ -43,9 +43,6 @@ UNKNOWN = 0.5
 # Sets of held labels are worked on together as long as their shares take no more values.
 MOST_VALUES = 1 << 23
 
-# Separates the draw of the folds from the other draws with the same seed.
-FOLD_STREAM = 0x666F6C
-
 
 @dataclass(frozen=True, eq=False)
 class SoftLabels:
@@ -95,20 +92,15 @@ def find_soft_labels(problem: Problem, class_prior: Floats | None = None) -> Sof
     -------
     SoftLabels
     """
-    return label_components(
-        components(problem),
-        problem.labels.codes,
-        problem.labels.n_classes,
-        problem.seed,
-        class_prior,
-    )
+    labels = problem.labels
+    return label_components(components(problem), labels.codes, labels.n_classes, class_prior)
 
 
 def label_components(
-    T: Floats, codes: Ints, n_classes: int, seed: int, class_prior: Floats | None = None
+    T: Floats, codes: Ints, n_classes: int, class_prior: Floats | None = None
 ) -> SoftLabels:
     """Label rows by their components; `find_soft_labels` says how."""
-    folds = draw_folds(codes, n_classes, seed)
+    folds = fifths(codes, n_classes, T[:, 0])
     n_folds = int(folds.max(initial=-1)) + 1
     sets = np.array([codes, *(np.where(folds == fold, -1, codes) for fold in range(n_folds))])
     with one_blas_thread():
@@ -132,18 +124,23 @@ def label_components(
     )
 
 
-def draw_folds(codes: Ints, n_classes: int, seed: int) -> NDArray[np.int64]:
-    """Return the fold of each labelled row of a class that has two or more, else -1.
+def fifths(codes: Ints, n_classes: int, key: Floats) -> NDArray[np.int64]:
+    """Return the fifth of each labelled row of a class that has two or more, else -1.
 
-    The rows of a class are spread over as many folds as they can fill, five at most.
+    The rows of a class are dealt in turn in the order of a key, so that no fifth is one-sided and
+    neither the order of the rows nor the names of the classes matter.
+
+    Examples
+    --------
+    >>> fifths(np.array([0, 0, 1, -1, 0]), 2, np.array([0.3, 0.1, 0.5, 0.7, 0.2])).tolist()
+    [2, 0, -1, -1, 1]
     """
-    rng = np.random.default_rng([seed, FOLD_STREAM])
-    folds = np.full(len(codes), -1)
+    found = np.full(len(codes), -1)
     for code in range(n_classes):
-        rows = rng.permutation(np.flatnonzero(codes == code))
+        rows = np.flatnonzero(codes == code)
         if len(rows) > 1:
-            folds[rows] = np.arange(len(rows)) % N_FOLDS
-    return folds
+            found[rows[np.argsort(key[rows], kind="stable")]] = np.arange(len(rows)) % N_FOLDS
+    return found
 
 
 def _ask_members(

@@ -1,0 +1,144 @@
+"""The test of soft labels: columns against twins, whose rows were exchanged together.
+
+Soft labels look for the shape of the data, so columns score high under any labels once the rows
+fall into groups: the best score under shuffled labels is no yardstick. Here every column gets a
+twin, the same values on other rows, and all twins exchange their rows in the same way, so that they
+have the groups, batches and correlations of the columns, but nothing to do with the labels. The
+rows are labelled from columns and twins together, by the components of both. If the labels tell
+nothing, columns and twins are alike; if they go with the shape of the data, the labels follow the
+columns, and the columns that carry that shape beat all twins.
+
+    p_r = (1 + number of repetitions in which the best twin reaches column r) / (1 + repetitions)
+
+which is corrected for the number of columns. A column has two scores, each with its twins: that of
+the soft labels, and the F-score of the labelled rows alone, which finds what all rows together do
+not show. The smaller p-value counts, doubled. The p-value of the whole is that of the best column.
+
+As in the test with shuffled labels, rows are exchanged among the labelled and among the unlabelled
+ones, if there are enough ways, else among all. The members that label the rows count alike.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift._labels import Labels
+from semisift._problem import Problem
+from semisift._threads import one_blas_thread
+from semisift.math import Floats, Ints
+from semisift.transduction.components import ScaledRows, components, scaled_rows
+from semisift.transduction.members import gaussian_classes, ridge
+from semisift.transduction.soft_labels import DIMENSIONS
+
+# Repetitions are worked on together as long as their components take no more values.
+MOST_VALUES = 1 << 22
+
+
+def beaten_by_twins(
+    problem: Problem, orders: Iterator[Ints], class_prior: Floats | None
+) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+    """Tell for each repetition which columns the best twin reaches.
+
+    Parameters
+    ----------
+    problem : Problem
+    orders : iterator of int arrays of shape (n,)
+        For each repetition, the row of the table whose values each row of the twins has.
+    class_prior : float array of shape (n_classes,) or None
+
+    Yields
+    ------
+    soft, labelled : bool arrays of shape (p,)
+        By the score of the soft labels, and by the F-score of the labelled rows.
+    """
+    T, rows, labels = components(problem), scaled_rows(problem), problem.labels
+    size = max(1, MOST_VALUES // (T.size * 2))
+    own = labelled_scores(rows, labels, np.arange(len(T)))
+    for batch in _batches(orders, size):
+        with one_blas_thread():
+            shares = _label(T, batch, labels, class_prior)
+            scores = _soft_scores(rows, shares, batch)
+        for number, order in enumerate(batch):
+            columns, twins = scores[number]
+            theirs = labelled_scores(rows, labels, order)
+            yield ~(columns > twins.max()), ~(own > theirs.max())
+
+
+def _batches(orders: Iterator[Ints], size: int) -> Iterator[NDArray[np.int64]]:
+    batch: list[Ints] = []
+    for order in orders:
+        batch.append(order)
+        if len(batch) == size:
+            yield np.array(batch)
+            batch = []
+    if batch:
+        yield np.array(batch)
+
+
+def _label(
+    T: Floats, orders: NDArray[np.int64], labels: Labels, class_prior: Floats | None
+) -> Floats:
+    """Return the shares of the classes by the components of columns and twins together."""
+    n_classes = labels.n_classes
+    held = (labels.codes[:, None] == np.arange(n_classes)).astype(np.float64)
+    all_held = np.broadcast_to(held, (len(orders), *held.shape))
+    twins = T[orders]
+    total = np.zeros(all_held.shape)
+    dimensions = sorted({min(d, T.shape[1]) for d in DIMENSIONS})
+    for d in dimensions:
+        mine = np.broadcast_to(T[:, :d], (len(orders), len(T), d))
+        both = np.concatenate([mine, twins[:, :, :d]], axis=2)
+        total += gaussian_classes(both, all_held, class_prior)
+    for number, own in enumerate(twins):
+        said = ridge(np.concatenate([T, own], axis=1), labels.codes, n_classes)
+        total[number] += np.where(held.any(axis=1, keepdims=True), held, said)
+    return total / (len(dimensions) + 1)
+
+
+def _soft_scores(
+    rows: ScaledRows, shares: Floats, orders: NDArray[np.int64]
+) -> list[tuple[Floats, Floats]]:
+    """Return the scores of the columns and of their twins for each repetition."""
+    n_sets, n_rows, n_classes = shares.shape
+    n_asked = n_classes if n_classes > 2 else 1  # of two classes one tells all
+    back = np.argsort(orders, axis=1)
+    turned = np.take_along_axis(shares, back[:, :, None], axis=1)
+    weights = np.concatenate([shares[:, :, :n_asked], turned[:, :, :n_asked]], axis=2)
+    stacked = weights.transpose(1, 0, 2).reshape(n_rows, -1).astype(rows.values.dtype)
+    sums = rows.transposed_times(stacked).T.reshape(n_sets, 2, n_asked, -1)
+    sizes = shares.sum(axis=1)[:, None, :n_asked, None]
+    total = np.where(rows.squares > 0, rows.squares, 1.0)
+    between = np.square(sums, dtype=np.float64) * n_rows / (sizes * (n_rows - sizes))
+    scores = between / np.maximum(total - between, total / n_rows)
+    scores /= np.maximum(scores.max(axis=(1, 3), keepdims=True), np.finfo(np.float64).tiny)
+    means = scores.mean(axis=2)
+    return [(both[0], both[1]) for both in means]
+
+
+def labelled_scores(rows: ScaledRows, labels: Labels, order: Ints) -> Floats:
+    """Return the F-score of each column over the labelled rows, which have the values of others.
+
+    Parameters
+    ----------
+    rows : ScaledRows
+    labels : Labels
+    order : int array of shape (n,)
+        The row whose values each row has.
+
+    Returns
+    -------
+    float array of shape (p,)
+        Minus infinity where no two labelled rows differ.
+    """
+    codes = labels.codes[labels.labelled]
+    values = rows.take(order[labels.labelled])
+    is_class = (codes == np.arange(labels.n_classes)[:, None]).astype(np.float64)
+    sizes = is_class.sum(axis=1)[:, None]
+    centred = values - values.mean(axis=0)
+    means = is_class @ centred / sizes
+    total = np.square(centred).sum(axis=0)
+    between = (sizes * np.square(means)).sum(axis=0)
+    least = np.finfo(np.float32).eps * rows.squares / len(order)
+    scores = between / np.maximum(np.maximum(total - between, total / len(order)), least)
+    return np.where(total > least, scores, -np.inf)
