@@ -36,7 +36,7 @@ class Assessment:
     ----------
     rank_interval : int array of shape (p, 2) or None
         Lowest and highest rank of each column, without the 5 % of the halves of the rows at either
-        end. Near-copies stay behind the others, as in the ranking. None without resamples.
+        end. In each half its own near-copies stand behind the others. None without resamples.
     selection_probability : float array of shape (p,) or None
         In which share of them each column was among the best.
     stability : Stability or None
@@ -151,8 +151,8 @@ def assess_ranking(
     if n_best is None:
         n_best = _count_best(ranker, test)
     seeds = seeds_of(steps, n_resamples, seed, RESAMPLE_STREAM)
-    found = np.array([*scorer.rankings_on_halves(problem, seeds)], dtype=np.int64)
-    rankings = put_last(found.reshape(-1, problem.n_features), near_copies(ranker))
+    found = [*scorer.rankings_without_copies(problem, seeds, n_best)]
+    rankings = np.array(found, dtype=np.int64).reshape(-1, problem.n_features)
     n_resamples = len(rankings)
     best = [np.flatnonzero(ranking <= n_best) for ranking in rankings]
     on_scale = not (light or ranker.scores_are_places)
@@ -186,17 +186,6 @@ def _count_best(ranker: "FeatureRanker", test: LabellingsTest | None) -> int:
     elif test is not None:
         n_best = int(find_confirmed(test.decisions, copies).sum())
     return n_best or min(N_SHOWN, max(1, int((~copies).sum()) // 2))
-
-
-def put_last(rankings: NDArray[np.int64], copies: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return rankings in which some columns stand behind all others.
-
-    Examples
-    --------
-    >>> put_last(np.array([[1, 3, 2]]), np.array([True, False, False]))
-    array([[3, 2, 1]])
-    """
-    return np.argsort(np.argsort(rankings + rankings.shape[1] * copies, axis=1), axis=1) + 1
 
 
 def rank_interval(rankings: NDArray[np.int64]) -> NDArray[np.int64]:
