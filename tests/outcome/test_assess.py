@@ -42,10 +42,32 @@ def test_few_labels_are_drawn_with_repetition():
     counts = np.zeros(60, dtype=int)
     for seed in range(20):
         rows = half_of_rows(problem, seed)
-        assert_array_equal(np.bincount(problem.labels.codes[rows] + 1), [27, 3, 3])
+        assert_array_equal(np.bincount(problem.labels.codes[rows] + 1), [27, 2, 2])
         counts += np.bincount(rows, minlength=60) > 1
     assert (counts[problem.labels.labelled] > 0).all()
     assert (counts[problem.labels.unlabelled] == 0).all()
+
+
+@pytest.mark.parametrize("n_labelled", [2, 3, 4, 8, 20])
+def test_means_of_halves_vary_as_those_of_new_rows(n_labelled):
+    values = np.random.default_rng(n_labelled).normal(size=n_labelled)
+    y = np.append(np.zeros(n_labelled, dtype=int), [1, 1, -1, -1])
+    problem = Problem.build(np.append(values, np.arange(4.0))[:, None], y)
+    means = []
+    for seed in range(3000):
+        rows = half_of_rows(problem, seed)
+        means.append(values[rows[rows < n_labelled]].mean())
+    assert_allclose(np.mean(means), values.mean(), atol=0.1 / np.sqrt(n_labelled))
+    assert_allclose(np.var(means), values.var(ddof=1) / n_labelled, rtol=0.1)
+
+
+def test_a_class_with_few_labels_leaves_the_others_alone():
+    y = np.array([0, 0, 0, *[1] * 10, -1, -1])
+    problem = Problem.build(np.arange(30.0).reshape(15, 2), y)
+    for seed in range(10):
+        rows = half_of_rows(problem, seed)
+        of_large = rows[y[rows] == 1]
+        assert len(np.unique(of_large)) == len(of_large) == 5
 
 
 @pytest.mark.parametrize(

@@ -190,6 +190,6 @@ def _count_best(ranker: "FeatureRanker", test: LabellingsTest | None) -> int:
 
 def rank_interval(rankings: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the lowest and highest rank of each column, without the tails."""
-    low = np.quantile(rankings, TAIL, axis=0, method="lower")
-    high = np.quantile(rankings, 1 - TAIL, axis=0, method="higher")
-    return np.column_stack([low, high]).astype(np.int64)
+    n_left = max(0, int(TAIL * (len(rankings) + 1) + 1e-9) - 1)
+    ordered = np.sort(rankings, axis=0)
+    return np.column_stack([ordered[n_left], ordered[-1 - n_left]])
