@@ -178,8 +178,8 @@ def truth(options):
 
 # Cover --------------------------------------------------------------------------------------------
 
-# By how much the classes differ in each of 50 columns, best first. Their order is the ranking on the
-# whole population, which rankings of very many labelled rows come to.
+# By how much the classes differ in each of 50 columns, best first. Their order is the ranking on
+# the whole population, which rankings of very many labelled rows come to.
 GRADES = {
     "steep": 2 * 0.93 ** np.arange(50),
     "even": 1.5 * (1 - np.arange(50) / 50),

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from semisift._base import FeatureRanker
 
 RESAMPLE_STREAM = 0x726573
-PERMUTATION_STREAM = 0x706572
 
 # The interval of the ranks leaves out this share at each end.
 TAIL = 0.05
@@ -146,7 +145,7 @@ def assess_ranking(
     scorer = Scorer(ranker, light=light)
     test = None
     if n_permutations and scorer.learns_from_labels(problem):
-        others = shuffled(problem, steps, n_permutations, seed, PERMUTATION_STREAM)
+        others = shuffled(problem, steps, n_permutations, seed)
         test = try_labellings(scorer, problem, others)
     if n_best is None:
         n_best = _count_best(ranker, test)
