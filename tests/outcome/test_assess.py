@@ -157,7 +157,7 @@ def test_decisions_follow_from_the_p_values():
     fits[0, 0] = [3.0, 1.5, 0.5, 0.0]
     fits[1:, 0, 3] = np.linspace(0, 2, 39)
     test = compare_labellings(fits)
-    assert test.decisions.tolist() == ["confirmed", "tentative", "rejected", "rejected"]
+    assert test.decisions.tolist() == ["confirmed", "tentative", "unconfirmed", "unconfirmed"]
     assert test.chance_score == 2.0
     fits[1:, 0, 1:] = 2.0  # many good columns: the first one alone does not make a good ranking
     assert compare_labellings(fits).decisions[0] == "confirmed"

@@ -51,7 +51,7 @@ class Assessment:
         The chance that any column scores as high as this one if the labels tell nothing.
     decisions : array of str of shape (p,) or None
         "confirmed": `p_values` at most .025, and `p_value` at most .05; "tentative": `p_values`
-        below .5; else "rejected".
+        below .5; else "unconfirmed".
     chance_score : float
         The score that the best column under labels that tell nothing exceeds in .025 of the
         permutations; NaN where a column has several scores, as in a consensus, where scores are
@@ -62,6 +62,8 @@ class Assessment:
         all.
     light : bool
         Whether committees were smaller than in the fit.
+    n_labelled : int
+        How many rows carry a label.
     error : str
         What is bounded for the confirmed columns.
     is_copy : bool array of shape (p,) or None
@@ -80,6 +82,7 @@ class Assessment:
     n_permutations: int
     exchanged: bool
     light: bool
+    n_labelled: int = 0
     error: str = ERROR
     is_copy: NDArray[np.bool_] | None = None
 
@@ -169,6 +172,7 @@ def assess_ranking(
         n_permutations=0 if test is None else test.n_labellings,
         exchanged=exchanges_labels(problem),
         light=light,
+        n_labelled=len(problem.labels.labelled),
         is_copy=near_copies(ranker),
     )
 

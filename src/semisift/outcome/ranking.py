@@ -59,7 +59,7 @@ class Outcome:
         The place, counted from 0, of the feature that stands for each: its own, or that of the
         better feature that a near-copy resembles. None without a redundancy threshold.
     decisions : array of str or None
-        "confirmed", "tentative" or "rejected", by the rule of the ranker or else by its
+        "confirmed", "tentative" or "unconfirmed", by the rule of the ranker or else by its
         assessment; None where there is neither.
     rank_interval : int array of shape (n, 2) or None
         Lowest and highest rank on halves of the rows. None where the ranker was not assessed.

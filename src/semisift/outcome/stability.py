@@ -126,6 +126,7 @@ def decide_by_stability(
     decisions = decide((frequencies >= CONFIRMED) & can_confirm, frequencies >= TENTATIVE)
     holds = can_halve(problem)
     error = f"the expected number of useless features confirmed is at most {bound:.3g}"
+    error += ", so that one of them is no surprise"
     if not holds:
         error += "; this does not formally hold, as there are too few labels to halve"
     cutoff = StabilityCutoff(n, frequencies, n_best, bound, holds, CONFIRMED, error)
