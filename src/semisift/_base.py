@@ -203,8 +203,8 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         -------
         polars.DataFrame or pandas.DataFrame
             With the columns feature, rank, score and selected and, where they are known, draws,
-            represented_by, decision, rank_low, rank_high, selection_probability and the rank by
-            each part of a consensus.
+            represented_by, decision, rank_low, rank_high, selection_probability, family_probability
+            and the rank by each part of a consensus.
 
         Examples
         --------

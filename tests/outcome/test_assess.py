@@ -22,6 +22,7 @@ from semisift.outcome.assessment import rank_interval
 from semisift.outcome.labellings import compare_labellings
 from semisift.outcome.samples import exchanges_labels, half_of_rows, shuffled_labels
 from semisift.outcome.scoring import Scorer
+from semisift.outcome.words import say_stability
 from tests.conftest import make_data
 
 
@@ -189,6 +190,33 @@ def test_other_copies_may_come_first_on_a_half():
     assert sure.selection_probability[first].mean() < 0.8
     assert (sure.selection_probability[~first] > 0).any()
     assert sure.rank_interval[ranker.ranking_ == 1][0, 1] > 12
+
+
+def test_families_are_counted_as_one_feature():
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    X = rng.normal(size=(80, 40))
+    X[:, :8] = (3 * y + rng.normal(size=80))[:, None] + 0.3 * rng.normal(size=(80, 8))
+    few = np.where(np.arange(80) < 20, y, -1)
+    ranker = FisherScore(n_features_to_select=1, redundancy_threshold=0.7).fit(X, few)
+    sure = ranker.assess(X, few, n_permutations=0, n_resamples=20)
+    assert_array_equal(sure.family_probability[:8], np.full(8, sure.family_probability[0]))
+    assert sure.family_probability[0] >= 0.9 > sure.selection_probability[:8].max()
+    assert sure.family_stability.value > 0.6 > 0.4 > sure.stability.value
+    assert "Near-copies take each other's place: counted as one" in say_stability(sure)
+    plain = FisherScore(n_features_to_select=1).fit(X, few)
+    plain = plain.assess(X, few, n_permutations=0, n_resamples=3)
+    assert plain.family_probability is plain.family_stability is None
+
+
+def test_noise_in_families_is_not_stable_either():
+    found = []
+    for seed in range(8):
+        X, y = noise_in_groups(seed)
+        ranker = FisherScore(redundancy_threshold=0.7, random_state=seed).fit(X, y)
+        sure = ranker.assess(X, y, n_permutations=0, n_resamples=20)
+        found.append(sure.family_stability.value)
+    assert np.mean(found) < 0.35
 
 
 def test_near_copies_of_a_half_stand_behind_the_others():

@@ -41,6 +41,11 @@ class Assessment:
     stability : Stability or None
         How alike the best columns of different halves are: 1 if they are the same, about 0 if they
         are as alike as random ones (Nogueira's measure, with its 95 % interval).
+    family_probability : float array of shape (p,) or None
+        In which share of them the column, or any of those that the ranking takes for near-copies of
+        the same column, was among the best. None where the ranker does not look for near-copies.
+    family_stability : Stability or None
+        The stability with near-copies counted as one column.
     n_best : int
         How many columns are the best ones.
     n_resamples : int
@@ -85,6 +90,8 @@ class Assessment:
     n_labelled: int = 0
     error: str = ERROR
     is_copy: NDArray[np.bool_] | None = None
+    family_probability: NDArray[np.float64] | None = None
+    family_stability: Stability | None = None
 
     @property
     def passed(self) -> bool:
@@ -96,8 +103,9 @@ class Assessment:
         """What is said of the ranking as a whole, as plain values."""
         names = ("p_value", "n_permutations", "exchanged", "n_resamples", "n_best", "light")
         facts: dict[str, Any] = {name: getattr(self, name) for name in names}
-        stable = self.stability
-        facts["stability"] = stable and {k: getattr(stable, k) for k in ("value", "low", "high")}
+        for name in ("stability", "family_stability"):
+            stable = getattr(self, name)
+            facts[name] = stable and {k: getattr(stable, k) for k in ("value", "low", "high")}
         return facts
 
     def __repr__(self) -> str:
@@ -174,7 +182,22 @@ def assess_ranking(
         light=light,
         n_labelled=len(problem.labels.labelled),
         is_copy=near_copies(ranker),
+        **_of_families(ranker, best),
     )
+
+
+def _of_families(ranker: "FeatureRanker", best: list[NDArray[np.int64]]) -> dict[str, Any]:
+    """Return how often and how alike families of near-copies are among the best."""
+    stands_for = getattr(ranker, "represented_by_", None)
+    if stands_for is None or not best:
+        return {}
+    families, family_of = np.unique(stands_for, return_inverse=True)
+    found = [np.unique(family_of[columns]) for columns in best]
+    times = np.bincount(np.concatenate(found), minlength=len(families))
+    return {
+        "family_probability": (times / len(best))[family_of],
+        "family_stability": nogueira(found, len(families)),
+    }
 
 
 def _count_best(ranker: "FeatureRanker", test: LabellingsTest | None) -> int:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 # From these stabilities on, the best features are partly, and much, the same (Nogueira 2018).
 PARTLY, MUCH = 0.4, 0.75
 
+# By so much more the stability of families must be to be told.
+NOTABLE = 0.05
+
 # What the decisions mean, by the rule or by what shuffled labels were compared by.
 _FILE = Path(__file__).with_name("words.toml")
 MEANINGS: dict[str, dict[str, str]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
@@ -122,11 +125,18 @@ def say_stability(found: "Assessment") -> str:
     if found.n_best == 1:
         best, their = "best feature is", "its"
         alike = alike.replace("others", "another one")
-    return (
+    text = (
         f"From one half of the rows to another the {best} {alike}: {their} stability is "
         f"{stable.value:.2f} (95% interval {stable.low:.2f} to {stable.high:.2f}), where 1 is "
         "always the same and 0 as alike as random picks."
     )
+    family = found.family_stability
+    if family is not None and family.value >= stable.value + NOTABLE:
+        text += (
+            " Near-copies take each other's place: counted as one feature, their stability is "
+            f"{family.value:.2f}."
+        )
+    return text
 
 
 def say_selection(outcome: "Outcome") -> str:
