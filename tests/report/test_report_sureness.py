@@ -67,6 +67,7 @@ def test_a_ranking_holds_what_is_known(assessed):
         "rank_low",
         "rank_high",
         "selection_probability",
+        "family_probability",
         "rank_by_fisher",
         "rank_by_c4",
     ]
