@@ -172,7 +172,7 @@ def noise_in_groups(seed):
 
 
 def test_noise_in_groups_of_copies_is_not_stable():
-    """Near-copies are those of each half: with those of the full fit the mean would be .73."""
+    """Near-copies are those of each half: with those of the full fit the mean would be .55."""
     found = []
     for seed in range(8):
         X, y = noise_in_groups(seed)

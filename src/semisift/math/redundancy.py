@@ -59,7 +59,7 @@ def put_copies_last(
     scored: Bools,
     threshold: float,
     n_wanted: int,
-    fewest: int = FEWEST_KEPT,
+    fewest: int | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Change a ranking so that columns that repeat a better one come after the others.
 
@@ -78,7 +78,8 @@ def put_copies_last(
     threshold : float
         Largest absolute correlation between two columns that are kept.
     n_wanted : int
-    fewest : int, default=1000
+    fewest : int, default=None
+        None is `FEWEST_KEPT`.
 
     Returns
     -------
@@ -88,7 +89,8 @@ def put_copies_last(
     """
     order = np.argsort(ranking)
     walk, rest = order[scored[order]], order[~scored[order]]
-    is_copy, stands_for = find_copies(X, walk, threshold, max(n_wanted, fewest))
+    n_kept = max(n_wanted, FEWEST_KEPT if fewest is None else fewest)
+    is_copy, stands_for = find_copies(X, walk, threshold, n_kept)
     represented_by = np.arange(len(ranking))
     represented_by[walk] = stands_for
     changed = np.empty_like(ranking)
