@@ -101,6 +101,21 @@ def test_rank_interval_leaves_out_the_tails():
     assert_array_equal(rank_interval(ranks), [[5, 96], [7, 7]])
 
 
+@pytest.mark.parametrize(("per_class", "least"), [(3, 0.8), (8, 0.85)])
+def test_intervals_cover_the_rank_on_the_whole_population(per_class, least):
+    """Their means over many trials are .86 and .91, with a standard error of .01 in 20 trials."""
+    effects, ranks, covered = 2 * 0.93 ** np.arange(50), np.arange(1, 51), []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = np.arange(100) % 2
+        X = rng.normal(size=(100, 50)) + np.outer(y, effects)
+        few = np.where(np.arange(100) < 2 * per_class, y, -1)
+        ranker = FisherScore(random_state=seed).fit(X, few)
+        low, high = ranker.assess(X, few, n_permutations=0, n_resamples=20).rank_interval.T
+        covered.append(((low <= ranks) & (ranks <= high)).mean())
+    assert np.mean(covered) >= least
+
+
 def one_part(scores):
     return compare_labellings(np.array(scores)[:, None, :])
 
