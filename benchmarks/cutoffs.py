@@ -1,7 +1,8 @@
-"""How many features each rule keeps: under pure noise, where the truth is known, and in what time.
+"""How many features each rule keeps, and how sure a ranking is: in noise, and with known truth.
 
     SEMISIFT_DATA=... python benchmarks/cutoffs.py noise [--trials 200] [--methods ssfi,fisher]
     SEMISIFT_DATA=... python benchmarks/cutoffs.py truth [--trials 10]
+    python benchmarks/cutoffs.py cover [--trials 100]
     SEMISIFT_DATA=... python benchmarks/cutoffs.py time
 
 `noise`: the share of trials in which a rule keeps any column, though none has to do with the
@@ -9,7 +10,9 @@ labels; the goal is at most 5 %. Independent normal columns, and the colon data 
 random rows. The rule "assess" is what `semisift rank` does by itself: the test with shuffled labels
 at a small budget; its p-value is at most .05 in the share of trials that the last column shows.
 `truth`: mean precision and recall where it is known which columns matter. madelon's
-informative columns are those that the other columns explain. `time`: the shadow rule around SSFI.
+informative columns are those that the other columns explain. `cover`: how often the intervals of
+the ranks hold the rank on the whole population, and how alike the best columns are from half to
+half of a study and from one new study to the next. `time`: the shadow rule around SSFI.
 """
 
 import argparse
@@ -22,13 +25,16 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 from protocol import load
+from scipy.stats import spearmanr
 
 from semisift import METHODS
+from semisift.math.stability import nogueira
 from semisift.outcome.mixin import RULES
 
 METHODS_HERE = "ssfi,fisher,sselect"
 ASSESS = {"n_resamples": 0, "n_permutations": 39, "light": True}
 LABELS_PER_CLASS = (3, 10, 30)
+ON_HALVES = {"n_best": 10, "n_resamples": 20, "n_permutations": 0, "light": True}
 
 
 def kept(method, rule, X, y, seed):
@@ -170,6 +176,84 @@ def truth(options):
                     )
 
 
+# Cover --------------------------------------------------------------------------------------------
+
+# By how much the classes differ in each of 50 columns, best first. Their order is the ranking on
+# the whole population, which rankings of very many labelled rows come to.
+GRADES = {
+    "steep": 2 * 0.93 ** np.arange(50),
+    "even": 1.5 * (1 - np.arange(50) / 50),
+    "none": np.zeros(50),
+}
+
+
+def graded(effects, n_rows, rng):
+    y = rng.permutation(np.arange(n_rows) % 2)
+    return rng.normal(size=(n_rows, len(effects))) + np.outer(y, effects), y
+
+
+def cover_trial(grades, per_class, method, seed):
+    """Return the shares of ranks covered, all and best three, their width, and the best columns."""
+    rng = np.random.default_rng([seed, 7])
+    effects = GRADES[grades]
+    X, y = graded(effects, 200, rng)
+    given = label_some(y, per_class, rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ranker = METHODS[method].cls(random_state=seed).fit(X, given)
+        sure = ranker.assess(X, given, **ON_HALVES)
+    low, high = sure.rank_interval.T
+    ranks = np.arange(1, len(effects) + 1)
+    is_covered = (low <= ranks) & (ranks <= high)
+    first = ranker.ranking_ <= 3
+    figures = (
+        is_covered.mean(),
+        is_covered[first].mean(),
+        (high - low)[first].mean(),
+        sure.stability.value,
+    )
+    return figures, np.flatnonzero(ranker.ranking_ <= ON_HALVES["n_best"])
+
+
+def agreement_of_many(grades, method, n_rows=2000):
+    """Return how a ranking of many labelled rows correlates with the order of the effects."""
+    X, y = graded(GRADES[grades], n_rows, np.random.default_rng(8))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ranker = METHODS[method].cls(random_state=0).fit(X, y)
+    return spearmanr(ranker.ranking_, np.arange(X.shape[1]))[0]
+
+
+def cover(options):
+    print(
+        f"{'effects':9}{'labels':>7} {'method':11}{'covered':>13}{'best three':>13}{'width':>7}"
+        f"{'halves':>13}{'new studies':>13}"
+    )
+    for grades, effects in GRADES.items():
+        for method in options.methods:
+            if effects.any():
+                alike = agreement_of_many(grades, method)
+                print(f"# {method}: with 2,000 labels, correlation with the true ranks {alike:.3f}")
+            for per_class in (3, 8, 20):
+                jobs = [
+                    delayed(cover_trial)(grades, per_class, method, seed)
+                    for seed in range(options.trials)
+                ]
+                figures, best = zip(*Parallel(options.jobs)(jobs), strict=True)
+                mean = np.mean(figures, axis=0)
+                error = np.std(figures, axis=0, ddof=1) / np.sqrt(options.trials)
+                told = [f"{m:.2f} ({e:.3f})" for m, e in zip(mean, error, strict=True)]
+                if not effects.any():  # all ranks are alike
+                    told[:2] = "", ""
+                new = nogueira(best, len(effects))
+                between = f"{new.value:.2f} ({(new.high - new.low) / 3.92:.3f})"
+                print(
+                    f"{grades:9}{per_class:7} {method:11}{told[0]:>13}{told[1]:>13}{mean[2]:7.1f}"
+                    f"{told[3]:>13}{between:>13}",
+                    flush=True,
+                )
+
+
 # Time ---------------------------------------------------------------------------------------------
 
 
@@ -190,15 +274,17 @@ def spend(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["noise", "truth", "time"])
+    parser.add_argument("part", choices=["noise", "truth", "cover", "time"])
     parser.add_argument("--trials", type=int)
     parser.add_argument("--methods", default=METHODS_HERE)
     parser.add_argument("--rules", default=",".join(RULES))
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     options.methods, options.rules = options.methods.split(","), options.rules.split(",")
-    options.trials = options.trials or {"noise": 200, "truth": 10, "time": 1}[options.part]
-    {"noise": noise, "truth": truth, "time": spend}[options.part](options)
+    parts = {"noise": (noise, 200), "truth": (truth, 10), "cover": (cover, 100), "time": (spend, 1)}
+    run, trials = parts[options.part]
+    options.trials = options.trials or trials
+    run(options)
 
 
 if __name__ == "__main__":

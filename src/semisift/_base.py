@@ -45,7 +45,9 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
     ----------
     n_features_to_select : int, float or {"shadow", "stability", "knockoff"}, default=None
         How many columns to select: a number, a share in (0, 1], or a rule that decides by itself
-        and sets `decisions_` and `cutoff_`. None selects half.
+        and sets `decisions_` and `cutoff_`. Of nothing but noise, "shadow" keeps a column in at
+        most 2.5 % of cases; "stability", which bounds the expected number instead, more often. None
+        selects half.
     redundancy_threshold : float, default=None
         In (0, 1). Columns whose absolute correlation with a better one exceeds it, over labelled
         and unlabelled rows together, are ranked behind all others. None ranks by score alone.
@@ -72,8 +74,9 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
     redundancy_threshold_ : float
         The threshold that was used. With a redundancy threshold only.
     decisions_ : ndarray of shape (n_features_in_,)
-        "confirmed", "tentative" or "rejected" for each column. With a rule only, which selects the
-        confirmed columns (with a redundancy threshold, those that are no near-copies).
+        "confirmed", "tentative" or "unconfirmed" (not told from chance, which does not show that it
+        is useless) for each column. With a rule only, which selects the confirmed columns (with a
+        redundancy threshold, those that are no near-copies).
     cutoff_ : ShadowCutoff, StabilityCutoff or KnockoffCutoff
         What the rule measured. With a rule only.
     classes_ : ndarray of shape (n_classes,)
@@ -212,7 +215,8 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         polars.DataFrame or pandas.DataFrame
             With the columns feature, rank, score and selected and, where they are known, draws,
             score_rank, represented_by and correlation (of near-copies), decision, rank_low,
-            rank_high, selection_probability and the rank by each part of a consensus.
+            rank_high, selection_probability, family_probability and the rank by each part of a
+            consensus.
 
         Examples
         --------

@@ -112,7 +112,7 @@ def test_scores_that_are_missing_survive_every_form(folder):
     rank(folder, "--out", folder / "r.json")
     last = json.loads((folder / "r.json").read_text())["ranking"][-1]
     assert (last["feature"], last["rank"], last["score"]) == ("constant", 9, None)
-    assert last["decision"] == "rejected"
+    assert last["decision"] == "unconfirmed"
     rank(folder, "--out", folder / "r.csv")
     assert np.isnan(read_ranking(folder / "r.csv")["score"][-1])
 

@@ -73,9 +73,8 @@ def test_rank_tells_how_sure_it_is(folder):
     n_confirmed = sure["decisions"]["confirmed"]
     assert n_confirmed == sure["n_best"] > 0
     assert sum(sure["decisions"].values()) == 13
-    assert shown.index("none had best features scoring as high as these (p = 0.025)") < shown.index(
-        f"Confirmed: {n_confirmed} of 13 features"
-    )
+    first = f"Confirmed: {n_confirmed} of 13 features"
+    assert shown.index(first) < shown.index("none had best features scoring as high as these (p =")
     assert f"their stability is {sure['stability']['value']:.2f} (95% interval " in shown
     best = facts["ranking"][0]
     line = next(line for line in result.stdout.splitlines() if f" {best['feature']} " in line)
@@ -93,10 +92,11 @@ def test_noise_is_called_noise(folder):
         f"Caution. Rankings from shuffled labels score as high as this one (p = {p_value:.2g}): "
         "with these labels the table cannot say which features matter" in shown
     )
-    assert (
-        "None of the 25 features can be told from chance by itself: look at the best 12, but do "
-        "not take them for findings." in shown
+    first = (
+        "labels none of the 25 features can be told from chance: the list below is where to look "
+        "first."
     )
+    assert shown.index(first) < shown.index("Caution.")
     assert "The 12 best features by consensus" in result.stdout
     assert "the best 12 features are" in shown
     assert "confirmed" not in result.stdout
@@ -192,7 +192,7 @@ def test_a_rule_decides_as_in_python(folder, wine):
 @pytest.mark.parametrize("rule", ["shadow", "stability", "knockoff"])
 def test_a_rule_that_confirms_nothing_says_so_once(folder, rule):
     shown, result = run("rank", "noise", "--method", "fisher", "--top", rule)
-    assert "None of the 25 features can be told from chance by itself" in shown
+    assert "None of the 25 features can be told from chance: the list below is" in shown
     assert "The 20 best features by fisher" in result.stdout
     assert result.stderr == ""
 

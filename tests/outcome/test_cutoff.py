@@ -43,6 +43,7 @@ def few_repetitions(monkeypatch):
     """The least that can confirm a column, so that all methods have their turn."""
     for module in (knockoff, scoring, shadow, stability):
         monkeypatch.setattr(module, "MOST", 39)
+    monkeypatch.setattr(shadow, "N_LABELLINGS", 39)
 
 
 def make(name, rule, **params):
@@ -65,8 +66,8 @@ def test_every_method_accepts_every_rule(name, rule):
     plain = make(name, None).fit(X, data.y)
     ranker = make(name, rule).fit(X, data.y)
     assert_array_equal(np.sort(ranker.ranking_), np.arange(1, 7))
-    assert set(ranker.decisions_) <= {"confirmed", "tentative", "rejected"}
-    assert ranker.decisions_[5] == "rejected"
+    assert set(ranker.decisions_) <= {"confirmed", "tentative", "unconfirmed"}
+    assert ranker.decisions_[5] == "unconfirmed"
     assert_array_equal(ranker.get_support(), ranker.decisions_ == "confirmed")
     assert ranker.cutoff_.rule == rule
     assert_array_equal(ranker.scores_, plain.scores_)
@@ -179,6 +180,21 @@ def test_decisions_follow_from_what_was_measured(label_copy):
     assert_array_equal(ranker.decisions_ == "confirmed", confirmed)
     halves = 2 * cutoff.hits > cutoff.repetitions
     assert_array_equal(ranker.decisions_ == "tentative", halves & ~confirmed)
+
+
+@pytest.mark.parametrize("name", ["fisher", "ssfi", "consensus"])
+def test_what_the_shadow_rule_confirms_is_confirmed_by_an_assessment(name):
+    """Both bound the same error, so that it must not be a matter of other shuffled labels."""
+    n_confirmed = 0
+    for seed in range(3):
+        data = make_data(n_features=20, per_class=12, seed=seed)
+        ranker = make(name, "shadow", random_state=seed, n_members=60).fit(data.X, data.y)
+        sure = ranker.assess(data.X, data.y, n_resamples=0)
+        assert (sure.decisions[ranker.decisions_ == "confirmed"] == "confirmed").all()
+        if ranker.cutoff_.label_p_values is not None:
+            assert_array_equal(ranker.cutoff_.label_p_values, sure.p_values)
+        n_confirmed += (ranker.decisions_ == "confirmed").sum()
+    assert n_confirmed
 
 
 def test_frequencies_add_up_to_the_number_of_the_best(label_copy):

@@ -135,7 +135,6 @@ def test_max_test():
     assert_array_equal(test.hits, [39, 19, 0])
     assert_allclose(test.p_values, [1 / 40, 21 / 40, 1])
     assert_array_equal(test.passed, [True, False, False])
-    assert test.is_over(np.array([False, True, True]))
 
 
 def test_max_test_is_over_only_when_nothing_can_change():

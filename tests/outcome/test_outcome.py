@@ -118,7 +118,7 @@ def test_near_copies_are_counted_apart_everywhere(folder):
     assert counts["near_copies"] == 12
     assert sum(counts.values()) == 20
     page = (folder / "r.html").read_text(encoding="utf-8")
-    words = {"tentative": "tentative", "rejected": "not told from chance"}
+    words = {"tentative": "tentative", "unconfirmed": "not told from chance"}
     for decision, word in {"confirmed": "confirmed", **words}.items():
         assert f"<strong>{counts[decision]} {word}</strong>" in page
         if counts[decision]:
@@ -126,6 +126,7 @@ def test_near_copies_are_counted_apart_everywhere(folder):
     assert "<strong>12 near-copies</strong>" in page
     assert f"<dd>{counts['confirmed']}</dd>" in page
     assert f"Confirmed: {counts['confirmed']} of 20 features" in shown
+    assert "unconfirmed" not in shown
     assert "rejected" not in page + shown
 
 
@@ -134,7 +135,7 @@ def test_the_legend_shows_the_marks_that_are_drawn(tmp_path):
     X = np.hstack([data.X, data.X[:, :1] + 1e-6])
     ranker = FisherScore(redundancy_threshold=0.9, n_features_to_select=2).fit(X, data.y)
     ranker.assess(X, data.y, n_resamples=3, n_permutations=39)
-    decisions = np.where(ranker.ranking_ == 1, "confirmed", "rejected")
+    decisions = np.where(ranker.ranking_ == 1, "confirmed", "unconfirmed")
     decisions[ranker.ranking_ == 9] = "tentative"  # the near-copy, which is not drawn
     page = page_of(with_assessment(ranker, decisions=decisions), tmp_path, X, data.y)
     for section in ("scores", "moves"):
@@ -190,6 +191,46 @@ def test_the_rule_of_a_consensus_says_so_too(tmp_path):
     assert "with their values shuffled; and have scores with the single methods" in page
 
 
+def test_labels_that_tell_something_of_no_feature_are_explained(assessed, tmp_path):
+    ranker, X, y = assessed
+    before = ranker.assessment_
+    try:
+        with_assessment(ranker, decisions=np.full(30, "tentative"), p_value=0.05)
+        trust, page = outcome_of(ranker).trust, page_of(ranker, tmp_path, X, y)
+    finally:
+        ranker.assessment_ = before
+    assert trust.summary == (
+        "The labels tell something, but with these 20 labels none of the 30 features can be told "
+        "from chance by itself: the list below is where to look first."
+    )
+    assert trust.test.startswith("The labels tell something: of 39 rankings")
+    assert trust.test.endswith(
+        "This is about the best features taken together; to be confirmed, a feature must by itself "
+        "do better than the best of all 30 in almost all of these rankings."
+    )
+    assert page.index(trust.summary) < page.index(trust.test)
+
+
+@pytest.mark.parametrize("p_value", [0.01, 0.5])
+@pytest.mark.parametrize("rule", ["shadow", "stability"])
+def test_a_rule_and_an_assessment_that_differ_are_explained(rule, p_value):
+    data = make_data(per_class=20)
+    ranker = FisherScore(n_features_to_select=rule).fit(data.X, data.y)
+    ranker.assess(data.X, data.y, n_resamples=0, n_permutations=39)
+    same = np.where(ranker.get_support(), "confirmed", "tentative")
+    with_assessment(ranker, decisions=same, p_value=p_value)
+    trust = outcome_of(ranker).trust
+    assert not any("Shuffled labels alone" in note for note in trust.notes)
+    disagrees = f"What is confirmed passed the {rule} rule, " in trust.test
+    assert disagrees == (p_value > 0.05)
+    with_assessment(ranker, decisions=np.full(8, "confirmed"))
+    n_confirmed = int(ranker.get_support().sum())
+    (note,) = (n for n in outcome_of(ranker).trust.notes if n.startswith("Shuffled labels alone"))
+    why = "asks that features score higher" if rule == "shadow" else "bounds another error"
+    assert f"would confirm 8 features, {n_confirmed} of them among those confirmed here" in note
+    assert f"by the {rule} rule, which {why}" in note
+
+
 def test_moves_are_counted_in_ranks(assessed, tmp_path):
     ranker, X, y = assessed
     before = ranker.assessment_
@@ -214,7 +255,7 @@ def test_the_number_of_best_features_is_one_number(folder):
     options = ["--method", "fisher", "--assess", "--redundancy", 0.9]
     result = call("rank", "few.csv", "--label", "kind", *options)
     shown = " ".join(result.stdout.split())
-    assert "None of the 42 features can be told from chance by itself: look at the best 7" in shown
+    assert "With these 16 labels none of the 42 features can be told from chance: the list" in shown
     assert "the best 7 features are" in shown
     assert "The 7 best features by fisher" in shown
     assert {int(n) for n in re.findall(r"best (\d+)", result.stdout)} == {7}
@@ -243,7 +284,7 @@ def test_the_map_shows_what_is_listed_where_nothing_is_confirmed(folder):
     command = ["rank", "noise.csv", "--label", "kind", "--method", "fisher", "--assess"]
     call(*command, "--report", "r.html")
     page = (folder / "r.html").read_text(encoding="utf-8")
-    assert "None of the 60 features can be told from chance" in page
+    assert "none of the 60 features can be told from chance" in page
     assert "principal components of the 20 best features" in page
 
 
@@ -251,7 +292,7 @@ def test_the_map_shows_what_is_selected(tmp_path):
     """With a rule these need not be the first features."""
     data = make_data(per_class=20)
     ranker = FisherScore(n_features_to_select="stability").fit(data.X, data.y)
-    ranker.decisions_ = np.where(np.isin(ranker.ranking_, [2, 4, 5]), "confirmed", "rejected")
+    ranker.decisions_ = np.where(np.isin(ranker.ranking_, [2, 4, 5]), "confirmed", "unconfirmed")
     page = page_of(ranker, tmp_path, data.X, data.y)
     assert "principal components of the 3 selected features" in page
 

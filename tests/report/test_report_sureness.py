@@ -69,6 +69,7 @@ def test_a_ranking_holds_what_is_known(assessed):
         "rank_low",
         "rank_high",
         "selection_probability",
+        "family_probability",
         "rank_by_fisher",
         "rank_by_c4",
     ]
@@ -110,7 +111,7 @@ def test_a_variable_has_what_is_known_of_its_best_column(assessed):
 
 
 def test_marks_of_decisions_differ_without_colour():
-    ranking = new_outcome(["confirmed", "tentative", "rejected", "rejected"])
+    ranking = new_outcome(["confirmed", "tentative", "unconfirmed", "unconfirmed"])
     curve = follow(ranking)
     assert (
         "Marks: 1 confirmed (filled circles), 1 tentative (hollow diamonds) and 2 not told from "
@@ -142,7 +143,7 @@ def test_without_decisions_there_is_no_legend(data):
     ],
 )
 def test_the_line_of_chance(score, words):
-    decisions = ["confirmed", "tentative", "rejected", "rejected"]
+    decisions = ["confirmed", "tentative", "unconfirmed", "unconfirmed"]
     ranking = new_outcome(decisions, chance=Chance(score, "best by chance"))
     assert words in follow(ranking).words
     ax = plot(ranking)
@@ -154,7 +155,7 @@ def test_the_line_of_chance(score, words):
 
 
 def test_chance_far_away_does_not_flatten_the_curve():
-    ranking = new_outcome(["rejected"] * 4, chance=Chance(1e9, "best by chance"))
+    ranking = new_outcome(["unconfirmed"] * 4, chance=Chance(1e9, "best by chance"))
     curve = follow(ranking)
     assert curve.chance is None
     assert "Far outside the picture is the best by chance, at 1.00e+09" in curve.words
@@ -162,7 +163,7 @@ def test_chance_far_away_does_not_flatten_the_curve():
 
 
 def test_the_line_of_chance_ends_before_names_it_would_cross():
-    ranking = new_outcome(["rejected"] * 4, chance=Chance(0.7, "best by chance"))
+    ranking = new_outcome(["unconfirmed"] * 4, chance=Chance(0.7, "best by chance"))
     ax = plot(ranking)
     (line,) = [line for line in ax.lines if set(line.get_ydata()) == {0.7}]
     beside = [text for text in ax.texts if abs(text.xy[1] - 0.7) < 0.02]
@@ -184,7 +185,7 @@ def test_the_page_shows_line_and_legend():
 
 def test_confirmed_features_far_down_have_a_point():
     n = 5000
-    decisions = np.full(n, "rejected", dtype="U9")
+    decisions = np.full(n, "unconfirmed", dtype="U11")
     decisions[[1, 3777, 4321]] = "confirmed"
     decisions[4000] = "tentative"
     curve = follow(new_outcome(decisions))

@@ -74,7 +74,9 @@ def test_labels_that_tell_nothing(of_noise):
     check(page)
     assert "<strong>Caution.</strong> Rankings from shuffled labels score as high" in page
     assert "<strong>0 confirmed</strong>" in page
-    assert "None of the 50 features can be told from chance by itself: look at the best 20" in page
+    first = "With these 6 labels none of the 50 features can be told from chance: the list below is"
+    assert f'<p class="lead"><strong>{first} where to look first.</strong></p>' in page
+    assert page.index(first) < page.index("FisherScore ranked") < page.index("<section")
     # 3 and 3 labels can be exchanged in 20 ways only
     assert "This assumes that the labelled rows are a random sample of all rows." in page
 
@@ -151,7 +153,7 @@ def test_decisions_are_counted(assessed):
     decisions = ranker.assessment_.decisions
     lines = outcome_of(ranker).trust.counted
     assert [(line.decision, line.n) for line in lines] == [
-        (word, (decisions == word).sum()) for word in ("confirmed", "tentative", "rejected")
+        (word, (decisions == word).sum()) for word in ("confirmed", "tentative", "unconfirmed")
     ]
     assert [line.word for line in lines] == ["confirmed", "tentative", "not told from chance"]
     assert lines[0].n > 0
@@ -210,7 +212,7 @@ def test_features_that_a_rule_selects_need_not_be_the_first():
     ranker = Given(scores=[4.0, 3.0, 2.0, 1.0], n_features_to_select="stability")
     X = np.random.default_rng(0).normal(size=(20, 4))
     ranker.fit(X)
-    ranker.decisions_ = np.array(["confirmed", "rejected", "confirmed", "tentative"])
+    ranker.decisions_ = np.array(["confirmed", "unconfirmed", "confirmed", "tentative"])
     page = page_of(ranker, X)
     check(page)
     assert "confirmed</small></dt><dd>2</dd>" in page
@@ -231,7 +233,7 @@ def test_nothing_selected(of_noise, given):
     page = page_of(ranker, X, y, select=given)
     check(page)
     assert "<dd>0</dd>" in page
-    assert "None of the 50 features can be told from chance by itself" in page
+    assert "None of the 50 features can be told from chance: the list below is" in page
     assert ">0 selected<" not in page
     assert "semisift-fit" in ranker._repr_html_()
     ax = ranker.plot_scores(_axes())

@@ -191,7 +191,8 @@ def _told_of_sureness(outcome: Outcome) -> Iterator[str]:
         return
     careful = "" if trust.passed or not trust.test else "Caution. "
     bound = f" {trust.error}" if outcome.counts.get("confirmed") else ""
-    lines = [careful + trust.test, trust.summary + bound, trust.stability, *trust.notes]
+    test = careful + trust.test
+    lines = [trust.summary + bound, test, trust.stability, *trust.notes]
     yield from filter(None, lines)
 
 

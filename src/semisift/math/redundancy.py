@@ -55,12 +55,17 @@ class Standardised:
 
 
 def put_copies_last(
-    X: Any, ranking: NDArray[np.int64], scored: Bools, threshold: float, n_wanted: int
+    X: Any,
+    ranking: NDArray[np.int64],
+    scored: Bools,
+    threshold: float,
+    n_wanted: int,
+    fewest: int | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Change a ranking so that columns that repeat a better one come after the others.
 
     The columns that are kept come first. The walk ends when `n_wanted` of them are found, or
-    `FEWEST_KEPT` if that is more: nobody reads so far down, and without an end the cost grows with
+    `fewest` if that is more: nobody reads so far down, and without an end the cost grows with
     the square of p. Behind them stand the columns that it did not reach, then the near-copies, and
     last the columns without a score, each group in the order of the ranking.
 
@@ -74,6 +79,8 @@ def put_copies_last(
     threshold : float
         Largest absolute correlation between two columns that are kept.
     n_wanted : int
+    fewest : int, default=None
+        None is `FEWEST_KEPT`.
 
     Returns
     -------
@@ -83,7 +90,8 @@ def put_copies_last(
     """
     order = np.argsort(ranking)
     walk, rest = order[scored[order]], order[~scored[order]]
-    is_copy, stands_for = find_copies(X, walk, threshold, max(n_wanted, FEWEST_KEPT))
+    n_kept = max(n_wanted, FEWEST_KEPT if fewest is None else fewest)
+    is_copy, stands_for = find_copies(X, walk, threshold, n_kept)
     represented_by = np.arange(len(ranking))
     represented_by[walk] = stands_for
     changed = np.empty_like(ranking)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from semisift._base import FeatureRanker
 
 RESAMPLE_STREAM = 0x726573
-PERMUTATION_STREAM = 0x706572
 
 # The interval of the ranks leaves out this share at each end.
 TAIL = 0.05
@@ -36,12 +35,17 @@ class Assessment:
     ----------
     rank_interval : int array of shape (p, 2) or None
         Lowest and highest rank of each column, without the 5 % of the halves of the rows at either
-        end. Near-copies stay behind the others, as in the ranking. None without resamples.
+        end. In each half its own near-copies stand behind the others. None without resamples.
     selection_probability : float array of shape (p,) or None
         In which share of them each column was among the best.
     stability : Stability or None
         How alike the best columns of different halves are: 1 if they are the same, about 0 if they
         are as alike as random ones (Nogueira's measure, with its 95 % interval).
+    family_probability : float array of shape (p,) or None
+        In which share of them the column, or any of those that the ranking takes for near-copies of
+        the same column, was among the best. None where the ranker does not look for near-copies.
+    family_stability : Stability or None
+        The stability with near-copies counted as one column.
     n_best : int
         How many columns are the best ones.
     n_resamples : int
@@ -52,7 +56,7 @@ class Assessment:
         The chance that any column scores as high as this one if the labels tell nothing.
     decisions : array of str of shape (p,) or None
         "confirmed": `p_values` at most .025, and `p_value` at most .05; "tentative": `p_values`
-        below .5; else "rejected".
+        below .5; else "unconfirmed".
     chance_score : float
         The score that the best column under labels that tell nothing exceeds in .025 of the
         permutations; NaN where a column has several scores, as in a consensus, where scores are
@@ -63,6 +67,8 @@ class Assessment:
         all.
     light : bool
         Whether committees were smaller than in the fit.
+    n_labelled : int
+        How many rows carry a label.
     error : str
         What is bounded for the confirmed columns.
     is_copy : bool array of shape (p,) or None
@@ -81,8 +87,11 @@ class Assessment:
     n_permutations: int
     exchanged: bool
     light: bool
+    n_labelled: int = 0
     error: str = ERROR
     is_copy: NDArray[np.bool_] | None = None
+    family_probability: NDArray[np.float64] | None = None
+    family_stability: Stability | None = None
 
     @property
     def passed(self) -> bool:
@@ -94,8 +103,9 @@ class Assessment:
         """What is said of the ranking as a whole, as plain values."""
         names = ("p_value", "n_permutations", "exchanged", "n_resamples", "n_best", "light")
         facts: dict[str, Any] = {name: getattr(self, name) for name in names}
-        stable = self.stability
-        facts["stability"] = stable and {k: getattr(stable, k) for k in ("value", "low", "high")}
+        for name in ("stability", "family_stability"):
+            stable = getattr(self, name)
+            facts[name] = stable and {k: getattr(stable, k) for k in ("value", "low", "high")}
         return facts
 
     def __repr__(self) -> str:
@@ -146,13 +156,13 @@ def assess_ranking(
     scorer = Scorer(ranker, light=light)
     test = None
     if n_permutations and scorer.learns_from_labels(problem):
-        others = shuffled(problem, steps, n_permutations, seed, PERMUTATION_STREAM)
+        others = shuffled(problem, steps, n_permutations, seed)
         test = try_labellings(scorer, problem, others)
     if n_best is None:
         n_best = _count_best(ranker, test)
     seeds = seeds_of(steps, n_resamples, seed, RESAMPLE_STREAM)
-    found = np.array([*scorer.rankings_on_halves(problem, seeds)], dtype=np.int64)
-    rankings = put_last(found.reshape(-1, problem.n_features), near_copies(ranker))
+    found = [*scorer.rankings_without_copies(problem, seeds, n_best)]
+    rankings = np.array(found, dtype=np.int64).reshape(-1, problem.n_features)
     n_resamples = len(rankings)
     best = [np.flatnonzero(ranking <= n_best) for ranking in rankings]
     on_scale = not (light or ranker.scores_are_places)
@@ -170,8 +180,24 @@ def assess_ranking(
         n_permutations=0 if test is None else test.n_labellings,
         exchanged=exchanges_labels(problem),
         light=light,
+        n_labelled=len(problem.labels.labelled),
         is_copy=near_copies(ranker),
+        **_of_families(ranker, best),
     )
+
+
+def _of_families(ranker: "FeatureRanker", best: list[NDArray[np.int64]]) -> dict[str, Any]:
+    """Return how often and how alike families of near-copies are among the best."""
+    stands_for = getattr(ranker, "represented_by_", None)
+    if stands_for is None or not best:
+        return {}
+    families, family_of = np.unique(stands_for, return_inverse=True)
+    found = [np.unique(family_of[columns]) for columns in best]
+    times = np.bincount(np.concatenate(found), minlength=len(families))
+    return {
+        "family_probability": (times / len(best))[family_of],
+        "family_stability": nogueira(found, len(families)),
+    }
 
 
 def _count_best(ranker: "FeatureRanker", test: LabellingsTest | None) -> int:
@@ -188,19 +214,8 @@ def _count_best(ranker: "FeatureRanker", test: LabellingsTest | None) -> int:
     return n_best or min(N_SHOWN, max(1, int((~copies).sum()) // 2))
 
 
-def put_last(rankings: NDArray[np.int64], copies: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return rankings in which some columns stand behind all others.
-
-    Examples
-    --------
-    >>> put_last(np.array([[1, 3, 2]]), np.array([True, False, False]))
-    array([[3, 2, 1]])
-    """
-    return np.argsort(np.argsort(rankings + rankings.shape[1] * copies, axis=1), axis=1) + 1
-
-
 def rank_interval(rankings: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the lowest and highest rank of each column, without the tails."""
-    low = np.quantile(rankings, TAIL, axis=0, method="lower")
-    high = np.quantile(rankings, 1 - TAIL, axis=0, method="higher")
-    return np.column_stack([low, high]).astype(np.int64)
+    n_left = max(0, int(TAIL * (len(rankings) + 1) + 1e-9) - 1)
+    ordered = np.sort(rankings, axis=0)
+    return np.column_stack([ordered[n_left], ordered[-1 - n_left]])

@@ -11,11 +11,15 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
 
-WORDS = {"confirmed": "confirmed", "tentative": "tentative", "rejected": "not told from chance"}
+WORDS = {
+    "confirmed": "confirmed",
+    "tentative": "tentative",
+    "unconfirmed": "not told from chance",
+}
 
 # In the lines of a table, where the heading has the room for words.
 HEADING = "told from chance"
-CELLS = {**WORDS, "rejected": "no"}
+CELLS = {**WORDS, "unconfirmed": "no"}
 
 
 def near_copies(ranker: "FeatureRanker") -> NDArray[np.bool_]:
@@ -26,7 +30,7 @@ def near_copies(ranker: "FeatureRanker") -> NDArray[np.bool_]:
 
 def decide(confirmed: NDArray[np.bool_], tentative: NDArray[np.bool_]) -> NDArray[np.str_]:
     """Return the decision on each feature; what is confirmed need not be tentative as well."""
-    return np.select([confirmed, tentative], ["confirmed", "tentative"], "rejected").astype("U9")
+    return np.select([confirmed, tentative], ["confirmed", "tentative"], "unconfirmed")
 
 
 def find_confirmed(decisions: NDArray[np.str_], is_copy: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -39,8 +43,8 @@ def count_decisions(decisions: NDArray[np.str_], is_copy: NDArray[np.bool_]) -> 
 
     Examples
     --------
-    >>> decisions = np.array(["confirmed", "rejected", "confirmed"])
+    >>> decisions = np.array(["confirmed", "unconfirmed", "confirmed"])
     >>> count_decisions(decisions, np.array([False, False, True]))
-    {'confirmed': 1, 'tentative': 0, 'rejected': 1}
+    {'confirmed': 1, 'tentative': 0, 'unconfirmed': 1}
     """
     return {each: int(np.sum((decisions == each) & ~is_copy)) for each in WORDS}

@@ -66,7 +66,7 @@ class LabellingsTest:
 
     @property
     def decisions(self) -> NDArray[np.str_]:
-        """Return "confirmed", "tentative" or "rejected" for each column.
+        """Return "confirmed", "tentative" or "unconfirmed" for each column.
 
         Confirmed are columns that pass, if the ranking as a whole does; tentative are those that
         beat the best column in more than half of the shuffled labellings.

@@ -138,9 +138,10 @@ class CutoffMixin:
         """Tell how sure the ranking is: how it varies with the rows, and whether labels matter.
 
         Each of `n_resamples` times half of the rows are ranked: half of the labelled rows of each
-        class, or, where a class has fewer than four, as many as there are, drawn with repetition;
-        and half of the unlabelled rows. Half of the rows vary about as much as all rows would from
-        one study to the next.
+        class, or, of a class with fewer than four, one less than there are, drawn with repetition;
+        and half of the unlabelled rows. Halves vary about the ranking of all rows as that does
+        about the ranking on the whole population, but share rows, so that they agree with each
+        other in what is luck (see docs/cutoffs.md). In each half near-copies are put last anew.
 
         The p-values compare the scores with those of `n_permutations` fits to labels that tell
         nothing. The labels are exchanged among the labelled rows where there are at least 1,000

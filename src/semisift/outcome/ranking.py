@@ -65,12 +65,14 @@ class Outcome:
         That of a near-copy with what stands for it, with its sign; else 1. None without a
         redundancy threshold.
     decisions : array of str or None
-        "confirmed", "tentative" or "rejected", by the rule of the ranker or else by its
+        "confirmed", "tentative" or "unconfirmed", by the rule of the ranker or else by its
         assessment; None where there is neither.
     rank_interval : int array of shape (n, 2) or None
         Lowest and highest rank on halves of the rows. None where the ranker was not assessed.
     selection_probability : float array or None
         How often the feature is among the best on halves of the rows.
+    family_probability : float array or None
+        How often it or one of its near-copies is. None where none were looked for.
     parts : dict of str to float array, or None
         Rank of the feature by each ranker of a consensus.
     chance : Chance or None
@@ -91,6 +93,7 @@ class Outcome:
     decisions: NDArray[np.str_] | None = None
     rank_interval: NDArray[np.int64] | None = None
     selection_probability: NDArray[np.float64] | None = None
+    family_probability: NDArray[np.float64] | None = None
     parts: dict[str, NDArray[np.float64]] | None = None
     chance: Chance | None = None
 
@@ -201,6 +204,7 @@ class Outcome:
             "rank_low": None if interval is None else interval[:, 0],
             "rank_high": None if interval is None else interval[:, 1],
             "selection_probability": self.selection_probability,
+            "family_probability": self.family_probability,
             **{f"rank_by_{name}": ranks for name, ranks in (self.parts or {}).items()},
         }
         known = {name: values for name, values in table.items() if values is not None}
@@ -313,9 +317,10 @@ def _families(
 
 def _sureness(ranker: "FeatureRanker", columns: NDArray[np.integer]) -> dict[str, Any]:
     """Return what is known about how sure the ranks of some columns are."""
-    assessed = getattr(getattr(ranker, "assessment_", None), "decisions", None)
+    assessed = getattr(ranker, "assessment_", None)
     known: dict[str, Any] = {
-        "decisions": getattr(ranker, "decisions_", assessed),
+        "decisions": getattr(ranker, "decisions_", getattr(assessed, "decisions", None)),
+        "family_probability": getattr(assessed, "family_probability", None),
         "rank_interval": getattr(ranker, "rank_interval_", None),
         "selection_probability": getattr(ranker, "selection_probability_", None),
     }

@@ -98,16 +98,20 @@ def can_halve(problem: Problem) -> bool:
 def half_of_rows(problem: Problem, seed: int) -> NDArray[np.int64]:
     """Draw half of the rows, ascending.
 
-    Half of the labelled rows of each class, or, where a class has fewer than four, as many as there
-    are, drawn with repetition; and half of the unlabelled rows. Rows of given pairs all stay.
+    Half of the labelled rows of each class, or, of a class with fewer than four, one less than
+    there are, drawn with repetition; and half of the unlabelled rows. Rows of given pairs all stay.
+
+    A mean of k of n values differs from that of all n by a variance of s^2 (1/k - 1/n), which for
+    k = n/2 is that of a mean of n values. So is that of n - 1 values drawn with repetition, where
+    n would vary too little: by (n - 1) / n of it.
     """
     rng = np.random.default_rng(seed)
     labels = problem.labels
-    halved = can_halve(problem)
     drawn = [_half(rng, labels.unlabelled)]
     for code in range(labels.n_classes):
         rows = np.flatnonzero(labels.codes == code)
-        drawn.append(_half(rng, rows) if halved else rng.choice(rows, len(rows)))
+        can = len(rows) >= LEAST_TO_HALVE
+        drawn.append(_half(rng, rows) if can else rng.choice(rows, max(1, len(rows) - 1)))
     if problem.given_pairs:
         pairs = problem.given_pairs
         in_pairs = np.concatenate([*pairs.must_link, *pairs.cannot_link])
@@ -116,7 +120,7 @@ def half_of_rows(problem: Problem, seed: int) -> NDArray[np.int64]:
 
 
 def _half(rng: np.random.Generator, rows: NDArray[np.integer]) -> NDArray[np.integer]:
-    return rng.permutation(rows)[: (len(rows) + 1) // 2]
+    return rng.permutation(rows)[: max(1, len(rows) // 2)]
 
 
 def take_rows(problem: Problem, rows: NDArray[np.integer], seed: int) -> Problem:

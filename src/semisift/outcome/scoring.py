@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from semisift._problem import Problem
+from semisift.math.redundancy import put_copies_last
 from semisift.outcome.samples import half_of_rows, take_rows
 
 if TYPE_CHECKING:
@@ -26,6 +27,13 @@ ERROR = "the chance to confirm any useless feature is at most .025"
 # Repetitions: fewer than the least cannot reach ALPHA.
 LEAST = 39
 MOST = 100
+
+# Labellings that tell nothing where nobody says how many: 100 fits with that to the real labels.
+N_LABELLINGS = 99
+
+# On a half of the rows near-copies are looked for until so many columns are kept, or as many as are
+# the best ones: for 20 halves of chowdary (52 x 22,283) that takes 0.2 s, where 400 take 1.4 s.
+KEPT_ON_HALVES = 200
 
 # Separates the draws of labels that tell nothing from all others.
 LABEL_STREAM = 0x6C6162
@@ -50,6 +58,7 @@ class Scorer:
         known = self.ranker.get_params(deep=False)
         self.ranker.set_params(**{name: v for name, v in changed.items() if name in known})
         self.n_features = ranker.n_features_in_
+        self.threshold = getattr(ranker, "redundancy_threshold_", None)
         self.mask = getattr(known.get("estimator"), "categorical", None)
         # a matrix of all rows, unless the graph is made from the columns
         graph = known.get("graph", "")
@@ -67,13 +76,36 @@ class Scorer:
         return _without_nan(self.ranker.scores_)
 
     def rankings_on_halves(self, problem: Problem, seeds: Iterable[int]) -> Iterator[NDArray[Any]]:
-        """Yield the rank of each column, 1 is best, on half of the rows for each seed."""
+        """Yield the rank of each column by score, 1 is best, on half of the rows for each seed."""
+        for _ in self._fits_on_halves(problem, seeds):
+            yield self.ranker.ranking_
+
+    def rankings_without_copies(
+        self, problem: Problem, seeds: Iterable[int], n_best: int
+    ) -> Iterator[NDArray[Any]]:
+        """Yield the same with the near-copies of each half put last, as the ranker does.
+
+        They are those of the half: which of several alike columns stands for the others is a
+        matter of the rows as well.
+        """
+        for half in self._fits_on_halves(problem, seeds):
+            ranking = self.ranker.ranking_
+            if self.threshold is not None:
+                scored = ~np.isnan(self.ranker.scores_)
+                ranking, _ = put_copies_last(
+                    half.X, ranking, scored, self.threshold, n_best, KEPT_ON_HALVES
+                )
+            yield ranking
+
+    def _fits_on_halves(self, problem: Problem, seeds: Iterable[int]) -> Iterator[Problem]:
+        """Fit the ranker to half of the rows for each seed."""
         for seed in seeds:
             rows = half_of_rows(problem, seed)
             if self.graph is not None:
                 self.ranker.graph = self.graph[rows][:, rows]
-            self._fit(take_rows(problem, rows, seed))
-            yield self.ranker.ranking_
+            half = take_rows(problem, rows, seed)
+            self._fit(half)
+            yield half
 
     def comparable(self, problem: Problem) -> NDArray[np.float64] | None:
         """Return scores that can be compared between fits, of shape (n_parts, p), or None."""
@@ -144,12 +176,11 @@ class MaxTest:
         """Which columns are better than what useless ones reach."""
         return np.asarray(self.p_values <= ALPHA + 1e-12)
 
-    def is_over(self, columns: NDArray[np.bool_] | None = None) -> bool:
+    def is_over(self) -> bool:
         """Return whether no further repetition can change which columns pass."""
-        reached = self.reached if columns is None else self.reached[columns]
         allowed = int(ALPHA * (MOST + 1) + 1e-12) - 1
-        hopeless = (reached > allowed) & (self.n >= LEAST)
-        safe = reached + MOST - self.n <= allowed
+        hopeless = (self.reached > allowed) & (self.n >= LEAST)
+        safe = self.reached + MOST - self.n <= allowed
         return bool((hopeless | safe).all())
 
 

@@ -16,7 +16,9 @@ alone any of these, be it noise, is smoother than a shuffled one.
 
 What beats shuffled columns need not have to do with the labels: scores with a neighbour graph
 prefer columns with any structure. So what passed must also beat the best of all columns under
-labels that tell nothing, in the same way. Scores that are places in an order (p, p - 1, ...) are
+labels that tell nothing: the test of `assess`, with the same shuffled labels, so that no column is
+confirmed that `assess` does not confirm as well (with as many labellings, the same seed and whole
+committees). Scores that are places in an order (p, p - 1, ...) are
 the same numbers under any labels: MRMR and GSFS are judged by the criterion of their first step,
 and for forward searches and recursive eliminations this second test is left out.
 
@@ -34,9 +36,17 @@ from numpy.typing import NDArray
 
 from semisift._problem import Problem
 from semisift.outcome.decisions import decide
-from semisift.outcome.labellings import LabellingsTest, shuffled, try_labellings
+from semisift.outcome.labellings import shuffled, try_labellings
 from semisift.outcome.samples import with_shadows
-from semisift.outcome.scoring import ALPHA, ERROR, MOST, MaxTest, Scorer, seeds_of
+from semisift.outcome.scoring import (
+    ALPHA,
+    ERROR,
+    MOST,
+    N_LABELLINGS,
+    MaxTest,
+    Scorer,
+    seeds_of,
+)
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -65,8 +75,8 @@ class ShadowCutoff:
     p_values : float array of shape (p,)
         Against the best shadow.
     label_p_values : float array of shape (p,) or None
-        Against the best column under labels that tell nothing; only those of the columns that beat
-        the shadows are complete. None where none did, and for methods without such a test.
+        Against the best column under labels that tell nothing. None where no column beat the
+        shadows, and for methods without such a test.
     chance_score : float
         The score that the best shadow would have among the columns, in the median repetition.
     threshold : float
@@ -119,9 +129,10 @@ def decide_by_shadows(
     observed = scorer.comparable_of(ranker) if is_supervised else None
     against_labels = None
     if observed is not None and confirmed.any():
-        against_labels = compare_with_shuffled_labels(observed, scorer, problem, confirmed, steps)
+        others = shuffled(problem, steps, N_LABELLINGS, problem.seed)
+        against_labels = try_labellings(scorer, problem, others)
     if against_labels is not None:
-        confirmed = confirmed & against_labels.passed
+        confirmed = confirmed & (against_labels.decisions == "confirmed")
     cutoff = ShadowCutoff(
         repetitions=test.n,
         hits=test.hits,
@@ -147,24 +158,3 @@ def score_at(scores: NDArray[np.float64], n_better: int) -> float:
         return float("nan")
     beside = ordered[max(0, n_better - 1) : n_better + 1]
     return float(beside.mean()) if len(beside) else float(ordered[-1])
-
-
-def compare_with_shuffled_labels(
-    observed: NDArray[np.float64],
-    scorer: Scorer,
-    problem: Problem,
-    columns: NDArray[np.bool_],
-    steps: Iterator[int],
-) -> MaxTest | LabellingsTest | None:
-    """Compare the scores with those under labels that tell nothing, as far as `columns` need it."""
-    others = shuffled(problem, steps, MOST, problem.seed)
-    if len(observed) > 1:
-        return try_labellings(scorer, problem, others)
-    test = MaxTest(problem.n_features)
-    for other in others:
-        rivals = scorer.comparable(other)
-        assert rivals is not None
-        test.add(observed[0], rivals[0])
-        if test.is_over(columns):
-            break
-    return test

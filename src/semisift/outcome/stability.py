@@ -9,6 +9,10 @@ exchangeable useless columns the expected number of them that are confirmed is
 N. Meinshausen, P. Bühlmann (2010). Stability selection. Journal of the Royal Statistical Society B
 72(4). Here pi = .75 and q is the largest number with a bound of at most 1.
 
+Columns are counted by their scores, also where near-copies are put last: as near-copies take turns
+to stand for each other, hardly one of them would be among the best q in most halves. Those of the
+ranking itself are left out of the selection afterwards.
+
 Three labels of a class cannot be halved: where a class has fewer than four, the labelled rows of
 each class are drawn with repetition instead, and the bound does not formally hold.
 """
@@ -122,6 +126,7 @@ def decide_by_stability(
     decisions = decide((frequencies >= CONFIRMED) & can_confirm, frequencies >= TENTATIVE)
     holds = can_halve(problem)
     error = f"the expected number of useless features confirmed is at most {bound:.3g}"
+    error += ", so that one of them is no surprise"
     if not holds:
         error += "; this does not formally hold, as there are too few labels to halve"
     cutoff = StabilityCutoff(n, frequencies, n_best, bound, holds, CONFIRMED, error)

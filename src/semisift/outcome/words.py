@@ -2,12 +2,16 @@
 
 import math
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from semisift._words import count
-from semisift.outcome.decisions import WORDS
+from semisift.outcome.decisions import WORDS, find_confirmed
 from semisift.outcome.scoring import ERROR
 
 if TYPE_CHECKING:
@@ -16,6 +20,9 @@ if TYPE_CHECKING:
 
 # From these stabilities on, the best features are partly, and much, the same (Nogueira 2018).
 PARTLY, MUCH = 0.4, 0.75
+
+# By so much more the stability of families must be to be told.
+NOTABLE = 0.05
 
 # What the decisions mean, by the rule or by what shuffled labels were compared by.
 _FILE = Path(__file__).with_name("words.toml")
@@ -38,12 +45,13 @@ class Trust:
 
     Attributes
     ----------
+    summary : str
+        What can be said, in a sentence that stands first: how many features are confirmed; empty
+        where nothing was decided.
     test : str
         What the test with shuffled labels found; empty where there was none.
     passed : bool
         Whether the labels tell something.
-    summary : str
-        How many features are confirmed, in a sentence; empty where nothing was decided.
     counted : list of Counted
         The same, a line for each decision and one for near-copies.
     error : str
@@ -54,9 +62,9 @@ class Trust:
         What the figures assume.
     """
 
+    summary: str
     test: str
     passed: bool
-    summary: str
     counted: list[Counted]
     error: str
     stability: str
@@ -66,14 +74,14 @@ class Trust:
 def judge(outcome: "Outcome") -> Trust | None:
     """Say how sure an outcome is; None where the ranker has no rule and was not assessed."""
     found, decided = outcome.assessment, bool(outcome.counts)
-    test = "" if found is None else say_test(found)
+    test = "" if found is None else " ".join(filter(None, [say_test(found), _reconcile(outcome)]))
     stable = "" if found is None else say_stability(found)
     if not (decided or test or stable):
         return None
     return Trust(
+        summary=_say_decisions(outcome) if decided else "",
         test=test,
         passed=found is not None and found.passed,
-        summary=_say_decisions(outcome) if decided else "",
         counted=_count(outcome) if decided else [],
         error=_say_error(outcome) if decided else "",
         stability=stable,
@@ -117,11 +125,18 @@ def say_stability(found: "Assessment") -> str:
     if found.n_best == 1:
         best, their = "best feature is", "its"
         alike = alike.replace("others", "another one")
-    return (
+    text = (
         f"From one half of the rows to another the {best} {alike}: {their} stability is "
         f"{stable.value:.2f} (95% interval {stable.low:.2f} to {stable.high:.2f}), where 1 is "
         "always the same and 0 as alike as random picks."
     )
+    family = found.family_stability
+    if family is not None and family.value >= stable.value + NOTABLE:
+        text += (
+            " Near-copies take each other's place: counted as one feature, their stability is "
+            f"{family.value:.2f}."
+        )
+    return text
 
 
 def say_selection(outcome: "Outcome") -> str:
@@ -153,19 +168,42 @@ def say_copies(outcome: "Outcome") -> str:
 
 def _say_decisions(outcome: "Outcome") -> str:
     counts, n_features = outcome.counts, count(len(outcome), "feature")
+    found = outcome.assessment
     if not counts["confirmed"]:
-        n_listed = len(outcome.listed)
-        best, them = ("one", "it") if n_listed == 1 else (f"{n_listed:,}", "them")
-        return (
-            f"None of the {n_features} can be told from chance by itself: look at the best {best}, "
-            f"but do not take {them} for findings."
-        )
+        tell = "The labels tell something, but " if found is not None and found.passed else ""
+        by_itself = " by itself" if tell else ""
+        none = f"none of the {n_features} can be told from chance{by_itself}"
+        n_labels = 0 if found is None else found.n_labelled
+        having = f"with {'this' if n_labels == 1 else 'these'} {count(n_labels, 'label')} "
+        text = f"{tell}{having if n_labels else ''}{none}: the list below is where to look first."
+        return text[0].upper() + text[1:]
     text = f"Confirmed: {counts['confirmed']:,} of {n_features}"
     if counts["tentative"]:
         text += f"; tentative: {counts['tentative']:,}"
     if counts["near_copies"]:
         text += "; near-copies are not counted"
     return f"{text}."
+
+
+def _reconcile(outcome: "Outcome") -> str:
+    """Say why the test of the whole ranking and the decisions on features seem to disagree."""
+    found, cutoff, counts = outcome.assessment, outcome.cutoff, outcome.counts
+    if found is None or math.isnan(found.p_value) or not counts:
+        return ""
+    if found.passed and not counts["confirmed"]:
+        asked = f"do better than the best of all {len(outcome):,} in almost all of these rankings"
+        if cutoff is not None:
+            asked = f"pass the {cutoff.rule} rule"
+        return (
+            "This is about the best features taken together; to be confirmed, a feature must by "
+            f"itself {asked}."
+        )
+    if not found.passed and counts["confirmed"] and cutoff is not None:
+        why = "which bounds another error"
+        if cutoff.error == ERROR:
+            why = "with other shuffled labels or larger committees"
+        return f"What is confirmed passed the {cutoff.rule} rule, {why}."
+    return ""
 
 
 def _count(outcome: "Outcome") -> list[Counted]:
@@ -184,7 +222,7 @@ def _count(outcome: "Outcome") -> list[Counted]:
 
 
 def _clauses(outcome: "Outcome") -> list[str]:
-    """Return what the decisions mean, from "confirmed" to "rejected"."""
+    """Return what the decisions mean, from "confirmed" to "unconfirmed"."""
     cutoff, by_labels = outcome.cutoff, MEANINGS[_compared(outcome)]
     meanings = by_labels if cutoff is None else MEANINGS[cutoff.rule]
     clauses = [meanings[decision] for decision in WORDS]
@@ -219,6 +257,8 @@ def _say_assumptions(outcome: "Outcome") -> list[str]:
         notes.append(f"{orders}: a feature may be confirmed while one that ranks higher is not.")
     if found is None:
         return notes
+    if cutoff is not None and found.decisions is not None:
+        notes.extend(_say_other_decisions(outcome, found.decisions[outcome.columns]))
     if not math.isnan(found.p_value) and not found.exchanged:
         notes.append(
             "The labelled rows are too few to exchange labels among them, so the shuffled labels "
@@ -231,3 +271,20 @@ def _say_assumptions(outcome: "Outcome") -> list[str]:
             "To save time, the repetitions used smaller committees than the ranking itself."
         )
     return notes
+
+
+def _say_other_decisions(outcome: "Outcome", by_labels: NDArray[np.str_]) -> Iterator[str]:
+    """Say why the rule and the test with shuffled labels confirm different features."""
+    cutoff = outcome.cutoff
+    others = find_confirmed(by_labels, outcome.is_copy)
+    own = find_confirmed(outcome.decisions, outcome.is_copy)  # type: ignore[arg-type]
+    if (others == own).all():
+        return
+    why = "which bounds another error"
+    if cutoff.error == ERROR:
+        why = "which asks that features score higher than shuffled copies as well"
+    yield (
+        f"Shuffled labels alone would confirm {count(int(others.sum()), 'feature')}, "
+        f"{int((others & own).sum()):,} of them among those confirmed here: the decisions are by "
+        f"the {cutoff.rule} rule, {why}."
+    )

@@ -133,7 +133,7 @@ MARKS = {
         "filled circles", "o", "M6 1.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9z", "accent", True, 4.4
     ),
     "tentative": Mark("hollow diamonds", "D", "M6 1 11 6 6 11 1 6z", "class-2", False, 4.2),
-    "rejected": Mark(
+    "unconfirmed": Mark(
         "small hollow circles", "o", "M6 3a3 3 0 1 0 0 6a3 3 0 1 0 0-6z", "muted", False, 3.8
     ),
 }
@@ -144,7 +144,7 @@ def marked(
 ) -> dict[str, NDArray[np.bool_]]:
     """Return at which points decisions are drawn, those that are, the confirmed ones first."""
     found = {
-        decision: (decisions == decision) & ((decision != "rejected") | (ranks <= MOST_MARKED))
+        decision: (decisions == decision) & ((decision != "unconfirmed") | (ranks <= MOST_MARKED))
         for decision in (MARKS if decisions is not None else ())
     }
     return {decision: own for decision, own in found.items() if own.any()}

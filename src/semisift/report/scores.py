@@ -110,7 +110,7 @@ def _marks(outcome: Outcome, marks: list[str]) -> str:
     if not marks:
         return ""
     said = [f"{outcome.counts[each]:,} {WORDS[each]} ({MARKS[each].words})" for each in marks]
-    own = np.flatnonzero(~outcome.is_copy & (outcome.decisions == "rejected"))
+    own = np.flatnonzero(~outcome.is_copy & (outcome.decisions == "unconfirmed"))
     beyond = ""
     if len(own) and own[-1] >= MOST_MARKED:
         beyond = f" Those not told from chance are marked up to rank {MOST_MARKED}."
