@@ -155,6 +155,13 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         """
         return None if self.scores_are_places else self.scores_
 
+    def _labeller(self) -> Any:
+        """Return the part that labels all rows by the shape of the data; None where there is none.
+
+        Columns are then tested against twins rather than with shuffled labels.
+        """
+        return None
+
     @abstractmethod
     def _score(self, problem: Problem) -> NDArray[np.floating]:
         """Return one score for each column, higher is better; all randomness from its seed."""

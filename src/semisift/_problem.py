@@ -16,7 +16,7 @@ from semisift._labels import Labels, Pairs, pairs_from_labels, parse_labels, par
 from semisift._warnings import warn
 from semisift.exceptions import GraphWarning
 from semisift.math.blocks import blocks
-from semisift.math.columns import extremes, power_of_two, spans
+from semisift.math.columns import extremes, power_of_two, some_rows, spans
 from semisift.math.given_graph import given_graph
 from semisift.math.graph import Graph, GraphOptions, cure, neighbour_graph
 from semisift.math.neighbours import distinct_rows
@@ -113,7 +113,7 @@ class Problem:
         """Return the problem of some rows, ascending, which have all the classes among them."""
         if len(rows) == self.n_rows:
             return self
-        X = _clean_sparse(self.X[rows]) if self.is_sparse else np.asfortranarray(self.X[rows])
+        X = _clean_sparse(self.X[rows]) if self.is_sparse else some_rows(self.X, rows)
         labels = Labels(self.labels.codes[rows], self.labels.classes)
         source = None if self.graph_source is None else self.graph_source.part(rows)
         return Problem(X, labels, self.seed, self.feature_names, graph_source=source)
@@ -122,7 +122,7 @@ class Problem:
         """Return the problem of the same rows with other labels, and the same graphs."""
         source = self.graph_source or self
         other = Problem(self.X, labels, seed, self.feature_names, given_pairs, source)
-        for name in ("spans", "constant", "spread", "_made"):
+        for name in ("spans", "constant", "spread", "made"):
             other.__dict__[name] = getattr(self, name)  # as a cached property does
         return other
 
@@ -190,7 +190,8 @@ class Problem:
         return {}
 
     @cached_property
-    def _made(self) -> dict[str, Any]:
+    def made(self) -> dict[str, Any]:
+        """What was made from `X` alone, by name."""
         return {}
 
     def once(self, name: str, make: Callable[["Problem"], Any]) -> Any:
@@ -198,9 +199,9 @@ class Problem:
 
         Problems with the same `X` and other labels share it.
         """
-        if name not in self._made:
-            self._made[name] = make(self)
-        return self._made[name]
+        if name not in self.made:
+            self.made[name] = make(self)
+        return self.made[name]
 
     def graph(self, options: GraphOptions, given: Any = None) -> Graph:
         """Return the neighbour graph of all rows, made when it is first asked for.

@@ -129,7 +129,7 @@ def _to_fit(dataset: Dataset) -> tuple[tuple[Any, Any], dict[str, Any]]:
 def _assess(request: RankRequest, dataset: Dataset, ranker: FeatureRanker, steps: Steps) -> bool:
     """Assess the ranking; return whether that came to its end."""
     effort = THOROUGH if request.thorough else LIGHT
-    words = "Checking against shuffled labels and halves of the rows"
+    words = "Checking against chance and on halves of the rows"
     rows, pairs = _to_fit(dataset)
     try:
         with steps.step(words) as step, step.following(ranker):

@@ -93,8 +93,9 @@ class RankRequest(FileRequest):
         type=read_top,
     )
     assess: bool | None = option(
-        "Tell how sure the ranking is, from shuffled labels (which also confirm features) and "
-        "from halves of the rows; takes about five times as long as the ranking.  [default: yes "
+        "Tell how sure the ranking is, from twins of the features or shuffled labels (which also "
+        "confirm features) and from halves of the rows; takes a few times as long as the "
+        "ranking.  [default: yes "
         "for rank without --method and without a rule, else no]"
     )
     thorough: bool = option(
@@ -138,9 +139,9 @@ def rank(**options: Any) -> None:
     with gzip) or a folder of 10x. A few labelled rows are enough; rows without a label are not
     thrown away: they are what makes the methods semi-supervised.
 
-    Without --method and without a rule in --top, the ranking is also assessed: rankings from
-    shuffled labels tell whether the labels matter and confirm features, and rankings of halves of
-    the rows tell how much the ranks vary.
+    Without --method and without a rule in --top, the ranking is also assessed: twins of the
+    features, with their rows exchanged, tell whether the labels matter and confirm features, and
+    rankings of halves of the rows tell how much the ranks vary.
     """
     from semisift.cli._run import run
 

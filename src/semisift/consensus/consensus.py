@@ -202,6 +202,10 @@ class Consensus(FeatureRanker):
         found = [each for each in scores if each is not None]
         return np.vstack(found) if found else None
 
+    def _labeller(self) -> Any:
+        parts = (ranker._labeller() for _, ranker in self._new_rankers())
+        return next((part for part in parts if part is not None), None)
+
     def _lighter(self, n_features: int) -> "Consensus":
         """Return a copy of a fitted consensus that asks lighter copies of its rankers."""
         rankers = [(name, ranker._lighter(n_features)) for name, ranker in self.rankers_]

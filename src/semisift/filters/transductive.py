@@ -111,6 +111,12 @@ class TransductiveScore(FeatureRanker):
         best = self.class_scores_.max(axis=1, initial=0.0, keepdims=True)
         return np.asarray((self.class_scores_ / np.where(best > 0, best, 1.0)).mean(axis=0))
 
+    def _comparable_scores(self) -> Floats:
+        return self.class_scores_
+
+    def _labeller(self) -> "TransductiveScore":
+        return self
+
 
 def class_scores(problem: Problem, shares: Floats) -> Floats:
     """Return the F-score of each class against the rest, for soft labels.

@@ -74,6 +74,11 @@ def dense_blocks(
         yield part, X[:, run].toarray(order="F") if issparse(X) else X[:, run]
 
 
+def some_rows(X: NDArray[np.floating], rows: Ints) -> NDArray[np.floating]:
+    """Return some rows of a Fortran-ordered array in the same order, copied once."""
+    return np.take(X.T, rows, axis=1).T
+
+
 def extremes(X: Any) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
     """Return the least and the largest value of each column; not finite if another one is not."""
     columns = X if issparse(X) else np.asfortranarray(X)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from semisift._problem import Problem
 from semisift.math.stability import Stability, nogueira
 from semisift.outcome.decisions import count_decisions, find_confirmed, near_copies
-from semisift.outcome.labellings import SIGNIFICANT, LabellingsTest, shuffled, try_labellings
+from semisift.outcome.labellings import SIGNIFICANT, LabellingsTest, test_labels
 from semisift.outcome.samples import exchanges_labels
 from semisift.outcome.scoring import ERROR, Scorer, seeds_of
 
@@ -62,6 +62,9 @@ class Assessment:
         permutations; NaN where a column has several scores, as in a consensus, where scores are
         places in an order, and with smaller committees.
     n_permutations : int
+        How many shuffled labellings there were, or comparisons with twins.
+    against : {"labels", "twins"}
+        What stands for labels that tell nothing: shuffled labels, or twins of the columns.
     exchanged : bool
         Whether labels were exchanged among the labelled rows, rather than given to rows drawn from
         all.
@@ -88,6 +91,7 @@ class Assessment:
     exchanged: bool
     light: bool
     n_labelled: int = 0
+    against: Literal["labels", "twins"] = "labels"
     error: str = ERROR
     is_copy: NDArray[np.bool_] | None = None
     family_probability: NDArray[np.float64] | None = None
@@ -101,7 +105,8 @@ class Assessment:
     @property
     def facts(self) -> dict[str, Any]:
         """What is said of the ranking as a whole, as plain values."""
-        names = ("p_value", "n_permutations", "exchanged", "n_resamples", "n_best", "light")
+        names = ["p_value", "n_permutations", "against", "exchanged"]
+        names += ["n_resamples", "n_best", "light"]
         facts: dict[str, Any] = {name: getattr(self, name) for name in names}
         for name in ("stability", "family_stability"):
             stable = getattr(self, name)
@@ -113,8 +118,9 @@ class Assessment:
         if self.decisions is not None:
             is_copy = self.decisions == "" if self.is_copy is None else self.is_copy
             counts = count_decisions(self.decisions, is_copy)
+            by = "shuffled labellings" if self.against == "labels" else "trials with twins"
             said += [
-                f"p = {self.p_value:.2g} by {self.n_permutations:,} shuffled labellings",
+                f"p = {self.p_value:.2g} by {self.n_permutations:,} {by}",
                 f"{counts['confirmed']:,} of {len(self.decisions):,} columns confirmed, "
                 f"{counts['tentative']:,} tentative",
             ]
@@ -156,8 +162,7 @@ def assess_ranking(
     scorer = Scorer(ranker, light=light)
     test = None
     if n_permutations and scorer.learns_from_labels(problem):
-        others = shuffled(problem, steps, n_permutations, seed)
-        test = try_labellings(scorer, problem, others)
+        test = test_labels(scorer, problem, steps, n_permutations, seed)
     if n_best is None:
         n_best = _count_best(ranker, test)
     seeds = seeds_of(steps, n_resamples, seed, RESAMPLE_STREAM)
@@ -181,6 +186,7 @@ def assess_ranking(
         exchanged=exchanges_labels(problem),
         light=light,
         n_labelled=len(problem.labels.labelled),
+        against="labels" if ranker._labeller() is None else "twins",
         is_copy=near_copies(ranker),
         **_of_families(ranker, best),
     )

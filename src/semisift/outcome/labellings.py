@@ -12,6 +12,9 @@ The fit with the real labels is one of the R + 1, and all are treated alike, so 
 are exact whatever the parts have in common. The p-value of the whole ranking is made in the same
 way from the highest score, and the mean of the 20 highest, of each part.
 
+Where a ranker labels all rows by the shape of the data, shuffled labels find the same shape, and
+columns are compared with twins instead: see `semisift.transduction.twins`.
+
 F. Pesarin, L. Salmaso (2010). Permutation tests for complex data. Wiley, for the combination.
 P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing. Wiley, for the best score.
 """
@@ -22,10 +25,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._labels import class_prior
 from semisift._problem import Problem
 from semisift.outcome.decisions import decide
-from semisift.outcome.samples import shuffled_labels
+from semisift.outcome.samples import exchanged_rows, shuffled_labels
 from semisift.outcome.scoring import ALPHA, LABEL_STREAM, Scorer, seeds_of
+from semisift.transduction.twins import beaten_by_twins
 
 # How many of the highest scores the test of the whole ranking looks at, besides the highest.
 N_TESTED = 20
@@ -80,6 +85,58 @@ def shuffled(
 ) -> Iterator[Problem]:
     """Return the problem with labels that tell nothing, for each of at most n steps."""
     return (shuffled_labels(problem, own) for own in seeds_of(steps, n, seed, stream))
+
+
+def test_labels(
+    scorer: Scorer, problem: Problem, steps: Iterator[int], n: int, seed: int
+) -> LabellingsTest | None:
+    """Compare the scores with those of labels that tell nothing, as suits the ranker.
+
+    One that labels all rows by the shape of the data is compared with twins of its columns, others
+    with n fits to shuffled labels.
+
+    Parameters
+    ----------
+    scorer : Scorer
+    problem : Problem
+    steps : iterator
+        One step is taken for each of the n repetitions.
+    n, seed : int
+
+    Returns
+    -------
+    LabellingsTest or None
+        None where the scores of different fits cannot be compared.
+    """
+    labeller = scorer.ranker._labeller()
+    if labeller is None:
+        return try_labellings(scorer, problem, shuffled(problem, steps, n, seed))
+    given = labeller.class_prior
+    prior = None if given is None else class_prior(given, problem.labels)
+    return try_twins(problem, seeds_of(steps, n, seed, LABEL_STREAM), prior)
+
+
+def try_twins(
+    problem: Problem, seeds: Iterable[int], prior: NDArray[np.float64] | None
+) -> LabellingsTest:
+    """Compare the columns with their twins, twice for each seed and once more for the first."""
+    orders = (
+        exchanged_rows(problem, seed + turn)
+        for number, seed in enumerate(seeds)
+        for turn in range(2 if number else 3)
+    )
+    reached = np.zeros((2, problem.n_features), dtype=np.int64)
+    all_reached = np.zeros(2, dtype=np.int64)
+    n = 0
+    for beaten in beaten_by_twins(problem, orders, prior):
+        reached += beaten
+        all_reached += np.all(beaten, axis=1)
+        n += 1
+    # the better of two scores counts, so the p-value is doubled
+    p_values = np.minimum(1.0, 2 * (1 + reached.min(axis=0)) / (1 + n))
+    p_values[problem.constant] = 1.0
+    p_value = min(1.0, 2 * (1 + int(all_reached.min())) / (1 + n))
+    return LabellingsTest(p_value, p_values, float("nan"), n)
 
 
 def try_labellings(

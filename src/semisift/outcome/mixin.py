@@ -146,7 +146,9 @@ class CutoffMixin:
         The p-values compare the scores with those of `n_permutations` fits to labels that tell
         nothing. The labels are exchanged among the labelled rows where there are at least 1,000
         ways to do so, else given to rows drawn from all, which assumes that the labelled rows are a
-        random sample of all rows.
+        random sample of all rows. Of rankers that label all rows by the shape of the data, which
+        any labels would find, twins of the columns stand for such labels: the same columns with
+        their rows exchanged, twice for each permutation.
 
         Parameters
         ----------

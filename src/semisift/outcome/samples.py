@@ -11,6 +11,8 @@ from scipy.sparse import csc_array, hstack
 from semisift._labels import UNLABELLED, Labels, Pairs
 from semisift._problem import Problem
 from semisift.math.blocks import blocks
+from semisift.math.columns import some_rows
+from semisift.transduction.components import hand_down
 
 # Fewer columns get more than one shuffled copy each.
 LEAST_SHADOWS = 5
@@ -125,15 +127,16 @@ def _half(rng: np.random.Generator, rows: NDArray[np.integer]) -> NDArray[np.int
 
 def take_rows(problem: Problem, rows: NDArray[np.integer], seed: int) -> Problem:
     """Return the problem of some rows, ascending, which may be repeated."""
-    X: Any = problem.X[rows]
-    X = X.tocsc() if problem.is_sparse else np.asfortranarray(X)
+    X = problem.X[rows].tocsc() if problem.is_sparse else some_rows(problem.X, rows)
     pairs = problem.given_pairs
     if pairs is not None:
         place = np.full(problem.n_rows, UNLABELLED)
         place[rows] = np.arange(len(rows))
         pairs = _moved(pairs, place)
     labels = Labels(problem.labels.codes[rows], problem.labels.classes)
-    return Problem(X, labels, seed, problem.feature_names, pairs)
+    part = Problem(X, labels, seed, problem.feature_names, pairs)
+    hand_down(problem, part, rows)
+    return part
 
 
 def _moved(pairs: Pairs, place: NDArray[np.integer]) -> Pairs:
@@ -154,6 +157,21 @@ def exchanges_labels(problem: Problem) -> bool:
     ways = lgamma(counts.sum() + 1) - sum(lgamma(count + 1) for count in counts)
     ways -= sum(lgamma(times + 1) for times in np.unique(counts, return_counts=True)[1])
     return ways >= log(ENOUGH_LABELLINGS)
+
+
+def exchanged_rows(problem: Problem, seed: int) -> NDArray[np.int64]:
+    """Return for each row another one, whose values tell nothing of its label.
+
+    Rows are exchanged among the labelled and among the unlabelled ones or, where there are too few
+    ways to do so, among all.
+    """
+    rng = np.random.default_rng(seed)
+    if not exchanges_labels(problem):
+        return rng.permutation(problem.n_rows)
+    order = np.arange(problem.n_rows)
+    for rows in (problem.labels.labelled, problem.labels.unlabelled):
+        order[rows] = rng.permutation(rows)
+    return order
 
 
 def shuffled_labels(problem: Problem, seed: int) -> Problem:

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from semisift._problem import Problem
 from semisift.outcome.decisions import decide
-from semisift.outcome.labellings import shuffled, try_labellings
+from semisift.outcome.labellings import test_labels
 from semisift.outcome.samples import with_shadows
 from semisift.outcome.scoring import (
     ALPHA,
@@ -129,8 +129,7 @@ def decide_by_shadows(
     observed = scorer.comparable_of(ranker) if is_supervised else None
     against_labels = None
     if observed is not None and confirmed.any():
-        others = shuffled(problem, steps, N_LABELLINGS, problem.seed)
-        against_labels = try_labellings(scorer, problem, others)
+        against_labels = test_labels(scorer, problem, steps, N_LABELLINGS, problem.seed)
     if against_labels is not None:
         confirmed = confirmed & (against_labels.decisions == "confirmed")
     cutoff = ShadowCutoff(

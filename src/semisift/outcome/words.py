@@ -24,7 +24,10 @@ PARTLY, MUCH = 0.4, 0.75
 # By so much more the stability of families must be to be told.
 NOTABLE = 0.05
 
-# What the decisions mean, by the rule or by what shuffled labels were compared by.
+# What stands for labels that tell nothing.
+AGAINST = {"labels": "shuffled labels", "twins": "twins"}
+
+# What the decisions mean, by the rule or by what was compared with the above.
 _FILE = Path(__file__).with_name("words.toml")
 MEANINGS: dict[str, dict[str, str]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
 
@@ -49,7 +52,7 @@ class Trust:
         What can be said, in a sentence that stands first: how many features are confirmed; empty
         where nothing was decided.
     test : str
-        What the test with shuffled labels found; empty where there was none.
+        What the test of the labels found; empty where there was none.
     passed : bool
         Whether the labels tell something.
     counted : list of Counted
@@ -90,10 +93,12 @@ def judge(outcome: "Outcome") -> Trust | None:
 
 
 def say_test(found: "Assessment") -> str:
-    """Say what the test with shuffled labels found; nothing where there was none."""
+    """Say what the test of the labels found; nothing where there was none."""
     p, n = found.p_value, found.n_permutations
     if math.isnan(p):
         return ""
+    if found.against == "twins":
+        return _say_twins(p, n, passed=found.passed)
     n_as_high = round(p * (n + 1)) - 1
     if found.passed:
         as_high = f"only {n_as_high:,}" if n_as_high else "none"
@@ -110,6 +115,27 @@ def say_test(found: "Assessment") -> str:
     return (
         f"Rankings from shuffled labels score as high as this one (p = {p:.2g}): with these labels "
         "the table cannot say which features matter. Label more rows before you build on it."
+    )
+
+
+def _say_twins(p: float, n: int, *, passed: bool) -> str:
+    n_as_high = round(p * (n + 1) / 2) - 1  # the better of two scores counts, at half the level
+    if passed:
+        as_high = f"only {n_as_high:,}" if n_as_high else "none"
+        return (
+            "The labels go with the data: twins of the features, the same columns with their rows "
+            f"exchanged, were tried {n:,} times, and {as_high} of the times one scored as high as "
+            f"the best feature (p = {p:.2g})."
+        )
+    if not n_as_high:
+        return (
+            f"Too few twins to tell: in {count(n, 'trial')} none scores as high as the best "
+            f"feature, but so few cannot show more than p = {p:.2g}. At least 39 are needed."
+        )
+    return (
+        "Twins of the features, the same columns with their rows exchanged, score as high as the "
+        f"features themselves (p = {p:.2g}): with these labels the table cannot say which features "
+        "matter. Label more rows before you build on it."
     )
 
 
@@ -142,7 +168,7 @@ def say_stability(found: "Assessment") -> str:
 def say_selection(outcome: "Outcome") -> str:
     """Say how the number of selected features came about."""
     cutoff = outcome.cutoff
-    by = "shuffled labels" if cutoff is None else f"the {cutoff.rule} rule"
+    by = AGAINST[_against(outcome)] if cutoff is None else f"the {cutoff.rule} rule"
     return {
         "number": "the best by rank",
         "half": "half of all, as no number was asked for",
@@ -192,6 +218,8 @@ def _reconcile(outcome: "Outcome") -> str:
         return ""
     if found.passed and not counts["confirmed"]:
         asked = f"do better than the best of all {len(outcome):,} in almost all of these rankings"
+        if found.against == "twins":
+            asked = f"do better than the best of all {len(outcome):,} twins almost every time"
         if cutoff is not None:
             asked = f"pass the {cutoff.rule} rule"
         return (
@@ -201,7 +229,7 @@ def _reconcile(outcome: "Outcome") -> str:
     if not found.passed and counts["confirmed"] and cutoff is not None:
         why = "which bounds another error"
         if cutoff.error == ERROR:
-            why = "with other shuffled labels or larger committees"
+            why = "with other draws or larger committees"
         return f"What is confirmed passed the {cutoff.rule} rule, {why}."
     return ""
 
@@ -234,8 +262,15 @@ def _clauses(outcome: "Outcome") -> list[str]:
     return clauses
 
 
+def _against(outcome: "Outcome") -> str:
+    """Return what stands for labels that tell nothing."""
+    return "labels" if outcome.ranker._labeller() is None else "twins"
+
+
 def _compared(outcome: "Outcome") -> str:
-    """Return what shuffled labels were compared by."""
+    """Return what was compared with what labels that tell nothing give."""
+    if _against(outcome) == "twins":
+        return "twins"
     if outcome.parts is not None:
         return "parts"
     return "first step" if outcome.ranker.scores_are_places else "scores"
@@ -244,7 +279,7 @@ def _compared(outcome: "Outcome") -> str:
 def _say_error(outcome: "Outcome") -> str:
     cutoff = outcome.cutoff
     if cutoff is None:
-        return f"What the test with shuffled labels bounds: {ERROR}."
+        return f"What the test with {AGAINST[_against(outcome)]} bounds: {ERROR}."
     return f"What the {cutoff.rule} rule bounds: {cutoff.error}."
 
 
@@ -260,10 +295,12 @@ def _say_assumptions(outcome: "Outcome") -> list[str]:
     if cutoff is not None and found.decisions is not None:
         notes.extend(_say_other_decisions(outcome, found.decisions[outcome.columns]))
     if not math.isnan(found.p_value) and not found.exchanged:
+        others = "rows of the twins were exchanged among all rows"
+        if found.against == "labels":
+            others = "shuffled labels went to rows drawn from all rows"
         notes.append(
-            "The labelled rows are too few to exchange labels among them, so the shuffled labels "
-            "went to rows drawn from all rows. This assumes that the labelled rows are a random "
-            "sample of all rows."
+            f"The labelled rows are too few to exchange labels among them, so the {others}. This "
+            "assumes that the labelled rows are a random sample of all rows."
         )
     has_committee = "n_members" in outcome.ranker.get_params(deep=False)
     if found.light and has_committee:
@@ -274,7 +311,7 @@ def _say_assumptions(outcome: "Outcome") -> list[str]:
 
 
 def _say_other_decisions(outcome: "Outcome", by_labels: NDArray[np.str_]) -> Iterator[str]:
-    """Say why the rule and the test with shuffled labels confirm different features."""
+    """Say why the rule and the test of the labels confirm different features."""
     cutoff = outcome.cutoff
     others = find_confirmed(by_labels, outcome.is_copy)
     own = find_confirmed(outcome.decisions, outcome.is_copy)  # type: ignore[arg-type]
@@ -283,8 +320,9 @@ def _say_other_decisions(outcome: "Outcome", by_labels: NDArray[np.str_]) -> Ite
     why = "which bounds another error"
     if cutoff.error == ERROR:
         why = "which asks that features score higher than shuffled copies as well"
+    alone = AGAINST[_against(outcome)].capitalize()
     yield (
-        f"Shuffled labels alone would confirm {count(int(others.sum()), 'feature')}, "
+        f"{alone} alone would confirm {count(int(others.sum()), 'feature')}, "
         f"{int((others & own).sum()):,} of them among those confirmed here: the decisions are by "
         f"the {cutoff.rule} rule, {why}."
     )

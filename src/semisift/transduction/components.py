@@ -26,8 +26,11 @@ from semisift._threads import one_blas_thread
 from semisift.graphs.pairs import units
 from semisift.math import Floats, Ints
 from semisift.math.blocks import blocks
-from semisift.math.columns import column_moments, is_small, power_of_two
+from semisift.math.columns import column_moments, is_small, power_of_two, some_rows
 from semisift.transduction.kind import kind_of_data
+
+# What a problem keeps.
+SCALED, COMPONENTS = "scaled rows", "components"
 
 N_COMPONENTS = 50
 
@@ -103,6 +106,15 @@ class ScaledRows:
             return np.asarray(self.by_row[rows].toarray() - self.centre)
         return self.values[rows].astype(np.float64)
 
+    def part(self, rows: Ints) -> "ScaledRows":
+        """Return some of the rows, centred anew."""
+        if self.is_sparse:
+            some = self.by_row[rows].tocsc()
+            return ScaledRows(some, *column_moments(some, np.ones(some.shape[1])))
+        some = some_rows(self.values, rows)
+        some -= some.mean(axis=0)
+        return ScaledRows(some, np.zeros(some.shape[1]), np.square(some).sum(axis=0, dtype=float))
+
     @property
     def is_sparse(self) -> bool:
         """Whether `values` are sparse."""
@@ -116,7 +128,7 @@ class ScaledRows:
 
 def scaled_rows(problem: Problem) -> ScaledRows:
     """Return the rows of a problem on the scale on which they are compared; made once."""
-    made: ScaledRows = problem.once("scaled rows", _scale)
+    made: ScaledRows = problem.once(SCALED, _scale)
     return made
 
 
@@ -134,8 +146,19 @@ def components(problem: Problem) -> Floats:
     float array of shape (n, d)
         Centred, of falling variance; d is at most 50. One of zeros where no two rows differ.
     """
-    made: Floats = (problem.graph_source or problem).once("components", _find_components)
+    made: Floats = (problem.graph_source or problem).once(COMPONENTS, _find_components)
     return made
+
+
+def hand_down(problem: Problem, part: Problem, rows: Ints) -> None:
+    """Let a problem of some of the rows have what was made of all of them, centred anew.
+
+    The directions of the components are then those of all rows.
+    """
+    if {SCALED, COMPONENTS} <= problem.made.keys():
+        part.made[SCALED] = problem.made[SCALED].part(rows)
+        T = problem.made[COMPONENTS][rows]
+        part.made[COMPONENTS] = T - T.mean(axis=0)
 
 
 def _scale(problem: Problem) -> ScaledRows:

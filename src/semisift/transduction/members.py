@@ -12,6 +12,8 @@ labelled and unlabelled data. NIPS 9, for the former. The numbers are our own ch
 (benchmarks/labels.py).
 """
 
+from functools import reduce
+
 import numpy as np
 
 from semisift.math import Floats, Ints
@@ -53,7 +55,7 @@ def gaussian_classes(T: Floats, held: Floats, class_prior: Floats | None) -> Flo
     prior = np.full((1, n_classes), 1 / n_classes) if class_prior is None else class_prior[None]
     shares = held
     for step in range(STEPS + 1):
-        sizes = shares.sum(axis=1)[:, :, None]
+        sizes = _turned(np.matmul(np.ones((1, n_rows)), shares))
         means = np.matmul(_turned(shares), T) / sizes
         between = np.matmul(_turned(means * sizes), means) / n_rows if step else 0.0
         directions = np.linalg.solve(_shrunk(total - between), _turned(means))
@@ -110,6 +112,12 @@ def ridge(T: Floats, codes: Ints, n_classes: int) -> Floats:
 
 
 def softmax(values: Floats) -> Floats:
-    """Return the shares that logarithms stand for, along the last axis."""
-    shares = np.exp(values - values.max(axis=-1, keepdims=True))
-    return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
+    """Return the shares that logarithms stand for, along the last axis.
+
+    Class by class: numpy is slow to reduce a short axis.
+    """
+    classes = range(values.shape[-1])
+    highest = reduce(np.maximum, (values[..., code] for code in classes))
+    shares = np.exp(values - highest[..., None])
+    shares /= reduce(np.add, (shares[..., code] for code in classes))[..., None]
+    return shares
