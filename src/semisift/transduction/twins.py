@@ -140,5 +140,5 @@ def labelled_scores(rows: ScaledRows, labels: Labels, order: Ints) -> Floats:
     total = np.square(centred).sum(axis=0)
     between = (sizes * np.square(means)).sum(axis=0)
     least = np.finfo(np.float32).eps * rows.squares / len(order)
-    scores = between / np.maximum(np.maximum(total - between, total / len(order)), least)
-    return np.where(total > least, scores, -np.inf)
+    within = np.maximum(np.maximum(total - between, total / len(order)), least)
+    return np.divide(between, within, out=np.full(len(total), -np.inf), where=total > least)
