@@ -125,7 +125,9 @@ def test_twins_that_are_beaten():
     assert "<strong>5 confirmed</strong>" in page
     assert "shuffled labels" not in page
     assert "random sample" not in page
-    assert "p = 0.025 by 79 trials with twins; 5 of 20 columns confirmed" in repr(ranker.assessment_)
+    assert "p = 0.025 by 79 trials with twins; 5 of 20 columns confirmed" in repr(
+        ranker.assessment_
+    )
 
 
 def test_twins_that_are_not_beaten():
@@ -253,7 +255,7 @@ def test_confirmed_near_copies_are_said():
 RULES = {
     "shadow": "the best of copies of all features with their values shuffled",
     "stability": "among the best 2 on at least 75% of the halves of the rows",
-    "knockoff": "their knockoff, a made-up twin",
+    "knockoff": "their knockoff, a made-up double",
 }
 
 
