@@ -28,8 +28,9 @@ from numpy.typing import NDArray
 from semisift._labels import class_prior
 from semisift._problem import Problem
 from semisift.outcome.decisions import decide
-from semisift.outcome.samples import exchanged_rows, shuffled_labels
+from semisift.outcome.samples import exchanged_rows, shuffled_labels, take_rows
 from semisift.outcome.scoring import ALPHA, LABEL_STREAM, Scorer, seeds_of
+from semisift.transduction.components import components
 from semisift.transduction.twins import beaten_by_twins
 
 # How many of the highest scores the test of the whole ranking looks at, besides the highest.
@@ -37,6 +38,9 @@ N_TESTED = 20
 
 # Above this p-value a ranking is not told from that of shuffled labels.
 SIGNIFICANT = 0.05
+
+# Twins are tried on at most so many unlabelled rows: enough for the test, and its time is bounded.
+MOST_TRIED = 2000
 
 # Sums of logarithms that differ by less are equal.
 DECIMALS = 9
@@ -133,6 +137,10 @@ def try_twins(
     -------
     LabellingsTest
     """
+    rows = problem.some_rows(MOST_TRIED)
+    if len(rows) < problem.n_rows:
+        components(problem)  # of all rows, which the part has then
+        problem = take_rows(problem, rows, problem.seed)
     orders = (
         exchanged_rows(problem, seed + turn)
         for number, seed in enumerate(seeds)
