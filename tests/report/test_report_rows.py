@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from semisift import SSFI, FisherScore
+from semisift import SSFI, Consensus, FisherScore
 from semisift._words import figure
 from semisift.math.tails import LONG_TAIL
 from semisift.outcome import outcome_of
@@ -218,7 +218,13 @@ def test_uncertain_rows_of_three_classes_and_of_none():
     data = make_data(n_classes=3)
     ranker = SSFI(n_members=20, random_state=0).fit(data.X, data.y)
     assert {row.second for row in uncertain_rows(read_rows(ranker, data.X, data.y))} == {""}
-    assert "other label" not in page_of(ranker, data.X, data.y)
+    assert "next label" not in page_of(ranker, data.X, data.y)
+    ranker = Consensus(random_state=0).fit(data.X, data.y)
+    for row in uncertain_rows(read_rows(ranker, data.X, data.y)):
+        shares = ranker.label_distributions_[int(row.name.split()[1]) - 1]
+        first, second = ranker.classes_[np.argsort(-shares)[:2]]
+        assert (row.label, row.second) == (str(first), str(second))
+    assert "next label" in page_of(ranker, data.X, data.y)
     fisher = FisherScore().fit(data.X, data.y)
     assert uncertain_rows(read_rows(fisher, data.X, data.y)) == []
     assert 'id="uncertain"' not in page_of(fisher, data.X, data.y)

@@ -30,6 +30,9 @@ from semisift._sklearn import JOBS, MOST_MEMBERS, Interval, StrOptions, at_least
 from semisift.consensus.parts import check_rankers, default_rankers, weigh_by_trust
 from semisift.transduction.kind import kind_of_data
 
+# What is known of rows, from the first ranker that labels them.
+OF_ROWS = {"transduction_", "confidence_", "label_distributions_"}
+
 # Of measurements: above this correlation one of two columns is a near-copy.
 REDUNDANCY = 0.7
 
@@ -100,6 +103,8 @@ class Consensus(FeatureRanker):
         default.
     confidence_ : ndarray of shape (n_samples,)
         How sure that label is; 1 for labelled rows.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        How likely each class is for each row, where that ranker tells.
     classes_ : ndarray of shape (n_classes,)
         The classes of the labelled rows.
 
@@ -159,16 +164,18 @@ class Consensus(FeatureRanker):
         rankers = self._new_rankers()
         given = self._given_weights(len(rankers))
         self.rankers_: list[tuple[str, FeatureRanker]] = []
-        for name in ("transduction_", "confidence_"):
+        for name in OF_ROWS:
             self.__dict__.pop(name, None)  # of an earlier fit
-        few = problem.part(problem.some_rows(self.max_unlabelled))
+        few = problem
+        if not all(ranker.labels_rows for _, ranker in rankers):
+            few = problem.part(problem.some_rows(self.max_unlabelled))
         for name, ranker in self._progress(rankers, "ranker"):
             part = problem if ranker.labels_rows else few
             with self._watches(ranker):
                 ranker._set_ranking(part, ranker._score(part))
             self.rankers_.append((name, ranker))
-            if hasattr(ranker, "transduction_") and not hasattr(self, "transduction_"):
-                self.transduction_, self.confidence_ = ranker.transduction_, ranker.confidence_
+            if not hasattr(self, "transduction_"):
+                self._keep_labels_of(ranker)
         if given is None:
             given = weigh_by_trust([ranker for _, ranker in self.rankers_], problem)
         given = given[: len(self.rankers_)]  # a callback may have ended the loop
@@ -176,6 +183,10 @@ class Consensus(FeatureRanker):
         scores = np.array([ranker.scores_ for _, ranker in self.rankers_])
         self.part_rankings_ = rankdata(np.where(np.isnan(scores), np.inf, -scores), axis=1)
         return aggregate(self.part_rankings_, self.weights_, self.aggregation)
+
+    def _keep_labels_of(self, ranker: FeatureRanker) -> None:
+        for name in OF_ROWS & vars(ranker).keys():
+            setattr(self, name, getattr(ranker, name))
 
     def _new_rankers(self) -> list[tuple[str, FeatureRanker]]:
         if self.rankers is None:

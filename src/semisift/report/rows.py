@@ -46,6 +46,8 @@ class RowLabels:
         Class of every row in the view of the ranker; None where it gives no labels.
     confidence : array of shape (n_rows,) or None
         How sure the ranker is of these; None where it does not tell.
+    distributions : array of shape (n_rows, n_classes) or None
+        How likely each class is; None where it does not tell.
     row_names : sequence of str or None
         None where the rows have none.
     """
@@ -53,6 +55,7 @@ class RowLabels:
     labels: Labels
     given: NDArray[np.intp] | None
     confidence: NDArray[np.floating] | None = None
+    distributions: NDArray[np.floating] | None = None
     row_names: Sequence[str] | None = None
 
     @property
@@ -147,7 +150,10 @@ def read_rows(
     if not np.isin(transduction, labels.classes).all():
         raise ValueError("y must be the labels of the fit: some classes of the ranker are absent.")
     given = np.searchsorted(labels.classes, transduction)
-    return RowLabels(labels, given, getattr(ranker, "confidence_", None), names)
+    confidence = getattr(ranker, "confidence_", None)
+    return RowLabels(
+        labels, given, confidence, getattr(ranker, "label_distributions_", None), names
+    )
 
 
 def _row_names(X: Any, given: Sequence[Any] | None, n_rows: int) -> list[str] | None:

@@ -10,9 +10,9 @@ MOST_UNCERTAIN = 10
 
 
 class UncertainRow(NamedTuple):
-    """A row, its label, how sure the ranker is of it, and the label of the other class.
+    """A row, its label, how sure the ranker is of it, and the next label.
 
-    `second` is known of two classes only, else empty.
+    `second` is empty where the ranker of more than two classes does not tell.
     """
 
     name: str
@@ -33,8 +33,16 @@ def uncertain_rows(rows: RowLabels | None) -> list[UncertainRow]:
             rows.name(row),
             rows.names[rows.given[row]],
             float(rows.confidence[row]),
-            rows.names[1 - rows.given[row]] if len(rows.names) == 2 else "",
+            _second(rows, row),
         )
         for row in found.tolist()
         if np.isfinite(rows.confidence[row])
     ]
+
+
+def _second(rows: RowLabels, row: int) -> str:
+    if len(rows.names) == 2:
+        return rows.names[1 - rows.given[row]]  # type: ignore[index]
+    if rows.distributions is None:
+        return ""
+    return rows.names[int(np.argsort(rows.distributions[row])[-2])]
