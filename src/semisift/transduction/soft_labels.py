@@ -118,6 +118,7 @@ def label_components(
     weights = np.exp(POWER * (logs - logs.max()))
     weights /= weights.sum()
     shares = np.tensordot(weights, members, axes=1)
+    shares[0, codes >= 0] = np.eye(n_classes)[codes[codes >= 0]]  # to the last bit
     labels = shares.argmax(axis=2)
     unlabelled = np.flatnonzero(codes < 0)
     alike = [kappa(labels[0][unlabelled], own[unlabelled], range(n_classes)) for own in labels[1:]]
