@@ -196,25 +196,41 @@ def show_sets(records, methods):
 
 
 def show_bins(records, method):
-    """Print the share of right labels by bins of confidence, each set counted alike."""
+    """Print the share of right labels by bins of confidence, each set counted alike.
+
+    How far confidence is off is shown for the rows of all sets together (mean over the bins), and
+    for the mean confidence of a set, of either sign (mean over sets; its mean size in brackets).
+    """
     if not any("bins" in record for record in records):
         return
     print(f"\nConfidence of {method}\n")
-    show_rows(["half, labels", "", *(f"{a:g} to {b:g}" for a, b in pairwise(EDGES))])
+    columns = [f"{low:g} to {high:g}" for low, high in pairwise(EDGES)]
+    show_rows(["half, labels", "", *columns, "off, bins", "off, sets"])
     for half, names in HALVES.items():
         for n_labels in (3, 10):
-            parts = [
-                np.array(record["bins"]) / sum(record["bins"][0])
-                for record in records
-                if record["labels"] == n_labels and record["set"] in names
+            own = [each for each in records if each["labels"] == n_labels and each["set"] in names]
+            if not own:
+                continue
+            by_set = [
+                np.mean([shares_of_bins(each) for each in own if each["set"] == name], axis=0)
+                for name in dict.fromkeys(each["set"] for each in own)
             ]
-            rows, right, confidence = np.mean(parts, axis=0)
-            empty = rows == 0
-            shown = np.where(empty, np.nan, [right, confidence] / np.where(empty, 1, rows))
-            off = np.abs(right - confidence).sum()
-            show_rows([f"{half}, {n_labels}", "share of rows", *(f"{each:.3f}" for each in rows)])
-            show_rows(["", "mean confidence", *(f"{each:.3f}" for each in shown[1])])
-            show_rows(["", f"right (off by {off:.3f})", *(f"{each:.3f}" for each in shown[0])])
+            rows, right, confidence = np.mean(by_set, axis=0)
+            filled = np.where(rows == 0, np.nan, rows)
+            gaps = [float((part[2] - part[1]).sum()) for part in by_set]
+            off = f"{np.abs(right - confidence).sum():.3f}"
+            sets = f"{np.mean(gaps):+.3f} ({np.mean(np.abs(gaps)):.3f})"
+            show_rows([f"{half}, {n_labels}", "share of rows", *shown(rows), "", ""])
+            show_rows(["", "mean confidence", *shown(confidence / filled), "", ""])
+            show_rows(["", "right", *shown(right / filled), off, sets])
+
+
+def shares_of_bins(record):
+    return np.array(record["bins"]) / sum(record["bins"][0])
+
+
+def shown(values):
+    return ["" if np.isnan(value) else f"{value:.3f}" for value in values]
 
 
 def show_seconds(records, methods):
