@@ -21,6 +21,10 @@ from semisift.transduction.components import (
 from semisift.transduction.kind import kind_of_data
 
 
+# Rows farther away than this, in standard deviations, are taken as so far away.
+MOST = 1e100
+
+
 @dataclass(frozen=True, eq=False)
 class Axes:
     """How rows become components: the scale of the columns, and the loadings.
@@ -63,7 +67,7 @@ class Axes:
             return found
 
     def _scaled(self, rows: Floats) -> Floats:
-        """Return rows on the scale; what is beyond the largest number becomes that number."""
+        """Return rows on the scale."""
         with np.errstate(over="ignore"):
             scaled = (rows / self.unit - self.centre) * self.factor
         return np.clip(scaled, -MOST, MOST)
@@ -71,14 +75,11 @@ class Axes:
     def _place_sparse(self, X: csc_array) -> Floats:
         """Return the components of sparse rows: their zeros are counted, not multiplied."""
         values = X.copy() if self.usual is None else log_of_shares(X, self.usual)
-        scale = np.repeat(np.arange(X.shape[1]), np.diff(values.indptr))
+        column = np.repeat(np.arange(X.shape[1]), np.diff(values.indptr))
         with np.errstate(over="ignore"):
-            values.data = np.clip(values.data / self.unit[scale] * self.factor[scale], -MOST, MOST)
+            scaled = values.data / self.unit[column] * self.factor[column]
+        values.data = np.clip(scaled, -MOST, MOST)
         return np.asarray(values @ self.loadings) - (self.centre * self.factor) @ self.loadings
-
-
-# Rows farther away than this, in standard deviations, are taken as so far away.
-MOST = 1e100
 
 
 def find_axes(problem: Problem) -> Axes:

@@ -64,24 +64,36 @@ def gaussian_machines(T: Floats, held: Floats, class_prior: Floats | None) -> tu
     slopes : float array of shape (n_sets, d, n_classes)
     intercepts : float array of shape (n_sets, 1, n_classes)
     """
-    n_rows = T.shape[-2]
-    n_classes = held.shape[2]
     is_held = held.any(axis=2, keepdims=True)
-    total = np.matmul(_turned(T), T) / n_rows
+    total = np.matmul(_turned(T), T) / T.shape[-2]
     total = total if total.ndim == 3 else total[None]
-    prior = np.full((1, n_classes), 1 / n_classes) if class_prior is None else class_prior[None]
-    slopes = intercepts = np.empty(0)
-    for step in range(STEPS + 1):
-        shares = np.where(is_held, held, said_by(T, slopes, intercepts)) if step else held
-        sizes = _turned(np.matmul(np.ones((1, n_rows)), shares))
-        means = np.matmul(_turned(shares), T) / sizes
-        between = np.matmul(_turned(means * sizes), means) / n_rows if step else 0.0
-        slopes = np.linalg.solve(_shrunk(total - between), _turned(means))
-        offsets = 0.5 * (_turned(means) * slopes).sum(axis=1, keepdims=True)
-        if step and class_prior is None:
-            prior = (sizes[:, :, 0] + n_rows / n_classes) / (2 * n_rows)
-        intercepts = np.log(prior)[:, None, :] - offsets
-    return slopes, intercepts
+    equal = np.full(held.shape[2], 1 / held.shape[2]) if class_prior is None else class_prior
+    # at first nothing is known of most rows: one covariance around one mean, and equal shares
+    machines = _maximised(T, held, total, 0.0, equal)
+    for _ in range(STEPS):
+        shares = np.where(is_held, held, said_by(T, *machines))
+        machines = _maximised(T, shares, total, 1.0, class_prior)
+    return machines
+
+
+def _maximised(
+    T: Floats, shares: Floats, total: Floats, known: float, class_prior: Floats | None
+) -> tuple[Floats, Floats]:
+    """Return the machines of the most likely means, covariance and shares of the classes.
+
+    `known` is how much of the differences between the means is taken out of the covariance.
+    """
+    n_rows, n_classes = shares.shape[1:]
+    sizes = _turned(np.matmul(np.ones((1, n_rows)), shares))
+    means = np.matmul(_turned(shares), T) / sizes
+    between = known * np.matmul(_turned(means * sizes), means) / n_rows
+    slopes = np.asarray(np.linalg.solve(_shrunk(total - between), _turned(means)), dtype=float)
+    offsets = 0.5 * (_turned(means) * slopes).sum(axis=1, keepdims=True)
+    if class_prior is None:
+        prior = (sizes[:, :, 0] + n_rows / n_classes) / (2 * n_rows)
+    else:
+        prior = class_prior[None]
+    return slopes, np.log(prior)[:, None, :] - offsets
 
 
 def said_by(T: Floats, slopes: Floats, intercepts: Floats) -> Floats:
