@@ -82,7 +82,7 @@ class TransductiveScore(FeatureRanker):
     >>> few_labels = y.where(y.groupby(y).cumcount() < 5, -1)
     >>> ranker = TransductiveScore(n_features_to_select=3).fit(X, few_labels)
     >>> ranker.get_feature_names_out().tolist()
-    ['alcohol', 'flavanoids', 'color_intensity']
+    ['flavanoids', 'od280/od315_of_diluted_wines', 'proline']
     >>> round(float((ranker.transduction_ == y).mean()), 2)
     0.97
     """
