@@ -151,10 +151,10 @@ def judge(found, given, y):
 
 
 def show_tables(options):
-    records = read_records(options.records)
+    records = [each for each in read_records(options.records) if each["run"] < options.runs]
     wanted = [int(each) for each in options.labels.split(",")]
     methods = options.methods.split(",")
-    for half, names in HALVES.items():
+    for half, names in (HALVES | {"all": CHOICE + SHOWN}).items():
         print(f"\nMean accuracy, {half}\n")
         show_rows(["labels a class", "sets", *methods])
         for n_labels in wanted:
