@@ -20,6 +20,7 @@ import argparse
 import json
 import time
 import warnings
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -179,6 +180,47 @@ def show_tables(options):
         show_accuracies([record for record in own if "judged" in record])
         show_markers([record for record in own if "found" in record])
 
+    show_curve([record for record in records if "judged" in record])
+
+
+def show_curve(records):
+    """Print accuracies by labels over the sets that have them all, and the labels saved."""
+    counts = sorted({record["labels"] for record in records})
+    for half, names in {"shown": SHOWN, "all": CHOICE + SHOWN}.items():
+        for most in (20, 50):
+            own = [n for n in counts if n <= most]
+            usable = [name for name in names if has_all(records, name, own)]
+            if len(usable) < 2 or len(own) < 2:
+                continue
+            print(f"\nLabels a class and accuracy, {half}: {', '.join(usable)}")
+            curves = {
+                method: [
+                    mean_over_sets([r for r in records if r["labels"] == n], usable, method)
+                    for n in own
+                ]
+                for method in ("consensus", "transductive", "ssfi", "fisher")
+            }
+            print(f"{'':14}" + "".join(f"{n:>8}" for n in own))
+            for method, values in curves.items():
+                print(f"{method:14}" + "".join(f"{value:8.3f}" for value in values))
+            needed = [labels_needed(value, own, curves["fisher"]) for value in curves["consensus"]]
+            print(f"{'fisher needs':14}" + "".join(f"{each:>8}" for each in needed))
+
+
+def has_all(records, name, counts):
+    methods = "consensus", "fisher"
+    found = {(r["labels"], r["method"]) for r in records if r["set"] == name}
+    return {(n, method) for n in counts for method in methods} <= found
+
+
+def labels_needed(accuracy, counts, accuracies):
+    """Return how many labels reach an accuracy, between two counts on a logarithmic scale."""
+    for (low, below), (high, above) in pairwise(zip(counts, accuracies, strict=True)):
+        if above >= accuracy:
+            share = max(0.0, (accuracy - below) / (above - below)) if above > below else 0.0
+            return f"{low * (high / low) ** share:.1f}"
+    return f"> {counts[-1]}"
+
 
 def methods_of(records):
     return list(dict.fromkeys(record["method"] for record in records))
@@ -189,30 +231,48 @@ def show_accuracies(records):
     if not records:
         return
     methods = methods_of(records)
-    print(f"{'mean of the four judges':30}" + "".join(f"{each[:13]:>14}" for each in methods))
-    halves = {"choice": CHOICE, "shown": SHOWN, "all": CHOICE + SHOWN}
-    for half, names in halves.items():
-        for kind in (*KINDS, "mean of kinds"):
-            kinds = list(KINDS) if kind == "mean of kinds" else [kind]
-            values = [by_kind(records, names, kinds, method) for method in methods]
-            print(f"{half:7} {kind:22}" + "".join(f"{value:14.3f}" for value in values))
-    print(f"\n{'consensus minus, over sets':30}" + "".join(f"{each[:13]:>14}" for each in methods))
-    for half, names in halves.items():
-        cells = [difference(records, names, method) for method in methods]
-        print(f"{half:30}" + "".join(f"{cell:>14}" for cell in cells))
-    print(f"\n{'label accuracy':30}" + "".join(f"{each[:13]:>14}" for each in methods))
-    for half, names in halves.items():
-        cells = [mean_over_sets(records, names, method, "label accuracy") for method in methods]
-        print(f"{half:30}" + "".join(f"{cell:14.3f}" for cell in cells))
-    print(f"\n{'set':30}" + "".join(f"{each[:13]:>14}" for each in methods))
+    halves = {"choice": CHOICE, "shown": SHOWN}
+    kinds = [*KINDS, "kinds"]
+    print("Mean of the four judges; kinds count alike in `kinds`")
+    print(f"{'':14}" + "".join(f"{half:^45}" for half in halves))
+    print(f"{'':14}" + "".join(f"{kind[:8]:>9}" for kind in kinds) * 2)
+    for method in methods:
+        cells = [
+            by_kind(records, names, list(KINDS) if kind == "kinds" else [kind], method)
+            for names in halves.values()
+            for kind in kinds
+        ]
+        print(f"{method:14}" + "".join(f"{cell:9.3f}" for cell in cells))
+    halves["all"] = CHOICE + SHOWN
+    print(
+        "\nAhead of the consensus by, over sets (standard error); label accuracy; judges, all sets"
+    )
+    titles = [*halves, "labels", *JUDGES]
+    print(f"{'':14}" + "".join(f"{title:>16}" for title in titles[:3]) + " " * 2, end="")
+    print("".join(f"{title:>10}" for title in titles[3:]))
+    for method in methods:
+        print(f"{method:14}", end="")
+        print(
+            "".join(f"{difference(records, each, method):>16}" for each in halves.values()), end=""
+        )
+        cells = [mean_over_sets(records, halves["all"], method, "label accuracy")]
+        for place in range(len(JUDGES)):
+            judged = [record | {"own": record["judged"][place]} for record in records]
+            cells.append(mean_over_sets(judged, halves["all"], method, "own"))
+        print(" " * 2 + "".join(f"{cell:10.3f}" for cell in cells))
+    few = methods[:4]
+    print(f"\n{'':20}" + "".join(f"{each:>22}" for each in few))
     for name in dict.fromkeys(record["set"] for record in records):
-        cells = [mean_over_sets(records, [name], method) for method in methods]
-        print(f"{name:30}" + "".join(f"{cell:14.3f}" for cell in cells))
-    print(f"\n{'judge, all sets':30}" + "".join(f"{each[:13]:>14}" for each in methods))
-    for place, judge_name in enumerate(JUDGES):
-        judged = [record | {"own": record["judged"][place]} for record in records]
-        cells = [mean_over_sets(judged, CHOICE + SHOWN, method, "own") for method in methods]
-        print(f"{judge_name:30}" + "".join(f"{cell:14.3f}" for cell in cells))
+        cells = [mean_and_error(records, name, method) for method in few]
+        print(f"{name:20}" + "".join(f"{cell:>22}" for cell in cells))
+
+
+def mean_and_error(records, name, method):
+    """Return the mean over runs and its standard error."""
+    values = [r["value"] for r in records if r["set"] == name and r["method"] == method]
+    if len(values) < 2:
+        return ""
+    return f"{np.mean(values):.3f} ({np.std(values, ddof=1) / len(values) ** 0.5:.3f})"
 
 
 def set_means(records, names, method, what="value"):
@@ -237,12 +297,20 @@ def by_kind(records, names, kinds, method):
 
 
 def difference(records, names, method):
-    """Return how far the consensus is ahead, with its standard error over the sets."""
-    ours, theirs = (set_means(records, names, each) for each in ("consensus", method))
-    gaps = [ours[name] - theirs[name] for name in ours if name in theirs]
-    if method == "consensus" or len(gaps) < 2:
+    """Return how far a method is ahead of the consensus, with the standard error over the sets.
+
+    Only splits that both have ranked count.
+    """
+    values = {key_of(record): record["value"] for record in records}
+    gaps = {}
+    for (name, n_labels, number, own), value in values.items():
+        ours = values.get((name, n_labels, number, "consensus"))
+        if own == method and name in names and ours is not None:
+            gaps.setdefault(name, []).append(value - ours)
+    means = [np.mean(each) for each in gaps.values()]
+    if method == "consensus" or len(means) < 2:
         return ""
-    return f"{np.mean(gaps):+.3f} ({np.std(gaps, ddof=1) / len(gaps) ** 0.5:.3f})"
+    return f"{np.mean(means):+.3f} ({np.std(means, ddof=1) / len(means) ** 0.5:.3f})"
 
 
 def show_markers(records):

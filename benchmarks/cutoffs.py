@@ -2,15 +2,16 @@
 
     SEMISIFT_DATA=... python benchmarks/cutoffs.py noise [--trials 200] [--methods ssfi,fisher]
     SEMISIFT_DATA=... python benchmarks/cutoffs.py truth [--trials 10]
+    python benchmarks/cutoffs.py markers [--trials 10] [--methods consensus] [--rules assess]
     python benchmarks/cutoffs.py cover [--trials 100]
     SEMISIFT_DATA=... python benchmarks/cutoffs.py time
 
-`noise`: the share of trials in which a rule keeps any column, though none has to do with the
-labels; the goal is at most 5 %. Independent normal columns, and the colon data with labels given to
-random rows. The rule "assess" is what `semisift rank` does by itself: the test with shuffled labels
-at a small budget; its p-value is at most .05 in the share of trials that the last column shows.
-`truth`: mean precision and recall where it is known which columns matter. madelon's
-informative columns are those that the other columns explain. `cover`: how often the intervals of
+`noise`: the share of trials in which a rule keeps any column of nulls.py, of which none has to do
+with the labels; the goal is at most 5 %. The rule "assess" is what `semisift rank` does by itself:
+the test of the labels at a small budget; its p-value is at most .05 in the share of trials that the
+column after it shows. `truth`: mean precision and recall where it is known which columns matter.
+madelon's informative columns are those that the other columns explain. `markers`: how many markers
+of simulations.py are confirmed, and how many useless columns. `cover`: how often the intervals of
 the ranks hold the rank on the whole population, and how alike the best columns are from half to
 half of a study and from one new study to the next. `time`: the shadow rule around SSFI.
 """
@@ -24,8 +25,10 @@ from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
+from nulls import NULLS, label_some
 from protocol import load
 from scipy.stats import spearmanr
+from simulations import CHOICE, SHOWN, simulate
 
 from semisift import METHODS
 from semisift.math.stability import nogueira
@@ -35,6 +38,9 @@ METHODS_HERE = "ssfi,fisher,sselect"
 ASSESS = {"n_resamples": 0, "n_permutations": 39, "light": True}
 LABELS_PER_CLASS = (3, 10, 30)
 ON_HALVES = {"n_best": 10, "n_resamples": 20, "n_permutations": 0, "light": True}
+
+# The simulations of benchmarks/consensus.py and of the choice of the consensus are others.
+FIRST_SEED = 1000
 
 
 def kept(method, rule, X, y, seed):
@@ -49,59 +55,40 @@ def kept(method, rule, X, y, seed):
         return sure.decisions == "confirmed", sure.p_value
 
 
-def label_some(y, per_class, rng):
-    """Return labels of so many rows of each class, drawn at random; -1 elsewhere."""
-    given = np.full(len(y), -1)
-    for label in np.unique(y):
-        rows = rng.permutation(np.flatnonzero(y == label))[:per_class]
-        given[rows] = label
-    return given
-
-
 # Noise --------------------------------------------------------------------------------------------
 
 
-def normal_noise(seed):
-    rng = np.random.default_rng([seed, 1])
-    return rng.normal(size=(60, 200)), rng.permutation(np.arange(60) % 2)
-
-
-def shuffled_colon(seed):
-    rng = np.random.default_rng([seed, 2])
-    X, y = load("colon")
-    return X[:, rng.permutation(X.shape[1])[:300]], rng.permutation(y)
-
-
-NOISE = {"normal 60 x 200": normal_noise, "colon, 300 columns": shuffled_colon}
-
-
-def noise_trial(setting, n_labels, method, rule, seed):
-    X, y = NOISE[setting](seed)
-    given = label_some(y, n_labels // 2, np.random.default_rng([seed, 3]))
+def noise_trial(data, per_class, method, rule, seed):
+    X, given = NULLS[data](per_class, seed)
     found, p_value = kept(method, rule, X, given, seed)
-    return int(found.sum()), p_value
+    return int(found.sum()), p_value, np.sum(given >= 0)
+
+
+def share(hits):
+    """Return a share of trials with its standard error."""
+    return f"{np.mean(hits):.3f} ({np.std(hits) / np.sqrt(len(hits)):.3f})"
 
 
 def noise(options):
     print(
-        f"{'data':22}{'labels':>7} {'method':10}{'rule':12}{'keeps any':>10}{'columns':>9}"
-        f"{'p <= .05':>10}  CPU s"
+        f"{'data':20}{'labels':>7} {'method':10}{'rule':10}{'keeps any':>15}{'columns':>9}"
+        f"{'p <= .05':>15}  CPU s"
     )
-    for setting in NOISE:
-        for n_labels in (6, 20):
+    for data in options.data or NULLS:
+        for per_class in (3, 10):
             for method in options.methods:
                 for rule in options.rules:
                     start = time.process_time()
                     jobs = [
-                        delayed(noise_trial)(setting, n_labels, method, rule, seed)
+                        delayed(noise_trial)(data, per_class, method, rule, seed)
                         for seed in range(options.trials)
                     ]
-                    counts, p_values = np.array(Parallel(options.jobs)(jobs)).T
-                    low = "" if np.isnan(p_values).all() else f"{(p_values <= 0.05).mean():.3f}"
+                    counts, p_values, n_labels = np.array(Parallel(options.jobs)(jobs)).T
+                    low = "" if np.isnan(p_values).all() else share(p_values <= 0.05 + 1e-12)
                     spent = time.process_time() - start
                     print(
-                        f"{setting:22}{n_labels:7} {method:10}{rule:12}{(counts > 0).mean():10.3f}"
-                        f"{counts.mean():9.2f}{low:>10}{spent:7.1f}",
+                        f"{data:20}{n_labels[0]:7.0f} {method:10}{rule:10}{share(counts > 0):>15}"
+                        f"{counts.mean():9.2f}{low:>15}{spent:7.1f}",
                         flush=True,
                     )
 
@@ -156,9 +143,9 @@ def truth_trial(name, per_class, method, rule, seed):
 def truth(options):
     print(
         f"{'data':12}{'labels':>7} {'method':10}{'rule':12}{'kept':>7}{'precision':>11}"
-        f"{'recall':>8}"
+        f"{'recall':>13}"
     )
-    for name in ("madelon", "waveform40", "copies"):
+    for name in options.data or ("madelon", "waveform40", "copies"):
         for per_class in LABELS_PER_CLASS:
             for method in options.methods:
                 for rule in options.rules:
@@ -169,9 +156,43 @@ def truth(options):
                     n_kept, precision, recall = np.array(Parallel(options.jobs)(jobs)).T
                     # precision of the trials that kept anything
                     some = precision[n_kept > 0].mean() if (n_kept > 0).any() else np.nan
+                    error = recall.std(ddof=1) / np.sqrt(len(recall))
                     print(
                         f"{name:12}{per_class:7} {method:10}{rule:12}{n_kept.mean():7.1f}"
-                        f"{some:11.2f}{recall.mean():8.2f}",
+                        f"{some:11.2f}{f'{recall.mean():.2f} ({error:.3f})':>13}",
+                        flush=True,
+                    )
+
+
+# Markers ------------------------------------------------------------------------------------------
+
+
+def markers_trial(kind, per_class, method, rule, seed):
+    """Return how many markers a rule confirms, of how many, and how many useless columns."""
+    X, _, given, is_marker = simulate(kind, per_class, FIRST_SEED + seed)
+    found, _ = kept(method, rule, X, given, seed)
+    return found[is_marker].sum(), is_marker.sum(), found[~is_marker].sum()
+
+
+def markers(options):
+    print(
+        f"{'data':18}{'labels':>7} {'method':10}{'rule':10}{'markers':>14}{'of':>4}{'useless':>9}"
+        f"{'trials with any':>17}"
+    )
+    for kind in options.data or CHOICE + SHOWN:
+        for per_class in (5, 10, 20):
+            for method in options.methods:
+                for rule in options.rules:
+                    jobs = [
+                        delayed(markers_trial)(kind, per_class, method, rule, seed)
+                        for seed in range(options.trials)
+                    ]
+                    right, n_markers, useless = np.array(Parallel(options.jobs)(jobs)).T
+                    error = right.std(ddof=1) / np.sqrt(len(right))
+                    print(
+                        f"{kind:18}{per_class:7} {method:10}{rule:10}"
+                        f"{f'{right.mean():.1f} ({error:.2f})':>14}{n_markers[0]:4}"
+                        f"{useless.mean():9.2f}{np.mean(useless > 0):17.2f}",
                         flush=True,
                     )
 
@@ -274,14 +295,23 @@ def spend(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["noise", "truth", "cover", "time"])
+    parser.add_argument("part", choices=["noise", "truth", "markers", "cover", "time"])
     parser.add_argument("--trials", type=int)
     parser.add_argument("--methods", default=METHODS_HERE)
     parser.add_argument("--rules", default=",".join(RULES))
+    parser.add_argument("--data", help="of those of the part, by commas; all if not given")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    options.methods, options.rules = options.methods.split(","), options.rules.split(",")
-    parts = {"noise": (noise, 200), "truth": (truth, 10), "cover": (cover, 100), "time": (spend, 1)}
+    for name in ("methods", "rules", "data"):
+        given = getattr(options, name)
+        setattr(options, name, given and given.split(","))
+    parts = {
+        "noise": (noise, 200),
+        "truth": (truth, 10),
+        "markers": (markers, 10),
+        "cover": (cover, 100),
+        "time": (spend, 1),
+    }
     run, trials = parts[options.part]
     options.trials = options.trials or trials
     run(options)

@@ -66,15 +66,24 @@ def test_rank_tells_how_sure_it_is(folder):
     facts = facts_of(folder / "r.json")
     assert facts["method"] == "consensus"
     assert facts["parameters"]["n_features_to_select"] is None
-    assert facts["parts"] == {"ssfi": 0.4, "sselect": 0.2, "enscls": 0.2, "c4": 0.2}
+    assert list(facts["parts"]) == ["transductive", "ssfi"]
+    assert sum(facts["parts"].values()) == pytest.approx(1)
     sure = facts["assessment"]
-    assert (sure["n_permutations"], sure["n_resamples"], sure["light"]) == (39, 20, True)
+    # two twins for each of 39 repetitions, and one more
+    assert (sure["n_permutations"], sure["n_resamples"], sure["light"]) == (79, 20, True)
+    assert (sure["against"], sure["exchanged"]) == ("twins", True)
     assert sure["p_value"] == 0.025
     n_confirmed = sure["decisions"]["confirmed"]
     assert n_confirmed == sure["n_best"] > 0
     assert sum(sure["decisions"].values()) == 13
     first = f"Confirmed: {n_confirmed} of 13 features"
-    assert shown.index(first) < shown.index("none had best features scoring as high as these (p =")
+    second = (
+        "were tried 79 times, and in none of them did one score as high as the best feature (p = "
+        "0.025)."
+    )
+    assert shown.index(first) < shown.index(second)
+    assert "What the test with twins bounds: the chance to confirm any useless feature is" in shown
+    assert "shuffled labels" not in shown
     assert f"their stability is {sure['stability']['value']:.2f} (95% interval " in shown
     best = facts["ranking"][0]
     line = next(line for line in result.stdout.splitlines() if f" {best['feature']} " in line)
@@ -89,8 +98,9 @@ def test_noise_is_called_noise(folder):
     p_value = facts_of(folder / "r.json")["assessment"]["p_value"]
     assert p_value > 0.05
     assert (
-        f"Caution. Rankings from shuffled labels score as high as this one (p = {p_value:.2g}): "
-        "with these labels the table cannot say which features matter" in shown
+        "Caution. Twins of the features, the same columns with their rows exchanged, score as high "
+        f"as the features themselves (p = {p_value:.2g}): with these labels the table cannot say "
+        "which features matter" in shown
     )
     first = (
         "labels none of the 25 features can be told from chance: the list below is where to look "
@@ -107,7 +117,8 @@ def test_eighty_columns_are_enough(folder, monkeypatch):
     _, result = run("rank", "wine")
     lines = result.stdout.splitlines()
     assert max(map(len, lines)) <= 80
-    assert any("od280/od315_of_diluted_wines" in line for line in lines)
+    cells = [re.split("[│┃]", line)[2].strip() for line in lines if line.startswith("│")]
+    assert "od280/od315_of_diluted_wines" in "".join(cells)
 
 
 def test_a_number_is_kept_and_decisions_are_shown(folder):
@@ -304,8 +315,12 @@ def test_labels_that_are_too_few_to_exchange_are_said(folder, wine):
         very_few[np.flatnonzero(y == label)[:2]] = label
     write(folder / "few.csv", X, very_few, names)
     shown, _ = run("rank", "few", "--method", "fisher", "--assess")
+    assert "so the shuffled labels went to rows drawn from all rows. This assumes that the" in shown
     assert "This assumes that the labelled rows are a random sample of all rows." in shown
     assert "committees" not in shown  # the Fisher score has none
+    shown, _ = run("rank", "few")
+    assert "so the rows of the twins were exchanged among all rows. This assumes that the" in shown
+    assert "shuffled labels" not in shown
 
 
 def test_the_sentence_on_stability_is_left_out_where_nothing_is_known(assess):

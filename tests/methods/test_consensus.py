@@ -7,9 +7,18 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from semisift import SSFI, Consensus, FisherScore, LaplacianScore, SequentialForward, VarianceScore
+from semisift import (
+    C4,
+    SSFI,
+    Consensus,
+    FisherScore,
+    LaplacianScore,
+    SequentialForward,
+    TransductiveScore,
+    VarianceScore,
+)
 from semisift._problem import Problem
-from semisift.consensus.parts import DEFAULT_WEIGHTS, kind_of_data
+from semisift.transduction.kind import kind_of_data
 from tests.conftest import make_data
 from tests.methods.test_base import Recorder
 from tests.reference.consensus import consensus
@@ -35,7 +44,7 @@ def with_copies(data):
 def test_is_the_mean_place_with_separate_rankers(aggregation, data):
     X = with_copies(data)
     ranker = Consensus(aggregation=aggregation, random_state=3).fit(X, data.y)
-    expected = consensus(X, data.y, separate_rankers("minmax", 3), aggregation)
+    expected = consensus(X, data.y, separate_rankers(X, data.y, 3), aggregation)
     assert_allclose(ranker.scores_, expected, rtol=1e-12)
     assert np.isnan(ranker.scores_[-1])
 
@@ -44,7 +53,7 @@ def test_counts_are_left_as_they_are(counts):
     X, y = counts
     ranker = Consensus(random_state=1).fit(X, y)
     assert ranker.data_kind_ == "counts"
-    assert_allclose(ranker.scores_, consensus(X, y, separate_rankers(None, 1)), rtol=1e-12)
+    assert_allclose(ranker.scores_, consensus(X, y, separate_rankers(X, y, 1)), rtol=1e-12)
     assert not hasattr(ranker, "represented_by_")
     assert set(np.argsort(ranker.ranking_)[:2]) == {0, 1}
 
@@ -66,11 +75,36 @@ def test_kinds_of_data(counts, data):
 
 def test_places_and_weights_are_there_to_see(data):
     ranker = Consensus(random_state=0).fit(data.X, data.y)
-    assert [name for name, _ in ranker.rankers_] == ["ssfi", "sselect", "enscls", "c4"]
-    assert_allclose(ranker.weights_, np.array(DEFAULT_WEIGHTS) / 5)
-    assert ranker.part_rankings_.shape == (4, 8)
+    assert [name for name, _ in ranker.rankers_] == ["transductive", "ssfi"]
+    assert_allclose(ranker.weights_.sum(), 1)
+    assert ranker.part_rankings_.shape == (2, 8)
     for (_, part), ranks in zip(ranker.rankers_, ranker.part_rankings_, strict=True):
         assert_array_equal(np.argsort(ranks), np.argsort(part.ranking_))
+
+
+def test_trees_that_label_otherwise_are_not_trusted():
+    # three factors of all columns hide the class from the trees, not from the components
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    X = rng.normal(size=(400, 300)) + 2 * rng.normal(size=(400, 3)) @ rng.normal(size=(3, 300))
+    X[:, :20] += 2.5 * y[:, None]
+    ranker = Consensus(random_state=0).fit(X, np.where(np.arange(400) < 16, y, -1))
+    soft, trees = (part for _, part in ranker.rankers_)
+    assert np.mean(soft.transduction_ == y) > 0.97
+    assert np.mean(trees.transduction_ == y) < 0.8
+    assert ranker.weights_[0] > 0.95
+    assert np.sum(ranker.score_ranking_[:20] <= 20) >= 19
+    assert np.sum(trees.ranking_[:20] <= 20) < 10
+
+
+def test_weights_of_rankers_without_soft_labels_are_equal(data):
+    rankers = [("s", SSFI(n_members=20)), ("f", FisherScore()), ("c", C4())]
+    assert_allclose(Consensus(rankers=rankers).fit(data.X, data.y).weights_, np.full(3, 1 / 3))
+    rankers[0] = "t", TransductiveScore()
+    ranker = Consensus(rankers=rankers).fit(data.X, data.y)
+    stable = min(ranker.rankers_[0][1].stability_, 0.98)
+    odds = stable / (1 - stable)
+    assert_allclose(ranker.weights_, np.array([odds, 1, 1]) / (odds + 2))
 
 
 def test_near_copies_come_last_among_measurements(data):
@@ -98,41 +132,42 @@ def test_rankers_and_weights_of_ones_own(data):
     assert_array_equal(one.ranking_, FisherScore().fit(data.X, data.y).ranking_)
 
 
-def test_labels_of_rows_are_those_of_ssfi(data):
+def test_labels_of_rows_are_those_of_the_first_ranker_with_labels(data):
     ranker = Consensus(random_state=2).fit(data.X, data.y)
-    alone = SSFI(random_state=2).fit(data.X, data.y)
+    alone = TransductiveScore(random_state=2).fit(data.X, data.y)
     assert_array_equal(ranker.transduction_, alone.transduction_)
     assert_array_equal(ranker.confidence_, alone.confidence_)
+    ranker.set_params(rankers=[("f", FisherScore()), ("s", SSFI())]).fit(data.X, data.y)
+    trees = SSFI(random_state=2).fit(data.X, data.y)
+    assert_array_equal(ranker.transduction_, trees.transduction_)
     ranker.set_params(rankers=[("f", FisherScore())]).fit(data.X, data.y)
     assert not hasattr(ranker, "transduction_")
 
 
 def test_rankers_share_one_graph(data):
     problem = Problem.build(data.X, data.y)
-    Consensus()._score(problem)
+    Consensus(rankers=[("l", LaplacianScore()), ("c", C4())])._score(problem)
     assert len(problem._graphs) == 1
 
 
 def test_at_most_so_many_unlabelled_rows():
     data = make_data(n_rows=120)
-    few = Consensus(max_unlabelled=20, random_state=0).fit(data.X, data.y)
-    many = Consensus(max_unlabelled=None, random_state=0).fit(data.X, data.y)
+    rankers = [("ssfi", SSFI()), ("c4", C4())]
+    few = Consensus(rankers=rankers, max_unlabelled=20, random_state=0).fit(data.X, data.y)
+    many = Consensus(rankers=rankers, max_unlabelled=None, random_state=0).fit(data.X, data.y)
     parts = dict(few.rankers_), dict(many.rankers_)
     assert_array_equal(parts[0]["ssfi"].scores_, parts[1]["ssfi"].scores_)
-    for name in ("sselect", "enscls", "c4"):
-        assert (parts[0][name].scores_ != parts[1][name].scores_).any()
+    assert (parts[0]["c4"].scores_ != parts[1]["c4"].scores_).any()
     assert len(few.transduction_) == 120
 
 
 def test_smaller_committees_for_repetitions(data):
     ranker = Consensus(n_members=200).fit(data.X, data.y)
     light = ranker._lighter(8)
-    parts = dict(light.rankers)
-    assert [name for name, _ in light.rankers] == ["ssfi", "sselect", "enscls", "c4"]
-    assert (parts["ssfi"].n_members, parts["enscls"].n_members) == (20, 10)
-    assert parts["enscls"].feature_scaling == "minmax"
-    assert_allclose(light.fit(data.X, data.y).weights_, ranker.weights_)
+    assert [name for name, _ in light.rankers] == ["transductive", "ssfi"]
+    assert dict(light.rankers)["ssfi"].n_members == 20
     assert dict(ranker.rankers_)["ssfi"].n_members == 200
+    assert light.ranker_weights is None  # trust is for each fit to decide
 
 
 def test_assessment_tells_labels_from_noise():
@@ -158,15 +193,15 @@ def test_rankers_without_comparable_scores_have_no_test(data):
 def test_steps_of_all_rankers_are_heard_of(data):
     recorder = Recorder()
     ranker = Consensus().set_callbacks(recorder).fit(data.X, data.y)
-    assert recorder.begun.count("ranker") == 4
-    assert recorder.begun.count("members") > 1
+    assert recorder.begun.count("ranker") == 2
+    assert recorder.begun.count("round") > 1
     assert len(recorder.begun) == 1 + ranker._n_tasks(Problem.build(data.X, data.y))
     pickle.dumps(ranker.set_callbacks())
 
 
 def test_a_callback_can_end_the_fit_early(data):
     ranker = Consensus().set_callbacks(Recorder(stop=True)).fit(data.X, data.y)
-    assert [name for name, _ in ranker.rankers_] == ["ssfi"]
+    assert [name for name, _ in ranker.rankers_] == ["transductive"]
     assert_allclose(ranker.weights_, [1.0])
 
 
@@ -180,9 +215,9 @@ def test_a_callback_can_end_the_fit_early(data):
             {"rankers": [("a", FisherScore()), ("a", LaplacianScore())]},
             r"each with a name of its own: got \['a', 'a'\]",
         ),
-        ({"ranker_weights": [1, 2]}, r"ranker_weights must hold 4 numbers, .*: got \[1, 2\]"),
-        ({"ranker_weights": [1, 1, 1, -1]}, "none of them negative"),
-        ({"ranker_weights": [0, 0, 0, 0]}, "not all 0"),
+        ({"ranker_weights": [1, 2, 3]}, r"ranker_weights must hold 2 numbers, .*: got \[1, 2, 3\]"),
+        ({"ranker_weights": [1, -1]}, "none of them negative"),
+        ({"ranker_weights": [0, 0]}, "not all 0"),
         ({"redundancy_threshold": "much"}, "redundancy_threshold"),
     ],
 )

@@ -81,7 +81,7 @@ def test_the_list_grows_where_a_strong_feature_would_be_missing():
     """Confirmed features need not be the first, and with none confirmed few are listed."""
     outcome, _ = one_large_family(n_copies=3)
     ranks = np.arange(len(outcome))
-    decisions = np.where((ranks >= 30) & (ranks < 60), "confirmed", "rejected")
+    decisions = np.where((ranks >= 30) & (ranks < 60), "confirmed", "unconfirmed")
     outcome = replace(outcome, decisions=decisions).select("confirmed")
     assert outcome.listed.tolist() == [*range(30, 60)]
     assert outcome.families.shown.tolist() == [*range(17), *range(30, 60)]

@@ -4,17 +4,28 @@ import math
 
 import numpy as np
 
-from semisift import C4, SSFI, EnsCLS, SSelect
+from semisift import SSFI, TransductiveScore
 
 
-def default_rankers(scaling, seed):
-    """Return the rankers and their weights."""
-    return [
-        (SSFI(random_state=seed), 2),
-        (SSelect(feature_scaling=scaling, random_state=seed), 1),
-        (EnsCLS(feature_scaling=scaling, random_state=seed), 1),
-        (C4(feature_scaling=scaling, random_state=seed), 1),
-    ]
+def default_rankers(X, y, seed):
+    """Return the rankers and how far they are trusted."""
+    soft = TransductiveScore(random_state=seed)
+    trees = SSFI(random_state=seed)
+    soft.fit(X, y)
+    trees.fit(X, y)
+    stable = min(max(soft.stability_, 0.02), 0.98)
+    odds = stable / (1 - stable)
+    rows = [i for i in range(len(y)) if y[i] == -1]
+    alike = agreement([soft.transduction_[i] for i in rows], [trees.transduction_[i] for i in rows])
+    return [(soft, odds), (trees, math.sqrt(max(1, odds)) * max(0, alike) ** 2)]
+
+
+def agreement(one, other):
+    """Return Cohen's kappa of two lists of labels."""
+    n = len(one)
+    same = sum(a == b for a, b in zip(one, other, strict=True)) / n
+    by_chance = sum(one.count(label) / n * other.count(label) / n for label in set(one + other))
+    return (same - by_chance) / (1 - by_chance)
 
 
 def place(scores, j):

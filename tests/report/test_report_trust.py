@@ -1,12 +1,13 @@
 """What the report says on how sure a ranking is."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from semisift import SSFI, FisherScore, LaplacianScore
+from semisift import SSFI, Consensus, FisherScore, LaplacianScore
 from semisift.math.stability import Stability
 from semisift.outcome import outcome_of
 from semisift.outcome.words import say_stability, say_test
@@ -53,6 +54,27 @@ def test_the_sentence_on_shuffled_labels(p_value, n, expected):
     assert words.startswith("The labels tell something") == (p_value <= 0.05)
 
 
+@pytest.mark.parametrize(
+    ("p_value", "n", "expected"),
+    [
+        (0.05, 79, "tried 79 times, and in only 1 of them did one score as high as the best "),
+        (0.025, 79, "tried 79 times, and in none of them did one score as high as the best "),
+        (0.05, 39, "tried 39 times, and in none of them did one score as high as the best "),
+        (0.01, 199, "feature (p = 0.01)."),
+        (0.25, 79, "score as high as the features themselves (p = 0.25): with these labels"),
+        (0.075, 79, "Label more rows before you build on it."),
+        (0.2, 9, "Too few twins to tell: in 9 trials none scores as high as the best feature, but"),
+        (0.2, 9, "so few cannot show more than p = 0.2. At least 39 are needed."),
+        (1.0, 0, "Too few twins to tell: in 0 trials none scores as high"),
+    ],
+)
+def test_the_sentence_on_twins(p_value, n, expected):
+    words = say_test(new_assessment(p_value=p_value, n_permutations=n, against="twins"))
+    assert expected in words
+    assert words.startswith("The labels go with the data: twins") == (p_value <= 0.05)
+    assert "shuffled" not in words
+
+
 def test_no_test_no_sentence():
     assert say_test(new_assessment()) == ""
 
@@ -79,6 +101,62 @@ def test_labels_that_tell_nothing(of_noise):
     assert page.index(first) < page.index("FisherScore ranked") < page.index("<section")
     # 3 and 3 labels can be exchanged in 20 ways only
     assert "This assumes that the labelled rows are a random sample of all rows." in page
+
+
+def few_rows(per_class, shift):
+    """Return rows whose classes differ by so much in the first five columns."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(60) % 2
+    X = rng.normal(size=(60, 20))
+    X[:, :5] += shift * truth[:, None]
+    return X, np.where(np.arange(60) < 2 * per_class, truth, -1)
+
+
+def test_twins_that_are_beaten():
+    X, y = few_rows(8, 2)
+    ranker = Consensus(random_state=0).fit(X, y)
+    ranker.assess(X, y, n_resamples=3, n_permutations=39, light=True)
+    page = page_of(ranker, X, y)
+    check(page)
+    assert '<p class="note">The labels go with the data: twins of the features' in page
+    assert "than the best of all twins: the same features with their rows exchanged" in page
+    assert "score higher than it more than three times out of four" in page
+    assert "What the test with twins bounds: the chance to confirm any useless feature is" in page
+    assert "<strong>5 confirmed</strong>" in page
+    assert "shuffled labels" not in page
+    assert "random sample" not in page
+    assert "p = 0.025 by 79 trials with twins; 5 of 20 columns confirmed" in repr(
+        ranker.assessment_
+    )
+
+
+def test_twins_that_are_not_beaten():
+    X, y = few_rows(3, 0)
+    ranker = Consensus(random_state=0).fit(X, y)
+    ranker.assess(X, y, n_resamples=3, n_permutations=39, light=True)
+    page = page_of(ranker, X, y)
+    check(page)
+    assert "<strong>Caution.</strong> Twins of the features, the same columns with their" in page
+    assert "<strong>0 confirmed</strong>" in page
+    assert "so the rows of the twins were exchanged among all rows. This assumes that" in page
+    assert "shuffled labels" not in page
+
+
+def test_a_p_value_of_twins_and_decisions_that_seem_to_disagree():
+    X, y = few_rows(8, 2)
+    ranker = Consensus(random_state=0).fit(X, y)
+    sure = ranker.assess(X, y, n_resamples=0, n_permutations=39, light=True)
+    ranker.assessment_ = replace(sure, decisions=np.full(20, "tentative"), p_value=0.05)
+    trust = outcome_of(ranker).trust
+    assert trust.summary.startswith("The labels tell something, but with these 16 labels none of")
+    assert trust.test.endswith(
+        "This is about the best feature of each time, whichever it was; to be confirmed, a feature "
+        "must by itself do better than the best of all 20 twins almost every time."
+    )
+    third = np.where(ranker.ranking_ == 3, "confirmed", "tentative")
+    ranker.assessment_ = replace(sure, decisions=third)
+    (note,) = (n for n in outcome_of(ranker).trust.notes if "while one that ranks higher" in n)
+    assert note.startswith("Features are confirmed by scores of their own, not by their places in")
 
 
 def test_a_ranker_without_rule_and_assessment_says_nothing(data):
@@ -177,7 +255,7 @@ def test_confirmed_near_copies_are_said():
 RULES = {
     "shadow": "the best of copies of all features with their values shuffled",
     "stability": "among the best 2 on at least 75% of the halves of the rows",
-    "knockoff": "their knockoff, a made-up twin",
+    "knockoff": "their knockoff, a made-up double",
 }
 
 

@@ -117,7 +117,7 @@ class Consensus(FeatureRanker):
     >>> few_labels = y.where(y.groupby(y).cumcount() < 5, -1)
     >>> ranker = Consensus(n_features_to_select=3, random_state=0).fit(X, few_labels)
     >>> ranker.get_feature_names_out().tolist()
-    ['hue', 'od280/od315_of_diluted_wines', 'proline']
+    ['alcohol', 'flavanoids', 'proline']
     >>> [name for name, _ in ranker.rankers_]
     ['transductive', 'ssfi']
     >>> ranker.part_rankings_[:, X.columns.get_loc("flavanoids")].tolist()

@@ -14,6 +14,7 @@ from semisift.outcome.decisions import count_decisions, find_confirmed, near_cop
 from semisift.outcome.labellings import SIGNIFICANT, LabellingsTest, test_labels
 from semisift.outcome.samples import exchanges_labels
 from semisift.outcome.scoring import ERROR, Scorer, seeds_of
+from semisift.transduction.components import components
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -99,7 +100,7 @@ class Assessment:
 
     @property
     def passed(self) -> bool:
-        """Whether the ranking is told from those of shuffled labels."""
+        """Whether the ranking is told from those of labels that tell nothing."""
         return bool(self.p_value <= SIGNIFICANT + 1e-12)
 
     @property
@@ -165,6 +166,8 @@ def assess_ranking(
         test = test_labels(scorer, problem, steps, n_permutations, seed)
     if n_best is None:
         n_best = _count_best(ranker, test)
+    if ranker._labeller() is not None:
+        components(problem)  # halves have their part of them, be there a test or not
     seeds = seeds_of(steps, n_resamples, seed, RESAMPLE_STREAM)
     found = [*scorer.rankings_without_copies(problem, seeds, n_best)]
     rankings = np.array(found, dtype=np.int64).reshape(-1, problem.n_features)

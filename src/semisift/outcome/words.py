@@ -121,13 +121,13 @@ def say_test(found: "Assessment") -> str:
 def _say_twins(p: float, n: int, *, passed: bool) -> str:
     n_as_high = round(p * (n + 1) / 2) - 1  # the better of two scores counts, at half the level
     if passed:
-        as_high = f"only {n_as_high:,}" if n_as_high else "none"
+        as_high = f"in only {n_as_high:,} of them" if n_as_high else "in none of them"
         return (
             "The labels go with the data: twins of the features, the same columns with their rows "
-            f"exchanged, were tried {n:,} times, and {as_high} of the times one scored as high as "
-            f"the best feature (p = {p:.2g})."
+            f"exchanged, were tried {n:,} times, and {as_high} did one score as high as the best "
+            f"feature (p = {p:.2g})."
         )
-    if not n_as_high:
+    if n_as_high <= 0:
         return (
             f"Too few twins to tell: in {count(n, 'trial')} none scores as high as the best "
             f"feature, but so few cannot show more than p = {p:.2g}. At least 39 are needed."
@@ -217,15 +217,14 @@ def _reconcile(outcome: "Outcome") -> str:
     if found is None or math.isnan(found.p_value) or not counts:
         return ""
     if found.passed and not counts["confirmed"]:
+        about = "the best features taken together"
         asked = f"do better than the best of all {len(outcome):,} in almost all of these rankings"
         if found.against == "twins":
+            about = "the best feature of each time, whichever it was"
             asked = f"do better than the best of all {len(outcome):,} twins almost every time"
         if cutoff is not None:
             asked = f"pass the {cutoff.rule} rule"
-        return (
-            "This is about the best features taken together; to be confirmed, a feature must by "
-            f"itself {asked}."
-        )
+        return f"This is about {about}; to be confirmed, a feature must by itself {asked}."
     if not found.passed and counts["confirmed"] and cutoff is not None:
         why = "which bounds another error"
         if cutoff.error == ERROR:

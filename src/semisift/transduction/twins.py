@@ -12,10 +12,22 @@ columns, and the columns that carry that shape beat all twins.
 
 which is corrected for the number of columns. A column has two scores, each with its twins: that of
 the soft labels, and the F-score of the labelled rows alone, which finds what all rows together do
-not show. The smaller p-value counts, doubled. The p-value of the whole is that of the best column.
+not show. The smaller p-value counts, doubled. The p-value of the whole is that of the best column
+of each repetition.
+
+By the labelled rows this is a permutation test with the best score, which is exact. By the soft
+labels it is a tournament: if the labels tell nothing, the table is one of its own exchanged forms
+drawn at random, each repetition lets it play against another one, and of two forms at most one has
+a column above all of the other. Whoever beats whom, the chance that a player beats all R opponents
+is at most 1 / (R + 1), since it is highest where the players stand in one order (the scores of any
+tournament are majorised by those). A p-value that allows for more defeats is exact if they do, and
+too small by a factor of 2 at most.
 
 As in the test with shuffled labels, rows are exchanged among the labelled and among the unlabelled
 ones, if there are enough ways, else among all. The members that label the rows count alike.
+
+H. G. Landau (1953). On dominance relations and the structure of animal societies III. Bulletin of
+Mathematical Biophysics 15, for the scores of tournaments.
 """
 
 from collections.abc import Iterator
@@ -140,5 +152,5 @@ def labelled_scores(rows: ScaledRows, labels: Labels, order: Ints) -> Floats:
     total = np.square(centred).sum(axis=0)
     between = (sizes * np.square(means)).sum(axis=0)
     least = np.finfo(np.float32).eps * rows.squares / len(order)
-    scores = between / np.maximum(np.maximum(total - between, total / len(order)), least)
-    return np.where(total > least, scores, -np.inf)
+    within = np.maximum(np.maximum(total - between, total / len(order)), least)
+    return np.divide(between, within, out=np.full(len(total), -np.inf), where=total > least)
