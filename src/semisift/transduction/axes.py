@@ -101,6 +101,6 @@ def find_axes(problem: Problem) -> Axes:
     centre = column_moments(X if usual is None else log_of_shares(X, usual), unit)[0]
     squares = np.square(T).sum(axis=0)
     with one_blas_thread():
-        loadings = rows.transposed_times(T).astype(np.float64)
+        loadings = rows.transposed_times(T).astype(np.float64, copy=False)
     loadings /= np.where(squares > 0, squares, 1.0)
     return Axes(usual, unit, centre, factor, loadings)
