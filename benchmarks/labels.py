@@ -84,7 +84,6 @@ METHODS = {
     "ridge": ridge,
     "ssfi": ssfi,
     "label-spreading": spreading,
-    "self-training": learner("self-training"),
 }
 
 
