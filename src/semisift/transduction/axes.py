@@ -20,7 +20,6 @@ from semisift.transduction.components import (
 )
 from semisift.transduction.kind import kind_of_data
 
-
 # Rows farther away than this, in standard deviations, are taken as so far away.
 MOST = 1e100
 
