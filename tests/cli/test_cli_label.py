@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
-from semisift import LabelledOnly, NothingUnlabelledWarning
+from semisift import LabelledOnly, NothingUnlabelledWarning, TransductiveClassifier
 from semisift.cli.label import DEFAULT_LEARNER
 from semisift.registry import LEARNERS
 from tests.commands import call, write_table
@@ -273,8 +273,25 @@ def test_a_classifier_that_takes_no_sparse_rows(folder):
 # --- learners -------------------------------------------------------------------------------------
 
 
-def test_the_default_is_a_learner():
-    assert DEFAULT_LEARNER in LEARNERS
+def test_the_default_is_transduction(folder):
+    assert DEFAULT_LEARNER == "transduction"
+    label(folder, "--out", folder / "l.csv", "--probabilities")
+    frame = read_labels(folder / "l.csv")
+    data = make_data()
+    model = TransductiveClassifier(random_state=0).fit(data.X, data.y)
+    assert frame["label"].to_list() == ["AB"[code] for code in model.transduction_]
+    hidden = data.y < 0
+    expected = model.label_distributions_[hidden]
+    np.testing.assert_allclose(frame.select("p_A", "p_B").to_numpy()[hidden], expected, atol=1e-9)
+
+
+def test_the_default_takes_known_shares_of_the_classes(folder):
+    mean = []
+    for number, prior in enumerate(('{"A": 0.8, "B": 0.2}', '{"A": 0.2, "B": 0.8}')):
+        out = folder / f"{number}.csv"
+        label(folder, "--param", f"class_prior={prior}", "--out", out, "--probabilities")
+        mean.append(read_labels(out)["p_A"].mean())
+    assert mean[0] > mean[1] + 0.02
 
 
 @pytest.mark.parametrize("name", LEARNERS)

@@ -55,7 +55,7 @@ def test_learner(name):
 def test_learners_are_the_classifiers_that_there_are():
     committees = {"co-forest", "co-bc", "tri-training", "ss-forest"}
     subspaces = {"self-training", "co-training", "rasco", "rel-rasco", "prob-mrmr"}
-    assert set(LEARNERS) == {"labelled-only", *subspaces, *committees}
+    assert set(LEARNERS) == {"labelled-only", "transduction", *subspaces, *committees}
     assert not set(LEARNERS) & set(METHODS)
 
 

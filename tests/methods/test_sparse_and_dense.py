@@ -39,7 +39,8 @@ def small(cls):
 def answers(model, X):
     if hasattr(model, "ranking_"):
         return model.scores_, model.ranking_
-    return model.transduction_, model.labeled_iter_, model.predict(X), model.predict_proba(X)
+    when = getattr(model, "labeled_iter_", ())  # of those that label in a loop
+    return model.transduction_, when, model.predict(X), model.predict_proba(X)
 
 
 def assert_same_answers(model, seed):

@@ -311,7 +311,7 @@ def test_the_heading_of_a_narrow_table_stands_on_one_line(folder, command):
     options = ["--method", "fisher", "--top", 3] if command == "rank" else ["--out", "labels.csv"]
     lines = call(command, "noise.csv", "--label", "kind", *options).stdout.splitlines()
     heading = "The 3 best features by fisher"
-    assert (heading if command == "rank" else "The labels of all rows by co-forest") in lines
+    assert (heading if command == "rank" else "The labels of all rows by transduction") in lines
 
 
 # --- an assessment --------------------------------------------------------------------------------

@@ -10,3 +10,4 @@ from semisift.learners.cotraining.tri_training import TriTraining as TriTraining
 from semisift.learners.labelled_only import LabelledOnly as LabelledOnly
 from semisift.learners.mixed_nb import MixedNB as MixedNB
 from semisift.learners.nnge import NNge as NNge
+from semisift.learners.transductive import TransductiveClassifier as TransductiveClassifier

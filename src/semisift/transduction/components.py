@@ -165,13 +165,20 @@ def _scale(problem: Problem) -> ScaledRows:
     X = problem.X
     if problem.is_sparse and is_small(*X.shape):
         X = X.toarray(order="F")
-    p = problem.n_features
+    unit, factor = units_and_factors(problem)
+    if kind_of_data(problem) == "counts":
+        X = log_of_shares(X, usual_total(X))
+    return _centred(X, unit, factor)
+
+
+def units_and_factors(problem: Problem) -> tuple[Floats, Floats]:
+    """Return what each column is divided by, and what it is multiplied by once it is centred."""
     factor = np.where(problem.constant, 0.0, 1.0)
     if kind_of_data(problem) == "counts":
-        return _centred(_log_of_shares(X), np.ones(p), factor)
+        return np.ones(problem.n_features), factor
     unit = units(problem)
     np.divide(unit, problem.spread, out=factor, where=~problem.constant)
-    return _centred(X, unit, factor)
+    return unit, factor
 
 
 def _centred(X: Any, unit: Floats, factor: Floats) -> ScaledRows:
@@ -194,20 +201,32 @@ def _centred(X: Any, unit: Floats, factor: Floats) -> ScaledRows:
     return ScaledRows(scaled, np.zeros(n_columns), squares)
 
 
-def _log_of_shares(X: Any) -> Any:
-    """Return log(1 + x) of counts that are brought to the median total of a row."""
+def usual_total(X: Any) -> tuple[float, float]:
+    """Return the median total of the rows that have counts, in a unit, and that unit."""
+    _, totals, unit = _totals(X)
+    filled = totals[totals > 0]
+    return float(np.median(filled)) if len(filled) else 1.0, unit
+
+
+def log_of_shares(X: Any, usual: tuple[float, float]) -> Any:
+    """Return log(1 + x) of counts that are brought to the usual total of a row."""
+    values, totals, _ = _totals(X)
+    counts = values.data if issparse(X) else values
+    factors = np.divide(usual[0], totals, out=np.zeros_like(totals), where=totals > 0)
+    with np.errstate(over="ignore"):
+        factors = np.minimum(factors * usual[1], np.finfo(np.float64).max)
+        counts *= factors[values.indices] if issparse(X) else factors[:, None]
+    np.log1p(np.minimum(counts, np.finfo(np.float64).max), out=counts)
+    return values
+
+
+def _totals(X: Any) -> tuple[Any, Floats, float]:
+    """Return counts in a unit in which nothing overflows, the totals of the rows, and the unit."""
     values = csc_array(X, dtype=np.float64, copy=True) if issparse(X) else X.astype(np.float64)
     counts = values.data if issparse(X) else values
     unit = float(power_of_two(np.asarray(counts.max(initial=0.0))))
     counts /= unit
-    totals = np.asarray(values.sum(axis=1)).ravel()
-    usual = np.median(totals[totals > 0]) if (totals > 0).any() else 1.0
-    factors = np.divide(usual, totals, out=np.zeros_like(totals), where=totals > 0)
-    with np.errstate(over="ignore"):
-        factors = np.minimum(factors * unit, np.finfo(np.float64).max)
-        counts *= factors[values.indices] if issparse(X) else factors[:, None]
-    np.log1p(np.minimum(counts, np.finfo(np.float64).max), out=counts)
-    return values
+    return values, np.asarray(values.sum(axis=1)).ravel(), unit
 
 
 def _find_components(problem: Problem) -> Floats:

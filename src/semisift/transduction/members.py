@@ -47,24 +47,58 @@ def gaussian_classes(T: Floats, held: Floats, class_prior: Floats | None) -> Flo
     -------
     float array of shape (n_sets, n, n_classes)
     """
-    n_rows = T.shape[-2]
-    n_classes = held.shape[2]
+    shares = said_by(T, *gaussian_machines(T, held, class_prior))
+    return np.where(held.any(axis=2, keepdims=True), held, shares)
+
+
+def gaussian_machines(T: Floats, held: Floats, class_prior: Floats | None) -> tuple[Floats, Floats]:
+    """Return what `gaussian_classes` ends with: with one covariance the shares are linear machines.
+
+    Parameters
+    ----------
+    T, held, class_prior
+        As there.
+
+    Returns
+    -------
+    slopes : float array of shape (n_sets, d, n_classes)
+    intercepts : float array of shape (n_sets, 1, n_classes)
+    """
     is_held = held.any(axis=2, keepdims=True)
-    total = np.matmul(_turned(T), T) / n_rows
+    total = np.matmul(_turned(T), T) / T.shape[-2]
     total = total if total.ndim == 3 else total[None]
-    prior = np.full((1, n_classes), 1 / n_classes) if class_prior is None else class_prior[None]
-    shares = held
-    for step in range(STEPS + 1):
-        sizes = _turned(np.matmul(np.ones((1, n_rows)), shares))
-        means = np.matmul(_turned(shares), T) / sizes
-        between = np.matmul(_turned(means * sizes), means) / n_rows if step else 0.0
-        directions = np.linalg.solve(_shrunk(total - between), _turned(means))
-        offsets = 0.5 * (_turned(means) * directions).sum(axis=1, keepdims=True)
-        if step and class_prior is None:
-            prior = (sizes[:, :, 0] + n_rows / n_classes) / (2 * n_rows)
-        logs = np.matmul(T, directions) - offsets + np.log(prior)[:, None, :]
-        shares = np.where(is_held, held, softmax(logs))
-    return shares
+    equal = np.full(held.shape[2], 1 / held.shape[2]) if class_prior is None else class_prior
+    # at first nothing is known of most rows: one covariance around one mean, and equal shares
+    machines = _maximised(T, held, total, 0.0, equal)
+    for _ in range(STEPS):
+        shares = np.where(is_held, held, said_by(T, *machines))
+        machines = _maximised(T, shares, total, 1.0, class_prior)
+    return machines
+
+
+def _maximised(
+    T: Floats, shares: Floats, total: Floats, known: float, class_prior: Floats | None
+) -> tuple[Floats, Floats]:
+    """Return the machines of the most likely means, covariance and shares of the classes.
+
+    `known` is how much of the differences between the means is taken out of the covariance.
+    """
+    n_rows, n_classes = shares.shape[1:]
+    sizes = _turned(np.matmul(np.ones((1, n_rows)), shares))
+    means = np.matmul(_turned(shares), T) / sizes
+    between = known * np.matmul(_turned(means * sizes), means) / n_rows
+    slopes = np.asarray(np.linalg.solve(_shrunk(total - between), _turned(means)), dtype=float)
+    offsets = 0.5 * (_turned(means) * slopes).sum(axis=1, keepdims=True)
+    if class_prior is None:
+        prior = (sizes[:, :, 0] + n_rows / n_classes) / (2 * n_rows)
+    else:
+        prior = class_prior[None]
+    return slopes, np.log(prior)[:, None, :] - offsets
+
+
+def said_by(T: Floats, slopes: Floats, intercepts: Floats) -> Floats:
+    """Return the shares of the classes by linear machines."""
+    return softmax(np.matmul(T, slopes) + intercepts)
 
 
 def _turned(matrices: Floats) -> Floats:
@@ -98,6 +132,22 @@ def ridge(T: Floats, codes: Ints, n_classes: int) -> Floats:
     float array of shape (n, n_classes)
         Of labelled rows too what the machine says.
     """
+    return said_by(T, *ridge_machine(T, codes, n_classes))
+
+
+def ridge_machine(T: Floats, codes: Ints, n_classes: int) -> tuple[Floats, Floats]:
+    """Return the machine of `ridge`.
+
+    Parameters
+    ----------
+    T, codes, n_classes
+        As there.
+
+    Returns
+    -------
+    slopes : float array of shape (d, n_classes)
+    intercepts : float array of shape (n_classes,)
+    """
     rows = np.flatnonzero(codes >= 0)
     targets = 2.0 * (codes[rows, None] == np.arange(n_classes)) - 1
     centre, mean = T[rows].mean(axis=0), targets.mean(axis=0)
@@ -105,10 +155,12 @@ def ridge(T: Floats, codes: Ints, n_classes: int) -> Floats:
     gram = Q.T @ Q
     penalty = PENALTY * np.trace(gram) / len(rows)
     if not penalty > 0:
-        return np.full((len(T), n_classes), 1 / n_classes)
+        return np.zeros((T.shape[1], n_classes)), np.zeros(n_classes)
     gram[np.diag_indices_from(gram)] += penalty
-    values = (T - centre) @ np.linalg.solve(gram, Q.T @ (targets - mean)) + mean
-    return softmax(SHARPNESS * values / max(values.std(), np.finfo(np.float64).tiny))
+    slopes = np.linalg.solve(gram, Q.T @ (targets - mean))
+    intercepts = mean - centre @ slopes
+    spread = max((T @ slopes + intercepts).std(), np.finfo(np.float64).tiny)
+    return SHARPNESS * slopes / spread, SHARPNESS * intercepts / spread
 
 
 def softmax(values: Floats) -> Floats:

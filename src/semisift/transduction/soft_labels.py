@@ -26,7 +26,13 @@ from semisift._problem import Problem
 from semisift._threads import one_blas_thread
 from semisift.math import Floats, Ints
 from semisift.transduction.components import components
-from semisift.transduction.members import gaussian_classes, ridge
+from semisift.transduction.members import (
+    gaussian_classes,
+    gaussian_machines,
+    ridge,
+    ridge_machine,
+    said_by,
+)
 
 DIMENSIONS = (3, 5, 8, 12, 20, 30)
 
@@ -112,6 +118,7 @@ def label_components(
     weights = np.exp(POWER * (logs - logs.max()))
     weights /= weights.sum()
     shares = np.tensordot(weights, members, axes=1)
+    shares[0, codes >= 0] = np.eye(n_classes)[codes[codes >= 0]]  # to the last bit
     labels = shares.argmax(axis=2)
     unlabelled = np.flatnonzero(codes < 0)
     alike = [kappa(labels[0][unlabelled], own[unlabelled], range(n_classes)) for own in labels[1:]]
@@ -151,7 +158,7 @@ def _ask_members(
     Their shape is (n_members, n_sets, n, n_classes).
     """
     n_sets, n_rows = sets.shape
-    dimensions = sorted({min(d, T.shape[1]) for d in DIMENSIONS})
+    dimensions = dimensions_of(T)
     found = np.empty((len(dimensions) + 1, n_sets, n_rows, n_classes))
     held = (sets[:, :, None] == np.arange(n_classes)).astype(np.float64)
     step = max(1, MOST_VALUES // max(1, n_rows * n_classes))
@@ -163,6 +170,44 @@ def _ask_members(
         found[-1, number] = ridge(T, codes, n_classes)
     found[-1] = np.where(held.any(axis=2, keepdims=True), held, found[-1])
     return found
+
+
+def dimensions_of(T: Floats) -> list[int]:
+    """Return the numbers of components in which Gaussian classes are sought."""
+    return sorted({min(d, T.shape[1]) for d in DIMENSIONS})
+
+
+def find_machines(
+    T: Floats, codes: Ints, n_classes: int, class_prior: Floats | None = None
+) -> list[tuple[Floats, Floats]]:
+    """Return the slopes and intercepts of the members, for rows that are yet to come."""
+    held = (codes[None, :, None] == np.arange(n_classes)).astype(np.float64)
+    with one_blas_thread():
+        gaussian = [gaussian_machines(T[:, :d], held, class_prior) for d in dimensions_of(T)]
+        last = ridge_machine(T, codes, n_classes)
+    return [*((slopes[0], intercepts[0, 0]) for slopes, intercepts in gaussian), last]
+
+
+def shares_by(T: Floats, machines: list[tuple[Floats, Floats]], weights: Floats) -> Floats:
+    """Return the shares of the classes for rows, labelled or not, by members that were found.
+
+    Parameters
+    ----------
+    T : float array of shape (n, d)
+        Components of the rows.
+    machines : list
+        As `find_machines` returns them.
+    weights : float array of shape (n_members,)
+        Those of `SoftLabels`.
+
+    Returns
+    -------
+    float array of shape (n, n_classes)
+    """
+    with one_blas_thread():
+        said = (said_by(T[:, : len(slopes)], slopes, cut) for slopes, cut in machines)
+        parts = [weight * shares for weight, shares in zip(weights, said, strict=True)]
+    return np.asarray(sum(parts))
 
 
 def kappa(one: NDArray[Any], other: NDArray[Any], classes: Iterable[Any]) -> float:

@@ -41,7 +41,7 @@ from semisift._threads import one_blas_thread
 from semisift.math import Floats, Ints
 from semisift.transduction.components import ScaledRows, components, scaled_rows
 from semisift.transduction.members import gaussian_classes, ridge
-from semisift.transduction.soft_labels import DIMENSIONS
+from semisift.transduction.soft_labels import dimensions_of
 
 # Repetitions are worked on together as long as their components take no more values.
 MOST_VALUES = 1 << 22
@@ -97,7 +97,7 @@ def _label(
     all_held = np.broadcast_to(held, (len(orders), *held.shape))
     twins = T[orders]
     total = np.zeros(all_held.shape)
-    dimensions = sorted({min(d, T.shape[1]) for d in DIMENSIONS})
+    dimensions = dimensions_of(T)
     for d in dimensions:
         mine = np.broadcast_to(T[:, :d], (len(orders), len(T), d))
         both = np.concatenate([mine, twins[:, :, :d]], axis=2)

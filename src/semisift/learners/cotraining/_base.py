@@ -10,15 +10,12 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import check_is_fitted
 
 from semisift._labels import UNLABELLED
-from semisift._named import validate_again
-from semisift._problem import Problem, refuse_lost_on_conversion
-from semisift._semi_supervised import SemiSupervisedMixin
+from semisift._problem import Problem
 from semisift._sklearn import JOBS, HasMethods, fit_context, safe_indexing
+from semisift.learners._base import SemiSupervisedClassifier
 from semisift.learners.labelled_only import labelled_part
 from semisift.math.diversity import entropy_diversity
 
@@ -78,13 +75,12 @@ class Diagnosis(NamedTuple):
     end: Quality
 
 
-class CoTrainedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimator):
+class CoTrainedClassifier(SemiSupervisedClassifier):
     """Base class of the classifiers that label rows in a loop.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes of the labelled rows.
+    {classes_}
     transduction_ : ndarray of shape (n_samples,)
         Label of every row: its own, or the one that it was given; -1 where it was given none (None
         where the classes are no numbers).
@@ -94,13 +90,9 @@ class CoTrainedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimator):
         Iterations, the last of which may have found nothing to label.
     termination_condition_ : {"max_iter", "no_change", "all_labeled"}
         Why the loop ended.
-    n_features_in_ : int
-        Number of columns seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, where X has string column names.
+    {n_features_in_}
+    {feature_names_in_}
     """
-
-    labels_needed: ClassVar[Literal["two_classes"]] = "two_classes"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [None, HasMethods(["fit", "predict"])],
@@ -170,26 +162,6 @@ class CoTrainedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimator):
         equal = np.full(votes.shape, 1 / votes.shape[1])
         return np.asarray(np.divide(votes, total, out=equal, where=total > 0))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy on the labelled rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels; rows with -1, None or NaN are left out.
-        sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts for.
-
-        Returns
-        -------
-        accuracy : float
-        """
-        X, rows, truth = labelled_part(X, y)
-        if sample_weight is not None:
-            sample_weight = safe_indexing(sample_weight, rows)
-        return float(super().score(safe_indexing(X, rows), truth, sample_weight))
-
     def diagnose(self, X: Any, y: Any) -> Diagnosis:
         """Judge the committee on a test set, as it began and as it ended.
 
@@ -242,15 +214,6 @@ class CoTrainedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimator):
     def _n_tasks(self, problem: Problem) -> int | None:
         """Return how many items `_co_train` will pass through `_progress`; None if unknown."""
         return None
-
-    def _clean(self, X: Any) -> Any:
-        """Return rows to predict in the form of ``problem.X``."""
-        check_is_fitted(self)
-        refuse_lost_on_conversion(X)
-        X = validate_again(
-            self, X, accept_sparse=["csc", "csr"], dtype=None, ensure_all_finite=False
-        )
-        return Problem.build(X, feature_names=getattr(self, "feature_names_in_", None)).X
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -1,0 +1,105 @@
+"""The principal components of rows that were not there when the components were found."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_array, issparse
+
+from semisift._problem import Problem
+from semisift._threads import one_blas_thread
+from semisift.math import Floats
+from semisift.math.blocks import blocks
+from semisift.math.columns import column_moments, is_small
+from semisift.transduction.components import (
+    components,
+    log_of_shares,
+    scaled_rows,
+    units_and_factors,
+    usual_total,
+)
+from semisift.transduction.kind import kind_of_data
+
+# Rows farther away than this, in standard deviations, are taken as so far away.
+MOST = 1e100
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """How rows become components: the scale of the columns, and the loadings.
+
+    Attributes
+    ----------
+    usual : (float, float) or None
+        The total to which rows of counts are brought, as `usual_total` returns it; None for
+        measurements.
+    unit, centre, factor : float arrays of shape (p,)
+        Columns are divided by the first, less the second, times the third.
+    loadings : float array of shape (p, d)
+    """
+
+    usual: tuple[float, float] | None
+    unit: Floats
+    centre: Floats
+    factor: Floats
+    loadings: Floats
+
+    def place(self, X: Any) -> Floats:
+        """Return the components of rows.
+
+        Parameters
+        ----------
+        X : array or csc_array of shape (n, p)
+
+        Returns
+        -------
+        float array of shape (n, d)
+        """
+        with one_blas_thread():
+            if issparse(X) and not is_small(*X.shape):
+                return self._place_sparse(X.tocsc())
+            found = np.empty((X.shape[0], self.loadings.shape[1]))
+            for some in blocks(*X.shape):
+                rows = X[some].toarray() if issparse(X) else X[some].astype(np.float64)
+                rows = rows if self.usual is None else log_of_shares(rows, self.usual)
+                found[some] = self._scaled(rows) @ self.loadings
+            return found
+
+    def _scaled(self, rows: Floats) -> Floats:
+        """Return rows on the scale."""
+        with np.errstate(over="ignore"):
+            scaled = (rows / self.unit - self.centre) * self.factor
+        return np.clip(scaled, -MOST, MOST)
+
+    def _place_sparse(self, X: csc_array) -> Floats:
+        """Return the components of sparse rows: their zeros are counted, not multiplied."""
+        values = X.copy() if self.usual is None else log_of_shares(X, self.usual)
+        column = np.repeat(np.arange(X.shape[1]), np.diff(values.indptr))
+        with np.errstate(over="ignore"):
+            scaled = values.data / self.unit[column] * self.factor[column]
+        values.data = np.clip(scaled, -MOST, MOST)
+        return np.asarray(values @ self.loadings) - (self.centre * self.factor) @ self.loadings
+
+
+def find_axes(problem: Problem) -> Axes:
+    """Return the axes of the components of a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    Axes
+        Rows of the problem are placed where their components are: to rounding, or to the error of
+        the randomised range finder.
+    """
+    T, rows, X = components(problem), scaled_rows(problem), problem.X
+    unit, factor = units_and_factors(problem)
+    usual = usual_total(X) if kind_of_data(problem) == "counts" else None
+    centre = column_moments(X if usual is None else log_of_shares(X, usual), unit)[0]
+    squares = np.square(T).sum(axis=0)
+    with one_blas_thread():
+        loadings = rows.transposed_times(T).astype(np.float64, copy=False)
+    loadings /= np.where(squares > 0, squares, 1.0)
+    return Axes(usual, unit, centre, factor, loadings)
