@@ -92,10 +92,10 @@ def say_kind(ranker: FeatureRanker) -> str:
         return ""
     if kind == "counts":
         why = "no value is negative and at least half of them are zero"
-        what = "The values were left as they are. "
+        what = "Rows were brought to equal totals and logarithms taken where rows are labelled. "
     else:
         why = "some are negative, or most are not zero"
-        what = "They were scaled to [0, 1] where distances are computed. "
+        what = "They were standardised where rows are labelled. "
     if ranker.get_params(deep=False).get("rankers") is not None:
         what = ""
     copies = "Near-copies of better features were put last."
