@@ -295,7 +295,7 @@ def test_features_that_a_rule_selects_need_not_be_the_first():
     check(page)
     assert "confirmed</small></dt><dd>2</dd>" in page
     assert ">2 selected<" not in page  # no line between the second and the third
-    rows = re.findall(r'<td data-value="(\d)">(\w+)</td>', page)
+    rows = re.findall(r'<td class="word" data-value="(\d)">(\w+)</td>', page)
     assert rows == [("1", "confirmed"), ("3", "no"), ("1", "confirmed"), ("2", "tentative")]
     assert [text.get_text() for text in ranker.plot_scores(_axes()).texts][:1] == ["x0"]
     assert ">1 selected<" in page_of(ranker, X, select=1)

@@ -28,7 +28,7 @@ from semisift.report.uncertain import uncertain_rows
 MOST_PRINTED_ROWS = 50
 N_IN_NOTEBOOK = 10
 MOST_TABLE_ROWS = 1000
-MOST_MEMBERS = 25
+MOST_MEMBERS = 30
 
 
 def write_report(
