@@ -208,9 +208,9 @@ def test_the_page_lists_copies_escaped_and_folded():
     folded = re.findall(r"<details class=\"copies\"><summary>(.*?)</summary>(.*?)</details>", page)
     starts = [words.partition(":")[0] for words, _ in folded]
     assert starts == ["stands for 60 near-copies", "stands for 1 near-copy"]
-    assert folded[0][1].count("<li>") == 50
-    assert folded[0][1].endswith("and 10 more")
-    assert "The best 50 of each family are listed with the feature that stands for them" in page
+    assert folded[0][1].count("<li>") == 30
+    assert folded[0][1].endswith("and 30 more")
+    assert "The best 30 of each family are listed with the feature that stands for them" in page
     few = render(outcome_of(*fitted(5)[::2]))
     assert "They are listed with the feature that stands for them" in few
     assert folded[1][0].endswith(": <bdi>copy &amp; paste</bdi>")
