@@ -65,9 +65,9 @@ def test_scores_that_are_missing_or_infinite():
     assert "2 features have a single value and no score." in page
     assert "1 feature has no score." in page
     assert "2 features have an infinite score and stand outside the picture." in page
-    assert '<td>∞</td>' in page
-    assert '<td>-∞</td>' in page
-    assert '<td>none</td>' in page
+    assert "<td>∞</td>" in page
+    assert "<td>-∞</td>" in page
+    assert "<td>none</td>" in page
     assert "3 features have a single value and no score." in page_of(ranker)
 
 

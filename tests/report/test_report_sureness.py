@@ -263,7 +263,7 @@ def test_columns_of_the_table(assessed):
     share = ranker.selection_probability_[column]
     assert f'<td data-value="{share}">{share:.0%}</td>' in first
     for rank in ranker.part_rankings_[:, column]:
-        assert f'<td>{rank:g}</td>' in first
+        assert f"<td>{rank:g}</td>" in first
     assert f"among the best {ranker.assessment_.n_best}." in page
 
 
