@@ -385,6 +385,11 @@ def describe_few(labels: Labels) -> str:
     )
 
 
+def known_prior(given: Any, labels: Labels) -> NDArray[np.float64] | None:
+    """Return the class prior as given; None where it is not."""
+    return None if given is None else class_prior(given, labels)
+
+
 def class_prior(given: Any, labels: Labels) -> NDArray[np.float64]:
     """Return the class prior: as given, or the shares among the labelled rows."""
     if given is None:

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from semisift._base import FeatureRanker
-from semisift._labels import class_prior
+from semisift._labels import known_prior
 from semisift._problem import Problem
 from semisift.math import Floats
 from semisift.transduction.components import scaled_rows
@@ -99,9 +99,7 @@ class TransductiveScore(FeatureRanker):
 
     def _score(self, problem: Problem) -> Floats:
         labels = problem.labels
-        given = self.class_prior
-        prior = None if given is None else class_prior(given, labels)
-        found = find_soft_labels(problem, prior)
+        found = find_soft_labels(problem, known_prior(self.class_prior, labels))
         self.label_distributions_ = found.shares
         self.transduction_ = labels.classes[found.codes]
         self.confidence_ = found.confidence

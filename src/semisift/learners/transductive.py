@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._labels import class_prior
+from semisift._labels import known_prior
 from semisift._sklearn import fit_context
 from semisift.learners._base import SemiSupervisedClassifier
 from semisift.math import Floats
@@ -90,8 +90,8 @@ class TransductiveClassifier(SemiSupervisedClassifier):
         """
         problem = self._build_problem(X, y)
         self._check_labels(problem)
-        labels, given = problem.labels, self.class_prior
-        prior = None if given is None else class_prior(given, labels)
+        labels = problem.labels
+        prior = known_prior(self.class_prior, labels)
         # by the same way as rows that are yet to come, so that equal rows have equal shares
         self._axes = find_axes(problem)
         T = self._axes.place(problem.X)

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._labels import class_prior
+from semisift._labels import known_prior
 from semisift._problem import Problem
 from semisift.outcome.decisions import decide
 from semisift.outcome.samples import exchanged_rows, shuffled_labels, take_rows
@@ -116,8 +116,7 @@ def test_labels(
     labeller = scorer.ranker._labeller()
     if labeller is None:
         return try_labellings(scorer, problem, shuffled(problem, steps, n, seed))
-    given = labeller.class_prior
-    prior = None if given is None else class_prior(given, problem.labels)
+    prior = known_prior(labeller.class_prior, problem.labels)
     return try_twins(problem, seeds_of(steps, n, seed, LABEL_STREAM), prior)
 
 
