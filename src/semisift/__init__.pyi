@@ -20,6 +20,8 @@ from semisift.exceptions import GraphWarning as GraphWarning
 from semisift.exceptions import KernelsMissingWarning as KernelsMissingWarning
 from semisift.exceptions import NothingSelectedWarning as NothingSelectedWarning
 from semisift.exceptions import NothingUnlabelledWarning as NothingUnlabelledWarning
+from semisift.exceptions import SampledRowsWarning as SampledRowsWarning
+from semisift.exceptions import StoredRowsError as StoredRowsError
 from semisift.exceptions import TableError as TableError
 from semisift.exceptions import WorkerLostError as WorkerLostError
 from semisift.filters.c4 import C4 as C4
@@ -59,6 +61,7 @@ from semisift.model_selection import (
 )
 from semisift.registry import LEARNERS as LEARNERS
 from semisift.registry import METHODS as METHODS
+from semisift.stored.rows import StoredRows as StoredRows
 from semisift.wrappers.en_semifs import ENSemiFS as ENSemiFS
 from semisift.wrappers.fw_semifs import FWSemiFS as FWSemiFS
 from semisift.wrappers.sequential_forward import SequentialForward as SequentialForward

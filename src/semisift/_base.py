@@ -6,6 +6,7 @@ A ranker declares `labels_needed` and `_parameter_constraints` and implements on
 
 import os
 from abc import abstractmethod
+from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -21,11 +22,14 @@ from semisift._named import names_of, validate_again
 from semisift._problem import Problem
 from semisift._semi_supervised import SemiSupervisedMixin
 from semisift._sklearn import Interval, RealNotInt, StrOptions, at_least, fit_context
+from semisift._warnings import warn
+from semisift.exceptions import SampledRowsWarning
 from semisift.math.ranks import rank
 from semisift.math.redundancy import correlations_in_families, put_copies_last
 from semisift.math.structure import check_structure
 from semisift.outcome.mixin import RULES, CutoffMixin
 from semisift.outcome.shown import renderer
+from semisift.stored.rows import StoredRows, as_stored
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,6 +91,8 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         Names of the columns, where X is of `read_table` or has string column names.
     """
 
+    takes_stored = True
+    uses_statistics: ClassVar[bool] = False  # of unlabelled rows: extremes and spread alone
     labels_rows: ClassVar[bool] = False  # whether fit sets transduction_ and confidence_
     scores_are_places: ClassVar[bool] = False  # p, p - 1, ... instead of a measure
     most_picked: ClassVar[int] = 100  # one by one, where nobody asked for a number of columns
@@ -126,6 +132,8 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         return self._fit(X, y, self._build_problem(X, y))
 
     def _fit(self, X: Any, y: Any, problem: Problem) -> Self:
+        problem = self._limit(problem)
+        self._tell_sampled(problem)
         self._prepare_rule(problem)
         self._count_to_select(problem.n_features)
         self._check_labels(problem)
@@ -133,8 +141,22 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         n_tasks = None if n_own is None else n_own + self._n_repetitions()
         with self._watched(X, y, n_tasks):
             self._set_ranking(problem, self._score(problem))
-            self._decide(problem)
+            self._decide(replace(problem, whole=None) if problem.whole else problem)
         return self
+
+    def _limit(self, problem: Problem) -> Problem:
+        """Return the rows that the ranking is made from: of very many unlabelled ones, some."""
+        return problem.with_statistics_of_all() if self.uses_statistics else problem
+
+    def _tell_sampled(self, problem: Problem) -> None:
+        if problem.whole is None or self.uses_statistics or hasattr(self, "max_unlabelled"):
+            return
+        n_held, n_all = len(problem.labels.unlabelled), len(problem.all_labels.unlabelled)
+        warn(
+            f"{type(self).__name__} holds its rows in memory: {n_held:,} of {n_all:,} unlabelled "
+            "rows, drawn at random, stand for all.",
+            SampledRowsWarning,
+        )
 
     def _set_ranking(self, problem: Problem, scores: NDArray[np.floating]) -> None:
         """Set what every ranker has after a fit, from the scores of the columns."""
@@ -252,10 +274,23 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         -------
         X_selected : {array, data frame, sparse matrix} of shape (n_samples, n_selected)
         """
+        if (stored := as_stored(X)) is not None:
+            return self._transform_stored(stored)
         check_structure(X)
         if names_of(X) is None or not hasattr(self, "feature_names_in_"):
             return super().transform(X)
         return self._transform(validate_again(self, X, dtype=None, accept_sparse="csr"))
+
+    def _transform_stored(self, rows: StoredRows) -> Any:
+        chosen = self.get_support(indices=True)
+        if rows.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        if not len(chosen):  # as scikit-learn does, with its warning
+            return super().transform(rows.take(np.arange(len(rows))))
+        return rows.columns(chosen)
 
     def inverse_transform(self, X: Any) -> Any:
         """Put zeros where columns were left out.

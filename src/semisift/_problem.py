@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, issparse
+from scipy.sparse import csc_array, csr_array, issparse
 from sklearn import get_config
 
 from semisift._labels import Labels, Pairs, pairs_from_labels, parse_labels, parse_pairs
@@ -20,7 +20,10 @@ from semisift.math.columns import extremes, power_of_two, some_rows, spans
 from semisift.math.given_graph import given_graph
 from semisift.math.graph import Graph, GraphOptions, cure, neighbour_graph
 from semisift.math.neighbours import distinct_rows
+from semisift.math.streams import stream_words
 from semisift.math.structure import check_structure
+from semisift.stored.rows import StoredRows, float_type
+from semisift.stored.statistics import column_statistics
 
 # Columns are worked on in blocks of about this many values, 8 MB as float64.
 BLOCK_VALUES = 1 << 20
@@ -29,6 +32,28 @@ MOST_COLUMNS_NAMED = 5
 
 # Separates the draw of unlabelled rows from the draws a method makes with the same seed.
 ROW_STREAM = 0x726F77
+
+# Of more unlabelled rows so many stand for all, with methods that have no smaller number of their
+# own: the choice does not depend on where the rows are stored, nor on how much memory is free.
+MOST_HELD = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """All rows of a table, of which a problem holds some.
+
+    Attributes
+    ----------
+    rows : StoredRows
+    labels : Labels
+        Of all rows.
+    held : int array
+        The rows that the problem holds, ascending.
+    """
+
+    rows: StoredRows
+    labels: Labels
+    held: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +74,11 @@ class Problem:
         Pairs of rows that the user gave, besides those that follow from the labels.
     graph_source : Problem or None
         The problem of the same rows whose columns make the neighbour graphs; None is this one.
+    whole : Whole or None
+        All rows, where the problem holds some of them.
+    numbers : int array of shape (n_rows,) or None
+        The numbers of the rows in the table that they were taken from, by which some of them are
+        drawn; None counts from 0.
     """
 
     X: Any
@@ -57,6 +87,8 @@ class Problem:
     feature_names: NDArray[Any] | None = None
     given_pairs: Pairs | None = None
     graph_source: "Problem | None" = None
+    whole: Whole | None = None
+    numbers: NDArray[np.integer] | None = None
 
     @classmethod
     def build(
@@ -96,6 +128,55 @@ class Problem:
         given = parse_pairs(must_link, cannot_link, labels) if has_pairs else None
         return cls(clean, labels, seed, names, given)
 
+    @classmethod
+    def of_stored(
+        cls,
+        rows: StoredRows,
+        y: Any = None,
+        *,
+        seed: int = 0,
+        max_unlabelled: int = MOST_HELD,
+        must_link: Any = None,
+        cannot_link: Any = None,
+    ) -> "Problem":
+        """Take the labelled rows and some of the unlabelled ones, and know of all.
+
+        Parameters
+        ----------
+        rows : StoredRows
+        y : array-like or None
+        seed : int
+        max_unlabelled : int
+            Unlabelled rows that are held in memory.
+        must_link, cannot_link : array-like of shape (k, 2), optional
+            Pairs of row numbers, whose rows are held as well.
+
+        Returns
+        -------
+        Problem
+        """
+        labels = parse_labels(y, len(rows))
+        held = draw_rows(labels, max_unlabelled, seed)
+        given = None
+        if must_link is not None or cannot_link is not None:
+            pairs = parse_pairs(must_link, cannot_link, labels)
+            held = np.union1d(held, np.concatenate([*pairs.must_link, *pairs.cannot_link, held]))
+            moved = [np.searchsorted(held, each) for each in (pairs.must_link, pairs.cannot_link)]
+            given = Pairs(*(each.astype(np.int32) for each in moved))
+        taken = rows.once("sample", joblib.hash(held), lambda: _parts(rows.take(held)))
+        X = _clean_taken(taken, (len(held), rows.shape[1]))
+        some = Labels(labels.codes[held], labels.classes)
+        whole = Whole(rows, labels, held)
+        return cls(X, some, seed, rows.feature_names, given, whole=whole, numbers=held)
+
+    def with_statistics_of_all(self) -> "Problem":
+        """Let the extremes and the spread of the columns be those over all rows."""
+        if self.whole is not None:
+            found = column_statistics(self.whole.rows)
+            self.__dict__["spans"] = found.spans
+            self.__dict__["spread"] = found.spread
+        return self
+
     @cached_property
     def pairs(self) -> Pairs:
         """All pairs: those that follow from the labels and those that were given, each once.
@@ -116,7 +197,23 @@ class Problem:
         X = _clean_sparse(self.X[rows]) if self.is_sparse else some_rows(self.X, rows)
         labels = Labels(self.labels.codes[rows], self.labels.classes)
         source = None if self.graph_source is None else self.graph_source.part(rows)
-        return Problem(X, labels, self.seed, self.feature_names, graph_source=source)
+        numbers = rows if self.numbers is None else self.numbers[rows]
+        return Problem(
+            X, labels, self.seed, self.feature_names, graph_source=source, numbers=numbers
+        )
+
+    def limited(self, max_unlabelled: int | None) -> "Problem":
+        """Return the problem of `some_rows`, which knows all rows; itself if these are all."""
+        rows = self.some_rows(max_unlabelled)
+        if len(rows) == self.n_rows:
+            return self
+        if len(rows) not in self._parts:
+            self._parts[len(rows)] = self._limited(rows)
+        return self._parts[len(rows)]
+
+    def _limited(self, rows: NDArray[np.int64]) -> "Problem":
+        whole = self.whole or Whole(StoredRows(self.X), self.labels, np.arange(self.n_rows))
+        return replace(self.part(rows), whole=replace(whole, held=whole.held[rows]))
 
     def with_labels(self, labels: Labels, given_pairs: Pairs | None, seed: int) -> "Problem":
         """Return the problem of the same rows with other labels, and the same graphs."""
@@ -127,12 +224,13 @@ class Problem:
         return other
 
     def some_rows(self, max_unlabelled: int | None) -> NDArray[np.int64]:
-        """Return all labelled rows and at most so many unlabelled ones, drawn by the seed."""
-        rows = self.labels.unlabelled
-        if max_unlabelled is None or len(rows) <= max_unlabelled:
-            return np.arange(self.n_rows)
-        drawn = np.random.default_rng([self.seed, ROW_STREAM]).permutation(rows)[:max_unlabelled]
-        return np.sort(np.concatenate([self.labels.labelled, drawn])).astype(np.int64)
+        """Return all labelled rows and at most so many unlabelled ones; see `draw_rows`."""
+        return draw_rows(self.labels, max_unlabelled, self.seed, self.numbers)
+
+    @property
+    def all_labels(self) -> Labels:
+        """The labels of all rows, also of those that the problem does not hold."""
+        return self.labels if self.whole is None else self.whole.labels
 
     @property
     def n_rows(self) -> int:
@@ -184,6 +282,10 @@ class Problem:
         classes = self.labels.classes.tolist()
         found: str = joblib.hash([values, X.shape, self.labels.codes, classes, self.seed])
         return found
+
+    @cached_property
+    def _parts(self) -> dict[int, "Problem"]:
+        return {}
 
     @cached_property
     def _graphs(self) -> dict[tuple[GraphOptions, int], tuple[Any, Graph]]:
@@ -240,6 +342,38 @@ class Problem:
         return graph
 
 
+def draw_rows(
+    labels: Labels,
+    max_unlabelled: int | None,
+    seed: int,
+    numbers: NDArray[np.integer] | None = None,
+) -> NDArray[np.int64]:
+    """Return all labelled rows and at most so many unlabelled ones, ascending.
+
+    The unlabelled rows are those whose numbers have the smallest hashes with the seed. So neither
+    the way in which rows are stored nor those who read them change the draw, and a smaller draw is
+    part of a larger one.
+
+    Parameters
+    ----------
+    labels : Labels
+    max_unlabelled : int or None
+    seed : int
+    numbers : int array of shape (n_rows,), optional
+        The numbers of the rows; else they count from 0.
+
+    Returns
+    -------
+    int array
+    """
+    rows = labels.unlabelled
+    if max_unlabelled is None or len(rows) <= max_unlabelled:
+        return np.arange(len(labels.codes))
+    words = stream_words(seed, 0, ROW_STREAM, rows if numbers is None else numbers[rows])
+    drawn = rows[np.argsort(words, kind="stable")[:max_unlabelled]]
+    return np.sort(np.concatenate([labels.labelled, drawn])).astype(np.int64)
+
+
 def _dense_spread(X: NDArray[np.floating]) -> NDArray[np.float64]:
     n_rows = len(X)
     zero = X == 0
@@ -269,14 +403,14 @@ def _clean_dense(X: NDArray[Any], names: NDArray[Any] | None) -> NDArray[np.floa
     if X.dtype.kind in "OUST":
         _refuse_non_numbers(X, names)
     with np.errstate(over="ignore"):  # what does not fit becomes infinite and is reported below
-        clean = np.asarray(X, dtype=_float_type(X.dtype), order="F").view()
+        clean = np.asarray(X, dtype=float_type(X.dtype), order="F").view()
     clean.flags.writeable = False
     return clean
 
 
 def _clean_sparse(X: Any) -> csc_array:
     X = X.tocsc()
-    X = X.astype(_float_type(X.dtype), copy=False)
+    X = X.astype(float_type(X.dtype), copy=False)
     if not X.has_canonical_format or np.count_nonzero(X.data) < X.nnz:
         X = X.copy()
         X.sum_duplicates()
@@ -287,17 +421,23 @@ def _clean_sparse(X: Any) -> csc_array:
     return csc_array(tuple(parts), shape=X.shape)
 
 
+def _parts(X: Any) -> dict[str, NDArray[Any]]:
+    """Return the arrays of which rows consist."""
+    if issparse(X):
+        return {name: getattr(X, name) for name in ("data", "indices", "indptr")}
+    return {"values": X}
+
+
+def _clean_taken(parts: dict[str, NDArray[Any]], shape: tuple[int, int]) -> Any:
+    """Return rows of these parts as a problem holds them."""
+    if "values" in parts:
+        return _clean_dense(parts["values"], None)
+    return _clean_sparse(csr_array((parts["data"], parts["indices"], parts["indptr"]), shape))
+
+
 def _narrow_index(index: NDArray[np.integer]) -> NDArray[np.integer]:
     fits = len(index) == 0 or index.max() <= np.iinfo(np.int32).max
     return index.astype(np.int32, copy=False) if fits else index
-
-
-def _float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return float32 for what it holds exactly (booleans, short integers), else float64."""
-    if dtype.kind not in "biufO":
-        raise ValueError(f"X must hold numbers: got an array of dtype {dtype}.")
-    short = dtype.kind != "O" and np.result_type(dtype, np.float32) == np.float32
-    return np.dtype(np.float32 if short else np.float64)
 
 
 def _refuse_non_numbers(X: NDArray[Any], names: NDArray[Any] | None) -> None:
@@ -382,11 +522,6 @@ def refuse_lost_on_conversion(X: Any) -> None:
     """
     check_structure(X)
     library = type(X).__module__.partition(".")[0]
-    if library == "dask":
-        raise TypeError(
-            f"X must be in memory: got dask's {type(X).__name__}, which would be loaded whole. If "
-            "it fits, say so: X.compute()."
-        )
     if library == "anndata":
         raise TypeError(
             f"X must be a matrix: got anndata's {type(X).__name__}. Give its matrix and labels, "

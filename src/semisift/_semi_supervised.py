@@ -8,12 +8,14 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from semisift._docs import fill_slots
-from semisift._labels import describe_few
+from semisift._labels import describe_few, parse_labels
+from semisift._memory import in_words
 from semisift._named import names_of
-from semisift._problem import Problem, refuse_lost_on_conversion
+from semisift._problem import MOST_HELD, Problem, refuse_lost_on_conversion
 from semisift._sklearn import WatchedMixin
 from semisift._warnings import warn
-from semisift.exceptions import NothingUnlabelledWarning
+from semisift.exceptions import NothingUnlabelledWarning, SampledRowsWarning, StoredRowsError
+from semisift.stored.rows import COPIES, StoredRows, as_stored
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
@@ -25,6 +27,7 @@ class SemiSupervisedMixin(WatchedMixin):
     keywords only, is made of them, unless a class or a base of it brings its own.
     """
 
+    takes_stored: ClassVar[bool] = False  # rows that do not fit into memory
     labels_needed: ClassVar[Literal["none", "optional", "two_classes"]] = "optional"
     random_state: Any
 
@@ -36,8 +39,14 @@ class SemiSupervisedMixin(WatchedMixin):
         fill_slots(cls)
 
     def _build_problem(self, X: Any, y: Any, **pairs: Any) -> Problem:
-        refuse_lost_on_conversion(X)
-        names = names_of(X)
+        stored = as_stored(X)
+        if stored is not None:
+            if not stored.fits():
+                return self._build_stored(stored, y, **pairs)
+            names, X = stored.feature_names, stored.load()
+        else:
+            refuse_lost_on_conversion(X)
+            names = names_of(X)
         has_pairs = any(part is not None for part in pairs.values())
         X = validate_data(
             self,
@@ -56,6 +65,41 @@ class SemiSupervisedMixin(WatchedMixin):
             seed=_seed(self.random_state),
             feature_names=getattr(self, "feature_names_in_", None),
             **pairs,
+        )
+
+    def _build_stored(self, rows: StoredRows, y: Any, **pairs: Any) -> Problem:
+        """Return the problem of rows that do not fit into memory: it holds some of them."""
+        name = type(self).__name__
+        if not self.takes_stored:
+            raise StoredRowsError(
+                f"{name} holds all rows in memory: {rows.source.name} needs "
+                f"{in_words(COPIES * rows.n_bytes)} and {in_words(rows.usable)} may be used. Fit "
+                "it to some of the rows, and predict the others a block at a time."
+            )
+        y = None if self.labels_needed == "none" else y
+        self.n_features_in_ = rows.shape[1]
+        self.__dict__.pop("feature_names_in_", None)
+        if rows.feature_names is not None:
+            self.feature_names_in_ = rows.feature_names
+        labelled = len(parse_labels(y, len(rows)).labelled)
+        most = rows.most_held - labelled
+        if most < 0:
+            raise StoredRowsError(
+                f"{name} holds the labelled rows in memory: {labelled:,} of them need "
+                f"{in_words(int(COPIES * rows.n_bytes * labelled / len(rows)))} and "
+                f"{in_words(rows.usable)} may be used. Allow more memory, or hide some labels."
+            )
+        wanted = min(MOST_HELD, most)
+        needed = min(MOST_HELD, len(rows) - labelled, getattr(self, "max_unlabelled", None) or most)
+        if wanted < needed:
+            warn(
+                f"{in_words(rows.usable)} of memory hold {wanted:,} unlabelled rows of "
+                f"{rows.source.name}, where {needed:,} would be used: the ranking differs from "
+                "one with more memory.",
+                SampledRowsWarning,
+            )
+        return Problem.of_stored(
+            rows, y, seed=_seed(self.random_state), max_unlabelled=wanted, **pairs
         )
 
     def _check_labels(self, problem: Problem) -> None:

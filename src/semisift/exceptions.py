@@ -25,6 +25,14 @@ class NothingUnlabelledWarning(UserWarning):
     """Every row is labelled, so a semi-supervised method works as a supervised one."""
 
 
+class SampledRowsWarning(UserWarning):
+    """A method that holds its rows in memory was given a sample of rows that stay on disk."""
+
+
+class StoredRowsError(ValueError):
+    """Rows that stay on disk or on a cluster cannot be used; the message names the chunk."""
+
+
 class TableError(ValueError):
     """A file cannot be read as a table, or what it holds cannot be ranked as it stands.
 

@@ -9,7 +9,7 @@ from sklearn import config_context
 from sklearn.naive_bayes import GaussianNB
 
 from semisift import LEARNERS, METHODS, S3VMRFE, CoForest, PCTForestImportance, kernels
-from semisift._committee.estimators import VOTE
+from semisift._committee.permutation import VOTE
 from semisift.embedded._machines import Machines, one_class
 from semisift.kernels.plain import dual as numpy_dual
 from semisift.kernels.plain import pct as numpy_pct

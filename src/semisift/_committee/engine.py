@@ -97,6 +97,15 @@ class Committee:
         self._pool = None
         self._stack.__exit__(*error)
 
+    def map_here(
+        self, task: Callable[..., Any], blocks: Sequence[Any], *shared: Any
+    ) -> Iterator[Any]:
+        """Yield the same as `map`, in this process: what is shared is used once."""
+        if self._pool is None or self.is_remote:
+            yield from (task(block, *shared) for block in blocks)
+        else:
+            yield from self._pool.map(lambda block: task(block, *shared), blocks)
+
     def map(self, task: Callable[..., Any], blocks: Sequence[Any], *shared: Any) -> Iterator[Any]:
         """Yield ``task(block, *shared)`` of every block, in member order.
 
@@ -112,9 +121,7 @@ class Committee:
         ------
         object
         """
-        if self._pool is None:
-            yield from (task(block, *shared) for block in blocks)
-        elif self.is_remote:
+        if self._pool is not None and self.is_remote:
             yield from self._pool(joblib.delayed(task)(block, *shared) for block in blocks)
         else:
-            yield from self._pool.map(lambda block: task(block, *shared), blocks)
+            yield from self.map_here(task, blocks, *shared)

@@ -16,7 +16,7 @@ The results depend neither on blocks nor on threads, as far as the estimator's d
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,9 +34,6 @@ from semisift._threads import one_openmp_thread
 from semisift.math.columns import extremes, is_small, power_of_two
 from semisift.math.masks import unmask
 from semisift.math.streams import Purpose, draw_below, surest
-
-# One vote in the fixed-point arithmetic of probability votes.
-VOTE = 65536
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +73,17 @@ class EstimatorBlock(BaseBlock):
         voted = out_of_bag if rows is None else out_of_bag | rows
         votes = np.zeros((setting.n_rows, setting.labels.n_classes), dtype=np.int64)
         for _, member, own, X in self._on_rows(setting, voted):
-            if probability:
-                shares = member.class_shares(X, setting.labels.n_classes)
-                votes[own] += np.floor(VOTE * shares + 0.5).astype(np.int64)
-            else:
-                votes[own, member.predict(X)] += 1
+            votes[own] += member.cast(X, votes.shape[1], probability)
+        return votes
+
+    @one_openmp_thread()
+    def vote_on(self, setting: "EstimatorSetting", probability: bool, X: Any) -> NDArray[np.int64]:
+        """Return the summed votes of all members on other rows, as of `TreeBlock.vote_on`."""
+        other = replace(setting, X=X.tocsr() if issparse(X) and setting.draws_at_nodes else X)
+        votes = np.zeros((X.shape[0], setting.labels.n_classes), dtype=np.int64)
+        every = np.arange(X.shape[0])
+        for member in self.members(setting):
+            votes += member.cast(other.take(every, member.columns), votes.shape[1], probability)
         return votes
 
     @one_openmp_thread()

@@ -56,6 +56,24 @@ class TreeBlock(BaseBlock):
         how = setting.labels.n_classes, probability
         return kernels.votes.vote(setting.columns, self.trees(setting), voted, *how)
 
+    def vote_on(self, setting: "TreeSetting", probability: bool, X: Any) -> NDArray[np.int64]:
+        """Return the summed votes of all members on rows that are not those of the setting.
+
+        Parameters
+        ----------
+        setting : TreeSetting
+        probability : bool
+        X : Fortran-ordered array or csc_array
+
+        Returns
+        -------
+        int64 array of shape (number of rows, n_classes)
+        """
+        everyone = np.ones((1, X.shape[0]), dtype=bool)
+        rows = np.repeat(row_mask(everyone), self.stop - self.start, axis=0)
+        columns, how = kernels.columns.Columns(X), (setting.labels.n_classes, probability)
+        return kernels.votes.vote(columns, self.trees(setting), rows, *how)
+
     def pick_own(
         self,
         setting: "TreeSetting",

@@ -16,6 +16,10 @@ N_PERMUTATIONS = 5
 STACK_BYTES = 1 << 26
 
 
+# One vote in the fixed-point arithmetic of probability votes.
+VOTE = 65536
+
+
 class Member(NamedTuple):
     """A fitted estimator, its number in the committee and the columns that it was given."""
 
@@ -38,6 +42,12 @@ class Member(NamedTuple):
             # an estimator that divides by a vanishing variance gives NaN: no share at all
             shares[:, self.estimator.classes_] = np.nan_to_num(self.estimator.predict_proba(X))
         return shares
+
+    def cast(self, X: Any, n_classes: int, probability: bool) -> NDArray[np.int64]:
+        """Return the votes on each row: one for a class, or shares in units of 1 / 65536."""
+        if probability:
+            return np.floor(VOTE * self.class_shares(X, n_classes) + 0.5).astype(np.int64)
+        return (self.predict(X)[:, None] == np.arange(n_classes)).astype(np.int64)
 
     def judge(self, X: Any, n_classes: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Return the predicted class codes and the probability of each."""

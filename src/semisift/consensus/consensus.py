@@ -25,7 +25,7 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 
 from semisift._base import FeatureRanker
-from semisift._problem import Problem
+from semisift._problem import MOST_HELD, Problem
 from semisift._sklearn import JOBS, MOST_MEMBERS, Interval, StrOptions, at_least, check_params
 from semisift.consensus.parts import check_rankers, default_rankers, weigh_by_trust
 from semisift.transduction.kind import kind_of_data
@@ -154,6 +154,9 @@ class Consensus(FeatureRanker):
     max_unlabelled: int | None = 2000
     n_jobs: int | None = None
     redundancy_threshold: Any = "auto"
+
+    def _limit(self, problem: Problem) -> Problem:
+        return problem.limited(MOST_HELD)
 
     def _n_tasks(self, problem: Problem) -> int | None:
         parts = [ranker._n_tasks(problem) for _, ranker in self._new_rankers()]

@@ -61,7 +61,7 @@ def weigh_by_trust(rankers: Sequence[FeatureRanker], problem: Problem) -> Floats
         return weights
     stable = float(np.clip(soft.stability_, NEAREST, 1 - NEAREST))
     odds = stable / (1 - stable)
-    rows, classes = problem.labels.unlabelled, problem.labels.classes
+    rows, classes = problem.all_labels.unlabelled, problem.labels.classes
     for place, ranker in enumerate(rankers):
         if ranker is soft:
             weights[place] = odds

@@ -47,19 +47,40 @@ def decide(
     >>> decide(np.array([[3, 2], [0, 0]]))
     CommitteeVerdict(label=array([ 0, -1], dtype=int32), confidence=array([0.6, 0. ]))
     """
+    return settle(votes, class_factors(votes, prior, labelled_shares))
+
+
+def class_factors(
+    votes: NDArray[np.int64],
+    prior: NDArray[np.float64] | None = None,
+    labelled_shares: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64] | None:
+    """Return what `decide` scales the votes of each class by; None leaves them as they are."""
+    usable, share = _shares(votes)
+    if prior is None and has_collapsed(share.argmax(axis=1)[usable], labelled_shares):
+        prior = np.full(votes.shape[1], 1 / votes.shape[1])
+    if prior is None or not usable.any():
+        return None
+    mass = share[usable].mean(axis=0)
+    return np.divide(prior, mass, out=np.zeros_like(mass), where=mass > 0)
+
+
+def settle(votes: NDArray[np.int64], factors: NDArray[np.float64] | None) -> CommitteeVerdict:
+    """Return the winner of each row's votes and its share, with the votes of a class scaled."""
+    usable, share = _shares(votes)
+    if factors is not None:
+        share = share * factors
+        total = share.sum(axis=1)
+        share /= np.where(total > 0, total, 1.0)[:, None]
+    label = np.where(usable, share.argmax(axis=1), -1).astype(np.int32)
+    return CommitteeVerdict(label, np.where(usable, share.max(axis=1, initial=0), 0.0))
+
+
+def _shares(votes: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Return which rows have votes, and the shares of the classes in them."""
     total = votes.sum(axis=1)
     usable = total > 0
-    share = votes / np.where(usable, total, 1)[:, None]
-    winner = share.argmax(axis=1)
-    if prior is None and has_collapsed(winner[usable], labelled_shares):
-        prior = np.full(votes.shape[1], 1 / votes.shape[1])
-    if prior is not None and usable.any():
-        mass = share[usable].mean(axis=0)
-        share = share * np.divide(prior, mass, out=np.zeros_like(mass), where=mass > 0)
-        share /= np.where(usable, share.sum(axis=1), 1)[:, None]
-        winner = share.argmax(axis=1)
-    label = np.where(usable, winner, -1).astype(np.int32)
-    return CommitteeVerdict(label, np.where(usable, share.max(axis=1, initial=0), 0.0))
+    return usable, votes / np.where(usable, total, 1)[:, None]
 
 
 def has_collapsed(winner: NDArray[np.integer], labelled_shares: NDArray[np.float64] | None) -> bool:

@@ -10,18 +10,20 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array, issparse
 
 from semisift._base import FeatureRanker
 from semisift._committee.blocks import Importance, count_quotas
-from semisift._committee.engine import features_to_draw
+from semisift._committee.engine import Committee, features_to_draw
 from semisift._committee.members import Block, build_setting, new_blocks
 from semisift._labels import class_prior
-from semisift._problem import Problem
+from semisift._problem import MOST_HELD, Problem
 from semisift._sklearn import HasMethods, Interval, StrOptions, at_least
 from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin, add_up, measure
-from semisift.ensembles._votes import decide, sort_confident
+from semisift.ensembles._votes import class_factors, decide, settle, sort_confident
 from semisift.math.masks import row_mask
 from semisift.math.subspaces import KINDS
 
@@ -104,6 +106,7 @@ class SSFI(CommitteeMixin, FeatureRanker):
         takes the shares among the labelled rows for the growth. If given, the votes are also scaled
         towards these shares, which helps where they are known: the mix of classes among a few
         labelled rows is rarely the true one. (Not with ``variant="paper"``.)
+    {max_unlabelled (labelling)}
     {estimator (for trees)}
     {max_depth}
     {permutation}
@@ -162,6 +165,7 @@ class SSFI(CommitteeMixin, FeatureRanker):
         "max_iter": [StrOptions({"auto"}), at_least(0)],
         "growth": [Interval(Real, 0, None, closed="neither")],
         "class_prior": [None, "array-like", dict],
+        "max_unlabelled": [None, at_least(2)],
         "estimator": [None, HasMethods(["fit", "predict"])],
         "variant": [StrOptions({"default", "paper"})],
     }
@@ -172,11 +176,15 @@ class SSFI(CommitteeMixin, FeatureRanker):
     max_iter: int | Literal["auto"] = "auto"
     growth: float = 1
     class_prior: Any = None
+    max_unlabelled: int | None = MOST_HELD
     estimator: Any = None
     max_depth: int | None = None
     permutation: Literal["expected", "sampled"] = "expected"
     variant: Literal["default", "paper"] = "default"
     n_jobs: int | None = None
+
+    def _limit(self, problem: Problem) -> Problem:
+        return problem.limited(self.max_unlabelled)
 
     def _n_tasks(self, problem: Problem) -> int:
         return self._n_rounds(problem) + 2
@@ -188,6 +196,7 @@ class SSFI(CommitteeMixin, FeatureRanker):
         return min(int(self.max_iter), len(problem.labels.unlabelled) + 1)
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
+        problem = self._limit(problem)
         reading = VARIANTS[self.variant]
         labels = problem.labels
         prior = class_prior(self.class_prior, labels)
@@ -242,6 +251,11 @@ class SSFI(CommitteeMixin, FeatureRanker):
                 label[unlabelled], confidence[unlabelled] = verdict
                 # nobody has an opinion: the most frequent class, with no confidence
                 label[label < 0] = labels.counts.argmax()
+            if problem.whole is not None:
+                factors = class_factors(votes[unlabelled], **scaled)
+                label, confidence = label_others(
+                    problem, committee, blocks, how, factors, (label, confidence)
+                )
             for _ in steps:  # to the end of the bar, also where the rounds stopped early
                 pass
 
@@ -250,7 +264,8 @@ class SSFI(CommitteeMixin, FeatureRanker):
         self.oob_agreement_ = mean_agreement(parts)
         self.n_draws_ = np.sum([part.draws for part in parts], axis=0)
         divisor = self.n_draws_ if reading.per_draw else committee.n_members
-        return add_up(parts, divisor, problem.n_features)
+        scores = add_up(parts, divisor, problem.n_features)
+        return scores if problem.whole is None else np.where(problem.constant, np.nan, scores)
 
 
 # What travels to the blocks -----------------------------------------------------------------------
@@ -263,6 +278,11 @@ def cast_votes(
     return block.vote(setting, probability, rows)
 
 
+def vote_on(block: Block, setting: Any, probability: bool, X: Any) -> NDArray[np.int64]:
+    """Let each member vote on rows that the committee does not hold."""
+    return block.vote_on(setting, probability, X)
+
+
 def co_train(
     block: Block, setting: Any, probability: bool, choice: tuple[NDArray[Any], ...]
 ) -> tuple[Block, NDArray[np.int64], bool]:
@@ -272,6 +292,58 @@ def co_train(
     slots = np.repeat(np.arange(len(quotas), dtype=np.int32), quotas)
     block = block.with_picks(rows, np.broadcast_to(slots, rows.shape))
     return block, block.vote(setting, probability), bool((rows >= 0).any())
+
+
+# The rows that no member has seen -----------------------------------------------------------------
+
+
+def label_others(
+    problem: Problem,
+    committee: Committee,
+    blocks: Sequence[Block],
+    how: tuple[Any, bool],
+    factors: NDArray[np.float64] | None,
+    known: tuple[NDArray[np.int32], NDArray[np.float64]],
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Let all members vote on the rows that the problem does not hold, in one pass.
+
+    Parameters
+    ----------
+    problem : Problem
+        One that knows all rows.
+    committee : Committee
+    blocks : sequence of Block
+    how : (Setting, bool)
+    factors : float array of shape (n_classes,) or None
+        What the votes of each class are scaled by.
+    known : (int array, float array)
+        Label and confidence of the rows that it holds.
+
+    Returns
+    -------
+    label : int array of shape (n,)
+        Of all rows.
+    confidence : float array of shape (n,)
+    """
+    whole = problem.whole
+    assert whole is not None
+
+    def go_through() -> dict[str, NDArray[Any]]:
+        label = np.empty(len(whole.rows), dtype=np.int32)
+        confidence = np.empty(len(whole.rows))
+        for start, rows in whole.rows.blocks("votes", whole.rows.many_rows):
+            X = csc_array(rows) if issparse(rows) else np.asfortranarray(rows)
+            votes: Any = sum(committee.map_here(vote_on, blocks, *how, X))
+            own = slice(start, start + len(votes))
+            label[own], confidence[own] = settle(votes, factors)
+        return {"label": label, "confidence": confidence}
+
+    picks = [(block.start, block.stop, block.picks, block.pick_labels) for block in blocks]
+    about = joblib.hash([problem.fingerprint, picks, how[1], factors, how[0].n_drawn])
+    made = whole.rows.once("votes", about, go_through)
+    label, confidence = made["label"].copy(), made["confidence"].copy()
+    label[whole.held], confidence[whole.held] = known
+    return label, confidence
 
 
 def mean_agreement(parts: list[Importance]) -> float:

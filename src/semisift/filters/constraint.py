@@ -75,6 +75,7 @@ class ConstraintScore(PairRanker):
     """
 
     labels_needed = "two_classes"
+    uses_statistics = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PairRanker._parameter_constraints,

@@ -55,6 +55,7 @@ class FisherScore(FeatureRanker):
     """
 
     labels_needed = "two_classes"
+    uses_statistics = True
 
     def _score(self, problem: Problem) -> Floats:
         moments = class_moments(problem)

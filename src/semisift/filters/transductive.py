@@ -21,9 +21,11 @@ import numpy as np
 
 from semisift._base import FeatureRanker
 from semisift._labels import known_prior
-from semisift._problem import Problem
-from semisift.math import Floats
+from semisift._problem import MOST_HELD, Problem
+from semisift._sklearn import at_least
+from semisift.math import Bools, Floats
 from semisift.transduction.components import scaled_rows
+from semisift.transduction.everyone import label_everyone
 from semisift.transduction.soft_labels import find_soft_labels
 
 
@@ -44,6 +46,7 @@ class TransductiveScore(FeatureRanker):
     class_prior : array-like of shape (n_classes,) or dict, default=None
         The shares of the classes among all rows, in the order of ``classes_`` or by label. None
         estimates them from the rows, halfway to equal shares.
+    {max_unlabelled (labelling)}
     {redundancy_threshold}
     {random_state (draws, ties)}
 
@@ -93,19 +96,31 @@ class TransductiveScore(FeatureRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
         "class_prior": [None, "array-like", dict],
+        "max_unlabelled": [None, at_least(2)],
     }
 
     class_prior: Any = None
+    max_unlabelled: int | None = MOST_HELD
+
+    def _limit(self, problem: Problem) -> Problem:
+        return problem.limited(self.max_unlabelled)
 
     def _score(self, problem: Problem) -> Floats:
+        problem = self._limit(problem)
         labels = problem.labels
-        found = find_soft_labels(problem, known_prior(self.class_prior, labels))
+        prior = known_prior(self.class_prior, labels)
+        if problem.whole is None:
+            found = find_soft_labels(problem, prior)
+            rows = scaled_rows(problem)
+            sums, squares = rows.sums(found.shares), rows.squares
+        else:
+            found, sums, squares = label_everyone(problem, prior)
         self.label_distributions_ = found.shares
         self.transduction_ = labels.classes[found.codes]
         self.confidence_ = found.confidence
         self.stability_ = found.stability
         self.recovered_ = found.n_recovered, found.n_left_out
-        self.class_scores_ = class_scores(problem, found.shares)
+        self.class_scores_ = class_scores(sums, squares, found.shares, problem.constant)
         best = self.class_scores_.max(axis=1, initial=0.0, keepdims=True)
         return np.asarray((self.class_scores_ / np.where(best > 0, best, 1.0)).mean(axis=0))
 
@@ -116,24 +131,27 @@ class TransductiveScore(FeatureRanker):
         return self
 
 
-def class_scores(problem: Problem, shares: Floats) -> Floats:
+def class_scores(sums: Floats, squares: Floats, shares: Floats, constant: Bools) -> Floats:
     """Return the F-score of each class against the rest, for soft labels.
 
     Parameters
     ----------
-    problem : Problem
+    sums : float array of shape (n_classes, p)
+        Sums of the centred columns, weighted by the shares.
+    squares : float array of shape (p,)
+        Sums of squares of the centred columns.
     shares : float array of shape (n, n_classes)
         They add up to 1 in each row.
+    constant : bool array of shape (p,)
 
     Returns
     -------
     float array of shape (n_classes, p)
         At most n; 0 for constant columns.
     """
-    rows = scaled_rows(problem)
     n = len(shares)
     sizes = shares.sum(axis=0)[:, None]
-    between = rows.sums(shares) ** 2 * n / (sizes * np.maximum(n - sizes, np.finfo(float).tiny))
-    total = np.where(problem.constant, 1.0, rows.squares)
+    between = sums**2 * n / (sizes * np.maximum(n - sizes, np.finfo(float).tiny))
+    total = np.where(constant | ~(squares > 0), 1.0, squares)
     within = np.maximum(total - between, total / n)
-    return np.where(problem.constant, 0.0, between / within)
+    return np.where(constant, 0.0, between / within)

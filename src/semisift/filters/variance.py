@@ -16,7 +16,6 @@ from semisift._base import FeatureRanker
 from semisift._problem import Problem
 from semisift._sklearn import StrOptions
 from semisift.math import Floats
-from semisift.math.columns import spans
 
 
 class VarianceScore(FeatureRanker):
@@ -48,6 +47,7 @@ class VarianceScore(FeatureRanker):
     """
 
     labels_needed = "none"
+    uses_statistics = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
@@ -59,7 +59,7 @@ class VarianceScore(FeatureRanker):
     def _score(self, problem: Problem) -> Floats:
         spread = problem.spread
         if self.feature_scaling == "minmax":
-            span = spans(problem.X)
+            span = problem.spans
             spread = np.divide(spread, span, out=np.zeros_like(spread), where=span > 0)
         with np.errstate(over="ignore", under="ignore"):
             return np.asarray(spread**2)

@@ -16,8 +16,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from semisift._memory import available_memory
 from semisift.exceptions import TableError
-from semisift.io.limits import USABLE_SHARE, FileError, available_memory, naming
+from semisift.io.limits import USABLE_SHARE, FileError, naming
 from semisift.io.options import TableOptions, said
 from semisift.io.table import FileTable, drop_columns, settle_names
 

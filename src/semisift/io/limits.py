@@ -2,13 +2,13 @@
 
 import gzip
 import importlib
-import os
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
+from semisift._memory import available_memory, in_words
 from semisift.exceptions import TableError
 
 # What a column costs before it holds a value: its name, and its place in lists and sets.
@@ -36,23 +36,6 @@ def naming(path: Path | str) -> Iterator[None]:
         raise TableError(f"{path}: {error}") from error.__cause__
 
 
-def available_memory() -> int | None:
-    """Return the free memory in bytes; None where the system does not tell."""
-    free = None
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvail"))
-    except (OSError, StopIteration, ValueError):
-        if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-            free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    try:  # a container's own limit
-        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
-        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
-        return limit - used if free is None else min(free, limit - used)
-    except (OSError, ValueError):
-        return free
-
-
 def check_fits(n_bytes: int, what: str) -> None:
     """Refuse what would not fit into memory.
 
@@ -69,16 +52,6 @@ def check_fits(n_bytes: int, what: str) -> None:
             f"{what} needs {in_words(n_bytes)} of memory, and {in_words(free)} are free. If the "
             "file is what it should be, use a larger machine or a sparse format."
         )
-
-
-def in_words(n_bytes: int) -> str:
-    """Return a size as people say it."""
-    size = float(n_bytes)
-    for unit in ("bytes", "kB", "MB", "GB", "TB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} PB"
 
 
 # --- bytes of a file ------------------------------------------------------------------------------

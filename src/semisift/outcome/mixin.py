@@ -1,6 +1,7 @@
 """CutoffMixin: what a ranker does after its ranking where a rule is to say how many to select."""
 
 import inspect
+from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -202,7 +203,9 @@ class CutoffMixin:
         if pairs and "must_link" not in inspect.signature(self.fit).parameters:
             raise TypeError(f"{type(self).__name__} does not learn from pairs: got {list(pairs)}.")
         check_names(self, X)
-        problem = clone(self)._build_problem(X, y, **pairs)
+        problem = self._limit(clone(self)._build_problem(X, y, **pairs))
+        if problem.whole is not None:
+            problem = replace(problem, whole=None)  # repetitions label no further rows
         if problem.n_features != p:
             raise ValueError(
                 f"X must be the rows of the fit, with {p} columns: got {problem.n_features}."

@@ -46,7 +46,7 @@ def with_columns(problem: Problem, extra: Any, seed: int, *, own_graph: bool) ->
         dtype = np.result_type(problem.X, extra)
         X = np.concatenate([problem.X.T, extra.T], dtype=dtype).T
     source = None if own_graph else problem
-    return replace(problem, X=X, seed=seed, feature_names=None, graph_source=source)
+    return replace(problem, X=X, seed=seed, feature_names=None, graph_source=source, whole=None)
 
 
 def with_shadows(problem: Problem, seed: int, *, own_graph: bool = False) -> Problem:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array, issparse
+from scipy.sparse import csc_array, csr_array, issparse
 
 from semisift._problem import Problem
 from semisift._threads import one_blas_thread
@@ -43,6 +43,32 @@ class Axes:
     centre: Floats
     factor: Floats
     loadings: Floats
+
+    def scale(self, rows: Any) -> Any:
+        """Return a block of rows on the scale; sparse ones are not centred.
+
+        Parameters
+        ----------
+        rows : array or csr_array of shape (n, p)
+
+        Returns
+        -------
+        float64 array or csr_array of shape (n, p)
+        """
+        if not issparse(rows):
+            rows = rows.astype(np.float64)
+            return self._scaled(rows if self.usual is None else log_of_shares(rows, self.usual))
+        values = csr_array(rows, dtype=np.float64, copy=True)
+        if self.usual is not None:
+            values = log_of_shares(values, self.usual)
+        scaled = values.data / self.unit[values.indices] * self.factor[values.indices]
+        values.data = np.clip(scaled, -MOST, MOST)
+        return values
+
+    def place_scaled(self, rows: Any) -> Floats:
+        """Return the components of rows that `scale` returned."""
+        found = np.asarray(rows @ self.loadings)
+        return found - (self.centre * self.factor) @ self.loadings if issparse(rows) else found
 
     def place(self, X: Any) -> Floats:
         """Return the components of rows.

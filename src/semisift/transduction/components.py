@@ -215,14 +215,21 @@ def log_of_shares(X: Any, usual: tuple[float, float]) -> Any:
     factors = np.divide(usual[0], totals, out=np.zeros_like(totals), where=totals > 0)
     with np.errstate(over="ignore"):
         factors = np.minimum(factors * usual[1], np.finfo(np.float64).max)
-        counts *= factors[values.indices] if issparse(X) else factors[:, None]
+        if not issparse(X):
+            counts *= factors[:, None]
+        elif values.format == "csr":
+            counts *= np.repeat(factors, np.diff(values.indptr))
+        else:
+            counts *= factors[values.indices]
     np.log1p(np.minimum(counts, np.finfo(np.float64).max), out=counts)
     return values
 
 
 def _totals(X: Any) -> tuple[Any, Floats, float]:
     """Return counts in a unit in which nothing overflows, the totals of the rows, and the unit."""
-    values = csc_array(X, dtype=np.float64, copy=True) if issparse(X) else X.astype(np.float64)
+    values = X.astype(np.float64)  # a copy
+    if issparse(X) and X.format not in ("csc", "csr"):
+        values = csc_array(values)
     counts = values.data if issparse(X) else values
     unit = float(power_of_two(np.asarray(counts.max(initial=0.0))))
     counts /= unit

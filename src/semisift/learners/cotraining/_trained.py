@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from semisift import kernels
-from semisift._committee.estimators import VOTE, EstimatorSetting, fit_member
+from semisift._committee.estimators import EstimatorSetting, fit_member
 from semisift._committee.members import Setting, TreeSetting
-from semisift._committee.permutation import Member
+from semisift._committee.permutation import VOTE, Member
 from semisift._threads import one_openmp_thread
 from semisift.learners.cotraining._base import Array, Int32s, Mask
 from semisift.math.blocks import row_blocks

@@ -1,0 +1,72 @@
+"""Memory: how much is free, and how people write sizes."""
+
+import os
+import re
+from numbers import Real
+from pathlib import Path
+
+UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
+
+
+def available_memory() -> int | None:
+    """Return the free memory in bytes; None where the system does not tell."""
+    free = None
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvail"))
+    except (OSError, StopIteration, ValueError):
+        if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+            free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:  # a container's own limit
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
+        return limit - used if free is None else min(free, limit - used)
+    except (OSError, ValueError):
+        return free
+
+
+def in_words(n_bytes: int) -> str:
+    """Return a size as people say it.
+
+    Examples
+    --------
+    >>> in_words(4_200_000_000)
+    '4.2 GB'
+    """
+    size = float(n_bytes)
+    for unit in UNITS[:-1]:
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} {UNITS[-1]}"
+
+
+def read_size(value: int | float | str, name: str) -> int:
+    """Return the bytes that a user means.
+
+    Parameters
+    ----------
+    value : int or str
+        Bytes, or a number with a unit of a thousand, a million, ... bytes.
+    name : str
+        Of the parameter, for messages.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> read_size("4GB", "max_memory"), read_size("1.5 mb", "max_memory")
+    (4000000000, 1500000)
+    """
+    size = None
+    if isinstance(value, Real) and not isinstance(value, bool):
+        size = float(value)
+    elif isinstance(value, str):
+        told = re.fullmatch(r"\s*(\d+\.?\d*)\s*([kmgtp]?)i?(?:b|bytes)?\s*", value, re.IGNORECASE)
+        if told is not None:
+            size = float(told[1]) * 1000.0 ** " kmgtp".index(told[2].lower() or " ")
+    if size is None or not 1 <= size < 1e18:
+        raise ValueError(f"{name} must be a number of bytes, such as 4GB or 500MB: got {value!r}.")
+    return int(size)
