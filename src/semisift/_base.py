@@ -19,7 +19,7 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from semisift._named import names_of, validate_again
-from semisift._problem import Problem
+from semisift._problem import MOST_HELD, Problem
 from semisift._semi_supervised import SemiSupervisedMixin
 from semisift._sklearn import Interval, RealNotInt, StrOptions, at_least, fit_context
 from semisift._warnings import warn
@@ -152,6 +152,8 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         if problem.whole is None or self.uses_statistics or hasattr(self, "max_unlabelled"):
             return
         n_held, n_all = len(problem.labels.unlabelled), len(problem.all_labels.unlabelled)
+        if n_held < min(MOST_HELD, n_all):
+            return  # it was said when the rows were taken
         warn(
             f"{type(self).__name__} holds its rows in memory: {n_held:,} of {n_all:,} unlabelled "
             "rows, drawn at random, stand for all.",

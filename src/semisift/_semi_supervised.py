@@ -90,8 +90,9 @@ class SemiSupervisedMixin(WatchedMixin):
                 f"{in_words(rows.usable)} may be used. Allow more memory, or hide some labels."
             )
         wanted = min(MOST_HELD, most)
-        needed = min(MOST_HELD, len(rows) - labelled, getattr(self, "max_unlabelled", None) or most)
-        if wanted < needed:
+        own = getattr(self, "max_unlabelled", None)
+        needed = min(MOST_HELD, len(rows) - labelled, MOST_HELD if own is None else own)
+        if wanted < needed and not getattr(self, "uses_statistics", False):
             warn(
                 f"{in_words(rows.usable)} of memory hold {wanted:,} unlabelled rows of "
                 f"{rows.source.name}, where {needed:,} would be used: the ranking differs from "

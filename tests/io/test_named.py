@@ -99,13 +99,6 @@ def test_scores_do_not_depend_on_the_names(read):
     assert named.scores_.tobytes() == unnamed.scores_.tobytes()
 
 
-def test_dask_arrays_are_refused():
-    dask = pytest.importorskip("dask.array")
-    X = dask.ones((6, 3))
-    with pytest.raises(TypeError, match=r"X must be in memory: got dask's Array.*X\.compute\(\)"):
-        FisherScore().fit(X, [0, 1, 0, 1, -1, -1])
-
-
 def test_anndata_is_refused():
     anndata = pytest.importorskip("anndata")
     cells = anndata.AnnData(np.ones((6, 3), dtype=np.float32))

@@ -15,12 +15,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from semisift._base import FeatureRanker
+from semisift._labels import Labels
 from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.math import Floats, Ints
-from semisift.math.information import Binned, bin_columns, entropy, mutual_information
+from semisift.math.information import Countable, bin_columns, entropy, mutual_information
 from semisift.math.ranks import DECIMALS
 
 # Priors that lie so close to the threshold are on it.
@@ -111,9 +112,8 @@ class SurrogateRanker(FeatureRanker):
     variant: Literal["default", "paper"] = "default"
 
     def _score(self, problem: Problem) -> Floats:
-        labels = problem.labels
+        labels, binned = self._bins(problem)
         priors = parse_priors(self.class_prior, labels.n_classes)
-        binned = bin_columns(problem.X)
         if len(np.unique(labels.codes)) < 2:
             warn(
                 f"{type(self).__name__} has no label, or one class and no unlabelled row: it ranks "
@@ -131,9 +131,13 @@ class SurrogateRanker(FeatureRanker):
             )
         return np.mean(scores, axis=0)
 
+    def _bins(self, problem: Problem) -> tuple[Labels, Countable]:
+        """Return the binned columns, and the labels of their rows."""
+        return problem.labels, bin_columns(problem.X)
+
     @abstractmethod
     def _score_class(
-        self, problem: Problem, relevance: Floats, binned: Binned, targets: Surrogates
+        self, problem: Problem, relevance: Floats, binned: Any, targets: Surrogates
     ) -> Floats:
         """Score the columns by one or two surrogates of one class, given what they tell of it."""
 

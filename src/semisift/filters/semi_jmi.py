@@ -15,13 +15,14 @@ scores of a column averaged, and both surrogates count where the prior favours n
 """
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from semisift._problem import Problem
 from semisift.filters._surrogate_ranker import SurrogateRanker, Surrogates, mean_over
 from semisift.math import Floats
-from semisift.math.information import Binned, conditional_mutual_information
+from semisift.math.information import conditional_mutual_information
 from semisift.math.ranks import PICK_STREAM, scores_of_picks
 
 
@@ -66,7 +67,7 @@ class SemiJMI(SurrogateRanker):
     """
 
     def _score_class(
-        self, problem: Problem, relevance: Floats, binned: Binned, targets: Surrogates
+        self, problem: Problem, relevance: Floats, binned: Any, targets: Surrogates
     ) -> Floats:
         n_picks = self._count_to_pick(problem.n_features)
         joint = np.zeros(problem.n_features)

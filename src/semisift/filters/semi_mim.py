@@ -22,12 +22,16 @@ as of the other put the prior exactly on phi: then the score is the mean of both
 the names of the classes do not matter; with ``variant="paper"`` it is y1 of the last class.
 """
 
+from typing import Any
+
 from scipy.stats import rankdata
 
+from semisift._labels import Labels
 from semisift._problem import Problem
 from semisift.filters._surrogate_ranker import SurrogateRanker, Surrogates
 from semisift.math import Floats
-from semisift.math.information import Binned
+from semisift.math.information import Countable
+from semisift.stored.bins import count_bins
 
 
 class SemiMIM(SurrogateRanker):
@@ -69,7 +73,20 @@ class SemiMIM(SurrogateRanker):
     ['mean concave points', 'worst perimeter', 'worst concave points']
     """
 
+    uses_statistics = True
+
+    def _limit(self, problem: Problem) -> Problem:
+        if problem.whole is not None:  # what is constant is so over all rows
+            _, spans = count_bins(problem.whole.rows, problem.whole.labels)
+            problem.__dict__["spans"] = spans
+        return problem
+
+    def _bins(self, problem: Problem) -> tuple[Labels, Countable]:
+        if problem.whole is None:
+            return super()._bins(problem)
+        return problem.whole.labels, count_bins(problem.whole.rows, problem.whole.labels)[0]
+
     def _score_class(
-        self, problem: Problem, relevance: Floats, binned: Binned, targets: Surrogates
+        self, problem: Problem, relevance: Floats, binned: Any, targets: Surrogates
     ) -> Floats:
         return relevance if problem.labels.n_classes <= 2 else rankdata(relevance)

@@ -33,3 +33,9 @@ def add_squares_dense(
     mean: NDArray[np.float64],
     squares: NDArray[np.float64],
 ) -> None: ...
+def note_values(
+    values: NDArray[np.float64],
+    columns: NDArray[np.integer],
+    known: NDArray[np.float64],
+    n_known: NDArray[Any],
+) -> None: ...

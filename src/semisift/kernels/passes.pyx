@@ -70,3 +70,23 @@ def add_squares_dense(const number[:, ::1] values, const double[::1] inverse,
             for j in range(values.shape[1]):
                 distance = values[i, j] * inverse[j] - mean[j]
                 squares[j] += distance * distance if values[i, j] != 0 else 0.0
+
+
+def note_values(const double[::1] values, const place[::1] columns, double[:, ::1] known,
+                int64_t[::1] n_known):
+    """Note the different values of each column, until there are more than `known` has room for."""
+    cdef Py_ssize_t i, j, k, room = known.shape[1]
+    cdef double value
+    with nogil:
+        for i in range(values.shape[0]):
+            j = columns[i]
+            if n_known[j] > room:
+                continue
+            value = values[i]
+            for k in range(n_known[j]):
+                if known[j, k] == value:
+                    break
+            else:
+                if n_known[j] < room:
+                    known[j, n_known[j]] = value
+                n_known[j] += 1

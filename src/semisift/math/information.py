@@ -124,7 +124,45 @@ class SparseBins:
         return np.ascontiguousarray(counts.transpose(2, 1, 0))
 
 
+@dataclass(frozen=True, eq=False)
+class CountedBins:
+    """Columns of which is known alone how often each bin meets each class.
+
+    Attributes
+    ----------
+    by_class : int array of shape (n_classes + 1, n_bins, n_columns)
+        The first counts are of rows without a class.
+    classes : int array of shape (n_rows,)
+        Class of each row, -1 for none.
+    """
+
+    by_class: Ints
+    classes: Ints
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.classes), self.by_class.shape[2]
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins."""
+        return self.by_class.shape[1]
+
+    def counts(self, other: Ints, n_other: int, columns: slice) -> Ints:
+        """Return the counts of shape (n_other, n_bins, number of columns).
+
+        `other` must be the same for all rows of a class.
+        """
+        present, first = np.unique(self.classes, return_index=True)
+        counts = np.zeros((n_other, *self.by_class[0, :, columns].shape), dtype=np.int64)
+        for code, row in zip(present, first, strict=True):
+            counts[other[row]] += self.by_class[code + 1, :, columns]
+        return counts
+
+
 Binned = DenseBins | SparseBins
+Countable = Binned | CountedBins
 
 
 def bin_columns(X: Any, n_bins: int = N_BINS) -> Binned:
@@ -152,11 +190,11 @@ def bin_columns(X: Any, n_bins: int = N_BINS) -> Binned:
     for block in blocks(X.shape[1], X.shape[0]):
         values = dense_columns(X, block).T
         cuts = _cuts_of(values, n_bins)
-        codes[:, block] = _codes(values, cuts[:, :, None]).T
+        codes[:, block] = codes_of(values, cuts[:, :, None]).T
     return DenseBins(codes, n_bins)
 
 
-def entropy(binned: Binned) -> Floats:
+def entropy(binned: Countable) -> Floats:
     """Return the entropy H(f) of each binned column.
 
     Parameters
@@ -174,7 +212,7 @@ def entropy(binned: Binned) -> Floats:
     return np.maximum(k_log_k[-1] - np.concatenate(sums), 0.0) / n_rows
 
 
-def mutual_information(binned: Binned, y: Ints) -> Floats:
+def mutual_information(binned: Countable, y: Ints) -> Floats:
     """Return the mutual information I(f; y) of each binned column with one variable.
 
     Parameters
@@ -198,7 +236,7 @@ def mutual_information(binned: Binned, y: Ints) -> Floats:
     return conditional_mutual_information(binned, y, np.zeros(len(y), dtype=np.int64))
 
 
-def conditional_mutual_information(binned: Binned, y: Ints, s: Ints) -> Floats:
+def conditional_mutual_information(binned: Countable, y: Ints, s: Ints) -> Floats:
     """Return I(f; y | s) of each binned column f with y, given one further variable s.
 
     Parameters
@@ -238,7 +276,7 @@ def conditional_mutual_information(binned: Binned, y: Ints, s: Ints) -> Floats:
 
 
 def joint_counts(
-    binned: Binned, other: Ints, n_other: int | None = None
+    binned: Countable, other: Ints, n_other: int | None = None
 ) -> Iterator[tuple[slice, Ints]]:
     """Yield for blocks of columns how often each bin meets each value of another variable.
 
@@ -282,7 +320,7 @@ def _pack(marks: Bools) -> NDArray[np.uint64]:
 # --- where the bins are ---------------------------------------------------------------------------
 
 
-def _codes(values: Floats, cuts: Floats) -> NDArray[np.uint8]:
+def codes_of(values: Floats, cuts: Floats) -> NDArray[np.uint8]:
     """Count the cuts, along the first axis, that a value reaches."""
     codes = np.zeros(values.shape, dtype=np.uint8)
     for cut in cuts:
@@ -295,6 +333,29 @@ def _equal_widths(low: Floats, high: Floats, n_bins: int) -> Floats:
     unit = power_of_two(np.maximum(np.abs(low), np.abs(high)))
     step = np.arange(1, n_bins)[:, None]
     return np.asarray((low / unit * (n_bins - step) + high / unit * step) / n_bins * unit)
+
+
+def cuts_from(low: Floats, high: Floats, known: Floats, n_known: Ints, n_bins: int) -> Floats:
+    """Return the cuts of columns whose extremes, and up to `n_bins` different values, are known.
+
+    Parameters
+    ----------
+    low, high : float arrays of shape (p,)
+    known : float array of shape (p, n_bins)
+        The values in any order, as many as `n_known` says, if that is not more than `n_bins`.
+    n_known : int array of shape (p,)
+    n_bins : int
+
+    Returns
+    -------
+    float array of shape (n_bins - 1, p)
+    """
+    cuts = _equal_widths(low, high, n_bins)
+    few = np.flatnonzero(n_known <= n_bins)
+    is_known = np.arange(n_bins) < n_known[few, None]
+    ordered = np.sort(np.where(is_known, known[few], np.inf), axis=1)
+    cuts[:, few] = ordered[:, 1:].T
+    return cuts
 
 
 def _cuts_of(values: Floats, n_bins: int) -> Floats:
@@ -325,8 +386,8 @@ def _bin_sparse(X: Any, n_bins: int) -> SparseBins:
         owner = np.concatenate([column, has_zeros])
         order = np.lexsort((every, owner))
         cuts = _cuts_of_ordered(every[order], owner[order], width, n_bins)
-        background[block] = _codes(np.zeros(width), cuts)
-        codes[entries] = _codes(values, cuts[:, column])
+        background[block] = codes_of(np.zeros(width), cuts)
+        codes[entries] = codes_of(values, cuts[:, column])
     column = np.repeat(np.arange(n_columns), filled)
     differs = codes != background[column]
     starts = np.concatenate([[0], np.cumsum(np.bincount(column[differs], minlength=n_columns))])

@@ -1,6 +1,7 @@
 """CutoffMixin: what a ranker does after its ranking where a rule is to say how many to select."""
 
 import inspect
+import warnings
 from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from semisift._problem import Problem
 from semisift._sklearn import fit_context
 from semisift._warnings import warn
 from semisift._words import count
-from semisift.exceptions import NothingSelectedWarning
+from semisift.exceptions import NothingSelectedWarning, SampledRowsWarning
 from semisift.outcome.decisions import count_decisions, find_confirmed, near_copies
 
 if TYPE_CHECKING:
@@ -203,7 +204,9 @@ class CutoffMixin:
         if pairs and "must_link" not in inspect.signature(self.fit).parameters:
             raise TypeError(f"{type(self).__name__} does not learn from pairs: got {list(pairs)}.")
         check_names(self, X)
-        problem = self._limit(clone(self)._build_problem(X, y, **pairs))
+        with warnings.catch_warnings():  # it was said during fit
+            warnings.simplefilter("ignore", SampledRowsWarning)
+            problem = self._limit(clone(self)._build_problem(X, y, **pairs))
         if problem.whole is not None:
             problem = replace(problem, whole=None)  # repetitions label no further rows
         if problem.n_features != p:

@@ -44,3 +44,14 @@ def add_squares_dense(values: Any, inverse: Floats, mean: Floats, squares: Float
     """Add the squared distances of the values that are not 0, times a factor, from the means."""
     distances = np.where(values != 0, (values * inverse - mean) ** 2, 0.0)
     squares[:] = np.cumsum(np.vstack([squares[None], distances]), axis=0)[-1]
+
+
+def note_values(values: Floats, columns: Ints, known: Floats, n_known: Ints) -> None:
+    """Note the different values of each column, until there are more than `known` has room for."""
+    room = known.shape[1]
+    for column, value in dict.fromkeys(zip(columns.tolist(), values.tolist(), strict=True)):
+        n = n_known[column]
+        if n <= room and value not in known[column, : min(n, room)]:
+            if n < room:
+                known[column, n] = value
+            n_known[column] += 1
