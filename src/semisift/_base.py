@@ -19,7 +19,7 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from semisift._named import names_of, validate_again
-from semisift._problem import MOST_HELD, Problem
+from semisift._problem import FEW_HELD, MOST_HELD, Problem
 from semisift._semi_supervised import SemiSupervisedMixin
 from semisift._sklearn import Interval, RealNotInt, StrOptions, at_least, fit_context
 from semisift._warnings import warn
@@ -143,6 +143,10 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
             self._set_ranking(problem, self._score(problem))
             self._decide(replace(problem, whole=None) if problem.whole else problem)
         return self
+
+    def _most_to_hold(self) -> int:
+        needs_rows = self._rule is not None or self.redundancy_threshold is not None
+        return FEW_HELD if self.uses_statistics and not needs_rows else MOST_HELD
 
     def _limit(self, problem: Problem) -> Problem:
         """Return the rows that the ranking is made from: of very many unlabelled ones, some."""

@@ -37,6 +37,9 @@ ROW_STREAM = 0x726F77
 # own: the choice does not depend on where the rows are stored, nor on how much memory is free.
 MOST_HELD = 20_000
 
+# So many are held where nothing is asked of unlabelled rows but the statistics of all.
+FEW_HELD = 64
+
 
 @dataclass(frozen=True, eq=False)
 class Whole:

@@ -38,11 +38,12 @@ class SemiSupervisedMixin(WatchedMixin):
             vars(cls)["__init__"].of_attributes = True
         fill_slots(cls)
 
-    def _build_problem(self, X: Any, y: Any, **pairs: Any) -> Problem:
+    def _build_problem(self, X: Any, y: Any, *, is_repeated: bool = False, **pairs: Any) -> Problem:
         stored = as_stored(X)
         if stored is not None:
             if not stored.fits():
-                return self._build_stored(stored, y, **pairs)
+                most = MOST_HELD if is_repeated else self._most_to_hold()
+                return self._build_stored(stored, y, most, **pairs)
             names, X = stored.feature_names, stored.load()
         else:
             refuse_lost_on_conversion(X)
@@ -67,7 +68,11 @@ class SemiSupervisedMixin(WatchedMixin):
             **pairs,
         )
 
-    def _build_stored(self, rows: StoredRows, y: Any, **pairs: Any) -> Problem:
+    def _most_to_hold(self) -> int:
+        """Return how many unlabelled rows are held of those that do not fit into memory."""
+        return MOST_HELD
+
+    def _build_stored(self, rows: StoredRows, y: Any, needed: int, **pairs: Any) -> Problem:
         """Return the problem of rows that do not fit into memory: it holds some of them."""
         name = type(self).__name__
         if not self.takes_stored:
@@ -89,10 +94,10 @@ class SemiSupervisedMixin(WatchedMixin):
                 f"{in_words(int(COPIES * rows.n_bytes * labelled / len(rows)))} and "
                 f"{in_words(rows.usable)} may be used. Allow more memory, or hide some labels."
             )
-        wanted = min(MOST_HELD, most)
+        wanted = min(needed, most)
         own = getattr(self, "max_unlabelled", None)
-        needed = min(MOST_HELD, len(rows) - labelled, MOST_HELD if own is None else own)
-        if wanted < needed and not getattr(self, "uses_statistics", False):
+        needed = min(needed, len(rows) - labelled, needed if own is None else own)
+        if wanted < needed:
             warn(
                 f"{in_words(rows.usable)} of memory hold {wanted:,} unlabelled rows of "
                 f"{rows.source.name}, where {needed:,} would be used: the ranking differs from "

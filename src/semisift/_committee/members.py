@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array
 
 from semisift import kernels
 from semisift._committee.blocks import BaseBlock, Importance, Setting
@@ -18,6 +19,8 @@ from semisift.math.masks import row_mask
 MOST_BYTE_RANKS = 256
 # Values whose order is held as int64, 8 MB, before it is narrowed.
 SORTED_AT_ONCE = 1 << 20
+# Of sparse rows those in the bags are taken out where all rows are so many times more.
+FEW_IN_BAGS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,10 +31,11 @@ class TreeBlock(BaseBlock):
         """Return the members' trees on all rows they have."""
         if "trees" not in self._kept:
             subspaces, weights, _ = self.plan(setting)
-            bags: Any = setting.labelled, weights, self.picks, self.pick_labels, subspaces
+            columns, codes, labelled, picks = setting.in_bags(self.picks)
+            bags: Any = labelled, weights, picks, self.pick_labels, subspaces
             self._kept["trees"] = kernels.grow.grow(
-                setting.columns,
-                setting.labels.codes,
+                columns,
+                codes,
                 setting.labels.n_classes,
                 *bags,
                 codes=setting.ranks,
@@ -56,21 +60,26 @@ class TreeBlock(BaseBlock):
         how = setting.labels.n_classes, probability
         return kernels.votes.vote(setting.columns, self.trees(setting), voted, *how)
 
-    def vote_on(self, setting: "TreeSetting", probability: bool, X: Any) -> NDArray[np.int64]:
-        """Return the summed votes of all members on rows that are not those of the setting.
+    def vote_on(
+        self, setting: "TreeSetting", probability: bool, X: Any, n_voters: int
+    ) -> NDArray[np.int64]:
+        """Return the summed votes of members on rows that are not those of the setting.
 
         Parameters
         ----------
         setting : TreeSetting
         probability : bool
         X : Fortran-ordered array or csc_array
+        n_voters : int
+            Members of the committee, from the first on, that vote.
 
         Returns
         -------
         int64 array of shape (number of rows, n_classes)
         """
         everyone = np.ones((1, X.shape[0]), dtype=bool)
-        rows = np.repeat(row_mask(everyone), self.stop - self.start, axis=0)
+        n_own = int(np.clip(n_voters - self.start, 0, self.stop - self.start))
+        rows = np.repeat(row_mask(everyone), n_own, axis=0)
         columns, how = kernels.columns.Columns(X), (setting.labels.n_classes, probability)
         return kernels.votes.vote(columns, self.trees(setting), rows, *how)
 
@@ -134,6 +143,39 @@ class TreeSetting(Setting):
     order: NDArray[np.int32] | None
     spread: NDArray[np.float64] | None
     max_depth: int | None
+    by_row: csr_array | None  # sparse rows, to take those in the bags
+
+    def in_bags(
+        self, picks: NDArray[np.int32]
+    ) -> tuple[Any, NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+        """Return columns of the rows that members may have in their bags, and these rows' places.
+
+        To look for a few rows in sparse columns takes as long as the columns are filled: where the
+        bags have few rows, these are taken out first.
+
+        Parameters
+        ----------
+        picks : int32 array of shape (n_members, n_picks)
+            Rows besides the labelled ones; -1 for none.
+
+        Returns
+        -------
+        columns : Columns
+        codes : int32 array
+            Class of each of their rows.
+        labelled, picks : int32 arrays
+            The places of the rows.
+        """
+        codes = self.labels.codes
+        if self.by_row is None:
+            return self.columns, codes, self.labelled, picks
+        rows = np.union1d(self.labelled, picks[picks >= 0])
+        if len(rows) * FEW_IN_BAGS > self.n_rows:
+            return self.columns, codes, self.labelled, picks
+        place = np.full(self.n_rows + 1, -1, dtype=np.int32)  # the last one is for no row
+        place[rows] = np.arange(len(rows))
+        columns = kernels.columns.Columns(csc_array(self.by_row[rows]))
+        return columns, codes[rows], place[self.labelled], place[picks]
 
     @classmethod
     def build(
@@ -172,6 +214,7 @@ class TreeSetting(Setting):
             ranks = kernels.grow.rank_columns(problem.X)
         elif not problem.is_sparse and is_large:
             order = sort_rows(problem.X)
+        has_few = len(shared["labelled"]) * FEW_IN_BAGS <= problem.n_rows and problem.is_sparse
         return cls(
             columns=kernels.columns.Columns(problem.X),
             **shared,
@@ -179,6 +222,7 @@ class TreeSetting(Setting):
             order=order,
             spread=problem.spread if widest_gap else None,
             max_depth=max_depth,
+            by_row=problem.X.tocsr() if has_few else None,
         )
 
 

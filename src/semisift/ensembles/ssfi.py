@@ -278,9 +278,11 @@ def cast_votes(
     return block.vote(setting, probability, rows)
 
 
-def vote_on(block: Block, setting: Any, probability: bool, X: Any) -> NDArray[np.int64]:
-    """Let each member vote on rows that the committee does not hold."""
-    return block.vote_on(setting, probability, X)
+def vote_on(
+    block: Block, setting: Any, probability: bool, X: Any, n_voters: int
+) -> NDArray[np.int64]:
+    """Let members vote on rows that the committee does not hold."""
+    return block.vote_on(setting, probability, X, n_voters)
 
 
 def co_train(
@@ -305,7 +307,10 @@ def label_others(
     factors: NDArray[np.float64] | None,
     known: tuple[NDArray[np.int32], NDArray[np.float64]],
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Let all members vote on the rows that the problem does not hold, in one pass.
+    """Let members vote on the rows that the problem does not hold, in one pass.
+
+    As many vote on each row as on those that it holds, of which a row is out of the bag of 1 in e
+    members: they are the first ones.
 
     Parameters
     ----------
@@ -328,12 +333,14 @@ def label_others(
     whole = problem.whole
     assert whole is not None
 
+    n_voters = math.ceil(committee.n_members / math.e)
+
     def go_through() -> dict[str, NDArray[Any]]:
         label = np.empty(len(whole.rows), dtype=np.int32)
         confidence = np.empty(len(whole.rows))
         for start, rows in whole.rows.blocks("votes", whole.rows.many_rows):
             X = csc_array(rows) if issparse(rows) else np.asfortranarray(rows)
-            votes: Any = sum(committee.map_here(vote_on, blocks, *how, X))
+            votes: Any = sum(committee.map_here(vote_on, blocks, *how, X, n_voters))
             own = slice(start, start + len(votes))
             label[own], confidence[own] = settle(votes, factors)
         return {"label": label, "confidence": confidence}

@@ -206,7 +206,7 @@ class CutoffMixin:
         check_names(self, X)
         with warnings.catch_warnings():  # it was said during fit
             warnings.simplefilter("ignore", SampledRowsWarning)
-            problem = self._limit(clone(self)._build_problem(X, y, **pairs))
+            problem = self._limit(clone(self)._build_problem(X, y, is_repeated=True, **pairs))
         if problem.whole is not None:
             problem = replace(problem, whole=None)  # repetitions label no further rows
         if problem.n_features != p:

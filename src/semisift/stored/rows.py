@@ -176,7 +176,7 @@ class StoredRows:
         height = n_rows or self.block_rows
         for start, group in self._groups(what, height):
             for first in range(0, group.shape[0], height):
-                yield start + first, group[first : first + height]
+                yield start + first, _some(group, first, first + height)
 
     def _groups(self, what: str, height: int) -> Iterator[tuple[int, Any]]:
         """Yield several blocks at once, and read the next ones in the meantime."""
@@ -384,6 +384,17 @@ def _height(n_columns: int) -> int:
     """Return the rows of a block: a power of two."""
     most = BLOCK_VALUES // max(1, n_columns)
     return int(np.clip(1 << int(math.log2(max(1, most))), LEAST_ROWS, MOST_ROWS))
+
+
+def _some(rows: Any, start: int, stop: int) -> Any:
+    """Return rows that follow each other, not copied: scipy would look at each value."""
+    if not issparse(rows) or (start == 0 and stop >= rows.shape[0]):
+        return rows if issparse(rows) else rows[start:stop]
+    stop = min(stop, rows.shape[0])
+    own = slice(rows.indptr[start], rows.indptr[stop])
+    indptr = rows.indptr[start : stop + 1] - rows.indptr[start]
+    parts = rows.data[own], rows.indices[own], indptr
+    return csr_array(parts, shape=(stop - start, rows.shape[1]))
 
 
 def _spans(bounds: Any) -> Iterator[tuple[int, int]]:

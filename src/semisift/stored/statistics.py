@@ -68,7 +68,7 @@ def _measure(rows: StoredRows) -> ColumnStatistics:
         sums = sums / unit  # a power of two: the bits of sums in this unit
     mean = sums / n_rows
     squares = np.zeros(n_columns)
-    for _, block in rows.blocks("spread of the columns"):
+    for _, block in rows.blocks("spread of the columns", rows.many_rows):
         if issparse(block):
             kernels.passes.add_squares_sparse(block.data, block.indices, 1.0 / unit, mean, squares)
         else:
@@ -84,7 +84,7 @@ def _add(rows: StoredRows, inverse: Floats) -> tuple[Floats, Floats, Floats, Any
     sums, filled = np.zeros(n_columns), np.zeros(n_columns, dtype=np.int64)
     low, high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
     totals = inverse, sums, low, high, filled
-    for _, block in rows.blocks("sums of the columns"):
+    for _, block in rows.blocks("sums of the columns", rows.many_rows):
         if issparse(block):
             kernels.passes.add_sparse(block.data, block.indices, *totals)
         else:
