@@ -11,7 +11,7 @@ from semisift._docs import fill_slots
 from semisift._labels import describe_few, parse_labels
 from semisift._memory import in_words
 from semisift._named import names_of
-from semisift._problem import MOST_HELD, Problem, refuse_lost_on_conversion
+from semisift._problem import FEW_HELD, MOST_HELD, Problem, refuse_lost_on_conversion
 from semisift._sklearn import WatchedMixin
 from semisift._warnings import warn
 from semisift.exceptions import NothingUnlabelledWarning, SampledRowsWarning, StoredRowsError
@@ -97,7 +97,7 @@ class SemiSupervisedMixin(WatchedMixin):
         wanted = min(needed, most)
         own = getattr(self, "max_unlabelled", None)
         needed = min(needed, len(rows) - labelled, needed if own is None else own)
-        if wanted < needed:
+        if wanted < needed and needed > FEW_HELD:
             warn(
                 f"{in_words(rows.usable)} of memory hold {wanted:,} unlabelled rows of "
                 f"{rows.source.name}, where {needed:,} would be used: the ranking differs from "

@@ -294,7 +294,8 @@ class StoredRows:
             if self.progress is not None:
                 self.progress(what, stop, n_rows)
         if not found:
-            found = [self.read(0, 0)]
+            empty = np.empty((0, self.shape[1]), dtype=self.dtype)
+            return csr_array(empty) if self.is_sparse else empty
         return vstack(found, format="csr") if self.is_sparse else np.concatenate(found)
 
     def _look_up(self, rows: Ints, bounds: NDArray[np.integer]) -> list[Any]:
@@ -358,7 +359,7 @@ def _read_arrays(file: Path | None) -> dict[str, Any] | None:
     if file is None or not file.exists():
         return None
     try:
-        with np.load(file, allow_pickle=False) as held:
+        with file.open("rb") as content, np.load(content, allow_pickle=False) as held:
             return {name: held[name] for name in held.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile):
         return None

@@ -348,28 +348,32 @@ def find_source(X: Any, name: str = "X") -> Source | None:
     Source or None
     """
     if isinstance(X, np.memmap):
-        return _checked(ArraySource(X, name), X)
+        return _of_array(X, name)
     match type(X).__module__.partition(".")[0]:
         case "dask":
             return _from_dask(X, name)
         case "h5py":
             file = getattr(getattr(X, "file", None), "filename", None)
             about = None if file is None else (*of_file(file), str(X.name))
-            return _checked(ArraySource(X, name, about), X) if hasattr(X, "dtype") else None
+            return _of_array(X, name, about) if hasattr(X, "dtype") else None
         case "zarr":
-            return _checked(ArraySource(X, name), X) if hasattr(X, "dtype") else None
+            return _of_array(X, name) if hasattr(X, "dtype") else None
         case "anndata" if hasattr(X, "group") and hasattr(X, "format"):
             return from_group(X.group, X.shape, X.format, name)
     return None
 
 
-def _checked(source: Source, X: Any) -> Source:
+def _of_array(X: Any, name: str, fingerprint: Any = None) -> Source:
     if X.ndim != 2:
-        raise ValueError(
-            f"X must have rows and columns: got {type(X).__name__} of {X.ndim} dimensions, shape "
-            f"{tuple(X.shape)}."
-        )
-    return source
+        raise _wrong_dimensions(X)
+    return ArraySource(X, name, fingerprint)
+
+
+def _wrong_dimensions(X: Any) -> ValueError:
+    return ValueError(
+        f"X must have rows and columns: got {type(X).__name__} of {X.ndim} dimensions, shape "
+        f"{tuple(X.shape)}."
+    )
 
 
 def from_group(
@@ -409,7 +413,8 @@ def _from_dask(X: Any, name: str) -> Source | None:
             f"X must be an array: got dask's {type(X).__name__}. Give its values, with known "
             "lengths: X.to_dask_array(lengths=True)."
         )
-    _checked(ArraySource(X, name), X) if X.ndim != 2 else None
+    if X.ndim != 2:
+        raise _wrong_dimensions(X)
     if np.isnan(X.shape[0]):
         raise ValueError(
             "X must have a known number of rows: this array of dask does not know it. Say "
