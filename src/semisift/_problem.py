@@ -139,6 +139,7 @@ class Problem:
         *,
         seed: int = 0,
         max_unlabelled: int = MOST_HELD,
+        max_labelled: int | None = None,
         must_link: Any = None,
         cannot_link: Any = None,
     ) -> "Problem":
@@ -151,6 +152,9 @@ class Problem:
         seed : int
         max_unlabelled : int
             Unlabelled rows that are held in memory.
+        max_labelled : int, optional
+            Labelled rows that are held, for methods that need no more of them than
+            `semisift.graphs.pairs.class_moments`; None holds all.
         must_link, cannot_link : array-like of shape (k, 2), optional
             Pairs of row numbers, whose rows are held as well.
 
@@ -159,7 +163,7 @@ class Problem:
         Problem
         """
         labels = parse_labels(y, len(rows))
-        held = draw_rows(labels, max_unlabelled, seed)
+        held = draw_rows(labels, max_unlabelled, seed, max_labelled=max_labelled)
         given = None
         if must_link is not None or cannot_link is not None:
             pairs = parse_pairs(must_link, cannot_link, labels)
@@ -350,6 +354,7 @@ def draw_rows(
     max_unlabelled: int | None,
     seed: int,
     numbers: NDArray[np.integer] | None = None,
+    max_labelled: int | None = None,
 ) -> NDArray[np.int64]:
     """Return all labelled rows and at most so many unlabelled ones, ascending.
 
@@ -364,17 +369,28 @@ def draw_rows(
     seed : int
     numbers : int array of shape (n_rows,), optional
         The numbers of the rows; else they count from 0.
+    max_labelled : int, optional
+        Labelled rows, of each class the same share of it; all if it is not given.
 
     Returns
     -------
     int array
     """
-    rows = labels.unlabelled
-    if max_unlabelled is None or len(rows) <= max_unlabelled:
-        return np.arange(len(labels.codes))
-    words = stream_words(seed, 0, ROW_STREAM, rows if numbers is None else numbers[rows])
-    drawn = rows[np.argsort(words, kind="stable")[:max_unlabelled]]
-    return np.sort(np.concatenate([labels.labelled, drawn])).astype(np.int64)
+
+    def smallest(rows: NDArray[np.integer], most: int | None) -> NDArray[np.integer]:
+        if most is None or len(rows) <= most:
+            return rows
+        words = stream_words(seed, 0, ROW_STREAM, rows if numbers is None else numbers[rows])
+        return rows[np.argsort(words, kind="stable")[:most]]
+
+    drawn = [smallest(labels.unlabelled, max_unlabelled)]
+    if max_labelled is None or len(labels.labelled) <= max_labelled:
+        drawn.append(labels.labelled)
+    else:
+        share = max(2, max_labelled // labels.n_classes)
+        classes = (np.flatnonzero(labels.codes == code) for code in range(labels.n_classes))
+        drawn += [smallest(rows, share) for rows in classes]
+    return np.sort(np.concatenate(drawn)).astype(np.int64)
 
 
 def _dense_spread(X: NDArray[np.floating]) -> NDArray[np.float64]:

@@ -28,6 +28,7 @@ class SemiSupervisedMixin(WatchedMixin):
     """
 
     takes_stored: ClassVar[bool] = False  # rows that do not fit into memory
+    uses_statistics: ClassVar[bool] = False  # of columns and classes, and no rows by themselves
     labels_needed: ClassVar[Literal["none", "optional", "two_classes"]] = "optional"
     random_state: Any
 
@@ -87,6 +88,9 @@ class SemiSupervisedMixin(WatchedMixin):
         if rows.feature_names is not None:
             self.feature_names_in_ = rows.feature_names
         labelled = len(parse_labels(y, len(rows)).labelled)
+        max_labelled = None
+        if self.uses_statistics and labelled > (few := min(MOST_HELD, rows.most_held // 2)):
+            labelled = max_labelled = few
         most = rows.most_held - labelled
         if most < 0:
             raise StoredRowsError(
@@ -105,7 +109,12 @@ class SemiSupervisedMixin(WatchedMixin):
                 SampledRowsWarning,
             )
         return Problem.of_stored(
-            rows, y, seed=_seed(self.random_state), max_unlabelled=wanted, **pairs
+            rows,
+            y,
+            seed=_seed(self.random_state),
+            max_unlabelled=wanted,
+            max_labelled=max_labelled,
+            **pairs,
         )
 
     def _check_labels(self, problem: Problem) -> None:

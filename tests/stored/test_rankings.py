@@ -248,6 +248,18 @@ def test_labelled_rows_that_do_not_fit_are_refused(tmp_path):
         SSFI().fit(rows, truth)
 
 
+@pytest.mark.parametrize("kind", ["measurements", "counts"])
+@pytest.mark.parametrize("ranker", ONE_PASS, ids=by_name)
+def test_many_labelled_rows_need_no_room(ranker, kind, tmp_path):
+    X, _, truth = case(kind)
+    y = np.where(np.arange(N_ROWS) % 5 == 0, -1, truth)
+    plain = type(ranker)().fit(X, y)
+    for form in (np.asarray, csr_array):
+        rows = StoredRows(form(X), max_memory=LITTLE)
+        assert len(rows) > 2 * rows.most_held
+        same(type(ranker)().fit(rows, y), plain)
+
+
 def test_pairs_of_stored_rows(tmp_path):
     X, _, _ = case()
     pairs = {"must_link": [(0, 1100), (5, 7)], "cannot_link": [(3, 900), (1199, 2)]}

@@ -13,6 +13,7 @@ from semisift.exceptions import FallbackWarning
 from semisift.math import Floats, Ints
 from semisift.math.blocks import blocks, dense_columns
 from semisift.math.columns import column_moments, power_of_two
+from semisift.stored.statistics import moments_by_class
 
 # Separates the draw of pairs from the other draws with the same seed.
 POOL_STREAM = 0x7061
@@ -72,13 +73,16 @@ def class_moments(problem: Problem) -> ClassMoments:
     -------
     ClassMoments
     """
-    labels, unit = problem.labels, units(problem)
+    labels, unit = problem.all_labels, units(problem)
     counts = labels.counts
-    means, within = np.empty((2, len(counts), problem.n_features))
-    X = problem.X.tocsr() if problem.is_sparse else problem.X
-    for code in range(len(counts)):
-        rows = X[np.flatnonzero(labels.codes == code)]
-        means[code], within[code] = column_moments(rows, unit)
+    if problem.whole is not None and len(problem.labels.labelled) < len(labels.labelled):
+        means, within = moments_by_class(problem.whole.rows, labels, unit)
+    else:
+        means, within = np.empty((2, len(counts), problem.n_features))
+        X = problem.X.tocsr() if problem.is_sparse else problem.X
+        for code in range(len(counts)):
+            rows = X[np.flatnonzero(problem.labels.codes == code)]
+            means[code], within[code] = column_moments(rows, unit)
     share = counts[:, None] / max(1, counts.sum())
     distance = means - (share * means).sum(axis=0)
     return ClassMoments(counts, means, within, (counts[:, None] * distance**2).sum(axis=0))
@@ -164,7 +168,7 @@ def count_pairs(problem: Problem) -> tuple[int, int]:
     -------
     n_must_link, n_cannot_link : int
     """
-    counts = problem.labels.counts
+    counts = problem.all_labels.counts
     must = int((counts * (counts - 1)).sum()) // 2
     cannot = int(counts.sum()) * (int(counts.sum()) - 1) // 2 - must
     extra = unlabelled_pairs(problem)

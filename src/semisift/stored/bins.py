@@ -13,7 +13,7 @@ from semisift import kernels
 from semisift._labels import Labels
 from semisift.math import Floats, Ints
 from semisift.math.information import N_BINS, CountedBins, codes_of, cuts_from
-from semisift.stored.rows import StoredRows
+from semisift.stored.rows import StoredRows, entries_of
 
 
 def count_bins(rows: StoredRows, labels: Labels) -> tuple[CountedBins, Floats]:
@@ -45,7 +45,7 @@ def _look(rows: StoredRows) -> dict[str, Any]:
     known = np.zeros((n_columns, N_BINS))
     sums, ones = np.zeros(n_columns), np.ones(n_columns)
     for _, block in rows.blocks("values", rows.many_rows):
-        values, columns = _entries(block)
+        values, columns = entries_of(block)
         kernels.passes.add_sparse(values, columns, ones, sums, low, high, filled)
         kernels.passes.note_values(values, columns, known, n_known)
     has_zero = np.flatnonzero(filled < n_rows).astype(np.int32)
@@ -62,7 +62,7 @@ def _count(rows: StoredRows, labels: Labels, cuts: Floats) -> Ints:
     found = np.zeros(n_columns * N_BINS * n_codes, dtype=np.int64)
     codes = labels.codes.astype(np.int64) + 1
     for start, block in rows.blocks("bins", rows.many_rows):
-        values, columns = _entries(block)
+        values, columns = entries_of(block)
         own = codes[start : start + block.shape[0]]
         owner = np.repeat(own, np.diff(block.indptr) if issparse(block) else _filled(block))
         bins = columns.astype(np.int64) * N_BINS + codes_of(values, cuts[:, columns])
@@ -71,14 +71,6 @@ def _count(rows: StoredRows, labels: Labels, cuts: Floats) -> Ints:
     rest = np.bincount(codes, minlength=n_codes) - counts.sum(axis=1)
     counts[np.arange(n_columns), background] += rest
     return np.ascontiguousarray(counts.transpose(2, 1, 0))
-
-
-def _entries(block: Any) -> tuple[Floats, Ints]:
-    """Return the values that are not 0, row after row, and their columns."""
-    if issparse(block):
-        return block.data.astype(np.float64), block.indices
-    rows, columns = np.nonzero(block)
-    return block[rows, columns].astype(np.float64), columns.astype(np.int32)
 
 
 def _filled(block: Any) -> Ints:

@@ -23,7 +23,7 @@ from scipy.sparse import csr_array, issparse, vstack
 from semisift._files import drafts
 from semisift._memory import available_memory, in_words, read_size
 from semisift.exceptions import StoredRowsError
-from semisift.math import Ints
+from semisift.math import Floats, Ints
 from semisift.math.structure import check_structure
 from semisift.stored.sources import ArraySource, Source, SparseSource, find_source
 
@@ -352,6 +352,14 @@ class StoredRows:
             self._kept[key] = made
         found: dict[str, Any] = self._kept[key]
         return found
+
+
+def entries_of(block: Any) -> tuple[Floats, Ints]:
+    """Return the values that are not 0, row after row, and their columns."""
+    if issparse(block):
+        return block.data.astype(np.float64), block.indices
+    rows, columns = np.nonzero(block)
+    return block[rows, columns].astype(np.float64), columns.astype(np.int32)
 
 
 def _read_arrays(file: Path | None) -> dict[str, Any] | None:

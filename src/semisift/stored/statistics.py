@@ -4,15 +4,17 @@ Values are added one by one in the order of the rows, and zeros are counted: the
 `semisift._problem.Problem`, which holds the rows in memory, however large the blocks are.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 
 from semisift import kernels
+from semisift._labels import Labels
 from semisift.math import Floats, Ints
 from semisift.math.columns import power_of_two
-from semisift.stored.rows import StoredRows
+from semisift.stored.rows import StoredRows, entries_of
 
 # Columns whose largest values lie between these need no unit of their own to be added.
 SAFE = 1e-100, 1e100
@@ -93,3 +95,55 @@ def _add(rows: StoredRows, inverse: Floats) -> tuple[Floats, Floats, Floats, Any
     np.minimum(low, 0.0, out=low, where=has_zero)
     np.maximum(high, 0.0, out=high, where=has_zero)
     return sums, low, high, filled
+
+
+def moments_by_class(rows: StoredRows, labels: Labels, unit: Floats) -> tuple[Floats, Floats]:
+    """Return the mean of each class and its sum of squares around it, in two passes.
+
+    Parameters
+    ----------
+    rows : StoredRows
+    labels : Labels
+        Of all rows.
+    unit : float array of shape (p,)
+        Powers of two by which columns are divided.
+
+    Returns
+    -------
+    means, squares : float arrays of shape (n_classes, p)
+    """
+    about = labels.codes.tobytes(), unit.tobytes()
+    made = rows.once("moments of the classes", about, lambda: _measure_classes(rows, labels, unit))
+    return made["means"], made["squares"]
+
+
+def _measure_classes(rows: StoredRows, labels: Labels, unit: Floats) -> dict[str, Floats]:
+    n_classes, n_columns = labels.n_classes, rows.shape[1]
+    counts = labels.counts[:, None]
+    inverse = np.tile(1.0 / unit, n_classes)
+    sums, squares = np.zeros((2, n_classes * n_columns))
+    low, high = np.full((2, len(sums)), np.inf)
+    filled = np.zeros(len(sums), dtype=np.int64)
+    for values, places in _by_class(rows, labels):
+        kernels.passes.add_sparse(values, places, inverse, sums, low, -high, filled)
+    means = sums.reshape(n_classes, n_columns) / counts
+    for values, places in _by_class(rows, labels):
+        kernels.passes.add_squares_sparse(values, places, inverse, means.ravel(), squares)
+    n_zeros = counts - filled.reshape(n_classes, n_columns)
+    squares = squares.reshape(n_classes, n_columns) + n_zeros * means**2
+    return {"means": means, "squares": squares}
+
+
+def _by_class(rows: StoredRows, labels: Labels) -> Iterator[tuple[Floats, Ints]]:
+    """Yield the values of labelled rows that are not 0, and their places by class and column."""
+    for start, block in rows.blocks("moments of the classes", rows.many_rows):
+        codes = labels.codes[start : start + block.shape[0]]
+        labelled = np.flatnonzero(codes >= 0)
+        if len(labelled):
+            part = block[labelled]
+            values, columns = entries_of(part)
+            n_each = np.diff(part.indptr) if issparse(part) else np.count_nonzero(part, axis=1)
+            yield (
+                values,
+                np.repeat(codes[labelled], n_each).astype(np.int64) * rows.shape[1] + columns,
+            )
