@@ -1,5 +1,7 @@
 """The kernels against the slow reference, on the same random draws."""
 
+from itertools import pairwise, product
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -381,6 +383,49 @@ def test_both_ways_to_permute_agree_on_large_trees(net):
         )
         assert_array_equal(by_rows[0], by_masks[0])
         assert_allclose(by_rows[1], by_masks[1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("form", ["dense", "float32", "sparse"])
+@pytest.mark.parametrize("kind", ["normal", "coarse"])
+def test_lists_and_masks_of_rows_give_the_same_bits(form, kind):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(700, 5))
+    X = np.asfortranarray(np.round(X) if kind == "coarse" else X)
+    codes = rng.integers(0, 3, size=700).astype(np.int32)
+    codes[600:] = -1
+    labelled, subspaces, weights, out_of_bag = deal(codes, 5, 4, 0)
+    none = np.empty((N_MEMBERS, 0), dtype=np.int32)
+    columns = kernels.columns.Columns(FORMS[form](X)[0])
+    trees = kernels.grow.grow(columns, codes, 3, labelled, weights, none, none, subspaces)
+    assert np.diff(trees.offsets).min() > 50
+
+    ways = range(-1, 2)  # the kernel's choice, masks, lists
+    for probability in (False, True):
+        votes = [
+            kernels.votes.vote(columns, trees, out_of_bag, 3, probability, by_lists=way)
+            for way in ways
+        ]
+        assert_array_equal(votes[1:], votes[:-1])
+    quotas = np.full(N_MEMBERS, 9, dtype=np.int32)
+    picked = [
+        kernels.votes.pick_own(columns, trees, 0, 0, out_of_bag, quotas, 0.4, by_lists=way)
+        for way in ways
+    ]
+    assert_array_equal(picked[1:], picked[:-1])
+
+    label, weight = voted(codes, 3)
+    shared = out_of_bag, row_mask(label == np.arange(3)[:, None]), row_mask(codes < 0), weight
+    for net, sampled, own, row_cost in product(
+        (False, True), (False, True), (-1.0, 0.6), (0.0, 64.0, np.inf)
+    ):
+        options = {"net": net, "sampled": sampled, "own_labels_from": own, "row_cost": row_cost}
+        lost = [
+            kernels.importance.permute(columns, trees, 3, 0, *shared, **options, by_lists=way)
+            for way in ways
+        ]
+        for one, other in pairwise(lost):
+            for first, second in zip(one, other, strict=True):
+                assert first.tobytes() == second.tobytes()
 
 
 def test_picks_are_the_surest_rows_of_each_class():
