@@ -137,6 +137,7 @@ FORMS = {
     "dense": lambda X: (X, {}),
     "float32": lambda X: (np.asfortranarray(X, dtype=np.float32), {}),
     "sparse": lambda X: (csc_array(X), {}),
+    "ordered": lambda X: (X, {"order": np.argsort(X.T, axis=1).astype(np.int32)}),
     "dense, swept": lambda X: (X, {"side_by_side": 0}),
     "ordered, swept": lambda X: (
         X,
@@ -229,9 +230,29 @@ def test_both_searches_agree_on_large_bags(n_classes):
         side_by_side = grow(columns, *arguments, spread=spread)
         ranked = grow(columns, *arguments, spread=spread, codes=kernels.grow.rank_columns(X))
         swept = grow(columns, *arguments, spread=spread, side_by_side=0)
-        for one, other, third in zip(side_by_side, ranked, swept, strict=True):
-            assert_array_equal(one, other)
-            assert_array_equal(one, third)
+        order = np.argsort(X.T, axis=1).astype(np.int32)
+        ordered = grow(columns, *arguments, spread=spread, order=order)
+        swept_in_order = grow(columns, *arguments, spread=spread, order=order, side_by_side=0)
+        for one, *others in zip(side_by_side, ranked, swept, ordered, swept_in_order, strict=True):
+            for other in others:
+                assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_an_order_of_the_rows_changes_no_tree_that_draws_at_its_nodes(n_classes):
+    rng = np.random.default_rng(n_classes)
+    X = np.asfortranarray(rng.normal(size=(900, 30)).round(1))
+    codes = rng.integers(0, n_classes, size=900).astype(np.int32)
+    weights = rng.multinomial(800, np.full(900, 1 / 900), size=N_MEMBERS).astype(np.int32)
+    none = np.empty((N_MEMBERS, 0), dtype=np.int32)
+    rows = np.arange(900, dtype=np.int32)
+    arguments = kernels.columns.Columns(X), codes, n_classes, rows, weights, none, none, None
+    order = np.argsort(X.T, axis=1).astype(np.int32)
+    plain, ordered = (
+        kernels.grow.grow(*arguments, node_features=5, order=given) for given in (None, order)
+    )
+    for one, other in zip(plain, ordered, strict=True):
+        assert_array_equal(one, other)
 
 
 def test_huge_and_tiny_values_are_split():

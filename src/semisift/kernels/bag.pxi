@@ -16,7 +16,7 @@ cdef extern from "splits.h" nogil:
     double NEARLY_BEST
     int64_t next_split_of_two(
         const place_t *places, int64_t at, int64_t n, const int64_t *pairs, int64_t *left,
-        double total, double total_second, double best, double *score,
+        int64_t total, int64_t second, double best, double *score,
     )
     int64_t part_places(
         place_t *places, int64_t n, const int32_t *marks, int32_t stamp, int marked_first,

@@ -26,6 +26,8 @@ include "sweep.pxi"
 SIDE_BY_SIDE = SIDE_BY_SIDE_ROWS
 # Up to so many rows, counting the smaller values of a column beats sorting it.
 cdef int COUNT_RANKS = 128
+# What a row costs where the order of all rows is walked instead, in pairs of rows compared.
+cdef int ORDER_COST = 16
 # Sparse columns are swept in the time of their entries, so a sweep pays sooner.
 SPARSE_SIDE_BY_SIDE = 64
 
@@ -145,7 +147,8 @@ cdef Split search_candidates(Growth *growth, Bag *bag, bint small, Node node, in
                              int n_candidates) noexcept nogil:
     if small:
         code_columns(
-            bag, growth.X, growth.codes, growth.candidates, n_candidates, node.start, node.stop
+            bag, growth.X, growth.codes, growth.order, growth.candidates, n_candidates, node.start,
+            node.stop,
         )
         return search_side_by_side(bag, growth.X, growth.spread, node.start, node.stop, n_runs)
     sort_columns(
@@ -175,7 +178,7 @@ cdef Split search_root(Growth *growth, Bag *bag, bint small, int n_runs, const i
         if best.column >= 0:
             return best
     if small:
-        code_columns(bag, growth.X, growth.codes, subspace, n_columns, 0, bag.n)
+        code_columns(bag, growth.X, growth.codes, growth.order, subspace, n_columns, 0, bag.n)
         return search_side_by_side(bag, growth.X, growth.spread, 0, bag.n, n_runs)
     sort_columns(bag, growth.X, growth.order, subspace, n_columns, 0, bag.n, growth.segments)
     return search_sorted(bag, growth.X, growth.spread, bag.n, growth.segments)

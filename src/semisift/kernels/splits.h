@@ -215,23 +215,26 @@ typedef struct { int32_t rank, position; } place_t;
 
 /* The next place at or after `at` that a boundary of two classes before it scores at least `best`;
    n if there is none. Of the rows before it, `left` has the weight in its lower half and that of the
-   second class in its upper half; `pairs` has the same of each row of the bag. */
+   second class in its upper half; `pairs` has the same of each row of the bag.
+
+   With d = T L_2 - T_2 n_L the score is that of the whole node + 2 d^2 / (T n_L n_R): most boundaries
+   are passed over by d alone, those that come near the best are scored as everywhere else. */
 static int64_t next_split_of_two(const place_t *places, int64_t at, int64_t n, const int64_t *pairs,
-                                 int64_t *left, double total, double total_second, double best,
+                                 int64_t *left, int64_t total, int64_t second, double best,
                                  double *score) {
-    int64_t sums = *left;
-    double bar = best * NEARLY_BEST;
+    int64_t sums = *left, first = total - second;
+    double whole = ((double)first * (double)first + (double)second * (double)second) / (double)total;
+    double bar = (best - whole - (1.0 - NEARLY_BEST) * (double)total) * (double)total / 2;
     for (; at < n; at++) {
         sums += pairs[places[at - 1].position];
         if (places[at].rank <= places[at - 1].rank) continue;
-        double n_left = (double)(int32_t)sums, second = (double)(int32_t)(sums >> 32);
-        double first = n_left - second, n_right = total - n_left;
-        double second_right = total_second - second, first_right = n_right - second_right;
-        double squares_left = first * first + second * second;
-        double squares_right = first_right * first_right + second_right * second_right;
-        double above = squares_left * n_right + squares_right * n_left, below = n_left * n_right;
-        if (above < bar * below) continue;
-        *score = above / below;
+        int64_t n_left = (int32_t)sums, left_second = sums >> 32, n_right = total - n_left;
+        double d = (double)(total * left_second - second * n_left);
+        if (d * d < bar * (double)(n_left * n_right)) continue;
+        double l_1 = (double)(n_left - left_second), l_2 = (double)left_second;
+        double r_1 = (double)first - l_1, r_2 = (double)second - l_2;
+        *score = split_score(l_1 * l_1 + l_2 * l_2, (double)n_left, r_1 * r_1 + r_2 * r_2,
+                             (double)n_right);
         if (*score >= best) break;
     }
     *left = sums;

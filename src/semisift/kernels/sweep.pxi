@@ -171,8 +171,7 @@ cdef void sweep_two(Bag *bag, const columns_t *X, const double *spread, int colu
     cdef double score = 0
     while True:
         at = next_split_of_two(
-            places, at, n, bag.pairs, &left, bag.total, <double>bag.counts[1], best.split.score,
-            &score,
+            places, at, n, bag.pairs, &left, bag.total, bag.counts[1], best.split.score, &score
         )
         if at >= n:
             return
