@@ -9,6 +9,7 @@ from scipy.sparse import csc_array
 
 from semisift import kernels
 from semisift._problem import Problem
+from semisift.kernels.plain import columns as plain_columns
 from semisift.math.masks import row_mask, unmask
 from tests.reference.importance import tree_importance
 from tests.reference.plan import make_plan
@@ -33,10 +34,25 @@ def test_kernels_are_compiled():
         "nnge",
         "pct",
         "plan",
+        "tables",
         "votes",
     ):
         module = __import__(f"semisift.kernels.{name}", fromlist=["__file__"])
         assert module.__file__.endswith((".so", ".pyd"))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_features", [1, 4, 7])
+def test_moments_in_numpy_have_the_same_bits(dtype, n_features):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, n_features)) * (rng.random((90, n_features)) < 0.7)
+    X = np.asfortranarray(X, dtype=dtype)
+    rows = np.arange(0, 90, 3, dtype=np.int32)
+    for unit in (np.full(n_features, 0.25), rng.uniform(0.1, 9, size=n_features)):
+        for some in (None, rows):
+            found = kernels.columns.moments(kernels.columns.Columns(X), unit, some)
+            expected = plain_columns.moments(plain_columns.Columns(X), unit, some)
+            assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
