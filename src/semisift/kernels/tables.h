@@ -5,13 +5,6 @@
 #include <string.h>
 #include "portable.h"
 
-/* So that a small number of words becomes a constant of the loop. */
-#if defined(__GNUC__)
-#define SEMISIFT_INLINED static inline __attribute__((always_inline))
-#else
-#define SEMISIFT_INLINED static inline
-#endif
-
 /* counts[v][b] = rows of value v in bin b of the column. What is left in the last value and the last
    bin is subtracted rather than counted. */
 SEMISIFT_INLINED void count_by_masks(

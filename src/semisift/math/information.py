@@ -268,7 +268,7 @@ def _codes(values: Floats, cuts: Floats) -> NDArray[np.uint8]:
     return codes
 
 
-def _equal_widths(low: Floats, high: Floats, n_bins: int) -> Floats:
+def _equal_widths(low: NDArray[np.floating], high: NDArray[np.floating], n_bins: int) -> Floats:
     """Return the inner edges of the bins, of shape (n_bins - 1, number of columns)."""
     unit = power_of_two(np.maximum(np.abs(low), np.abs(high)))
     step = np.arange(1, n_bins)[:, None]
