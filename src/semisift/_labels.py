@@ -204,10 +204,20 @@ def pairs_from_labels(labels: Labels) -> tuple[NDArray[np.int32], NDArray[np.int
         Row numbers, the smaller one first.
     """
     rows = labels.labelled
-    first, second = np.triu_indices(len(rows), k=1)
-    pairs = np.column_stack([rows[first], rows[second]])
-    same = labels.codes[pairs[:, 0]] == labels.codes[pairs[:, 1]]
-    return pairs[same], pairs[~same]
+    codes = labels.codes[rows]
+    same = codes[:, None] == codes
+    # a matrix of bits: the pairs in the order of the rows, without a list of all of them
+    is_later = np.tri(len(rows), dtype=bool).T
+    np.fill_diagonal(is_later, False)
+    return _pairs_at(rows, same & is_later), _pairs_at(rows, is_later & ~same)
+
+
+def _pairs_at(rows: NDArray[np.int32], wanted: NDArray[np.bool_]) -> NDArray[np.int32]:
+    places = np.flatnonzero(wanted)
+    first, second = np.divmod(places, max(1, len(rows)))
+    pairs = np.empty((len(places), 2), dtype=rows.dtype)
+    pairs[:, 0], pairs[:, 1] = rows[first], rows[second]
+    return pairs
 
 
 def check_pairs(pairs: Any, n_rows: int, name: str) -> NDArray[np.int32]:

@@ -16,7 +16,7 @@ from semisift._labels import Labels, Pairs, pairs_from_labels, parse_labels, par
 from semisift._warnings import warn
 from semisift.exceptions import GraphWarning
 from semisift.math.blocks import blocks
-from semisift.math.columns import extremes, power_of_two, some_rows, spans
+from semisift.math.columns import column_moments, extremes, power_of_two, some_rows, spans
 from semisift.math.given_graph import given_graph
 from semisift.math.graph import Graph, GraphOptions, cure, neighbour_graph
 from semisift.math.neighbours import distinct_rows
@@ -394,16 +394,8 @@ def draw_rows(
 
 
 def _dense_spread(X: NDArray[np.floating]) -> NDArray[np.float64]:
-    n_rows = len(X)
-    zero = X == 0
     unit = power_of_two(np.abs(X).max(axis=0))  # so that squares stay in range
-    scaled = X * (1.0 / unit)
-    mean = np.cumsum(scaled, axis=0)[-1] / n_rows
-    scaled -= mean
-    scaled *= scaled
-    np.copyto(scaled, 0.0, where=zero)
-    squares = np.cumsum(scaled, axis=0)[-1] + np.count_nonzero(zero, axis=0) * mean**2
-    return np.sqrt(squares / n_rows) * unit
+    return np.sqrt(column_moments(X, unit)[1] / len(X)) * unit
 
 
 def _sparse_spread(X: csc_array) -> NDArray[np.float64]:

@@ -1,5 +1,7 @@
 """The kernels against the slow reference, on the same random draws."""
 
+from itertools import pairwise, product
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,6 +9,7 @@ from scipy.sparse import csc_array
 
 from semisift import kernels
 from semisift._problem import Problem
+from semisift.kernels.plain import columns as plain_columns
 from semisift.math.masks import row_mask, unmask
 from tests.reference.importance import tree_importance
 from tests.reference.plan import make_plan
@@ -31,10 +34,25 @@ def test_kernels_are_compiled():
         "nnge",
         "pct",
         "plan",
+        "tables",
         "votes",
     ):
         module = __import__(f"semisift.kernels.{name}", fromlist=["__file__"])
         assert module.__file__.endswith((".so", ".pyd"))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_features", [1, 4, 7])
+def test_moments_in_numpy_have_the_same_bits(dtype, n_features):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, n_features)) * (rng.random((90, n_features)) < 0.7)
+    X = np.asfortranarray(X, dtype=dtype)
+    rows = np.arange(0, 90, 3, dtype=np.int32)
+    for unit in (np.full(n_features, 0.25), rng.uniform(0.1, 9, size=n_features)):
+        for some in (None, rows):
+            found = kernels.columns.moments(kernels.columns.Columns(X), unit, some)
+            expected = plain_columns.moments(plain_columns.Columns(X), unit, some)
+            assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -135,6 +153,7 @@ FORMS = {
     "dense": lambda X: (X, {}),
     "float32": lambda X: (np.asfortranarray(X, dtype=np.float32), {}),
     "sparse": lambda X: (csc_array(X), {}),
+    "ordered": lambda X: (X, {"order": np.argsort(X.T, axis=1).astype(np.int32)}),
     "dense, swept": lambda X: (X, {"side_by_side": 0}),
     "ordered, swept": lambda X: (
         X,
@@ -227,9 +246,29 @@ def test_both_searches_agree_on_large_bags(n_classes):
         side_by_side = grow(columns, *arguments, spread=spread)
         ranked = grow(columns, *arguments, spread=spread, codes=kernels.grow.rank_columns(X))
         swept = grow(columns, *arguments, spread=spread, side_by_side=0)
-        for one, other, third in zip(side_by_side, ranked, swept, strict=True):
-            assert_array_equal(one, other)
-            assert_array_equal(one, third)
+        order = np.argsort(X.T, axis=1).astype(np.int32)
+        ordered = grow(columns, *arguments, spread=spread, order=order)
+        swept_in_order = grow(columns, *arguments, spread=spread, order=order, side_by_side=0)
+        for one, *others in zip(side_by_side, ranked, swept, ordered, swept_in_order, strict=True):
+            for other in others:
+                assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_an_order_of_the_rows_changes_no_tree_that_draws_at_its_nodes(n_classes):
+    rng = np.random.default_rng(n_classes)
+    X = np.asfortranarray(rng.normal(size=(900, 30)).round(1))
+    codes = rng.integers(0, n_classes, size=900).astype(np.int32)
+    weights = rng.multinomial(800, np.full(900, 1 / 900), size=N_MEMBERS).astype(np.int32)
+    none = np.empty((N_MEMBERS, 0), dtype=np.int32)
+    rows = np.arange(900, dtype=np.int32)
+    arguments = kernels.columns.Columns(X), codes, n_classes, rows, weights, none, none, None
+    order = np.argsort(X.T, axis=1).astype(np.int32)
+    plain, ordered = (
+        kernels.grow.grow(*arguments, node_features=5, order=given) for given in (None, order)
+    )
+    for one, other in zip(plain, ordered, strict=True):
+        assert_array_equal(one, other)
 
 
 def test_huge_and_tiny_values_are_split():
@@ -381,6 +420,49 @@ def test_both_ways_to_permute_agree_on_large_trees(net):
         )
         assert_array_equal(by_rows[0], by_masks[0])
         assert_allclose(by_rows[1], by_masks[1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("form", ["dense", "float32", "sparse"])
+@pytest.mark.parametrize("kind", ["normal", "coarse"])
+def test_lists_and_masks_of_rows_give_the_same_bits(form, kind):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(700, 5))
+    X = np.asfortranarray(np.round(X) if kind == "coarse" else X)
+    codes = rng.integers(0, 3, size=700).astype(np.int32)
+    codes[600:] = -1
+    labelled, subspaces, weights, out_of_bag = deal(codes, 5, 4, 0)
+    none = np.empty((N_MEMBERS, 0), dtype=np.int32)
+    columns = kernels.columns.Columns(FORMS[form](X)[0])
+    trees = kernels.grow.grow(columns, codes, 3, labelled, weights, none, none, subspaces)
+    assert np.diff(trees.offsets).min() > 50
+
+    ways = range(-1, 2)  # the kernel's choice, masks, lists
+    for probability in (False, True):
+        votes = [
+            kernels.votes.vote(columns, trees, out_of_bag, 3, probability, by_lists=way)
+            for way in ways
+        ]
+        assert_array_equal(votes[1:], votes[:-1])
+    quotas = np.full(N_MEMBERS, 9, dtype=np.int32)
+    picked = [
+        kernels.votes.pick_own(columns, trees, 0, 0, out_of_bag, quotas, 0.4, by_lists=way)
+        for way in ways
+    ]
+    assert_array_equal(picked[1:], picked[:-1])
+
+    label, weight = voted(codes, 3)
+    shared = out_of_bag, row_mask(label == np.arange(3)[:, None]), row_mask(codes < 0), weight
+    for net, sampled, own, row_cost in product(
+        (False, True), (False, True), (-1.0, 0.6), (0.0, 64.0, np.inf)
+    ):
+        options = {"net": net, "sampled": sampled, "own_labels_from": own, "row_cost": row_cost}
+        lost = [
+            kernels.importance.permute(columns, trees, 3, 0, *shared, **options, by_lists=way)
+            for way in ways
+        ]
+        for one, other in pairwise(lost):
+            for first, second in zip(one, other, strict=True):
+                assert first.tobytes() == second.tobytes()
 
 
 def test_picks_are_the_surest_rows_of_each_class():

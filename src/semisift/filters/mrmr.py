@@ -26,7 +26,8 @@ from semisift._base import FeatureRanker
 from semisift._problem import Problem
 from semisift._sklearn import StrOptions
 from semisift.graphs.pairs import class_moments
-from semisift.math import Floats
+from semisift.math import Floats, Ints
+from semisift.math.columns import some_rows
 from semisift.math.information import bin_columns, mutual_information
 from semisift.math.ranks import DECIMALS, PICK_STREAM, scores_of_picks
 
@@ -90,14 +91,15 @@ class MRMR(FeatureRanker):
 
     def _score(self, problem: Problem) -> Floats:
         labelled = problem.labels.labelled
-        binned = bin_columns(problem.X[labelled])
+        binned = bin_columns(_rows(problem, labelled))
         relevance = np.round(mutual_information(binned, problem.labels.codes[labelled]), DECIMALS)
         self.relevance_ = relevance
         if self.redundancy_on == "all" and len(labelled) < problem.n_rows:
             binned = bin_columns(problem.X)
         n_picks = self._count_to_pick(problem.n_features)
         chance = np.random.default_rng([problem.seed, PICK_STREAM]).permutation(problem.n_features)
-        order = np.lexsort((chance, -self._tie_key(problem)))
+        self._shares = _fisher_shares(problem)  # the ranking asks for them again
+        order = np.lexsort((chance, -self._shares))
         redundancy = np.zeros(problem.n_features)
         n_added = 0
 
@@ -115,11 +117,22 @@ class MRMR(FeatureRanker):
         return self.relevance_
 
     def _tie_key(self, problem: Problem) -> Floats:
-        moments = class_moments(problem)
-        total = moments.between + moments.within.sum(axis=0)
-        # F / (1 + F), which orders columns as F does and is never infinite
-        share = np.divide(moments.between, total, out=np.zeros(len(total)), where=total > 0)
-        return np.round(share, DECIMALS)
+        known: Floats | None = self.__dict__.pop("_shares", None)
+        return _fisher_shares(problem) if known is None else known
+
+
+def _rows(problem: Problem, labelled: Ints) -> Any:
+    if len(labelled) == problem.n_rows:
+        return problem.X
+    return problem.X[labelled] if problem.is_sparse else some_rows(problem.X, labelled)
+
+
+def _fisher_shares(problem: Problem) -> Floats:
+    """Return F / (1 + F), which orders columns as their Fisher score F does and is finite."""
+    moments = class_moments(problem)
+    total = moments.between + moments.within.sum(axis=0)
+    share = np.divide(moments.between, total, out=np.zeros(len(total)), where=total > 0)
+    return np.round(share, DECIMALS)
 
 
 def criterion(relevance: Floats, redundancy: Floats, quotient: bool) -> Floats:

@@ -81,8 +81,8 @@ def class_moments(problem: Problem) -> ClassMoments:
         means, within = np.empty((2, len(counts), problem.n_features))
         X = problem.X.tocsr() if problem.is_sparse else problem.X
         for code in range(len(counts)):
-            rows = X[np.flatnonzero(problem.labels.codes == code)]
-            means[code], within[code] = column_moments(rows, unit)
+            rows = np.flatnonzero(problem.labels.codes == code)
+            means[code], within[code] = column_moments(X, unit, rows)
     share = counts[:, None] / max(1, counts.sum())
     distance = means - (share * means).sum(axis=0)
     return ClassMoments(counts, means, within, (counts[:, None] * distance**2).sum(axis=0))

@@ -14,7 +14,10 @@ from typing import Any
 from semisift._warnings import warn
 from semisift.exceptions import KernelsMissingWarning
 
-WITH_TWINS = ("columns", "dual", "edges", "heaps", "neighbours", "nnge", "passes", "pct", "plan")
+WITH_TWINS = (
+    *("columns", "dual", "edges", "heaps", "neighbours", "nnge", "passes", "pct", "plan"),
+    "tables",
+)
 
 # Measured: benchmarks/enscls.py 5 to 12 times, benchmarks/ssfi.py --part no-kernels 40 to 200,
 # benchmarks/modern.py --part no-kernels 8 for S3VMRFE, 11 to 34 for trees, 30 and 104 for NNge.
@@ -35,6 +38,7 @@ try:
     import semisift.kernels.passes
     import semisift.kernels.pct
     import semisift.kernels.plan
+    import semisift.kernels.tables
     import semisift.kernels.votes  # noqa: F401
 
     _missing_because = ""

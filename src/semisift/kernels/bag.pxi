@@ -10,6 +10,18 @@ cdef extern from "splits.h" nogil:
     ctypedef struct entry_t:
         double value
         int32_t position
+    ctypedef struct place_t:
+        int32_t rank
+        int32_t position
+    double NEARLY_BEST
+    int64_t next_split_of_two(
+        const place_t *places, int64_t at, int64_t n, const int64_t *pairs, int64_t *left,
+        int64_t total, int64_t second, double best, double *score,
+    )
+    int64_t part_places(
+        place_t *places, int64_t n, const int32_t *marks, int32_t stamp, int marked_first,
+        place_t *rest,
+    )
     double split_score(double squares_left, double n_left, double squares_right, double n_right)
     int separating_columns(
         const uint8_t *codes, int stride, int n_columns, const int32_t *rows, int n_first, int n,
@@ -67,8 +79,10 @@ cdef struct Bag:
     double *best
     double *values
     # sweep: each column's entries by ascending value, node by node
-    entry_t *entries
-    entry_t *entry_scratch
+    place_t *places
+    place_t *place_scratch
+    entry_t *entries  # to be sorted
+    int64_t *pairs  # of each row, its weight and, above it, its weight in the second class
     int32_t *marks
     uint8_t *goes_left
 
@@ -165,8 +179,10 @@ cdef class _Workspace:
             bag.best = <double *>self.take(bag.stride * sizeof(double))
             bag.values = <double *>self.take(small * sizeof(double))
         if any_large:
-            bag.entries = <entry_t *>self.take(n * n_columns * sizeof(entry_t))
-            bag.entry_scratch = <entry_t *>self.take(n * sizeof(entry_t))
+            bag.places = <place_t *>self.take(n * n_columns * sizeof(place_t))
+            bag.place_scratch = <place_t *>self.take(n * sizeof(place_t))
+            bag.entries = <entry_t *>self.take(n * sizeof(entry_t))
+            bag.pairs = <int64_t *>self.take(n * sizeof(int64_t))
             bag.marks = <int32_t *>self.take(n * sizeof(int32_t))
             memset(bag.marks, 0, n * sizeof(int32_t))
         return 0

@@ -132,4 +132,42 @@ static inline void column_mask(const columns_t *columns, int64_t column, double 
     }
 }
 
+#define SEMISIFT_SPLIT_ROWS(name, type)                                                          \
+    static int64_t name(const type *x, double threshold, int32_t *rows, int64_t n, int32_t *right) { \
+        int64_t n_left = 0, n_right = 0;                                                      \
+        for (int64_t i = 0; i < n; i++) {                                                     \
+            int32_t row = rows[i];                                                            \
+            int below = (double)x[row] <= threshold;                                          \
+            rows[n_left] = row;                                                               \
+            right[n_right] = row;                                                             \
+            n_left += below;                                                                  \
+            n_right += !below;                                                                \
+        }                                                                                     \
+        memcpy(rows + n_left, right, n_right * sizeof(int32_t));                              \
+        return n_left;                                                                        \
+    }
+
+SEMISIFT_SPLIT_ROWS(split_rows_float32, float)
+SEMISIFT_SPLIT_ROWS(split_rows_float64, double)
+
+/* Bring the rows whose value is at most the threshold to the front, both parts in their order;
+   returns their number. `right` has room for all of them. */
+static inline int64_t split_rows(const columns_t *columns, int64_t column, double threshold,
+                                 int32_t *rows, int64_t n, int32_t *right) {
+    if (!columns->is_sparse) {
+        int64_t start = column * columns->n_rows;
+        if (columns->is_float32)
+            return split_rows_float32((const float *)columns->values + start, threshold, rows, n,
+                                      right);
+        return split_rows_float64((const double *)columns->values + start, threshold, rows, n, right);
+    }
+    int64_t n_left = 0, n_right = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (column_value(columns, column, rows[i]) <= threshold) rows[n_left++] = rows[i];
+        else right[n_right++] = rows[i];
+    }
+    memcpy(rows + n_left, right, n_right * sizeof(int32_t));
+    return n_left;
+}
+
 #endif

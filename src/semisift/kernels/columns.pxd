@@ -25,6 +25,10 @@ cdef extern from "columns.h" nogil:
     double stored_value(const columns_t *columns, int64_t at)
     int64_t count_rows(const uint64_t *rows, int64_t n_words)
     void column_mask(const columns_t *columns, int64_t column, double threshold, uint64_t *out)
+    int64_t split_rows(
+        const columns_t *columns, int64_t column, double threshold, int32_t *rows, int64_t n,
+        int32_t *right,
+    )
 
 
 cdef class Columns:

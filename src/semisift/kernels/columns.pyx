@@ -8,6 +8,12 @@ from libc.stdint cimport int32_t, int64_t
 cdef extern from "extremes.h" nogil:
     void column_extremes(const columns_t *columns, int64_t column, double *low, double *high)
 
+cdef extern from "moments.h" nogil:
+    void column_moments(
+        const columns_t *columns, int64_t n_columns, const int32_t *rows, int64_t n,
+        const double *unit, double *mean, double *squares,
+    )
+
 
 cdef class Columns:
     """A Fortran-ordered array or a CSC matrix of float32 or float64, kept alive while it is read."""
@@ -54,3 +60,34 @@ def extremes(Columns X):
         for j in range(X.n_features):
             column_extremes(&X.c, j, &lows[j], &highs[j])
     return low, high
+
+
+def moments(Columns X, const double[::1] unit, const int32_t[::1] rows=None):
+    """Return the mean of each column of a dense array and its sum of squares around it, in a unit.
+
+    Zeros are counted rather than added, and the other values are added one by one in row order.
+
+    Parameters
+    ----------
+    X : Columns
+    unit : array of shape (n_features,)
+    rows : array, optional
+        Some of the rows; else all of them.
+
+    Returns
+    -------
+    means, squares : ndarrays of shape (n_features,)
+    """
+    mean, squares = np.empty(X.n_features), np.empty(X.n_features)
+    cdef double[::1] means = mean, squared = squares
+    cdef Py_ssize_t n = X.c.n_rows if rows is None else rows.shape[0]
+    if X.n_features == 0:
+        return mean, squares
+    if n == 0:
+        raise ValueError("there is no row to take a mean of")
+    with nogil:
+        column_moments(
+            &X.c, X.n_features, NULL if rows is None else &rows[0], n, &unit[0], &means[0],
+            &squared[0],
+        )
+    return mean, squares

@@ -26,6 +26,8 @@ include "sweep.pxi"
 SIDE_BY_SIDE = SIDE_BY_SIDE_ROWS
 # Up to so many rows, counting the smaller values of a column beats sorting it.
 cdef int COUNT_RANKS = 128
+# What a row costs where the order of all rows is walked instead, in pairs of rows compared.
+cdef int ORDER_COST = 16
 # Sparse columns are swept in the time of their entries, so a sweep pays sooner.
 SPARSE_SIDE_BY_SIDE = 64
 
@@ -145,7 +147,8 @@ cdef Split search_candidates(Growth *growth, Bag *bag, bint small, Node node, in
                              int n_candidates) noexcept nogil:
     if small:
         code_columns(
-            bag, growth.X, growth.codes, growth.candidates, n_candidates, node.start, node.stop
+            bag, growth.X, growth.codes, growth.order, growth.candidates, n_candidates, node.start,
+            node.stop,
         )
         return search_side_by_side(bag, growth.X, growth.spread, node.start, node.stop, n_runs)
     sort_columns(
@@ -153,7 +156,7 @@ cdef Split search_candidates(Growth *growth, Bag *bag, bint small, Node node, in
         growth.segments,
     )
     return search_sorted(
-        bag, growth.spread, growth.X.is_sparse, node.stop - node.start, growth.segments
+        bag, growth.X, growth.spread, node.stop - node.start, growth.segments
     )
 
 
@@ -175,10 +178,10 @@ cdef Split search_root(Growth *growth, Bag *bag, bint small, int n_runs, const i
         if best.column >= 0:
             return best
     if small:
-        code_columns(bag, growth.X, growth.codes, subspace, n_columns, 0, bag.n)
+        code_columns(bag, growth.X, growth.codes, growth.order, subspace, n_columns, 0, bag.n)
         return search_side_by_side(bag, growth.X, growth.spread, 0, bag.n, n_runs)
     sort_columns(bag, growth.X, growth.order, subspace, n_columns, 0, bag.n, growth.segments)
-    return search_sorted(bag, growth.spread, growth.X.is_sparse, bag.n, growth.segments)
+    return search_sorted(bag, growth.X, growth.spread, bag.n, growth.segments)
 
 
 cdef int grow_tree(Growth *growth, Bag *bag, bint small, uint64_t member, const int32_t *subspace,
@@ -256,7 +259,7 @@ cdef int grow_sorted(Growth *growth, Bag *bag, const int32_t *subspace, int n_co
     cdef int32_t n_left
     cdef Node node
     cdef Split split
-    cdef bint marks_left, is_sparse = growth.X.is_sparse
+    cdef bint marks_left
     count_classes(bag, 0, bag.n, &n_runs)
     memcpy(growth.level_counts, bag.counts, n_classes * sizeof(int64_t))
     growth.stack[0] = Node(number=0, start=0, stop=bag.n, depth=0)
@@ -277,7 +280,7 @@ cdef int grow_sorted(Growth *growth, Bag *bag, const int32_t *subspace, int n_co
             if node.number == 0:
                 split = search_root(growth, bag, False, n_runs, subspace, n_columns)
             else:
-                split = search_sorted(bag, growth.spread, is_sparse, node.stop, segments)
+                split = search_sorted(bag, growth.X, growth.spread, node.stop, segments)
         if split.column < 0:
             close_leaf(bag, out, node.number, n_runs)
             continue
@@ -289,17 +292,22 @@ cdef int grow_sorted(Growth *growth, Bag *bag, const int32_t *subspace, int n_co
             growth.mark += 1
             n_left = node.stop
             marks_left = mark_side(
-                bag, split.column, split.threshold, is_sparse, growth.mark, segments,
+                bag, growth.X, split.column, split.threshold, growth.mark, segments,
                 growth.level_counts + (level + 1) * n_classes, &n_left,
             )
             if n_left == 0 or n_left == node.stop:  # NaN, where the caller vouched for X
                 close_leaf(bag, out, node.number, n_runs)
                 continue
-            partition_entries(bag, growth.mark, marks_left, segments, segments + width)
             for k in range(n_classes):
                 growth.level_counts[level * n_classes + k] -= (
                     growth.level_counts[(level + 1) * n_classes + k]
                 )
+            # leaves need no columns
+            if node.depth + 1 != growth.max_depth and (
+                is_mixed(growth.level_counts + level * n_classes, n_classes)
+                or is_mixed(growth.level_counts + (level + 1) * n_classes, n_classes)
+            ):
+                partition_places(bag, growth.mark, marks_left, segments, segments + width)
         open_node(bag, out, node.number, split, n_nodes)
         # of a node without a list of rows, `stop` is their number
         growth.stack[level] = Node(
@@ -311,6 +319,15 @@ cdef int grow_sorted(Growth *growth, Bag *bag, const int32_t *subspace, int n_co
         n_pending += 2
         n_nodes += 2
     return n_nodes
+
+
+cdef inline bint is_mixed(const int64_t *counts, int64_t n_classes) noexcept nogil:
+    """Whether there is more than one class."""
+    cdef int64_t k
+    cdef int n_runs = 0
+    for k in range(n_classes):
+        n_runs += counts[k] > 0
+    return n_runs > 1
 
 
 cdef void count_perfect(Growth *growth, Bag *bag, Split split) noexcept nogil:
@@ -445,6 +462,8 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
                     &pick_weights[i, 0] if n_picks and pick_weights is not None else NULL, n_picks,
                 )
                 small = bag.n <= side_by_side and total <= 255
+                if not small and n_classes == 2:
+                    pair_weights(bag)
                 out.feature = &out_feature[n_nodes]
                 out.threshold = &out_threshold[n_nodes]
                 out.left = &out_left[n_nodes]

@@ -18,4 +18,5 @@ def permute(
     sampled: bool = False,
     own_labels_from: float = -1.0,
     row_cost: float = 64.0,
+    by_lists: int = -1,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]: ...

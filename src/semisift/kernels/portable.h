@@ -13,6 +13,13 @@
 #define SEMISIFT_CLONES
 #endif
 
+/* Functions that are written once and compiled for each of the constants they are called with. */
+#if defined(__GNUC__)
+#define SEMISIFT_INLINED static inline __attribute__((always_inline))
+#else
+#define SEMISIFT_INLINED static inline
+#endif
+
 #if defined(__GNUC__)
 static inline void prefetch(const void *address) { __builtin_prefetch(address); }
 static inline int semisift_popcount(uint64_t word) { return __builtin_popcountll(word); }

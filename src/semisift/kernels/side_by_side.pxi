@@ -64,8 +64,36 @@ cdef Split find_perfect(Bag *bag, const columns_t *X, const uint8_t *ranks, cons
     return best
 
 
-cdef void code_columns(Bag *bag, const columns_t *X, const uint8_t *codes, const int32_t *subspace,
-                       int n_columns, int start, int stop) noexcept nogil:
+cdef bint code_ordered(Bag *bag, const columns_t *X, const int32_t *order, int feature,
+                       uint8_t *out) noexcept nogil:
+    """Fill the codes of all rows of the bag for a column whose order is known.
+
+    Returns whether the column varies; `out` is left half done where it does not.
+    """
+    cdef int64_t at
+    cdef int n_found = 0, code = 0
+    cdef int32_t row, position
+    cdef double value, last = 0
+    cdef const int32_t *column = order + <int64_t>feature * X.n_rows
+    # first the rows of the bag, without a branch that nobody could predict
+    for at in range(X.n_rows):
+        position = bag.position[column[at]]
+        bag.scratch[n_found] = position
+        n_found += position >= 0
+        if n_found == bag.n:
+            break
+    for at in range(n_found):
+        position = bag.scratch[at]
+        row = bag.rows[position]
+        value = column_value(X, feature, row)
+        code += at > 0 and value > last
+        last = value
+        out[<int64_t>position * bag.stride] = <uint8_t>code
+    return code > 0
+
+
+cdef void code_columns(Bag *bag, const columns_t *X, const uint8_t *codes, const int32_t *order,
+                       const int32_t *subspace, int n_columns, int start, int stop) noexcept nogil:
     """Fill the codes of the node's rows for the features of the subspace."""
     cdef int c, j, n = stop - start, kept = 0
     cdef const uint8_t *column
@@ -86,6 +114,11 @@ cdef void code_columns(Bag *bag, const columns_t *X, const uint8_t *codes, const
         return
     cdef bint whole = n == bag.n
     for c in range(n_columns):
+        if order != NULL and whole and <int64_t>n * n > ORDER_COST * X.n_rows:
+            if code_ordered(bag, X, order, subspace[c], bag.codes + kept):
+                bag.features[kept] = subspace[c]
+                kept += 1
+            continue
         if whole:
             varies = gather_column(X, subspace[c], bag.rows, n, bag.position, bag.values)
         else:

@@ -207,6 +207,57 @@ static void column_scores(const uint8_t *codes, int stride, int n_columns, const
 
 typedef struct { double value; int32_t position; } entry_t;
 
+/* A row of the bag within a sorted column: ranks are those of its values, in half the memory. */
+typedef struct { int32_t rank, position; } place_t;
+
+/* A score that is lower than the best by more than rounding can bring about is not worked out. */
+#define NEARLY_BEST (1.0 - 1e-9)
+
+/* The next place at or after `at` that a boundary of two classes before it scores at least `best`;
+   n if there is none. Of the rows before it, `left` has the weight in its lower half and that of the
+   second class in its upper half; `pairs` has the same of each row of the bag.
+
+   With d = T L_2 - T_2 n_L the score is that of the whole node + 2 d^2 / (T n_L n_R): most boundaries
+   are passed over by d alone, those that come near the best are scored as everywhere else. */
+static int64_t next_split_of_two(const place_t *places, int64_t at, int64_t n, const int64_t *pairs,
+                                 int64_t *left, int64_t total, int64_t second, double best,
+                                 double *score) {
+    int64_t sums = *left, first = total - second;
+    double whole = ((double)first * (double)first + (double)second * (double)second) / (double)total;
+    double bar = (best - whole - (1.0 - NEARLY_BEST) * (double)total) * (double)total / 2;
+    for (; at < n; at++) {
+        sums += pairs[places[at - 1].position];
+        if (places[at].rank <= places[at - 1].rank) continue;
+        int64_t n_left = (int32_t)sums, left_second = sums >> 32, n_right = total - n_left;
+        double d = (double)(total * left_second - second * n_left);
+        if (d * d < bar * (double)(n_left * n_right)) continue;
+        double l_1 = (double)(n_left - left_second), l_2 = (double)left_second;
+        double r_1 = (double)first - l_1, r_2 = (double)second - l_2;
+        *score = split_score(l_1 * l_1 + l_2 * l_2, (double)n_left, r_1 * r_1 + r_2 * r_2,
+                             (double)n_right);
+        if (*score >= best) break;
+    }
+    *left = sums;
+    return at;
+}
+
+/* Bring the places of marked rows (or those not marked) to the front, both parts in their order;
+   returns their number. `rest` has room for all of them. */
+static int64_t part_places(place_t *places, int64_t n, const int32_t *marks, int32_t stamp,
+                           int marked_first, place_t *rest) {
+    int64_t n_front = 0, n_rest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        place_t place = places[i];
+        int in_front = (marks[place.position] == stamp) == marked_first;
+        places[n_front] = place;
+        rest[n_rest] = place;
+        n_front += in_front;
+        n_rest += !in_front;
+    }
+    memcpy(places + n_front, rest, n_rest * sizeof(place_t));
+    return n_front;
+}
+
 /* Ascending by value; the order among equal values is of no consequence. */
 static void sort_entries(entry_t *entries, int64_t n) {
     int64_t in_order = 1;

@@ -1,12 +1,25 @@
 # Split search on larger bags: each column is kept sorted and swept. Part of grow.pyx.
 
+# An order of all rows is walked where the rows of a node are at least one in so many of them.
+cdef int ORDER_SHARE = 8
+
+
+cdef void pair_weights(Bag *bag) noexcept nogil:
+    """Prepare the bag for sweeps between two classes."""
+    cdef int j
+    for j in range(bag.n):
+        bag.pairs[j] = bag.weights[j]
+        if bag.labels[j] == 1:
+            bag.pairs[j] += <int64_t>bag.weights[j] << 32
+
+
 cdef void sort_columns(Bag *bag, const columns_t *X, const int32_t *order, const int32_t *subspace,
                        int n_columns, int start, int stop, int32_t *segments) noexcept nogil:
     """List the node's entries of each column by ascending value (sparse: the stored ones only)."""
     cdef int c, j, n = stop - start, kept = 0
     cdef int64_t at, n_found
     cdef int32_t position
-    cdef entry_t *entries
+    cdef entry_t *entries = bag.entries
     cdef const int32_t *column
     cdef bint whole = n == bag.n
     cdef double value
@@ -15,7 +28,6 @@ cdef void sort_columns(Bag *bag, const columns_t *X, const int32_t *order, const
         for j in range(start, stop):
             bag.goes_left[bag.members[j]] = 1
     for c in range(n_columns):
-        entries = bag.entries + <int64_t>kept * bag.n
         n_found = 0
         if X.is_sparse:
             for at in range(X.indptr[subspace[c]], X.indptr[subspace[c] + 1]):
@@ -28,12 +40,15 @@ cdef void sort_columns(Bag *bag, const columns_t *X, const int32_t *order, const
                     entries[n_found].position = position
                     n_found += 1
             sort_entries(entries, n_found)
-        elif order != NULL and whole:
+        elif order != NULL and <int64_t>n * ORDER_SHARE > X.n_rows:
             column = order + <int64_t>subspace[c] * X.n_rows
             for at in range(X.n_rows):
                 position = bag.position[column[at]]
                 entries[n_found].position = position
-                n_found += position >= 0
+                if whole:
+                    n_found += position >= 0
+                elif position >= 0:
+                    n_found += bag.goes_left[position]
                 if n_found == n:
                     break
             for j in range(n):
@@ -46,6 +61,7 @@ cdef void sort_columns(Bag *bag, const columns_t *X, const int32_t *order, const
             sort_entries(entries, n_found)
         if n_found == 0:  # in text most columns are 0 in all rows of a bag
             continue
+        rank_entries(entries, n_found, bag.places + <int64_t>kept * bag.n)
         bag.features[kept] = subspace[c]
         segments[2 * kept] = 0
         segments[2 * kept + 1] = <int32_t>n_found
@@ -53,11 +69,73 @@ cdef void sort_columns(Bag *bag, const columns_t *X, const int32_t *order, const
     bag.n_columns = kept
 
 
+cdef void rank_entries(const entry_t *entries, int64_t n, place_t *places) noexcept nogil:
+    """Rank sorted values; ranks of positive values are positive, those of negative ones negative."""
+    cdef int64_t at
+    cdef int32_t rank = -<int32_t>n - 1
+    cdef bint is_positive = False
+    for at in range(n):
+        if not is_positive and entries[at].value > 0:
+            is_positive = True
+            rank = 0
+        if at == 0 or entries[at].value > entries[at - 1].value:
+            rank += 1
+        places[at].rank = rank
+        places[at].position = entries[at].position
+
+
+cdef inline double value_at(const Bag *bag, const columns_t *X, int column,
+                            int32_t position) noexcept nogil:
+    """The value of a row of the bag; position -1 stands for the zeros of a sparse column."""
+    if position < 0:
+        return 0.0
+    return column_value(X, bag.features[column], bag.rows[position])
+
+
+cdef struct Found:
+    # a boundary between two rows: what it is worth in detail is worked out only where it matters
+    Split split
+    int32_t below
+    int32_t above
+    bint has_gap
+
+
+cdef double gap_of(const Bag *bag, const columns_t *X, const double *spread, int column,
+                   int32_t below, int32_t above) noexcept nogil:
+    return relative_gap(
+        value_at(bag, X, column, below), value_at(bag, X, column, above), spread,
+        bag.features[column],
+    )
+
+
+cdef void keep_better(const Bag *bag, const columns_t *X, const double *spread, int column,
+                      double score, int32_t below, int32_t above, Found *best) noexcept nogil:
+    """Keep a boundary that scores at least as well as the best; equal ones by their gaps."""
+    cdef double gap
+    if score == best.split.score:
+        if spread == NULL:
+            return  # the first of equal scores stays
+        if not best.has_gap:
+            best.split.gap = gap_of(bag, X, spread, best.split.column, best.below, best.above)
+            best.has_gap = True
+        gap = gap_of(bag, X, spread, column, below, above)
+        if gap <= best.split.gap:
+            return
+        best.split.gap = gap
+    best.has_gap = score == best.split.score
+    best.split.score = score
+    best.split.column = column
+    best.below = below
+    best.above = above
+
+
 cdef struct Sweep:
     double squares_left
     double squares_right
     double n_left
-    double last  # the value on the left of the next boundary
+    # the entry on the left of the next boundary
+    int32_t last
+    int32_t rank
     bint started
 
 
@@ -69,90 +147,133 @@ cdef inline void move_left(Bag *bag, Sweep *sweep, int label, int64_t weight) no
     bag.left_counts[label] = left + weight
 
 
-cdef inline void try_boundary(Bag *bag, Sweep *sweep, const double *spread, int column, double value,
-                              Split *best) noexcept nogil:
-    cdef double score, gap
-    if sweep.started and value > sweep.last:
-        score = split_score(
-            sweep.squares_left, sweep.n_left, sweep.squares_right, bag.total - sweep.n_left
-        )
-        if score >= best.score:
-            gap = relative_gap(sweep.last, value, spread, bag.features[column])
-            if better(score, gap, best):
-                best.score = score
-                best.gap = gap
-                best.column = column
-                best.threshold = midpoint(sweep.last, value)
+cdef inline void try_boundary(Bag *bag, const columns_t *X, Sweep *sweep, const double *spread,
+                              int column, int32_t rank, int32_t position, Found *best) noexcept nogil:
+    cdef double score, n_right
+    if sweep.started and rank > sweep.rank:
+        n_right = bag.total - sweep.n_left
+        if (
+            sweep.squares_left * n_right + sweep.squares_right * sweep.n_left
+            >= best.split.score * NEARLY_BEST * (sweep.n_left * n_right)
+        ):
+            score = split_score(sweep.squares_left, sweep.n_left, sweep.squares_right, n_right)
+            if score >= best.split.score:
+                keep_better(bag, X, spread, column, score, sweep.last, position, best)
     sweep.started = True
-    sweep.last = value
+    sweep.rank = rank
+    sweep.last = position
 
 
-cdef Split search_sorted(Bag *bag, const double *spread, bint is_sparse, int n_rows,
-                         const int32_t *segments) noexcept nogil:
-    cdef Split best = NO_SPLIT
+cdef void sweep_two(Bag *bag, const columns_t *X, const double *spread, int column,
+                    const place_t *places, int64_t n, Found *best) noexcept nogil:
+    """Sweep a dense column between two classes."""
+    cdef int64_t at = 1, left = 0
+    cdef double score = 0
+    while True:
+        at = next_split_of_two(
+            places, at, n, bag.pairs, &left, bag.total, bag.counts[1], best.split.score, &score
+        )
+        if at >= n:
+            return
+        keep_better(
+            bag, X, spread, column, score, places[at - 1].position, places[at].position, best
+        )
+        at += 1
+
+
+cdef void sweep_many(Bag *bag, const columns_t *X, const double *spread, int column,
+                     const place_t *places, int64_t n, int n_rows, double squares,
+                     Found *best) noexcept nogil:
+    """Sweep a column, whose zeros may not be listed, between any number of classes."""
     cdef Sweep sweep
-    cdef int c, k
-    cdef int64_t at, n_entries
-    cdef entry_t *entries
-    cdef bint zeros_pending
-    cdef double squares = 0
+    cdef int k
+    cdef int64_t at
     cdef int64_t *zeros = bag.counts + bag.n_classes
+    cdef bint zeros_pending = n < n_rows
+    sweep.squares_left = 0
+    sweep.squares_right = squares
+    sweep.n_left = 0
+    sweep.started = False
+    sweep.last = sweep.rank = 0
+    memset(bag.left_counts, 0, bag.n_classes * sizeof(int64_t))
+    if zeros_pending:
+        for k in range(bag.n_classes):
+            zeros[k] = bag.counts[k]
+        for at in range(n):
+            zeros[bag.labels[places[at].position]] -= bag.weights[places[at].position]
+    for at in range(n):
+        if zeros_pending and places[at].rank > 0:
+            try_boundary(bag, X, &sweep, spread, column, 0, -1, best)
+            for k in range(bag.n_classes):
+                move_left(bag, &sweep, k, zeros[k])
+            zeros_pending = False
+        try_boundary(bag, X, &sweep, spread, column, places[at].rank, places[at].position, best)
+        move_left(bag, &sweep, bag.labels[places[at].position], bag.weights[places[at].position])
+    if zeros_pending:
+        try_boundary(bag, X, &sweep, spread, column, 0, -1, best)
+
+
+cdef Split search_sorted(Bag *bag, const columns_t *X, const double *spread, int n_rows,
+                         const int32_t *segments) noexcept nogil:
+    cdef Found best
+    cdef int c, k
+    cdef int64_t n_entries
+    cdef const place_t *places
+    cdef double squares = 0
+    best.split = NO_SPLIT
+    best.has_gap = False
+    best.below = best.above = -1
     for k in range(bag.n_classes):
         squares += <double>(bag.counts[k] * bag.counts[k])
     for c in range(bag.n_columns):
-        entries = bag.entries + <int64_t>c * bag.n + segments[2 * c]
+        places = bag.places + <int64_t>c * bag.n + segments[2 * c]
         n_entries = segments[2 * c + 1] - segments[2 * c]
         if n_entries == 0:
             continue
-        sweep.squares_left = 0
-        sweep.squares_right = squares
-        sweep.n_left = 0
-        sweep.started = False
-        sweep.last = 0
-        memset(bag.left_counts, 0, bag.n_classes * sizeof(int64_t))
-        zeros_pending = is_sparse and n_entries < n_rows
-        if zeros_pending:
-            for k in range(bag.n_classes):
-                zeros[k] = bag.counts[k]
-            for at in range(n_entries):
-                zeros[bag.labels[entries[at].position]] -= bag.weights[entries[at].position]
-        for at in range(n_entries):
-            if zeros_pending and entries[at].value > 0:
-                try_boundary(bag, &sweep, spread, c, 0.0, &best)
-                for k in range(bag.n_classes):
-                    move_left(bag, &sweep, k, zeros[k])
-                zeros_pending = False
-            try_boundary(bag, &sweep, spread, c, entries[at].value, &best)
-            move_left(
-                bag, &sweep, bag.labels[entries[at].position], bag.weights[entries[at].position]
-            )
-        if zeros_pending:
-            try_boundary(bag, &sweep, spread, c, 0.0, &best)
-        if spread == NULL and best.score == bag.total:
+        if bag.n_classes == 2 and n_entries == n_rows:
+            sweep_two(bag, X, spread, c, places, n_entries, &best)
+        else:
+            sweep_many(bag, X, spread, c, places, n_entries, n_rows, squares, &best)
+        if spread == NULL and best.split.score == bag.total:
             break  # a perfect split, and the first of them
-    return best
+    if best.split.column >= 0:
+        best.split.threshold = midpoint(
+            value_at(bag, X, best.split.column, best.below),
+            value_at(bag, X, best.split.column, best.above),
+        )
+    return best.split
 
 
-cdef bint mark_side(Bag *bag, int column, double threshold, bint is_sparse, int32_t stamp,
+cdef bint mark_side(Bag *bag, const columns_t *X, int column, double threshold, int32_t stamp,
                     const int32_t *segments, int64_t *left_counts, int32_t *n_left) noexcept nogil:
     """Mark the rows on one side of a split, and count those on the left.
 
     Only rows with an entry in the column are looked at: the others are zeros, which stay unmarked.
     Returns whether the marked rows are the left ones.
     """
-    cdef int64_t at
+    cdef int64_t at, low = segments[2 * column], high = segments[2 * column + 1], middle
     cdef int32_t position
     cdef int k
-    cdef bint marks_left = not (is_sparse and 0.0 <= threshold)
-    cdef entry_t *entries = bag.entries + <int64_t>column * bag.n
-    cdef int32_t n_marked = 0
+    cdef bint marks_left = not (X.is_sparse and 0.0 <= threshold)
+    cdef const place_t *places = bag.places + <int64_t>column * bag.n
+    cdef int32_t n_marked
+    # the first entry above the threshold
+    while low < high:
+        middle = (low + high) // 2
+        if value_at(bag, X, column, places[middle].position) <= threshold:
+            low = middle + 1
+        else:
+            high = middle
+    if marks_left:
+        low = segments[2 * column]
+    else:
+        high = segments[2 * column + 1]
     memset(left_counts, 0, bag.n_classes * sizeof(int64_t))
-    for at in range(segments[2 * column], segments[2 * column + 1]):
-        if (entries[at].value <= threshold) == marks_left:
-            position = entries[at].position
-            bag.marks[position] = stamp
-            left_counts[bag.labels[position]] += bag.weights[position]
-            n_marked += 1
+    n_marked = <int32_t>(high - low)
+    for at in range(low, high):
+        position = places[at].position
+        bag.marks[position] = stamp
+        left_counts[bag.labels[position]] += bag.weights[position]
     if not marks_left:
         for k in range(bag.n_classes):
             left_counts[k] = bag.counts[k] - left_counts[k]
@@ -161,28 +282,20 @@ cdef bint mark_side(Bag *bag, int column, double threshold, bint is_sparse, int3
     return marks_left
 
 
-cdef void partition_entries(Bag *bag, int32_t stamp, bint marks_left, int32_t *segments,
-                            int32_t *left_segments) noexcept nogil:
+cdef void partition_places(Bag *bag, int32_t stamp, bint marks_left, int32_t *segments,
+                           int32_t *left_segments) noexcept nogil:
     """Move the entries of each column that go left before those that go right."""
     cdef int c
-    cdef int64_t at, n_left, n_right
-    cdef entry_t *entries
+    cdef int64_t n_left
     for c in range(bag.n_columns):
-        left_segments[2 * c] = left_segments[2 * c + 1] = segments[2 * c]
-        if segments[2 * c] == segments[2 * c + 1]:
-            continue
-        entries = bag.entries + <int64_t>c * bag.n
         n_left = segments[2 * c]
-        n_right = 0
-        for at in range(segments[2 * c], segments[2 * c + 1]):
-            if (bag.marks[entries[at].position] == stamp) == marks_left:
-                if n_right:
-                    entries[n_left] = entries[at]
-                n_left += 1
-            else:
-                bag.entry_scratch[n_right] = entries[at]
-                n_right += 1
-        memcpy(entries + n_left, bag.entry_scratch, n_right * sizeof(entry_t))
+        if segments[2 * c] < segments[2 * c + 1]:
+            n_left += part_places(
+                bag.places + <int64_t>c * bag.n + segments[2 * c],
+                segments[2 * c + 1] - segments[2 * c], bag.marks, stamp, marks_left,
+                bag.place_scratch,
+            )
         # the node's own segments become those of its right child
+        left_segments[2 * c] = segments[2 * c]
         left_segments[2 * c + 1] = <int32_t>n_left
         segments[2 * c] = <int32_t>n_left

@@ -5,7 +5,13 @@ from semisift.kernels.columns import Columns
 from semisift.kernels.grow import Trees
 
 def vote(
-    X: Columns, trees: Trees, rows: NDArray[np.uint64], n_classes: int, probability: bool
+    X: Columns,
+    trees: Trees,
+    rows: NDArray[np.uint64],
+    n_classes: int,
+    probability: bool,
+    *,
+    by_lists: int = -1,
 ) -> NDArray[np.int64]: ...
 def vote_each(X: Columns, trees: Trees, n_classes: int, probability: bool) -> NDArray[np.int32]: ...
 def pick_own(
@@ -16,4 +22,6 @@ def pick_own(
     pools: NDArray[np.uint64],
     quotas: NDArray[np.int32],
     at_least: float,
+    *,
+    by_lists: int = -1,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...

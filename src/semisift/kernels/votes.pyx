@@ -7,7 +7,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from semisift.kernels.columns cimport Columns, semisift_lowest_bit
-from semisift.kernels.masks cimport Forest, Masks, Tree
+from semisift.kernels.masks cimport Fallen, Forest, Tree
 from semisift.kernels.streams cimport TIES, stream_key, stream_word
 
 cdef int VOTE = 65536  # one vote in the fixed-point arithmetic of probability votes
@@ -57,7 +57,8 @@ cdef int32_t class_share(const int32_t[:, ::1] counts, int leaf, Py_ssize_t labe
     return <int32_t>((2 * VOTE * <int64_t>counts[leaf, label] + total) // (2 * total))
 
 
-def vote(Columns X, trees, const uint64_t[:, ::1] rows, Py_ssize_t n_classes, bint probability):
+def vote(Columns X, trees, const uint64_t[:, ::1] rows, Py_ssize_t n_classes, bint probability,
+         *, int by_lists=-1):
     """Votes of each tree on its own set of rows, summed over the trees.
 
     Parameters
@@ -73,6 +74,9 @@ def vote(Columns X, trees, const uint64_t[:, ::1] rows, Py_ssize_t n_classes, bi
     probability : bool
         Each leaf votes with its class shares in units of 1 / 65536 instead of one vote for its
         class.
+    by_lists : int
+        Whether rows fall through a tree as lists (1) or as masks (0); the kernel's choice if
+        negative. The votes do not depend on it.
 
     Returns
     -------
@@ -81,13 +85,12 @@ def vote(Columns X, trees, const uint64_t[:, ::1] rows, Py_ssize_t n_classes, bi
     cdef Py_ssize_t n_members = rows.shape[0], n_words = rows.shape[1], i, k
     cdef int v
     cdef int32_t share
-    cdef int64_t w, row, unit = VOTE if probability else 1
-    cdef uint64_t bits
-    cdef uint64_t *leaf_rows
+    cdef int64_t j, n, unit = VOTE if probability else 1
     votes_array = np.zeros((X.c.n_rows, n_classes), dtype=np.int64)
     cdef int64_t[:, ::1] votes = votes_array
     cdef Forest forest = Forest(trees)
-    cdef Masks masks = Masks(forest.most_nodes, n_words)
+    cdef Fallen fallen = Fallen(forest.most_nodes, n_words, by_lists=by_lists)
+    cdef int32_t[::1] leaf_rows = np.empty(max(64 * n_words, 1), dtype=np.int32)
     planes_array = np.zeros((n_classes, PLANES, n_words), dtype=np.uint64)
     cdef uint64_t[:, :, ::1] planes = planes_array
     winners_array = np.zeros((n_classes, n_words), dtype=np.uint64)
@@ -98,26 +101,21 @@ def vote(Columns X, trees, const uint64_t[:, ::1] rows, Py_ssize_t n_classes, bi
     with nogil:
         for i in range(n_members):
             tree = forest.tree(i)
-            masks.drop(&tree, &X.c, &rows[i, 0])
+            fallen.drop(&tree, &X.c, &rows[i, 0])
             memset(&winners[0, 0], 0, n_classes * n_words * sizeof(uint64_t))
             for v in range(tree.n_nodes):
                 if tree.leaf[v] < 0:
                     continue
-                leaf_rows = masks.reached + v * n_words
                 if not probability or tree.impure[v] < 0:
-                    for w in range(n_words):
-                        winners[tree.leaf[v], w] |= leaf_rows[w]
+                    fallen.add_leaf(v, NULL, &winners[tree.leaf[v], 0])
                     continue
+                n = fallen.list_leaf(v, &leaf_rows[0])
                 for k in range(n_classes):
                     share = class_share(forest.counts, tree.impure[v], k)
                     if share == 0:
                         continue
-                    for w in range(n_words):
-                        bits = leaf_rows[w]
-                        while bits:
-                            row = w * 64 + semisift_lowest_bit(bits)
-                            votes[row, k] += share
-                            bits &= bits - 1
+                    for j in range(n):
+                        votes[leaf_rows[j], k] += share
             for k in range(n_classes):
                 count_votes(&planes[k, 0, 0], &winners[k, 0], n_words)
                 if (i + 1) % ((1 << PLANES) - 1) == 0 or i + 1 == n_members:
@@ -148,13 +146,13 @@ def vote_each(Columns X, trees, Py_ssize_t n_classes, bint probability):
     cdef Py_ssize_t n_words = (n_rows + 63) // 64
     cdef int v
     cdef int32_t share
-    cdef int64_t w, row
-    cdef uint64_t bits
+    cdef int64_t j, n
     votes_array = np.zeros((n_members, n_rows, n_classes), dtype=np.int32)
     cdef int32_t[:, :, ::1] votes = votes_array
     everyone_array = np.full(n_words, ~np.uint64(0))
     cdef uint64_t[::1] everyone = everyone_array
-    cdef Masks masks = Masks(forest.most_nodes, n_words)
+    cdef Fallen fallen = Fallen(forest.most_nodes, n_words)
+    cdef int32_t[::1] leaf_rows = np.empty(max(64 * n_words, 1), dtype=np.int32)
     cdef Tree tree
     if n_rows == 0:
         return votes_array
@@ -163,10 +161,11 @@ def vote_each(Columns X, trees, Py_ssize_t n_classes, bint probability):
     with nogil:
         for i in range(n_members):
             tree = forest.tree(i)
-            masks.drop(&tree, &X.c, &everyone[0])
+            fallen.drop(&tree, &X.c, &everyone[0])
             for v in range(tree.n_nodes):
                 if tree.leaf[v] < 0:
                     continue
+                n = fallen.list_leaf(v, &leaf_rows[0])
                 for k in range(n_classes):
                     if not probability:
                         share = k == tree.leaf[v]
@@ -176,12 +175,8 @@ def vote_each(Columns X, trees, Py_ssize_t n_classes, bint probability):
                         share = class_share(forest.counts, tree.impure[v], k)
                     if share == 0:
                         continue
-                    for w in range(n_words):
-                        bits = masks.reached[v * n_words + w]
-                        while bits:
-                            row = w * 64 + semisift_lowest_bit(bits)
-                            votes[i, row, k] = share
-                            bits &= bits - 1
+                    for j in range(n):
+                        votes[i, leaf_rows[j], k] = share
     return votes_array
 
 
@@ -228,17 +223,17 @@ cdef void select_first(Candidate *candidates, int64_t n, int64_t wanted) noexcep
 
 
 def pick_own(Columns X, trees, uint64_t seed, Py_ssize_t start, const uint64_t[:, ::1] pools,
-             const int32_t[::1] quotas, double at_least):
+             const int32_t[::1] quotas, double at_least, *, int by_lists=-1):
     """Let each tree pick the rows of its pool that it is most confident about.
 
     Confidence is the share of the leaf's class; only rows above `at_least` qualify, equal ones are
     taken in the member's own random order. Returns the rows and the labels given to them, of shape
-    (members, largest quota), -1 where there is none.
+    (members, largest quota), -1 where there is none. `by_lists` is as in `vote`.
     """
     cdef Py_ssize_t n_members = pools.shape[0], n_words = pools.shape[1], i, n_slots = 0
     cdef int v
-    cdef int64_t w, j, n, wanted
-    cdef uint64_t bits, key
+    cdef int64_t j, n, n_leaf, wanted
+    cdef uint64_t key
     cdef double confidence
     for i in range(n_members):
         n_slots = max(n_slots, quotas[i])
@@ -246,38 +241,39 @@ def pick_own(Columns X, trees, uint64_t seed, Py_ssize_t start, const uint64_t[:
     labels_array = np.full((n_members, n_slots), -1, dtype=np.int32)
     cdef int32_t[:, ::1] out_rows = rows_array, out_labels = labels_array
     cdef Forest forest = Forest(trees)
-    cdef Masks masks = Masks(forest.most_nodes, n_words)
+    cdef Fallen fallen = Fallen(forest.most_nodes, n_words, by_lists=by_lists)
+    cdef int32_t[::1] leaf_rows = np.empty(max(64 * n_words, 1), dtype=np.int32)
     cdef Candidate *candidates = <Candidate *>malloc(max(X.c.n_rows, 1) * sizeof(Candidate))
     if candidates == NULL:
         raise MemoryError
     cdef Tree tree
-    with nogil:
-        for i in range(n_members):
-            if quotas[i] == 0:
-                continue
-            tree = forest.tree(i)
-            key = stream_key(seed, start + i, TIES)
-            masks.drop(&tree, &X.c, &pools[i, 0])
-            n = 0
-            for v in range(tree.n_nodes):
-                if tree.leaf[v] < 0:
+    try:
+        with nogil:
+            for i in range(n_members):
+                if quotas[i] == 0:
                     continue
-                confidence = forest.confidence(&tree, v)
-                if confidence <= at_least:
-                    continue
-                for w in range(n_words):
-                    bits = masks.reached[v * n_words + w]
-                    while bits:
-                        candidates[n].row = <int32_t>(w * 64 + semisift_lowest_bit(bits))
+                tree = forest.tree(i)
+                key = stream_key(seed, start + i, TIES)
+                fallen.drop(&tree, &X.c, &pools[i, 0])
+                n = 0
+                for v in range(tree.n_nodes):
+                    if tree.leaf[v] < 0:
+                        continue
+                    confidence = forest.confidence(&tree, v)
+                    if confidence <= at_least:
+                        continue
+                    n_leaf = fallen.list_leaf(v, &leaf_rows[0])
+                    for j in range(n_leaf):
+                        candidates[n].row = leaf_rows[j]
                         candidates[n].label = tree.leaf[v]
                         candidates[n].confidence = confidence
-                        candidates[n].word = stream_word(key, candidates[n].row)
+                        candidates[n].word = stream_word(key, leaf_rows[j])
                         n += 1
-                        bits &= bits - 1
-            wanted = min(n, quotas[i])
-            select_first(candidates, n, wanted)
-            for j in range(wanted):
-                out_rows[i, j] = candidates[j].row
-                out_labels[i, j] = candidates[j].label
+                wanted = min(n, quotas[i])
+                select_first(candidates, n, wanted)
+                for j in range(wanted):
+                    out_rows[i, j] = candidates[j].row
+                    out_labels[i, j] = candidates[j].label
+    finally:
         free(candidates)
     return rows_array, labels_array

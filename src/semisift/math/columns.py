@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, issparse
 
 from semisift import kernels
 from semisift.math import Bools, Floats, Ints
-from semisift.math.blocks import blocks, dense_columns
+from semisift.math.blocks import blocks
 
 # A sparse column that is filled more than this is worked on as a dense one: a dense product is then
 # faster (measured on text and on single cells: the best share lies between 1/8 and 1/32).
@@ -118,35 +118,32 @@ def column_factors(
     return np.minimum(factors, limit) / np.sqrt(X.shape[1]), 1.0
 
 
-def column_moments(X: Any, unit: Floats) -> tuple[Floats, Floats]:
+def column_moments(X: Any, unit: Floats, rows: Ints | None = None) -> tuple[Floats, Floats]:
     """Return the mean of each column and its sum of squares around it, in a unit.
 
     Parameters
     ----------
     X : array or sparse array of shape (n, p)
     unit : float array of shape (p,)
+    rows : int array, optional
+        Some of the rows; else all of them.
 
     Returns
     -------
     means, squares : float arrays of shape (p,)
     """
-    return _sparse_moments(X.tocsr(), unit) if issparse(X) else _dense_moments(X, unit)
+    if issparse(X):
+        X = X.tocsr()
+        return _sparse_moments(X if rows is None else X[rows], unit)
+    columns = kernels.columns.Columns(as_columns(X))
+    some = None if rows is None else rows.astype(np.int32)
+    return kernels.columns.moments(columns, np.asarray(unit, dtype=np.float64), some)
 
 
-def _dense_moments(X: NDArray[np.floating], unit: Floats) -> tuple[Floats, Floats]:
-    means, squares = np.empty((2, X.shape[1]))
-    for columns in blocks(X.shape[1], len(X)):
-        values = dense_columns(X, columns)
-        is_zero = values == 0
-        values /= unit[columns]
-        mean = np.cumsum(values, axis=0)[-1] / len(X)
-        values -= mean
-        np.square(values, out=values)
-        np.copyto(values, 0.0, where=is_zero)
-        means[columns] = mean
-        squares[columns] = np.cumsum(values, axis=0)[-1]
-        squares[columns] += np.count_nonzero(is_zero, axis=0) * mean**2
-    return means, squares
+def as_columns(X: NDArray[Any]) -> NDArray[np.floating]:
+    """Return an array as the kernels read it: column after column, in floats."""
+    dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
+    return np.asarray(X, dtype=dtype, order="F")
 
 
 def _sparse_moments(X: csr_array, unit: Floats) -> tuple[Floats, Floats]:

@@ -19,55 +19,53 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from semisift.math import Bools, Floats, Ints
-from semisift.math.blocks import blocks, dense_columns
-from semisift.math.columns import power_of_two
+from semisift import kernels
+from semisift.math import Floats, Ints
+from semisift.math.blocks import blocks
+from semisift.math.columns import as_columns, extremes, power_of_two
+from semisift.math.masks import unmask
 
 N_BINS = 5
 
 # Counts are made for so many cells at once, 16 MB as int32.
 BLOCK_COUNTS = 1 << 22
 
-# Rows that show of most columns that they have more values than bins.
-FIRST_LOOK = 64
-
 
 @dataclass(frozen=True, eq=False)
 class DenseBins:
-    """Columns as codes from 0 to ``n_bins - 1``.
+    """Columns as the rows of each bin.
 
     Attributes
     ----------
-    codes : uint8 array of shape (n_rows, n_columns)
-    n_bins : int
+    bits : uint64 array of shape (n_columns, n_bins, n_words)
+        The rows of each bin, as masks.
+    sizes : int32 array of shape (n_columns, n_bins)
+        Their numbers.
+    n_rows : int
     """
 
-    codes: NDArray[np.uint8]
-    n_bins: int
+    bits: NDArray[np.uint64]
+    sizes: NDArray[np.int32]
+    n_rows: int
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins."""
+        return self.bits.shape[1]
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
-        return self.codes.shape[0], self.codes.shape[1]
+        return self.n_rows, len(self.bits)
 
     def column(self, j: int) -> NDArray[np.uint8]:
         """Return the codes of one column."""
-        return np.ascontiguousarray(self.codes[:, j])
+        return unmask(self.bits[j], self.n_rows).argmax(axis=0).astype(np.uint8)
 
-    @cached_property
-    def _bits(self) -> NDArray[np.uint64]:
-        """For each bin, whether rows are in it: of shape (n_bins, n_words, n_columns)."""
-        return np.stack([_pack(self.codes == code) for code in range(self.n_bins)])
-
-    def counts(self, other: Ints, n_other: int, columns: slice) -> Ints:
-        """Return the counts of shape (n_other, n_bins, number of columns)."""
-        marks = _pack(other[:, None] == np.arange(n_other))
-        bits = self._bits[:, :, columns]
-        counts = np.zeros((n_other, self.n_bins, bits.shape[2]), dtype=np.int32)
-        for value in range(n_other):
-            for word in np.flatnonzero(marks[:, value]):
-                counts[value] += np.bitwise_count(bits[:, word] & marks[word, value])
-        return counts
+    def terms(self, values: Ints, n_s: int, n_y: int, k_log_k: Floats) -> Floats:
+        """Return ``sum k log k over (f, y, s) - over (f, s)``, where values are s * n_y + y."""
+        codes = values.astype(np.int32)
+        return kernels.tables.information_terms(self.bits, self.sizes, codes, n_s, n_y, k_log_k)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,12 +104,31 @@ class SparseBins:
         codes[self.rows[entries]] = self.values[entries]
         return codes
 
+    @property
+    def sizes(self) -> Ints:
+        """Number of rows in each bin, of shape (n_columns, n_bins)."""
+        alone = np.zeros(self.n_rows, dtype=np.int64)
+        parts = [counts[0].T for _, counts in self._blocks(alone, 1)]
+        return np.concatenate(parts) if parts else np.empty((0, self.n_bins), dtype=np.int32)
+
+    def terms(self, values: Ints, n_s: int, n_y: int, k_log_k: Floats) -> Floats:
+        """Return ``sum k log k over (f, y, s) - over (f, s)``, where values are s * n_y + y."""
+        terms = np.empty(len(self.background))
+        for columns, counts in self._blocks(values, n_s * n_y):
+            with_s = counts.reshape(n_s, n_y, *counts.shape[1:]).sum(axis=1)
+            terms[columns] = _sum(k_log_k, counts) - _sum(k_log_k, with_s)
+        return terms
+
+    def _blocks(self, other: Ints, n_other: int) -> Iterator[tuple[slice, Ints]]:
+        for columns in blocks(len(self.background), n_other * self.n_bins, BLOCK_COUNTS):
+            yield columns, self._counts(other, n_other, columns)
+
     @cached_property
     def _cells(self) -> Ints:
         column = np.repeat(np.arange(len(self.background)), np.diff(self.starts))
         return column * self.n_bins + self.values
 
-    def counts(self, other: Ints, n_other: int, columns: slice) -> Ints:
+    def _counts(self, other: Ints, n_other: int, columns: slice) -> Ints:
         """Return the counts of shape (n_other, n_bins, number of columns)."""
         width = columns.stop - columns.start
         entries = slice(self.starts[columns.start], self.starts[columns.stop])
@@ -149,16 +166,22 @@ class CountedBins:
         """Number of bins."""
         return self.by_class.shape[1]
 
-    def counts(self, other: Ints, n_other: int, columns: slice) -> Ints:
-        """Return the counts of shape (n_other, n_bins, number of columns).
+    @property
+    def sizes(self) -> Ints:
+        """How often each bin stands in each column: of shape (n_columns, n_bins)."""
+        return np.asarray(self.by_class.sum(axis=0).T)
 
-        `other` must be the same for all rows of a class.
+    def terms(self, values: Ints, n_s: int, n_y: int, k_log_k: Floats) -> Floats:
+        """Return the sums of k log k over the bins with s and y, less those with s alone.
+
+        `values` must be the same for all rows of a class.
         """
         present, first = np.unique(self.classes, return_index=True)
-        counts = np.zeros((n_other, *self.by_class[0, :, columns].shape), dtype=np.int64)
+        counts = np.zeros((n_s * n_y, *self.by_class.shape[1:]), dtype=np.int64)
         for code, row in zip(present, first, strict=True):
-            counts[other[row]] += self.by_class[code + 1, :, columns]
-        return counts
+            counts[values[row]] += self.by_class[code + 1]
+        with_s = counts.reshape(n_s, n_y, *counts.shape[1:]).sum(axis=1)
+        return _sum(k_log_k, counts) - _sum(k_log_k, with_s)
 
 
 Binned = DenseBins | SparseBins
@@ -186,12 +209,10 @@ def bin_columns(X: Any, n_bins: int = N_BINS) -> Binned:
     """
     if issparse(X):
         return _bin_sparse(X.tocsc(), n_bins)
-    codes = np.empty(X.shape, dtype=np.uint8, order="F")
-    for block in blocks(X.shape[1], X.shape[0]):
-        values = dense_columns(X, block).T
-        cuts = _cuts_of(values, n_bins)
-        codes[:, block] = codes_of(values, cuts[:, :, None]).T
-    return DenseBins(codes, n_bins)
+    columns = as_columns(np.asarray(X))
+    cuts = np.ascontiguousarray(_equal_widths(*extremes(columns), n_bins).T)
+    bins = kernels.tables.bin_columns(kernels.columns.Columns(columns), cuts, n_bins)
+    return DenseBins(*bins, len(columns))
 
 
 def entropy(binned: Countable) -> Floats:
@@ -207,9 +228,7 @@ def entropy(binned: Countable) -> Floats:
     """
     n_rows, _ = binned.shape
     k_log_k = _k_log_k(n_rows)
-    alone = np.zeros(n_rows, dtype=np.int64)
-    sums = [_sum(k_log_k, counts) for _, counts in joint_counts(binned, alone)]
-    return np.maximum(k_log_k[-1] - np.concatenate(sums), 0.0) / n_rows
+    return np.maximum(k_log_k[-1] - _sum(k_log_k, binned.sizes.T), 0.0) / n_rows
 
 
 def mutual_information(binned: Countable, y: Ints) -> Floats:
@@ -268,34 +287,8 @@ def conditional_mutual_information(binned: Countable, y: Ints, s: Ints) -> Float
     k_log_k = _k_log_k(n_rows)
     both = np.bincount(s * n_y + y, minlength=n_s * n_y)
     known = k_log_k[np.bincount(s)].sum() - k_log_k[both].sum()
-    information = np.empty(binned.shape[1])
-    for columns, counts in joint_counts(binned, s * n_y + y, n_s * n_y):
-        with_s = counts.reshape(n_s, n_y, *counts.shape[1:]).sum(axis=1)
-        information[columns] = _sum(k_log_k, counts) - _sum(k_log_k, with_s) + known
+    information = binned.terms(s * n_y + y, n_s, n_y, k_log_k) + known
     return np.maximum(information, 0.0) / n_rows
-
-
-def joint_counts(
-    binned: Countable, other: Ints, n_other: int | None = None
-) -> Iterator[tuple[slice, Ints]]:
-    """Yield for blocks of columns how often each bin meets each value of another variable.
-
-    Parameters
-    ----------
-    binned : DenseBins or SparseBins
-    other : int array of shape (n,)
-        Codes from 0.
-    n_other : int, optional
-        Number of codes; else one more than the largest.
-
-    Yields
-    ------
-    columns : slice
-    counts : int array of shape (n_other, n_bins, number of columns)
-    """
-    n_other = int(other.max(initial=0)) + 1 if n_other is None else n_other
-    for columns in blocks(binned.shape[1], n_other * binned.n_bins, BLOCK_COUNTS):
-        yield columns, binned.counts(other, n_other, columns)
 
 
 def _k_log_k(n_rows: int) -> Floats:
@@ -306,15 +299,6 @@ def _k_log_k(n_rows: int) -> Floats:
 
 def _sum(k_log_k: Floats, counts: Ints) -> Floats:
     return np.asarray(k_log_k[counts].reshape(-1, counts.shape[-1]).sum(axis=0))
-
-
-def _pack(marks: Bools) -> NDArray[np.uint64]:
-    """Pack the rows of each column into words of 64 bits, (n_words, n_columns)."""
-    n_rows, n_columns = marks.shape
-    packed = np.zeros((-(-n_rows // 64) * 8, n_columns), dtype=np.uint8)
-    packed[: -(-n_rows // 8)] = np.packbits(marks, axis=0)
-    words = packed.reshape(-1, 8, n_columns).transpose(0, 2, 1)
-    return np.ascontiguousarray(words).view(np.uint64)[:, :, 0]
 
 
 # --- where the bins are ---------------------------------------------------------------------------
@@ -328,7 +312,7 @@ def codes_of(values: Floats, cuts: Floats) -> NDArray[np.uint8]:
     return codes
 
 
-def _equal_widths(low: Floats, high: Floats, n_bins: int) -> Floats:
+def _equal_widths(low: NDArray[np.floating], high: NDArray[np.floating], n_bins: int) -> Floats:
     """Return the inner edges of the bins, of shape (n_bins - 1, number of columns)."""
     unit = power_of_two(np.maximum(np.abs(low), np.abs(high)))
     step = np.arange(1, n_bins)[:, None]
@@ -355,19 +339,6 @@ def cuts_from(low: Floats, high: Floats, known: Floats, n_known: Ints, n_bins: i
     is_known = np.arange(n_bins) < n_known[few, None]
     ordered = np.sort(np.where(is_known, known[few], np.inf), axis=1)
     cuts[:, few] = ordered[:, 1:].T
-    return cuts
-
-
-def _cuts_of(values: Floats, n_bins: int) -> Floats:
-    """Return the cuts of dense columns, given as rows."""
-    cuts = _equal_widths(values.min(axis=1), values.max(axis=1), n_bins)
-    first = np.sort(values[:, :FIRST_LOOK], axis=1)
-    seen = 1 + np.count_nonzero(np.diff(first, axis=1), axis=1)
-    doubtful = np.flatnonzero(seen <= n_bins)
-    if len(doubtful):
-        ordered = np.sort(values[doubtful], axis=1)
-        column = np.repeat(np.arange(len(doubtful)), values.shape[1])
-        cuts[:, doubtful] = _cuts_of_ordered(ordered.ravel(), column, len(doubtful), n_bins)
     return cuts
 
 
