@@ -1,11 +1,12 @@
 """Tasks on a Dask cluster, whose data moves once.
 
 A thing that tasks share is put on the cluster before them: a small head, and the large parts of its
-memory, each known by its content, so that what is there already is not sent again. A part is the
-result of a task of its own, which the scheduler can do again, so that a worker that dies takes
-nothing with it. (Scattered data would be lost, and data that came with every task would travel as
-often.) Where all workers are on this machine, they share its memory instead, and nothing is sent. A
-worker opens a thing once and keeps it as long as its head is kept on the cluster.
+memory, each known by its content, so that what is there already is not sent again. Each worker has
+a copy under a name of its own, which it gets from another worker if one has it, and tasks are given
+to a worker together with its copies: Dask would drop copies of one name between two rounds, and
+send them again. A worker that dies takes nothing with it but time: its tasks are given to others.
+Where all workers are on this machine, they share its memory instead, and no part is sent. A worker
+opens a thing once and keeps it as long as the copy of its head is kept.
 """
 
 import mmap
@@ -14,12 +15,14 @@ import pickle
 import threading
 import time
 import weakref
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import joblib
 import numpy as np
@@ -40,8 +43,13 @@ ALIGNMENT = 64
 # Tasks that are sent out for each thread of the cluster: one at work and one to follow.
 TASKS_PER_THREAD = 2
 
+# A call that was lost with so many workers is not tried again.
+MOST_LOST = 3
+
 SECONDS_TO_WAIT_FOR_WORKERS = 60
-SECONDS_BETWEEN_LOOKS = 5
+SECONDS_BETWEEN_LOOKS = 1
+
+LOST = object()
 
 PREFIX = "semisift-"
 
@@ -55,7 +63,7 @@ WORKERS_DIED = (
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """One task: what to call, with what, and the worker that is to do it if it can.
+    """One task: what to call, with what, and the worker that is to do it if it is there.
 
     Arguments that were put on the cluster are parcels.
     """
@@ -65,25 +73,29 @@ class Call:
     worker: str | None = None
 
 
+@dataclass(frozen=True, eq=False)
 class Parcel:
     """A thing that was put on the cluster; it stays there as long as this object is kept.
 
     Attributes
     ----------
     thing : object
-    head : Future
-        Of a `Head`.
-    parts : list of Future or _SharedMemory
-        The futures are those of a `Part`.
+    kept : list of _Kept
+        The head and the parts.
     """
 
-    def __init__(self, thing: Any, head: "Future", parts: list[Any]) -> None:
-        self.thing, self.head, self.parts = thing, head, parts
+    thing: Any
+    kept: "list[_Kept]"
 
-    @property
-    def futures(self) -> list[Any]:
-        """What a task that needs the thing depends on."""
-        return [self.head, *(part for part in self.parts if not isinstance(part, _SharedMemory))]
+
+@dataclass(eq=False)
+class _Sent:
+    """A call at a worker, and how often it was lost with one."""
+
+    call: Call
+    worker: str
+    future: "Future"
+    n_lost: int = 0
 
 
 class Cluster:
@@ -104,17 +116,10 @@ class Cluster:
         self._store = _Store.of(client)
         self._store.look_at_workers()
 
-    @property
-    def n_threads(self) -> int:
-        """Threads of all workers; 0 where all are gone for the moment."""
-        if self.client.status not in ("running", "connecting"):
-            raise WorkerLostError(SCHEDULER_GONE)
-        return sum(self.client.nthreads().values())
-
     def deal(self, n_tasks: int) -> list[str]:
         """Return a worker for each of some tasks, the same ones as long as no worker changes."""
-        threads = [worker for worker, n in sorted(self.client.nthreads().items()) for _ in range(n)]
-        return [threads[i * len(threads) // n_tasks] for i in range(n_tasks)] if threads else []
+        threads = [worker for worker, n in sorted(self._threads().items()) for _ in range(n)]
+        return [threads[i * len(threads) // n_tasks] for i in range(n_tasks)]
 
     def put(self, thing: Any) -> Any:
         """Put a thing on the cluster, and return the parcel to give to calls in its place.
@@ -123,7 +128,7 @@ class Cluster:
         """
         key = id(thing)
         if key not in self._known:
-            parcel = self._send(thing)
+            parcel = self._pack(thing)
             if parcel is None:
                 return thing
             self._known[key] = parcel  # and with it the thing, so that nothing else has its number
@@ -153,84 +158,116 @@ class Cluster:
         from distributed.comm import CommClosedError
 
         calls = iter(calls)
-        pending: dict[Future, Call] = {}
-        room = at_once or 1
+        pending: list[_Sent] = []
         try:
             while True:
-                room = at_once or TASKS_PER_THREAD * self.n_threads or room
+                threads = self._threads()
+                for sent in pending:
+                    if sent.worker not in threads or _is_lost(sent.future):
+                        self._send_again(sent, threads, pending)
+                room = at_once or TASKS_PER_THREAD * sum(threads.values())
                 while len(pending) < room and (call := next(calls, None)) is not None:
-                    pending[self._submit(call)] = call
+                    pending.append(self._send(call, threads, pending))
                 if not pending:
                     return
-                self._wait([next(iter(pending))] if in_order else [*pending])
-                future = next(future for future in pending if future.done())
-                yield self._result(future, pending.pop(future))
-        except (CommClosedError, CancelledError) as error:
+                awaited = pending[:1] if in_order else [*pending]
+                self._wait([sent.future for sent in awaited])
+                for sent in awaited:
+                    if sent.future.status in ("finished", "error"):
+                        found = self._result(sent)
+                        if found is not LOST:
+                            pending.remove(sent)
+                            yield found
+        except CommClosedError as error:
             raise WorkerLostError(SCHEDULER_GONE) from error
         finally:
             if self.client.status == "running":
-                self.client.cancel([*pending])
+                self.client.cancel([sent.future for sent in pending])
 
-    def _submit(self, call: Call) -> "Future":
-        n_futures = [len(arg.futures) if isinstance(arg, Parcel) else 0 for arg in call.args]
-        plain = [None if isinstance(arg, Parcel) else arg for arg in call.args]
-        futures = [each for arg in call.args if isinstance(arg, Parcel) for each in arg.futures]
-        where: dict[str, Any] = {}
-        if call.worker is not None:
-            where = {"workers": [call.worker], "allow_other_workers": True}
-        packed = Packed(call.task, plain, n_futures)
-        return self.client.submit(_do, packed, *futures, pure=False, **where)
-
-    def _wait(self, futures: list["Future"]) -> None:
-        """Wait for the first of some tasks to end; tell where nobody is left to do them."""
-        from distributed import wait
-
-        without_workers = 0.0
-        while True:
+    def _threads(self) -> dict[str, int]:
+        """Return the threads of each worker; wait for one where all are gone."""
+        until = time.monotonic() + SECONDS_TO_WAIT_FOR_WORKERS
+        while time.monotonic() < until:
             if self.client.status not in ("running", "connecting"):
                 raise WorkerLostError(SCHEDULER_GONE)
-            began = time.monotonic()
-            try:
-                wait(futures, timeout=SECONDS_BETWEEN_LOOKS, return_when="FIRST_COMPLETED")
-                return
-            except TimeoutError:
-                is_alone = self.client.status == "running" and not self.n_threads
-                without_workers += time.monotonic() - began if is_alone else -without_workers
-                if without_workers > SECONDS_TO_WAIT_FOR_WORKERS:
-                    raise WorkerLostError(WORKERS_GONE) from None
+            threads: dict[str, int] = self.client.nthreads()
+            if threads:
+                return threads
+            time.sleep(0.1)
+        raise WorkerLostError(WORKERS_GONE)
 
-    def _result(self, future: "Future", call: Call) -> Any:
-        """Return what a call returned; one that was lost with its worker is done again by Dask."""
+    def _send(self, call: Call, threads: dict[str, int], pending: list[_Sent]) -> _Sent:
+        worker = call.worker
+        if worker not in threads:
+            busy = Counter(sent.worker for sent in pending)
+            worker = min(threads, key=lambda each: busy[each] / threads[each])
+        return _Sent(call, worker, self._submit(call, worker))
+
+    def _send_again(self, sent: _Sent, threads: dict[str, int], pending: list[_Sent]) -> None:
+        """Send a call that was lost with its worker to another one."""
+        if sent.n_lost >= MOST_LOST:
+            raise WorkerLostError(WORKERS_DIED)
+        self.client.cancel([sent.future])
+        new = self._send(sent.call, threads, [other for other in pending if other is not sent])
+        sent.worker, sent.future, sent.n_lost = new.worker, new.future, sent.n_lost + 1
+
+    def _submit(self, call: Call, worker: str) -> "Future":
+        copies = [
+            [kept.copy_on(worker) for kept in arg.kept if kept.shared is None]
+            if isinstance(arg, Parcel)
+            else []
+            for arg in call.args
+        ]
+        plain = [None if isinstance(arg, Parcel) else arg for arg in call.args]
+        packed = Packed(call.task, plain, [len(each) for each in copies])
+        futures = [future for each in copies for future in each]
+        return self.client.submit(_do, packed, *futures, pure=False, workers=[worker])
+
+    def _wait(self, futures: "list[Future]") -> None:
+        """Wait until one of some tasks has ended or was lost, or it is time to look after them."""
+        from distributed import wait
+
+        with suppress(TimeoutError, CancelledError):
+            wait(futures, timeout=SECONDS_BETWEEN_LOOKS, return_when="FIRST_COMPLETED")
+
+    def _result(self, sent: _Sent) -> Any:
+        """Return what a call returned, or LOST where its worker died before it was fetched."""
         from distributed import KilledWorker
 
-        try:
-            return future.result()
-        except KilledWorker as error:
-            raise WorkerLostError(WORKERS_DIED) from error
-        except _OutOfReachError:  # a worker on another machine has come
-            self._store.is_here = False
-            self._known.clear()
-            args = [self.put(arg.thing) if isinstance(arg, Parcel) else arg for arg in call.args]
-            future = self._submit(replace(call, args=args))
-            self._wait([future])
-            return future.result()
-        except ModuleNotFoundError:
-            self._store.look_at_workers(again=True)
-            raise
+        while True:
+            try:
+                return sent.future.result(timeout=SECONDS_BETWEEN_LOOKS)
+            except TimeoutError:
+                if sent.worker not in self._threads():
+                    return LOST
+            except CancelledError:
+                return LOST
+            except KilledWorker as error:
+                raise WorkerLostError(WORKERS_DIED) from error
+            except _OutOfReachError:  # a worker on another machine has come
+                self._store.is_here = False
+                self._known.clear()
+                args = [self.put(a.thing) if isinstance(a, Parcel) else a for a in sent.call.args]
+                sent.call = replace(sent.call, args=args)
+                sent.future = self._submit(sent.call, sent.worker)
+                return LOST
+            except ModuleNotFoundError:
+                self._store.look_at_workers(again=True)
+                raise
 
-    def _send(self, thing: Any) -> Parcel | None:
+    def _pack(self, thing: Any) -> Parcel | None:
         head, parts = pack(thing)
         if len(head) + sum(part.nbytes for part in parts) < LEAST_APART:
             return None
         digests = [self._digest(part) for part in parts]
-        sent = [
+        kept = [
             self._store.keep(digest, part.nbytes, part)
             for digest, part in zip(digests, parts, strict=True)
         ]
-        places = [part.place if isinstance(part, _SharedMemory) else None for part in sent]
+        places = [each.shared and each.shared.place for each in kept]
         name = sha256(b"\0".join([head, *map(str.encode, digests), repr(places).encode()]))
-        kept = self._store.keep(name.hexdigest(), len(head), Head(head, places))
-        return Parcel(thing, kept, sent)
+        whole = self._store.keep(name.hexdigest(), len(head), Head(head, places))
+        return Parcel(thing, [whole, *kept])
 
     def _digest(self, part: memoryview) -> str:
         """Return the digest of a part; of one that cannot be written to, it is made once."""
@@ -241,6 +278,10 @@ class Cluster:
         if part.readonly:
             self._digests[place] = part, digest
         return digest
+
+
+def _is_lost(future: "Future") -> bool:
+    return future.status in ("cancelled", "lost")
 
 
 def pack(thing: Any) -> tuple[bytes, list[memoryview]]:
@@ -263,6 +304,43 @@ def pack(thing: Any) -> tuple[bytes, list[memoryview]]:
 # What is kept of a client -------------------------------------------------------------------------
 
 
+class _Kept:
+    """The head or a part of a thing: memory that is shared, or a copy on each worker.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    name : str
+    size : int
+    what : Head or memoryview
+    is_here : bool
+        Whether a part is to be shared.
+    """
+
+    def __init__(self, client: "Client", name: str, size: int, what: Any, is_here: bool) -> None:
+        self.client, self.name, self.size, self.what = client, name, size, what
+        self.shared: _SharedMemory | None = None
+        self.copies: dict[str, Future] = {}
+        if is_here and isinstance(what, memoryview):
+            with suppress(OSError):  # where there is not enough of it
+                self.shared = _SharedMemory(what)
+                self.what = None
+
+    def copy_on(self, worker: str) -> "Future":
+        """Return the copy of a worker, which gets it from another one where there is any."""
+        found = self.copies.get(worker)
+        if found is None or _is_lost(found):
+            key = f"{PREFIX}{self.name}-{uuid4().hex}"
+            sources = [copy for copy in self.copies.values() if not _is_lost(copy)]
+            if sources:
+                found = self.client.submit(_same, sources[-1], key=key, workers=[worker])
+            else:
+                what = Part(self.what) if isinstance(self.what, memoryview) else self.what
+                found = self.client.scatter({key: what}, workers=[worker])[key]
+            self.copies[worker] = found
+        return found
+
+
 class _Store:
     """What a client keeps on its cluster, by content, also from one fit to the next.
 
@@ -272,7 +350,7 @@ class _Store:
     def __init__(self, client: "Client") -> None:
         self.client = weakref.proxy(client)
         self.is_here = False  # whether all workers are on this machine
-        self._kept: OrderedDict[str, tuple[Any, int]] = OrderedDict()
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._seen: frozenset[str] = frozenset()
         self._lock = threading.Lock()
 
@@ -284,36 +362,18 @@ class _Store:
         store: _Store = vars(client)["_semisift"]
         return store
 
-    def keep(self, name: str, size: int, what: Any) -> Any:
-        """Return the shared memory or the future of what has that name; it is sent if need be."""
+    def keep(self, name: str, size: int, what: Any) -> _Kept:
+        """Return what has that name, which stays until there is too much."""
         with self._lock:
-            found, _ = self._kept.get(name, (None, 0))
-            if found is None or not self._is_there(found):
-                found = self._send(name, what)
-                self._kept[name] = found, size
+            kept = self._kept.get(name)
+            if kept is None or (kept.shared is not None and not self.is_here):
+                kept = _Kept(self.client, name, size, what, self.is_here)
+                self._kept[name] = kept
             self._kept.move_to_end(name)
-            sizes = [size for _, size in self._kept.values()]
+            sizes = [each.size for each in self._kept.values()]
             while sum(sizes) > 2 * max(sizes):
-                sizes.remove(self._kept.popitem(last=False)[1][1])
-            return found
-
-    def _is_there(self, found: Any) -> bool:
-        if isinstance(found, _SharedMemory):
-            return self.is_here
-        return found.status in ("pending", "finished")
-
-    def _send(self, name: str, what: Any) -> Any:
-        import dask
-
-        if isinstance(what, memoryview):
-            if self.is_here:
-                try:
-                    return _SharedMemory(what)
-                except OSError:  # there is not enough of it
-                    self.is_here = False
-            what = Part(what)
-        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1000 PB"}):
-            return self.client.submit(_same, what, key=PREFIX + name, pure=False)
+                sizes.remove(self._kept.popitem(last=False)[1].size)
+            return kept
 
     def look_at_workers(self, again: bool = False) -> None:
         """Refuse workers without this package, and find out whether all are on this machine.

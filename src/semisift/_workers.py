@@ -115,7 +115,7 @@ class Workers:
         given = [self._pool.put(thing) for thing in shared]
         if not hasattr(items, "__len__"):
             return self._pool.run(Call(task, (item, *given)) for item in items)
-        workers = self._pool.deal(len(items)) or [None] * len(items)
+        workers = self._pool.deal(len(items))
         dealt = zip(items, workers, strict=True)
         return self._pool.run(
             [Call(task, (item, *given), worker) for item, worker in dealt], len(items)
