@@ -80,12 +80,12 @@ class Parcel:
     Attributes
     ----------
     thing : object
-    kept : list of _Kept
-        The head and the parts.
+    contents : list of (_Kept, Head or memoryview)
+        The head and the parts, as they are kept and as they are.
     """
 
     thing: Any
-    kept: "list[_Kept]"
+    contents: "list[tuple[_Kept, Any]]"
 
 
 @dataclass(eq=False)
@@ -213,7 +213,7 @@ class Cluster:
 
     def _submit(self, call: Call, worker: str) -> "Future":
         copies = [
-            [kept.copy_on(worker) for kept in arg.kept if kept.shared is None]
+            [kept.copy_on(worker, what) for kept, what in arg.contents if kept.shared is None]
             if isinstance(arg, Parcel)
             else []
             for arg in call.args
@@ -266,8 +266,9 @@ class Cluster:
         ]
         places = [each.shared and each.shared.place for each in kept]
         name = sha256(b"\0".join([head, *map(str.encode, digests), repr(places).encode()]))
-        whole = self._store.keep(name.hexdigest(), len(head), Head(head, places))
-        return Parcel(thing, [whole, *kept])
+        whole = Head(head, places)
+        kept_whole = self._store.keep(name.hexdigest(), len(head), whole)
+        return Parcel(thing, [(kept_whole, whole), *zip(kept, parts, strict=True)])
 
     def _digest(self, part: memoryview) -> str:
         """Return the digest of a part; of one that cannot be written to, it is made once."""
@@ -318,15 +319,14 @@ class _Kept:
     """
 
     def __init__(self, client: "Client", name: str, size: int, what: Any, is_here: bool) -> None:
-        self.client, self.name, self.size, self.what = client, name, size, what
+        self.client, self.name, self.size = client, name, size
         self.shared: _SharedMemory | None = None
         self.copies: dict[str, Future] = {}
         if is_here and isinstance(what, memoryview):
             with suppress(OSError):  # where there is not enough of it
                 self.shared = _SharedMemory(what)
-                self.what = None
 
-    def copy_on(self, worker: str) -> "Future":
+    def copy_on(self, worker: str, what: Any) -> "Future":
         """Return the copy of a worker, which gets it from another one where there is any."""
         found = self.copies.get(worker)
         if found is None or _is_lost(found):
@@ -335,7 +335,7 @@ class _Kept:
             if sources:
                 found = self.client.submit(_same, sources[-1], key=key, workers=[worker])
             else:
-                what = Part(self.what) if isinstance(self.what, memoryview) else self.what
+                what = Part(what) if isinstance(what, memoryview) else what
                 found = self.client.scatter({key: what}, workers=[worker])[key]
             self.copies[worker] = found
         return found

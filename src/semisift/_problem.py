@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +24,9 @@ from semisift.math.structure import check_structure
 
 # Columns are worked on in blocks of about this many values, 8 MB as float64.
 BLOCK_VALUES = 1 << 20
+
+# What takes at most this share of the memory of X is sent along with it.
+SMALL_SHARE = 1 / 20
 
 MOST_COLUMNS_NAMED = 5
 
@@ -124,6 +127,15 @@ class Problem:
         other = Problem(self.X, labels, seed, self.feature_names, given_pairs, source)
         for name in ("spans", "constant", "spread", "made"):
             other.__dict__[name] = getattr(self, name)  # as a cached property does
+        return other
+
+    def lean(self) -> "Problem":
+        """Return the problem to send elsewhere, where most that was made from it is made again."""
+        other = replace(self)
+        size = self.X.data.nbytes
+        for name, made in self.made.items():
+            if isinstance(made, np.ndarray) and made.nbytes <= size * SMALL_SHARE:
+                other.made[name] = made
         return other
 
     def some_rows(self, max_unlabelled: int | None) -> NDArray[np.int64]:
