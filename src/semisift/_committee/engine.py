@@ -13,8 +13,6 @@ from semisift._workers import Workers
 # Members in a block: enough of them for Python's share of the work to vanish.
 BLOCK_SIZE = 1024
 BLOCKS_PER_JOB = 4
-# On a cluster, where the votes of each block travel: fewer.
-BLOCKS_PER_THREAD = 2
 
 
 def committee_size(n_features: int) -> int:
@@ -64,7 +62,8 @@ class Committee(Workers):
 
     def ranges(self) -> list[tuple[int, int]]:
         """Return the first member of each block and the first one after it."""
-        n_blocks = self.n_jobs * (BLOCKS_PER_THREAD if self.is_cluster else BLOCKS_PER_JOB)
+        # on a cluster the votes of each block travel, and blocks stay where they are
+        n_blocks = self.n_jobs * (1 if self.is_cluster else BLOCKS_PER_JOB)
         size = min(BLOCK_SIZE, math.ceil(self.n_members / n_blocks))
         return [
             (start, min(start + size, self.n_members)) for start in range(0, self.n_members, size)
