@@ -3,10 +3,11 @@
 A thing that tasks share is put on the cluster before them: a small head, and the large parts of its
 memory, each known by its content, so that what is there already is not sent again. Each worker has
 a copy under a name of its own, which it gets from another worker if one has it, and tasks are given
-to a worker together with its copies: Dask would drop copies of one name between two rounds, and
-send them again. A worker that dies takes nothing with it but time: its tasks are given to others.
-Where all workers are on this machine, they share its memory instead, and no part is sent. A worker
-opens a thing once and keeps it as long as the copy of its head is kept.
+to a worker together with its copies. (Of several copies with one name Dask would drop all but one
+between two rounds, whichever, and send them again.) A worker that dies takes nothing with it but
+time: its tasks are given to others. Where all workers are on this machine, they share its memory
+instead, and no part is sent. A worker opens a thing once and keeps it as long as the copy of its
+head is kept.
 """
 
 import mmap
@@ -17,7 +18,7 @@ import time
 import weakref
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 # Memory of at least so many bytes is a part of its own; things that are smaller go with their task.
-LEAST_APART = 1 << 16
+LEAST_APART = 1 << 14
+# Digests are made of pieces of so many bytes.
+PIECE = 1 << 24
 # Things that are known by their identity while a committee is at work.
 MOST_KNOWN = 8
 # Parts begin at multiples of so many bytes, wherever the network has put them.
@@ -181,7 +184,7 @@ class Cluster:
         except CommClosedError as error:
             raise WorkerLostError(SCHEDULER_GONE) from error
         finally:
-            if self.client.status == "running":
+            if pending and self.client.status == "running":
                 self.client.cancel([sent.future for sent in pending])
 
     def _threads(self) -> dict[str, int]:
@@ -275,10 +278,19 @@ class Cluster:
         place = np.frombuffer(part, dtype=np.uint8).ctypes.data, part.nbytes
         if place in self._digests:
             return self._digests[place][1]
-        digest = sha256(part).hexdigest()
+        digest = _digest(part)
         if part.readonly:
             self._digests[place] = part, digest
         return digest
+
+
+def _digest(part: memoryview) -> str:
+    """Return a digest of the bytes, made of those of pieces, side by side."""
+    pieces = [part[i : i + PIECE] for i in range(0, part.nbytes, PIECE)]
+    if len(pieces) < 2:
+        return sha256(part).hexdigest()
+    with ThreadPoolExecutor(min(len(pieces), os.cpu_count() or 1)) as pool:
+        return sha256(b"".join(pool.map(lambda piece: sha256(piece).digest(), pieces))).hexdigest()
 
 
 def _is_lost(future: "Future") -> bool:
@@ -321,6 +333,7 @@ class _Kept:
     def __init__(self, client: "Client", name: str, size: int, what: Any, is_here: bool) -> None:
         self.client, self.name, self.size = client, name, size
         self.shared: _SharedMemory | None = None
+        self.seed: Future | None = None  # of which the copies are made
         self.copies: dict[str, Future] = {}
         if is_here and isinstance(what, memoryview):
             with suppress(OSError):  # where there is not enough of it
@@ -330,15 +343,16 @@ class _Kept:
         """Return the copy of a worker, which gets it from another one where there is any."""
         found = self.copies.get(worker)
         if found is None or _is_lost(found):
-            key = f"{PREFIX}{self.name}-{uuid4().hex}"
-            sources = [copy for copy in self.copies.values() if not _is_lost(copy)]
-            if sources:
-                found = self.client.submit(_same, sources[-1], key=key, workers=[worker])
-            else:
+            if self.seed is None or _is_lost(self.seed):
+                key = self._new_key()
                 what = Part(what) if isinstance(what, memoryview) else what
-                found = self.client.scatter({key: what}, workers=[worker])[key]
+                self.seed = self.client.scatter({key: what}, workers=[worker])[key]
+            found = self.client.submit(_same, self.seed, key=self._new_key(), workers=[worker])
             self.copies[worker] = found
         return found
+
+    def _new_key(self) -> str:
+        return f"{PREFIX}{self.name}-{uuid4().hex}"
 
 
 class _Store:

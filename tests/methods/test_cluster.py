@@ -202,7 +202,11 @@ def test_assessments_move_data_once(name, client, way):
 
 @pytest.mark.parametrize("rule", ["shadow", "stability", "knockoff"])
 def test_rules_decide_alike_on_a_cluster(rule, client):
-    X, y = big_case(n=150, p=20, dtype=np.float64)
+    rng = np.random.default_rng(0)
+    classes = np.arange(300) % 2
+    X = rng.normal(size=(300, 40))
+    X[:, :20] += 0.7 * classes[:, None]
+    y = np.where(np.arange(300) < 250, classes, -1)
     ranker = FisherScore(n_features_to_select=rule)
     expected = ranker.fit(X, y)
     decisions, cutoff = expected.decisions_, expected.cutoff_
@@ -251,13 +255,14 @@ def test_a_killed_worker_costs_time_only(client, way, monkeypatch, n_killed):
     X, y = big_case()
     ranker = SSFI(n_members=60, max_iter=10, random_state=0)
     expected = ranker.fit(X, y).scores_
+    monkeypatch.setattr(_cluster, "SECONDS_TO_WAIT_FOR_WORKERS", 300)  # on a busy machine
     kills = KillsAfter(monkeypatch, client, 9, n_killed)
     with on_dask(client):
         assert_array_equal(ranker.fit(X, y).scores_, expected)
     assert len(kills.killed) == n_killed
 
 
-def test_a_killed_worker_does_not_change_an_assessment(client, way, monkeypatch):
+def test_a_killed_worker_does_not_change_an_assessment(client, monkeypatch):
     X, y = big_case()
     ranker = ASSESSED["consensus"].fit(X, y)
     expected = ranker.assess(X, y, **HOW)
@@ -280,7 +285,8 @@ def count_jobs(item):
     return joblib.effective_n_jobs(-1), Workers(-1).n_jobs, os.getpid()
 
 
-def test_a_task_that_kills_every_worker_is_told(client):
+def test_a_task_that_kills_every_worker_is_told(client, monkeypatch):
+    monkeypatch.setattr(_cluster, "MOST_LOST", 1)
     with (
         on_dask(client),
         Workers(None) as workers,

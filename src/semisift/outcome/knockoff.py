@@ -183,7 +183,7 @@ def decide_by_knockoffs(
     # Knockoffs count for the graph as columns do, or the two could not be exchanged.
     both = with_columns(dense, gaussian_knockoffs(X, seed), seed, own_graph=True)
     next(steps, None)
-    W = differences(scorer, both)
+    W = differences(scorer.fresh(), both)
     threshold = knockoff_threshold(W, Q)
     p_value = None
     if np.isfinite(threshold) and scorer.learns_from_labels(problem):

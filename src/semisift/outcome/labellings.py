@@ -170,7 +170,7 @@ def try_labellings(scorer: Scorer, problem: Problem, seeds: Iterable[int]) -> La
 
     None where the scores of different fits cannot be compared.
     """
-    observed = scorer.comparable(problem)
+    observed = scorer.fresh().comparable(problem)
     if observed is None:
         return None
     others = repeat(score_shuffled, seeds, problem, scorer, n_jobs=scorer.n_jobs)
