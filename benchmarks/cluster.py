@@ -11,11 +11,6 @@ machines. Results have to be the same bits. Take ratios from a machine that does
 """
 
 import argparse
-import os
-
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[name] = "1"
-
 import time
 from collections.abc import Callable
 from statistics import median
@@ -24,6 +19,7 @@ from typing import Any
 import joblib
 import numpy as np
 from distributed import Client, LocalCluster
+from threadpoolctl import threadpool_limits
 
 from semisift import SSFI, Consensus, _cluster
 
@@ -100,7 +96,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--columns", type=int, default=2_000)
-    parser.add_argument("--n-labelled", type=int, default=1_000)
+    parser.add_argument("--n-labelled", type=int, default=500)
     parser.add_argument("--dtype", choices=["float32", "float64"], default="float64")
     parser.add_argument("--assessed", type=int, nargs=2, default=[4_000, 1_000])
     parser.add_argument("--only", choices=["ssfi", "assess"])
@@ -109,6 +105,7 @@ def main() -> None:
     options = parser.parse_args()
     _cluster.CAN_SHARE = _cluster.CAN_SHARE and not options.network
     with (
+        threadpool_limits(1),  # Dask itself sets one for the workers
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
     ):
