@@ -25,8 +25,16 @@ from semisift.math.structure import check_structure
 from semisift.stored.rows import StoredRows, float_type
 from semisift.stored.statistics import column_statistics
 
-# Columns are worked on in blocks of about this many values, 8 MB as float64.
-BLOCK_VALUES = 1 << 20
+# Columns are worked on in blocks of about this many values, 1 MB as float64: more would leave the
+# processor's cache.
+BLOCK_VALUES = 1 << 17
+
+# Rows that are copied at once where values are brought from row after row to column after column:
+# all at once took 1.0 s for 20,000 x 2,000, and so it takes 0.15 s.
+ROWS_AT_ONCE = 128
+
+# What takes at most this share of the memory of X is sent along with it.
+SMALL_SHARE = 1 / 20
 
 MOST_COLUMNS_NAMED = 5
 
@@ -230,6 +238,15 @@ class Problem:
             other.__dict__[name] = getattr(self, name)  # as a cached property does
         return other
 
+    def lean(self) -> "Problem":
+        """Return the problem to send elsewhere, where most that was made from it is made again."""
+        other = replace(self, whole=None)
+        size = self.X.data.nbytes
+        for name, made in self.made.items():
+            if isinstance(made, np.ndarray) and made.nbytes <= size * SMALL_SHARE:
+                other.made[name] = made
+        return other
+
     def some_rows(self, max_unlabelled: int | None) -> NDArray[np.int64]:
         """Return all labelled rows and at most so many unlabelled ones; see `draw_rows`."""
         return draw_rows(self.labels, max_unlabelled, self.seed, self.numbers)
@@ -414,8 +431,18 @@ def _clean_dense(X: NDArray[Any], names: NDArray[Any] | None) -> NDArray[np.floa
     if X.dtype.kind in "OUST":
         _refuse_non_numbers(X, names)
     with np.errstate(over="ignore"):  # what does not fit becomes infinite and is reported below
-        clean = np.asarray(X, dtype=float_type(X.dtype), order="F").view()
+        clean = _by_column(X, float_type(X.dtype)).view()
     clean.flags.writeable = False
+    return clean
+
+
+def _by_column(X: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[np.floating]:
+    """Return a Fortran-ordered array of that type, copied only if need be."""
+    if X.flags.f_contiguous or X.dtype.kind == "O":
+        return np.asarray(X, dtype=dtype, order="F")
+    clean = np.empty(X.shape, dtype=dtype, order="F")
+    for start in range(0, len(X), ROWS_AT_ONCE):
+        clean[start : start + ROWS_AT_ONCE] = X[start : start + ROWS_AT_ONCE]
     return clean
 
 

@@ -1,12 +1,43 @@
 """Warnings that point at the line of the user, however deep they come from."""
 
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 # Packages whose frames are not the user's: this one, what calls it in a pipeline or a search, and
 # the contexts around its functions.
 NOT_THE_USER = frozenset({"semisift", "sklearn", "joblib", "contextlib"})
+
+
+_lock = threading.Lock()
+_n_quiet = 0
+_caught: Any = None
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Leave warnings out until the context is left.
+
+    There is one list of filters for the whole process. Where several threads overlap, the first to
+    come changes it, and the last to leave puts it back.
+    """
+    global _n_quiet, _caught
+    with _lock:
+        if not _n_quiet:
+            _caught = warnings.catch_warnings()
+            _caught.__enter__()
+            warnings.simplefilter("ignore")
+        _n_quiet += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _n_quiet -= 1
+            if not _n_quiet:
+                _caught.__exit__(None, None, None)
 
 
 def warn(message: str, category: type[Warning]) -> None:

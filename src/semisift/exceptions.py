@@ -41,4 +41,4 @@ class TableError(ValueError):
 
 
 class WorkerLostError(RuntimeError):
-    """A process that made runs of a comparison died; what it had finished is kept."""
+    """Processes or machines at work are gone; of a comparison, what they had finished is kept."""

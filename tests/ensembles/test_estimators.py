@@ -432,10 +432,11 @@ def test_a_pickled_block_travels_light(data):
     block.vote(setting, True)
     block = block.with_picks(rows, np.ones_like(rows))
     votes = block.vote(setting, True)
-    assert block._kept.keys() == {"plan", "members"}
-    arrived = pickle.loads(pickle.dumps(block))
-    assert arrived._kept == {}
-    assert_array_equal(arrived.vote(pickle.loads(pickle.dumps(setting)), True), votes)
+    assert block._kept.keys() == {"members"}
+    assert setting.plans.keys() == {(0, 5)}
+    arrived, arrived_setting = pickle.loads(pickle.dumps((block, setting)))
+    assert arrived._kept == arrived_setting.plans == {}
+    assert_array_equal(arrived.vote(arrived_setting, True), votes)
 
 
 def test_depth_and_draws_of_the_trees(data):

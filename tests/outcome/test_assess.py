@@ -238,7 +238,7 @@ def test_near_copies_of_a_half_stand_behind_the_others():
     X, y = noise_in_groups(1)
     ranker = FisherScore(redundancy_threshold=0.7).fit(X, y)
     problem = Problem.build(X, y)
-    (ranking,) = Scorer(ranker).rankings_without_copies(problem, [5], 1)
+    (ranking,) = Scorer(ranker).rankings_on_halves(problem, [5], 1)
     rows = half_of_rows(problem, 5)
     again = FisherScore(redundancy_threshold=0.7, random_state=5).fit(X[rows], y[rows])
     assert_array_equal(ranking, again.ranking_)

@@ -2,7 +2,8 @@
 
 A `Setting` is what all members of a committee share, a block a range of members. What a block has
 worked out stays with it while it stays in this process; to another one it travels as its range and
-the rows it was handed (`picks`), and works the rest out again.
+the rows it was handed (`picks`), and works the rest out again. What its members were dealt stays
+with the setting, which stays where it has arrived.
 """
 
 from dataclasses import dataclass, field, replace
@@ -62,13 +63,14 @@ class BaseBlock:
             self,
             picks=np.ascontiguousarray(np.concatenate([self.picks, rows], axis=1)),
             pick_labels=np.ascontiguousarray(np.concatenate([self.pick_labels, labels], axis=1)),
-            _kept={"plan": self._kept["plan"]} if "plan" in self._kept else {},
+            _kept={},
         )
 
     def plan(self, setting: "Setting") -> Dealt:
         """Return what the members are dealt."""
-        if "plan" not in self._kept:
-            members = setting.seed, self.start, self.stop
+        key = self.start, self.stop
+        if key not in setting.plans:
+            members = setting.seed, *key
             subspaces = setting.subspaces
             if subspaces is not None:
                 subspaces = subspaces[self.start : self.stop]
@@ -76,8 +78,8 @@ class BaseBlock:
                 size = setting.n_features, setting.n_drawn
                 subspaces = kernels.plan.draw_subspaces(*members, *size)
             bags: Any = setting.n_rows, setting.labelled, setting.strata, setting.labels.unlabelled
-            self._kept["plan"] = Dealt(subspaces, *kernels.plan.draw_bags(*members, *bags))
-        return self._kept["plan"]
+            setting.plans[key] = Dealt(subspaces, *kernels.plan.draw_bags(*members, *bags))
+        return setting.plans[key]
 
     def pick_confident(self, setting: "Setting", *choice: NDArray[Any]) -> NDArray[np.int32]:
         """Return the rows of each member's bag that the committee is surest about."""
@@ -103,6 +105,17 @@ class Setting:
     draws_at_nodes: bool
     # the features of all members, of shape (n_members, n_drawn); None: drawn with equal chances
     subspaces: NDArray[np.int32] | None = None
+    # what the members of each block were dealt, as far as it was asked for here
+    plans: dict[tuple[int, int], Dealt] = field(default_factory=dict, init=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "plans": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def prepare(self) -> None:
+        """Work out what members need again and again, before several of them ask for it."""
 
     @staticmethod
     def deal(

@@ -1,6 +1,5 @@
 """Forests of predictive clustering trees: members, importances, and the choice of a weight."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -196,27 +195,45 @@ def permutation_importance(
     return columns, worths
 
 
-def votes(members: tuple[int, int], setting: PCTSetting, X: Any) -> NDArray[np.int64]:
-    """Return the summed class shares that some trees give to the rows of X, in fixed point."""
-    total = np.zeros((X.shape[0], setting.labels.n_classes), dtype=np.int64)
-    for member in range(*members):
-        tree = setting.grow(member, setting.bag(member))
-        counts = tree.counts[pct.path_ends(tree, X)]
-        total += counts * VOTE // np.maximum(counts.sum(axis=1), 1)[:, None]
+def votes(part: tuple[int, int, int], setting: PCTSetting, problem: Problem) -> NDArray[np.int64]:
+    """Return the class shares that some trees give to the rows held out of a fold, in fixed point.
+
+    Parameters
+    ----------
+    part : tuple of int
+        The number of the fold, the first tree and the first one after the last.
+    setting : PCTSetting
+    problem : Problem
+
+    Returns
+    -------
+    int64 array of shape (n_weights, n_held, n_classes)
+        Summed over the trees, for each weight.
+    """
+    fold, *members = part
+    rows, held = folds(problem)[fold]
+    inside = replace(setting, **setting.of_rows(problem.part(rows)))
+    X = problem.X[held]
+    total = np.zeros((len(WEIGHTS), len(held), setting.labels.n_classes), dtype=np.int64)
+    for place, weight in enumerate(WEIGHTS):
+        tried = replace(inside, label_weight=weight)
+        for member in range(*members):
+            tree = tried.grow(member, tried.bag(member))
+            counts = tree.counts[pct.path_ends(tree, X)]
+            total[place] += counts * VOTE // np.maximum(counts.sum(axis=1), 1)[:, None]
     return total
 
 
-def folds(problem: Problem) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield the rows to grow on and the labelled rows that are held out, class by class in turn."""
+def folds(problem: Problem) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Return the rows to grow on and the labelled rows held out, class by class in turn."""
     rng = np.random.default_rng([problem.seed, FOLD_STREAM])
     codes = problem.labels.codes
     turn = np.concatenate(
         [rng.permutation(np.flatnonzero(codes == k)) for k in range(problem.labels.n_classes)]
     )
     n_folds = min(N_FOLDS, len(turn))
-    for fold in range(n_folds):
-        held = np.sort(turn[fold::n_folds])
-        yield np.setdiff1d(np.arange(problem.n_rows), held), held
+    all_held = [np.sort(turn[fold::n_folds]) for fold in range(n_folds)]
+    return [(np.setdiff1d(np.arange(problem.n_rows), held), held) for held in all_held]
 
 
 def choose_weight(
@@ -227,12 +244,13 @@ def choose_weight(
     The unlabelled rows are always grown on. Of equally good weights the largest is taken.
     """
     n_right = np.zeros(len(WEIGHTS), dtype=np.int64)
+    tried = folds(problem)
     with Committee(min(n_members, TRIED_TREES), n_jobs) as committee:
-        for rows, held in folds(problem):
-            inside = replace(setting, **setting.of_rows(problem.part(rows)))
-            for place, weight in enumerate(WEIGHTS):
-                tried = replace(inside, label_weight=weight)
-                shares = sum(committee.map(votes, committee.ranges(), tried, problem.X[held]))
-                answers = np.argmax(shares, axis=1)
-                n_right[place] += np.count_nonzero(answers == problem.labels.codes[held])
+        ranges = committee.ranges()
+        parts = [(fold, *members) for fold in range(len(tried)) for members in ranges]
+        shares = [*committee.map(votes, parts, setting, problem)]
+    for fold, (_, held) in enumerate(tried):
+        of_fold = sum(shares[fold * len(ranges) : (fold + 1) * len(ranges)])
+        answers = np.argmax(of_fold, axis=2)
+        n_right += np.count_nonzero(answers == problem.labels.codes[held], axis=1)
     return WEIGHTS[len(WEIGHTS) - 1 - int(np.argmax(n_right[::-1]))]

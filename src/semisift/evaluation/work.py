@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import joblib
-from joblib.parallel import get_active_backend
 
 from semisift._provenance import plain, versions
 from semisift._warnings import warn
 from semisift._words import count
+from semisift._workers import PROCESS_DIED, active_client
 from semisift.evaluation import runs
 from semisift.evaluation.cluster import run_on_cluster
 from semisift.evaluation.datasets import ComparisonData
@@ -298,10 +298,7 @@ def make_records(work: Work, plan: RunPlan, n_jobs: int | None) -> Generator[Rec
     ------
     dict
     """
-    backend, _ = get_active_backend()
-    # joblib 1.6 on Dask waits for ever where workers die of a run, and fails where they take data
-    # with them
-    client = backend.client if type(backend).__name__ == "DaskDistributedBackend" else None
+    client = active_client()
     run = _run_with_joblib if client is None else partial(run_on_cluster, client)
     with nullcontext(True) if work.store is None else work.store.claimed() as alone:
         try:
@@ -328,9 +325,7 @@ def _obituary(keys: list[RunKey], error: Exception) -> str:
         + ("" if key.level is None else f" at level {key.level:g}")
         for key in keys[:MOST_NAMED]
     )
-    what = "a process at work died, as happens where memory runs out or compiled code crashes"
-    if isinstance(error, WorkerLostError):
-        what = str(error)
+    what = str(error) if isinstance(error, WorkerLostError) else PROCESS_DIED
     return (
         f"{what}. {count(len(keys), 'run')} had been sent out: {named}"
         f"{'; ...' if len(keys) > MOST_NAMED else ''}."

@@ -169,7 +169,7 @@ def assess_ranking(
     if ranker._labeller() is not None:
         components(problem)  # halves have their part of them, be there a test or not
     seeds = seeds_of(steps, n_resamples, seed, RESAMPLE_STREAM)
-    found = [*scorer.rankings_without_copies(problem, seeds, n_best)]
+    found = [*scorer.rankings_on_halves(problem, seeds, n_best)]
     rankings = np.array(found, dtype=np.int64).reshape(-1, problem.n_features)
     n_resamples = len(rankings)
     best = [np.flatnonzero(ranking <= n_best) for ranking in rankings]

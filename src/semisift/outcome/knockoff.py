@@ -40,9 +40,17 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 from semisift._problem import Problem
 from semisift._threads import one_blas_thread
 from semisift.outcome.decisions import decide
-from semisift.outcome.labellings import shuffled
-from semisift.outcome.samples import with_columns
-from semisift.outcome.scoring import ALPHA, MOST, MaxTest, Scorer, seed_of
+from semisift.outcome.samples import shuffled_labels, with_columns
+from semisift.outcome.scoring import (
+    ALPHA,
+    LABEL_STREAM,
+    MOST,
+    MaxTest,
+    Scorer,
+    repeat,
+    seed_of,
+    seeds_of,
+)
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -175,7 +183,7 @@ def decide_by_knockoffs(
     # Knockoffs count for the graph as columns do, or the two could not be exchanged.
     both = with_columns(dense, gaussian_knockoffs(X, seed), seed, own_graph=True)
     next(steps, None)
-    W = differences(scorer, both)
+    W = differences(scorer.fresh(), both)
     threshold = knockoff_threshold(W, Q)
     p_value = None
     if np.isfinite(threshold) and scorer.learns_from_labels(problem):
@@ -201,10 +209,15 @@ def differences(scorer: Scorer, both: Problem) -> NDArray[np.float64]:
 def compare_number(scorer: Scorer, both: Problem, n_kept: int, steps: Iterator[int]) -> float:
     """Return the p-value of the number of columns kept, against labels that tell nothing."""
     test = MaxTest(1)
-    for other in shuffled(both, steps, MOST, both.seed):
-        W = differences(scorer, other)
-        n_by_chance = (knockoff_threshold(W, Q) <= W).sum()
+    seeds = seeds_of(steps, MOST, both.seed, LABEL_STREAM)
+    for n_by_chance in repeat(count_by_chance, seeds, both, scorer, n_jobs=scorer.n_jobs):
         test.add(np.array([float(n_kept)]), np.array([float(n_by_chance)]))
         if test.is_over():
             break
     return float(test.p_values[0])
+
+
+def count_by_chance(seed: int, both: Problem, scorer: Scorer) -> int:
+    """Return how many columns are kept under labels that tell nothing."""
+    W = differences(scorer.fresh(), shuffled_labels(both, seed))
+    return int((knockoff_threshold(W, Q) <= W).sum())

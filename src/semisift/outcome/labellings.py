@@ -21,6 +21,7 @@ P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing. Wiley, fo
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +30,9 @@ from semisift._labels import known_prior
 from semisift._problem import Problem
 from semisift.outcome.decisions import decide
 from semisift.outcome.samples import exchanged_rows, shuffled_labels, take_rows
-from semisift.outcome.scoring import ALPHA, LABEL_STREAM, Scorer, seeds_of
+from semisift.outcome.scoring import ALPHA, LABEL_STREAM, Scorer, repeat, seeds_of
 from semisift.transduction.components import components
-from semisift.transduction.twins import beaten_by_twins
+from semisift.transduction.twins import beaten_by_twins, n_together
 
 # How many of the highest scores the test of the whole ranking looks at, besides the highest.
 N_TESTED = 20
@@ -85,13 +86,6 @@ class LabellingsTest:
         return decide(self.passed & is_told, self.p_values < 0.5)
 
 
-def shuffled(
-    problem: Problem, steps: Iterator[int], n: int, seed: int, stream: int = LABEL_STREAM
-) -> Iterator[Problem]:
-    """Return the problem with labels that tell nothing, for each of at most n steps."""
-    return (shuffled_labels(problem, own) for own in seeds_of(steps, n, seed, stream))
-
-
 def test_labels(
     scorer: Scorer, problem: Problem, steps: Iterator[int], n: int, seed: int
 ) -> LabellingsTest | None:
@@ -114,14 +108,18 @@ def test_labels(
         None where the scores of different fits cannot be compared.
     """
     labeller = scorer.ranker._labeller()
+    seeds = seeds_of(steps, n, seed, LABEL_STREAM)
     if labeller is None:
-        return try_labellings(scorer, problem, shuffled(problem, steps, n, seed))
+        return try_labellings(scorer, problem, seeds)
     prior = known_prior(labeller.class_prior, problem.labels)
-    return try_twins(problem, seeds_of(steps, n, seed, LABEL_STREAM), prior)
+    return try_twins(problem, seeds, prior, scorer.n_jobs)
 
 
 def try_twins(
-    problem: Problem, seeds: Iterable[int], prior: NDArray[np.float64] | None
+    problem: Problem,
+    seeds: Iterable[int],
+    prior: NDArray[np.float64] | None,
+    n_jobs: int | None = None,
 ) -> LabellingsTest:
     """Compare the columns with their twins, twice for each seed and once more for the first.
 
@@ -131,27 +129,23 @@ def try_twins(
     seeds : iterable of int
         With 39 of them the smallest p-value, which is doubled, is 2 / 80.
     prior : float array of shape (n_classes,) or None
+    n_jobs : int or None
 
     Returns
     -------
     LabellingsTest
     """
-    rows = problem.some_rows(MOST_TRIED)
-    if len(rows) < problem.n_rows:
-        components(problem)  # of all rows, which the part has then
-        problem = take_rows(problem, rows, problem.seed)
-    orders = (
-        exchanged_rows(problem, seed + turn)
-        for number, seed in enumerate(seeds)
-        for turn in range(2 if number else 3)
-    )
+    turns = (seed + turn for number, seed in enumerate(seeds) for turn in range(2 if number else 3))
+    n_rows = len(problem.some_rows(MOST_TRIED))
+    size = n_together(n_rows * components(problem).shape[1])
+    trials = iter(lambda: [*islice(turns, size)], [])
     reached = np.zeros((2, problem.n_features), dtype=np.int64)
     all_reached = np.zeros(2, dtype=np.int64)
     n = 0
-    for beaten in beaten_by_twins(problem, orders, prior):
-        reached += beaten
-        all_reached += np.all(beaten, axis=1)
-        n += 1
+    for beaten in repeat(try_together, trials, problem, prior, n_jobs=n_jobs):
+        reached += beaten.sum(axis=0)
+        all_reached += beaten.all(axis=2).sum(axis=0)
+        n += len(beaten)
     # the better of two scores counts, so the p-value is doubled
     p_values = np.minimum(1.0, 2 * (1 + reached.min(axis=0)) / (1 + n))
     p_values[problem.constant] = 1.0
@@ -159,17 +153,33 @@ def try_twins(
     return LabellingsTest(p_value, p_values, float("nan"), n)
 
 
-def try_labellings(
-    scorer: Scorer, problem: Problem, others: Iterable[Problem]
-) -> LabellingsTest | None:
+def try_together(
+    seeds: list[int], problem: Problem, prior: NDArray[np.float64] | None
+) -> NDArray[np.bool_]:
+    """Tell which columns the best twin reaches in some trials, of shape (n_trials, 2, p)."""
+    components(problem)  # of all rows, of which a part has its own
+    rows = problem.some_rows(MOST_TRIED)
+    if len(rows) < problem.n_rows:
+        problem = take_rows(problem, rows, problem.seed)
+    orders = (exchanged_rows(problem, seed) for seed in seeds)
+    return np.array([*beaten_by_twins(problem, orders, prior)])
+
+
+def try_labellings(scorer: Scorer, problem: Problem, seeds: Iterable[int]) -> LabellingsTest | None:
     """Compare the scores with those of the same problem under labels that tell nothing.
 
     None where the scores of different fits cannot be compared.
     """
-    observed = scorer.comparable(problem)
+    observed = scorer.fresh().comparable(problem)
     if observed is None:
         return None
-    return compare_labellings(np.array([observed, *map(scorer.comparable, others)]))
+    others = repeat(score_shuffled, seeds, problem, scorer, n_jobs=scorer.n_jobs)
+    return compare_labellings(np.array([observed, *others]))
+
+
+def score_shuffled(seed: int, problem: Problem, scorer: Scorer) -> NDArray[np.float64] | None:
+    """Return the scores under labels that tell nothing; see `Scorer.comparable`."""
+    return scorer.fresh().comparable(shuffled_labels(problem, seed))
 
 
 def compare_labellings(scores: NDArray[np.float64]) -> LabellingsTest:

@@ -1,7 +1,7 @@
 """Score other problems as a ranker does, and the tests that stand on such scores."""
 
-import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,11 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from semisift._problem import Problem
+from semisift._warnings import quiet
+from semisift._workers import Workers
 from semisift.math.redundancy import put_copies_last
 from semisift.outcome.samples import half_of_rows, take_rows
+from semisift.transduction.components import components, scaled_rows
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -34,6 +37,9 @@ N_LABELLINGS = 99
 # On a half of the rows near-copies are looked for until so many columns are kept, or as many as are
 # the best ones: for 20 halves of chowdary (52 x 22,283) that takes 0.2 s, where 400 take 1.4 s.
 KEPT_ON_HALVES = 200
+
+# Repetitions on threads take about as much memory as X each, and no more than this together.
+MOST_BYTES = 1 << 31
 
 # Separates the draws of labels that tell nothing from all others.
 LABEL_STREAM = 0x6C6162
@@ -58,6 +64,7 @@ class Scorer:
         known = self.ranker.get_params(deep=False)
         self.ranker.set_params(**{name: v for name, v in changed.items() if name in known})
         self.n_features = ranker.n_features_in_
+        self.n_jobs = known.get("n_jobs")
         self.threshold = getattr(ranker, "redundancy_threshold_", None)
         self.mask = getattr(known.get("estimator"), "categorical", None)
         # a matrix of all rows, unless the graph is made from the columns
@@ -75,37 +82,24 @@ class Scorer:
         self._fit(problem)
         return _without_nan(self.ranker.scores_)
 
-    def rankings_on_halves(self, problem: Problem, seeds: Iterable[int]) -> Iterator[NDArray[Any]]:
-        """Yield the rank of each column by score, 1 is best, on half of the rows for each seed."""
-        for _ in self._fits_on_halves(problem, seeds):
-            yield self.ranker.ranking_
-
-    def rankings_without_copies(
-        self, problem: Problem, seeds: Iterable[int], n_best: int
+    def rankings_on_halves(
+        self, problem: Problem, seeds: Iterable[int], n_best: int | None = None
     ) -> Iterator[NDArray[Any]]:
-        """Yield the same with the near-copies of each half put last, as the ranker does.
+        """Yield the rank of each column by score, 1 is best, on half of the rows for each seed.
 
-        They are those of the half: which of several alike columns stands for the others is a
-        matter of the rows as well.
+        If `n_best` is given, near-copies of each half are put last, as the ranker does. They are
+        those of the half: which of several alike columns stands for the others is a matter of the
+        rows as well.
         """
-        for half in self._fits_on_halves(problem, seeds):
-            ranking = self.ranker.ranking_
-            if self.threshold is not None:
-                scored = ~np.isnan(self.ranker.scores_)
-                ranking, _ = put_copies_last(
-                    half.X, ranking, scored, self.threshold, n_best, KEPT_ON_HALVES
-                )
-            yield ranking
+        return repeat(rank_half, seeds, problem, self, n_best, n_jobs=self.n_jobs)
 
-    def _fits_on_halves(self, problem: Problem, seeds: Iterable[int]) -> Iterator[Problem]:
-        """Fit the ranker to half of the rows for each seed."""
-        for seed in seeds:
-            rows = half_of_rows(problem, seed)
-            if self.graph is not None:
-                self.ranker.graph = self.graph[rows][:, rows]
-            half = take_rows(problem, rows, seed)
-            self._fit(half)
-            yield half
+    def fresh(self) -> "Scorer":
+        """Return a scorer for one repetition, beside which others may be at work."""
+        other = copy(self)
+        other.ranker = clone(self.ranker)
+        if hasattr(self.ranker, "graph"):  # by which problems know what they have made of it
+            other.ranker.graph = self.ranker.graph
+        return other
 
     def comparable(self, problem: Problem) -> NDArray[np.float64] | None:
         """Return scores that can be compared between fits, of shape (n_parts, p), or None."""
@@ -126,9 +120,61 @@ class Scorer:
         if self.mask is not None and not isinstance(self.mask, str):
             copies = problem.n_features // self.n_features
             self.ranker.estimator.set_params(categorical=np.tile(self.mask, copies))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quiet():
             self.ranker._set_ranking(problem, self.ranker._score(problem))
+
+
+def repeat(
+    task: Callable[..., Any],
+    items: Iterable[Any],
+    problem: Problem,
+    *shared: Any,
+    n_jobs: int | None,
+) -> Iterator[Any]:
+    """Yield ``task(item, problem, *shared)`` of every item, in their order, wherever it is done.
+
+    Parameters
+    ----------
+    task : callable
+        A function of a module.
+    items : iterable
+        Asked for the next one when somebody can do it.
+    problem : Problem
+    *shared : objects
+        Left as they are by the tasks.
+    n_jobs : int or None
+        That of the ranker. Not all threads are used where so many repetitions at once would take
+        much memory.
+
+    Yields
+    ------
+    object
+    """
+    most = MOST_BYTES // max(1, problem.X.data.nbytes)
+    with Workers(n_jobs, most) as workers:
+        sent = problem.lean() if workers.is_cluster else problem
+        yield from workers.map(task, iter(items), sent, *shared)
+
+
+def rank_half(seed: int, problem: Problem, scorer: Scorer, n_best: int | None) -> NDArray[Any]:
+    """Rank half of the rows; see `Scorer.rankings_on_halves`."""
+    scorer = scorer.fresh()
+    ranker = scorer.ranker
+    if ranker._labeller() is not None:  # halves have their part of what was made of all rows
+        scaled_rows(problem)
+        components(problem)
+    rows = half_of_rows(problem, seed)
+    if scorer.graph is not None:
+        ranker.graph = scorer.graph[rows][:, rows]
+    half = take_rows(problem, rows, seed)
+    scorer._fit(half)
+    if n_best is None or scorer.threshold is None:
+        return np.asarray(ranker.ranking_)
+    scored = ~np.isnan(ranker.scores_)
+    ranking, _ = put_copies_last(
+        half.X, ranker.ranking_, scored, scorer.threshold, n_best, KEPT_ON_HALVES
+    )
+    return ranking
 
 
 def _without_nan(scores: NDArray[np.floating]) -> NDArray[np.float64]:

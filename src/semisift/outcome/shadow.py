@@ -45,6 +45,7 @@ from semisift.outcome.scoring import (
     N_LABELLINGS,
     MaxTest,
     Scorer,
+    repeat,
     seeds_of,
 )
 
@@ -119,8 +120,9 @@ def decide_by_shadows(
     test = MaxTest(p)
     n_better = []
     is_supervised = scorer.learns_from_labels(problem)
-    for seed in seeds_of(steps, MOST, problem.seed, SHADOW_STREAM):
-        scores = scorer.scores(with_shadows(problem, seed, own_graph=not is_supervised))
+    seeds = seeds_of(steps, MOST, problem.seed, SHADOW_STREAM)
+    given = problem, scorer, not is_supervised
+    for scores in repeat(score_with_shadows, seeds, *given, n_jobs=scorer.n_jobs):
         test.add(scores[:p], scores[p:])
         n_better.append(np.count_nonzero(scores[:p] > test.best[-1]))
         if test.is_over():
@@ -142,6 +144,13 @@ def decide_by_shadows(
         error=ERROR_WITHOUT_LABELS if observed is None else ERROR,
     )
     return decide(confirmed, 2 * test.hits > test.n), cutoff
+
+
+def score_with_shadows(
+    seed: int, problem: Problem, scorer: Scorer, own_graph: bool
+) -> NDArray[np.float64]:
+    """Return the scores of the columns, and behind them those of their shadows."""
+    return scorer.fresh().scores(with_shadows(problem, seed, own_graph=own_graph))
 
 
 def score_at(scores: NDArray[np.float64], n_better: int) -> float:

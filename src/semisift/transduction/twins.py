@@ -47,6 +47,11 @@ from semisift.transduction.soft_labels import dimensions_of
 MOST_VALUES = 1 << 22
 
 
+def n_together(n_values: int) -> int:
+    """Return how many repetitions are worked on together, by the number of component values."""
+    return max(1, MOST_VALUES // (n_values * 2))
+
+
 def beaten_by_twins(
     problem: Problem, orders: Iterator[Ints], class_prior: Floats | None
 ) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
@@ -65,7 +70,7 @@ def beaten_by_twins(
         By the score of the soft labels, and by the F-score of the labelled rows.
     """
     T, rows, labels = components(problem), scaled_rows(problem), problem.labels
-    size = max(1, MOST_VALUES // (T.size * 2))
+    size = n_together(T.size)
     own = labelled_scores(rows, labels, np.arange(len(T)))
     for batch in _batches(orders, size):
         with one_blas_thread():

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._committee.engine import Committee, features_to_draw
-from semisift._committee.estimators import EstimatorSetting
-from semisift._committee.members import Setting, build_setting
+from semisift._committee.members import Setting, build_setting, get_ready
 from semisift._problem import Problem
 from semisift._sklearn import Interval, RealNotInt, StrOptions, at_least
 from semisift.learners.cotraining._base import (
@@ -83,8 +82,7 @@ class Team:
         self.problem = problem
         self.labels = problem.labels
         self._committee, self._setting, self._probability = committee, setting, probability
-        if isinstance(setting, EstimatorSetting):
-            committee.limit_threads()
+        get_ready(committee, setting)
         n_members = committee.n_members
         subspaces, counts, out_of_bag = setting.new_block(0, n_members).plan(setting)
         self.out_of_bag = unmask(out_of_bag, problem.n_rows)[:, self.labels.labelled]

@@ -1,0 +1,112 @@
+"""Whoever does tasks: the same answers, in their order, from threads and processes as from one."""
+
+import os
+import signal
+import warnings
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array, issparse
+
+from semisift import SSFI, Consensus, FisherScore
+from semisift._committee.engine import Committee
+from semisift._committee.members import build_setting, new_blocks
+from semisift._problem import Problem
+from semisift._warnings import quiet
+from semisift._workers import Workers
+from semisift.exceptions import WorkerLostError
+
+
+def big_case():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 700))
+    X[:, :3] += np.arange(400)[:, None] % 2
+    return X, np.where(np.arange(400) < 20, np.arange(400) % 2, -1)
+
+
+def mapped_files(block, setting):
+    """Say which files the values of X are mapped from, and in which process."""
+    X = setting.columns.X
+    parts = (X.data, X.indices) if issparse(X) else (X,)
+    return [getattr(part, "filename", None) for part in parts], os.getpid()
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array], ids=["dense", "sparse"])
+def test_processes_map_one_file_of_the_values(form):
+    """It is written once, whatever the number of calls, and is gone afterwards."""
+    X, y = big_case()
+    setting = build_setting(Problem.build(form(X), y), 10)
+    with joblib.parallel_config(backend="loky", n_jobs=2), Committee(8, None) as committee:
+        blocks = new_blocks(committee, setting)
+        found = [*committee.map(mapped_files, blocks, setting)]
+        found += [*committee.map(mapped_files, blocks, setting)]
+        files = found[0][0]
+        assert None not in files
+        assert all(each[0] == files for each in found)
+        assert all(pid != os.getpid() for _, pid in found)
+    assert not any(os.path.exists(file) for file in files)
+
+
+def die(item):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.kill
+def test_a_killed_process_is_told():
+    with (
+        joblib.parallel_config(backend="loky", n_jobs=2),
+        Workers(None) as workers,
+        pytest.raises(WorkerLostError, match="a process at work died"),
+    ):
+        list(workers.map(die, [1, 2]))
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_items_are_asked_for_when_there_is_room(backend):
+    asked = []
+
+    def numbers():
+        for i in range(40):
+            asked.append(i)
+            yield i
+
+    with joblib.parallel_config(backend=backend, n_jobs=2), Workers(None) as workers:
+        results = workers.map(divmod, numbers(), 7)
+        assert next(results) == (0, 0)
+        assert len(asked) < 10
+        assert [*results] == [divmod(i, 7) for i in range(1, 40)]
+
+
+def test_memory_limits_threads_only():
+    assert Workers(4, most_threads=2).n_jobs == 2
+    assert Workers(4, most_threads=0).n_jobs == 1
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        assert Workers(None, most_threads=1).n_jobs == 2
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [Consensus(n_members=30, random_state=0), SSFI(n_members=30, random_state=0), FisherScore()],
+    ids=["twins", "committee", "no n_jobs"],
+)
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_an_assessment_is_the_same_on_threads_and_processes(ranker, backend):
+    X, y = big_case()
+    expected = ranker.fit(X, y).assess(X, y, n_resamples=4, n_permutations=39)
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        found = ranker.assess(X, y, n_resamples=4, n_permutations=39)
+    for part in ("rank_interval", "selection_probability", "p_values", "decisions"):
+        assert_array_equal(getattr(found, part), getattr(expected, part), err_msg=part)
+
+
+def test_quiet_is_quiet_until_the_last_has_left():
+    first, second = quiet(), quiet()
+    before = warnings.filters[:]
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    warnings.warn("nobody hears this", UserWarning, stacklevel=1)
+    second.__exit__(None, None, None)
+    assert warnings.filters == before
