@@ -22,6 +22,7 @@ from scipy.sparse import csr_array, issparse, vstack
 
 from semisift._files import drafts
 from semisift._memory import available_memory, in_words, read_size
+from semisift._named import KnowsNames
 from semisift.exceptions import StoredRowsError
 from semisift.math import Ints
 from semisift.math.structure import check_structure
@@ -44,7 +45,7 @@ FEW_WANTED = 1 / 64
 Progress = Callable[[str, int, int], None]
 
 
-class StoredRows:
+class StoredRows(KnowsNames):
     """Rows of numbers that stay on disk or on a cluster, for rankers to go through in blocks.
 
     Rankers make one by themselves of what they are given; by hand it says how much memory to use,
@@ -206,7 +207,7 @@ class StoredRows:
         least = 4 * min(height, len(self)) * row
         if self.usable < least:
             raise StoredRowsError(
-                f"a block of {height:,} rows of {self.source.name} needs "
+                f"a block of {min(height, len(self)):,} rows of {self.source.name} needs "
                 f"{in_words(int(least))} to be worked on, and max_memory is "
                 f"{in_words(self.usable)}. Allow more memory."
             )
