@@ -116,6 +116,7 @@ def make_table(
         names=names,
         row_names=[str(name) for name in obs.index],
         rows={str(name): _series(obs[name]) for name in obs.columns},
+        details={"matrix": options.matrix},
     )
 
 
@@ -139,7 +140,7 @@ def _io(anndata: Any) -> Any:
 
 def check_same(table: FileTable, root: Any) -> None:
     """Refuse a file whose matrix has changed since it was read."""
-    X = find_matrix(root, table.values.options.matrix)
+    X = find_matrix(root, table.details["matrix"])
     shape = tuple(X.shape if is_dense(X) else map(int, sparse_form(X)[1]))
     if shape != (table.n_rows, len(table.details["names"])):
         raise FileError("the file has changed since it was read: start again.")

@@ -128,11 +128,11 @@ class LogRows(Source):
         taken = rows.astype(self.dtype)
         stored = taken.data if issparse(taken) else taken
         if (stored < 0).any():
-            raise self._error(taken, start, stop)
+            raise self._error(taken, start)
         np.log1p(stored, out=stored)
         return taken
 
-    def _error(self, rows: Any, start: int, stop: int) -> StoredRowsError:
+    def _error(self, rows: Any, start: int) -> StoredRowsError:
         entries = rows.tocoo() if issparse(rows) else None
         if entries is None:
             row, column = np.argwhere(rows < 0)[0]
@@ -140,11 +140,11 @@ class LogRows(Source):
         else:
             first = int((entries.data < 0).argmax())
             row, column, value = entries.row[first], entries.col[first], entries.data[first]
-        name = self.names[int(column)]
+        place = self.place(start + int(row), start + int(row) + 1)
         return StoredRowsError(
-            f"{self.place(start, stop)}: {said('log', True)} takes log(1 + x) of values of 0 or "
-            f"more, and row {start + int(row) + 1:,}, column {quoted(name)} holds {value:g}. Leave "
-            f"it out with {said('drop')}, or do without {said('log', True)}."
+            f"{place}, column {quoted(self.names[int(column)])}: {said('log', True)} takes "
+            f"log(1 + x) of values of 0 or more, and this one is {value:g}. Leave the column out "
+            f"with {said('drop')}, or do without {said('log', True)}."
         )
 
     @property

@@ -102,8 +102,11 @@ def _open(path: Path) -> tuple[Any, Any]:
     if not path.is_dir():
         raise FileError("zarr is a folder, and this is a file. Unpack it first.")
     _check_folder(path)
-    # what stands in one place for the whole folder is not what was checked
-    return anndata, zarr.open_group(path, mode="r", use_consolidated=False)
+    try:
+        # what stands in one place for the whole folder is not what was checked
+        return anndata, zarr.open_group(path, mode="r", use_consolidated=False)
+    except FileNotFoundError as error:
+        raise FileError("the folder holds no group of zarr. Was it written by AnnData?") from error
 
 
 def _check_folder(path: Path) -> None:
