@@ -13,7 +13,15 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.sparse import csc_matrix, csr_matrix
 
-from semisift import SSFI, FisherScore, StoredRows, TransductiveScore, VarianceScore, read_table
+from semisift import (
+    SSFI,
+    ConstraintScore,
+    FisherScore,
+    StoredRows,
+    TransductiveScore,
+    VarianceScore,
+    read_table,
+)
 from semisift.exceptions import StoredRowsError, TableError
 from semisift.io import read
 from semisift.io import write as write_table
@@ -104,6 +112,26 @@ def test_options_that_go_block_by_block(tmp_path, form):
     assert data.y.tolist() == whole.y.tolist()
     assert any("log(1 + x) is taken of 28 columns" in note for note in data.notes)
     one, other = (FisherScore().fit(each.X, each.y) for each in (whole, data))
+    assert one.scores_.tobytes() == other.scores_.tobytes()
+
+
+@pytest.mark.parametrize("form", ["csr.zarr", "table.parquet"])
+def test_pairs_of_rows_by_their_names(tmp_path, form):
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("one,other\nc3,c507\nc8,c444\n")
+    path = write(tmp_path, form, labels=np.full(N_ROWS, None, dtype=object))
+    together = tmp_path / "together.csv"
+    together.write_text("one,other\nc3,c8\n")
+    files = {"cannot_link": pairs, "must_link": together}
+    options = {**files, **({"drop": "kind"} if form.endswith("parquet") else {})}
+    options |= {"id": "cell"} if form.endswith("parquet") else {}
+    whole = read_table(path, **options)
+    data = read_table(path, **options, max_memory=LITTLE)
+    assert data.cannot_link.tolist() == whole.cannot_link.tolist() == [[3, 507], [8, 444]]
+    one, other = (
+        ConstraintScore().fit(each.X, cannot_link=each.cannot_link, must_link=each.must_link)
+        for each in (whole, data)
+    )
     assert one.scores_.tobytes() == other.scores_.tobytes()
 
 
@@ -464,14 +492,18 @@ def test_whole_numbers_and_booleans_are_features(tmp_path):
 # --- zarr -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning:anndata")
 @pytest.mark.parametrize("form", ["csr.zarr", "dense.zarr"])
 @pytest.mark.parametrize("memory", [None, LITTLE])
-def test_a_folder_is_written_with_fewer_genes(tmp_path, form, memory):
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_folder_is_written_with_fewer_genes(tmp_path, form, memory, version):
     anndata = pytest.importorskip("anndata")
-    path = write(tmp_path, form)
+    with anndata.settings.override(zarr_write_format=version):
+        path = write(tmp_path, form)
     data = read_table(path, **reading(form, max_memory=memory))
     assert isinstance(data.X, StoredRows) == (memory is not None)
     zarr_files.write(data.reduced(["g3", "g11"]), tmp_path / "small.zarr")
+    assert (tmp_path / "small.zarr" / ".zgroup").exists() == (version == 2)
     before, after = (anndata.read_zarr(tmp_path / name) for name in (form, "small.zarr"))
     compare_cells(before[:, ["g3", "g11"]], after)
 

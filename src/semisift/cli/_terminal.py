@@ -97,7 +97,7 @@ class Step:
         )
         self._task = self._bar.add_task(text, total=None)
         self._pass = self._bar.add_task("", total=None, visible=False)
-        self._begun: tuple[str, float] = "", 0.0
+        self._begun = "", 0.0, 0  # the pass, when it was first heard of, rows that it had done
 
     def show(self) -> None:
         """Start to draw, if there is a terminal to draw on."""
@@ -117,18 +117,18 @@ class Step:
 
     def hear_rows(self, what: str, done: int, n_rows: int) -> None:
         """Hear how many rows a pass has gone through; it has a bar of its own until it ends."""
-        now, (before, begun) = time.monotonic(), self._begun
+        now, (before, begun, first) = time.monotonic(), self._begun
         if what != before:
-            begun = now
-            self._begun = what, begun
+            begun, first = now, done
+            self._begun = what, begun, first
             self._bar.reset(self._pass, total=n_rows, visible=True, description=what)
         is_over = done >= n_rows
-        speed = f", {done / (now - begun):,.0f} rows/s" if now > begun else ""
+        speed = f", {(done - first) / (now - begun):,.0f} rows/s" if now > begun else ""
         self._bar.update(
             self._pass, completed=done, description=f"{what}{speed}", visible=not is_over
         )
         if is_over:
-            self._begun = "", 0.0
+            self._begun = "", 0.0, 0
 
     @contextmanager
     def watching(self, X: Any) -> Iterator[None]:

@@ -137,8 +137,8 @@ def rank(**options: Any) -> None:
     """Rank the features of a table, best first.
 
     TABLE is a file (csv, tsv, parquet, npz, mat, arff, svmlight, mtx, h5ad; text may be packed
-    with gzip) or a folder of zarr or 10x. A few labelled rows are enough; rows without a label are not
-    thrown away: they are what makes the methods semi-supervised.
+    with gzip) or a folder of zarr or 10x. A few labelled rows are enough; rows without a label are
+    not thrown away: they are what makes the methods semi-supervised.
 
     Without --method and without a rule in --top, the ranking is also assessed: twins of the
     features, with their rows exchanged, tell whether the labels matter and confirm features, and

@@ -71,8 +71,9 @@ def write(table: FileTable, path: Path) -> None:
         A new folder.
     """
     with reading(table.path, "AnnData (zarr)"), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Writing zarr v2 data", category=UserWarning)
-        warnings.filterwarnings("ignore", message="Consolidated metadata", category=UserWarning)
+        # what the libraries plan for versions to come
+        for kind in (UserWarning, FutureWarning):
+            warnings.simplefilter("ignore", kind)
         anndata, root = _open(table.path)
         zarr = import_extra("zarr", "anndata")
         _anndata.check_same(table, root)
