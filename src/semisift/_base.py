@@ -132,6 +132,8 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
 
     def _fit(self, X: Any, y: Any, problem: Problem) -> Self:
         problem = self._limit(problem)
+        # how many unlabelled rows stand for all, where they do
+        self._n_held = None if problem.whole is None else len(problem.labels.unlabelled)
         self._tell_sampled(problem)
         self._prepare_rule(problem)
         self._count_to_select(problem.n_features)

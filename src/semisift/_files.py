@@ -138,7 +138,9 @@ def _take_mode(draft: Path, target: Path) -> None:
 
 def _to_disk(path: Path) -> None:
     """Make sure that the content is on the disk before the name is."""
-    for file in path.iterdir() if path.is_dir() else [path]:
+    for file in path.rglob("*") if path.is_dir() else [path]:
+        if file.is_dir():
+            continue
         with file.open("rb") as handle:
             os.fsync(handle.fileno())
 

@@ -16,10 +16,14 @@ from sklearn.utils.validation import check_array, validate_data
 from semisift._sklearn import check_feature_names
 
 
-class _Named:
-    """Adds the names of the columns to an array."""
+class KnowsNames:
+    """What knows the names of its columns, where they are not None."""
 
     feature_names: NDArray[Any] | None = None
+
+
+class _Named(KnowsNames):
+    """Adds the names of the columns to an array."""
 
     def __getitem__(self, key: Any) -> Any:
         part = super().__getitem__(key)  # type: ignore[misc]
@@ -57,7 +61,7 @@ def with_names(X: Any, names: Sequence[str]) -> NamedArray | NamedSparseArray:
 
 def names_of(X: Any) -> NDArray[Any] | None:
     """Return the names that a matrix of `read_table` knows; None for everything else."""
-    return X.feature_names if isinstance(X, _Named) else None
+    return X.feature_names if isinstance(X, KnowsNames) else None
 
 
 def check_names(estimator: Any, X: Any) -> None:

@@ -99,6 +99,13 @@ def test_scores_do_not_depend_on_the_names(read):
     assert named.scores_.tobytes() == unnamed.scores_.tobytes()
 
 
+def test_arrays_of_dask_are_taken():
+    dask = pytest.importorskip("dask.array")
+    X, y = np.arange(18.0).reshape(6, 3) % 5, [0, 1, 0, 1, -1, -1]
+    found = FisherScore().fit(dask.from_array(X, chunks=2), y)
+    assert found.scores_.tobytes() == FisherScore().fit(X, y).scores_.tobytes()
+
+
 def test_anndata_is_refused():
     anndata = pytest.importorskip("anndata")
     cells = anndata.AnnData(np.ones((6, 3), dtype=np.float32))

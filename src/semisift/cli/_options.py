@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 import click
 
 from semisift.evaluation.specs import parse_settings
-from semisift.io.options import Reading, TableOptions
+from semisift.io.options import FLAGS, Reading, TableOptions
 
 Command = Callable[..., Any]
 Named = TypeVar("Named")
@@ -26,13 +26,14 @@ OWN_OPTIONS = {
 OWN_OPTIONS_OF_LEARNERS = {name: OWN_OPTIONS[name] for name in ("random_state", "n_jobs")}
 
 # Options of reading: those that make sense for several labelled tables at once, those of one table,
-# and those of a table for what does not learn from pairs.
+# and those of a table for what holds all rows in memory and does not learn from pairs.
 OF_TABLES = [each.name for each in fields(TableOptions)]
 PAIR_FILES = ("must_link", "cannot_link")
 FIRST = ("label", "labels", *PAIR_FILES)
 OF_READING = dict.fromkeys([*FIRST, *(each.name for each in fields(Reading))])
 OF_ONE_TABLE = [name for name in OF_READING if name not in ("group", "seed")]
-WITHOUT_PAIRS = [name for name in OF_ONE_TABLE if name not in PAIR_FILES]
+OF_STORED = ("max_memory", "passes")
+IN_MEMORY = [name for name in OF_ONE_TABLE if name not in (*PAIR_FILES, *OF_STORED)]
 
 TABLE = click.argument("table")
 
@@ -78,7 +79,7 @@ def _click_option(each: Field[Any]) -> Callable[[Command], Command]:
         settings["is_flag"] = True
     settings |= each.metadata.get("settings") or _settings_of_reading(each)
     if not flags:
-        flag = each.name.replace("_", "-")
+        flag = FLAGS.get(each.name, each.name).replace("_", "-")
         is_switch = default is None and "bool" in str(each.type)
         flags = (f"--{flag}/--no-{flag}" if is_switch else f"--{flag}",)
     return click.option(*flags, each.name, **settings)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import polars as pl
 
 from semisift._files import can_write
 from semisift._provenance import PACKAGES, versions
+from semisift._words import count
 from semisift.cli._options import FileRequest
 from semisift.io import Dataset, checksum
 from semisift.io.written import Facts, as_json, as_text
@@ -17,6 +19,9 @@ from semisift.registry import Entry
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 TABLE_ENDINGS = (*SEPARATORS, ".parquet", ".json")
+
+# What is said of a file that was read.
+OF_FILE = ("file", "sha256", "bytes", "modified")
 
 
 class Targets:
@@ -111,7 +116,7 @@ def provenance(request: FileRequest, method: Entry, dataset: Dataset, estimator:
         "parameters": {name: parameters[name] for name in sorted(parameters) if name != "n_jobs"},
         "seed": request.seed,
         "input": {
-            **_file(request.table),
+            **(_state(request.table) if dataset.table.is_stored else _file(request.table)),
             "rows": len(dataset.y),
             "features": len(dataset.variables),
             "labelled": dict(sorted(labelled.items())),
@@ -126,6 +131,48 @@ def provenance(request: FileRequest, method: Entry, dataset: Dataset, estimator:
 
 def _file(name: str) -> Facts:
     return {"file": Path(name).name, "sha256": checksum(Path(name))}
+
+
+def _state(name: str) -> Facts:
+    """Return what tells a file from others without reading it, which would take long."""
+    path = Path(name)
+    files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+    states = [file.stat() for file in files]
+    latest = datetime.fromtimestamp(max(state.st_mtime for state in states), UTC)
+    return {
+        "file": path.name,
+        "bytes": sum(state.st_size for state in states),
+        "modified": latest.isoformat(timespec="seconds"),
+    }
+
+
+def sample_sentence(dataset: Dataset, ranker: Any) -> str | None:
+    """Say from how many unlabelled rows a ranking was made, where these are not all.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    ranker : fitted FeatureRanker
+
+    Returns
+    -------
+    str or None
+        None where it was made from all rows, which were in memory.
+    """
+    n_held, n_rows = getattr(ranker, "_n_held", None), len(dataset.y)
+    if n_held is None:
+        return None
+    if ranker.uses_statistics:
+        return (
+            "The ranking was made from the labelled rows and from passes over all "
+            f"{count(n_rows, 'row')}."
+        )
+    n_unlabelled = sum(label is None for label in dataset.y)
+    last = "; all rows were labelled in a last pass" if hasattr(ranker, "transduction_") else ""
+    return (
+        f"The ranking was made from {n_held:,} of {count(n_unlabelled, 'unlabelled row')}, drawn "
+        f"at random{last}."
+    )
 
 
 def trial_sentence(dataset: Dataset, labels: Iterable[Any] | None) -> str | None:

@@ -12,6 +12,7 @@ from semisift.cli._options import FileRequest
 from semisift.cli._terminal import Steps, Terminal
 from semisift.exceptions import NothingUnlabelledWarning, TableError
 from semisift.io import Dataset, FileTable, TableOptions, load
+from semisift.io.on_disk import few_rows
 from semisift.math.tails import LONG_TAIL, has_long_tails
 from semisift.registry import METHODS
 
@@ -57,7 +58,8 @@ def _tell(file: str, dataset: Dataset) -> None:
         f"{labelled.total():,} carry a label ({of_each or 'none'}"
         f"{', ...' if len(labelled) > 10 else ''}); {count(len(dataset.variables), 'feature')}."
     )
-    advice = [LONG_TAIL] if has_long_tails(dataset.X) else []
+    is_dense = not getattr(dataset.X, "is_sparse", False)  # others are not judged
+    advice = [LONG_TAIL] if is_dense and has_long_tails(few_rows(dataset.X)) else []
     for note in [*dataset.notes, *advice]:
         console.print(f"Note: {note}")
 

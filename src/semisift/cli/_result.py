@@ -55,8 +55,14 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """What was done to the table, and what was left out."""
-        return [*self.dataset.notes, *([CUT_SHORT] if self.is_cut_short else [])]
+        """What was done to the table, from which rows it was ranked, and what was left out."""
+        cut_short = [CUT_SHORT] if self.is_cut_short else []
+        return [*self.dataset.notes, *filter(None, [self.sampled]), *cut_short]
+
+    @property
+    def sampled(self) -> str | None:
+        """From how many unlabelled rows the ranking was made, where these are not all."""
+        return _outputs.sample_sentence(self.dataset, self.outcome.ranker)
 
     @property
     def trial(self) -> str | None:
@@ -158,8 +164,7 @@ def _write_page(result: Result, path: Path) -> None:
         y=result.dataset.y,
         title=result.request.title,
         source={
-            "file": facts["input"]["file"],
-            "sha256": facts["input"]["sha256"],
+            **{name: facts["input"][name] for name in _outputs.OF_FILE if name in facts["input"]},
             "seed": facts["seed"],
             "versions": ", ".join(f"{name} {number}" for name, number in numbers.items()),
         },
@@ -205,6 +210,8 @@ def _told_below(result: Result) -> Iterator[str]:
         yield "Intervals and numbers of best features count columns; some features have several."
     if outcome.is_copy.any():
         yield say_copies(outcome)
+    if result.sampled is not None:
+        yield result.sampled
     if result.trial is not None:
         yield result.trial
     for name in OUTPUTS:

@@ -1,5 +1,6 @@
 """From a file to a ranking and its outputs: what ``rank`` and ``select`` have in common."""
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,7 +13,7 @@ from semisift.cli._reading import check_classes, read_dataset
 from semisift.cli._result import CUT_SHORT, Result, check_outputs, show, write_outputs
 from semisift.cli._terminal import Steps
 from semisift.cli.rank import OFF, RankRequest
-from semisift.exceptions import TableError
+from semisift.exceptions import SampledRowsWarning, TableError
 from semisift.io import Dataset
 from semisift.outcome import Outcome, outcome_of
 from semisift.registry import METHODS, Method
@@ -45,12 +46,12 @@ def run(request: RankRequest) -> None:
     )
     rows, pairs = _to_fit(dataset)
     words = f"Ranking {len(dataset.variables):,} features by {method.name}"
-    with steps.step(words) as step, step.following(ranker):
+    with steps.step(words) as step, step.following(ranker, dataset.X):
         ranker.fit(*rows, **pairs)
     is_complete = not request.is_assessed or _assess(request, dataset, ranker, steps)
     outcome = _outcome(request, dataset, ranker, n_wanted)
     result = Result(request, method, dataset, outcome, not is_complete)
-    with steps.step("Writing the results"):
+    with steps.step("Writing the results") as step, step.watching(dataset.X):
         write_outputs(result, outputs)
     if request.is_told:
         show(result)
@@ -132,7 +133,8 @@ def _assess(request: RankRequest, dataset: Dataset, ranker: FeatureRanker, steps
     words = "Checking against chance and on halves of the rows"
     rows, pairs = _to_fit(dataset)
     try:
-        with steps.step(words) as step, step.following(ranker):
+        with steps.step(words) as step, step.following(ranker, dataset.X):
+            warnings.simplefilter("ignore", SampledRowsWarning)  # the ranking has told of it
             ranker.assess(*rows, **pairs, **effort)
     except KeyboardInterrupt:  # the ranking is there, and may have taken long
         return False

@@ -4,6 +4,7 @@ What a command is doing is shown once a step has taken two seconds.
 """
 
 import threading
+import time
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -16,10 +17,18 @@ from rich.table import Column
 from rich.text import Text
 
 from semisift._words import for_terminal, visible
-from semisift.exceptions import NothingSelectedWarning, NothingUnlabelledWarning
+from semisift.exceptions import (
+    NothingSelectedWarning,
+    NothingUnlabelledWarning,
+    SampledRowsWarning,
+)
+from semisift.stored.rows import StoredRows
 
 PATIENCE = 2.0  # seconds without a word
 NARROW = 80  # columns of a terminal that the bar and its words fit into
+
+# A warning that commands say in their own words.
+SAMPLED = ".* holds its rows in memory"
 
 
 class Terminal(Console):
@@ -87,6 +96,8 @@ class Step:
             transient=True,
         )
         self._task = self._bar.add_task(text, total=None)
+        self._pass = self._bar.add_task("", total=None, visible=False)
+        self._begun = "", 0.0, 0  # the pass, when it was first heard of, rows that it had done
 
     def show(self) -> None:
         """Start to draw, if there is a terminal to draw on."""
@@ -104,16 +115,45 @@ class Step:
         text = f"Record {done:,} of {done + n_left:,}: {visible(record['dataset'])}"
         self._bar.update(self._task, description=text, total=done + n_left, completed=done)
 
+    def hear_rows(self, what: str, done: int, n_rows: int) -> None:
+        """Hear how many rows a pass has gone through; it has a bar of its own until it ends."""
+        now, (before, begun, first) = time.monotonic(), self._begun
+        if what != before:
+            begun, first = now, done
+            self._begun = what, begun, first
+            self._bar.reset(self._pass, total=n_rows, visible=True, description=what)
+        is_over = done >= n_rows
+        speed = f", {(done - first) / (now - begun):,.0f} rows/s" if now > begun else ""
+        self._bar.update(
+            self._pass, completed=done, description=f"{what}{speed}", visible=not is_over
+        )
+        if is_over:
+            self._begun = "", 0.0, 0
+
     @contextmanager
-    def following(self, estimator: Any) -> Iterator[None]:
+    def watching(self, X: Any) -> Iterator[None]:
+        """Hear of passes over rows that stay in their file."""
+        if not isinstance(X, StoredRows):
+            yield
+            return
+        X.progress = self.hear_rows
+        try:
+            yield
+        finally:
+            X.progress = None
+            self._bar.update(self._pass, visible=False)
+
+    @contextmanager
+    def following(self, estimator: Any, X: Any = None) -> Iterator[None]:
         """Hear how far an estimator is; what commands say in their own words is not warned of."""
         hears = hasattr(estimator, "set_callbacks")
         if hears:
             estimator.set_callbacks(self)
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), self.watching(X):
                 for said in (NothingUnlabelledWarning, NothingSelectedWarning):
                     warnings.simplefilter("ignore", said)
+                warnings.filterwarnings("ignore", SAMPLED, SampledRowsWarning)
                 yield
         finally:
             if hears:

@@ -3,7 +3,7 @@
 from dataclasses import MISSING, dataclass
 from typing import Any
 
-from semisift.cli._options import TABLE, WITHOUT_PAIRS, FileRequest, command, option
+from semisift.cli._options import IN_MEMORY, TABLE, FileRequest, command, option
 
 # The most accurate one on the sets of docs/results/labels.md, and its confidence can be trusted.
 DEFAULT_LEARNER = "transduction"
@@ -20,6 +20,7 @@ Examples:
 class LabelRequest(FileRequest):
     """What the user asked to label."""
 
+    takes_stored = False  # a classifier holds all rows
     printed = "out"
     out: str = option(
         "Write a label and a confidence for every row (csv, tsv, parquet or json); - prints "
@@ -42,7 +43,7 @@ class LabelRequest(FileRequest):
     EXAMPLES,
     Results=("out", "probabilities", "spreadsheet_safe", "quiet"),
     Method=("method", "param", "seed", "n_jobs"),
-    Table=WITHOUT_PAIRS,
+    Table=IN_MEMORY,
 )
 def label(**options: Any) -> None:
     """Label the rows of a table that carry no label.

@@ -16,6 +16,7 @@ Examples:
   semisift rank genes.tsv --transpose --labels samples.csv --out ranking.csv
   semisift rank digits.npz --labels-per-class 3 --labels-out labels.csv
   semisift rank cells.h5ad --label cell_type --unlabelled unknown --top 50
+  semisift rank cells.zarr --label cell_type --memory 4GB --passes passes/
   semisift rank table.csv --label diagnosis --thorough --out ranking.json
   semisift rank table.csv --label diagnosis --method ssfi --top shadow
 """
@@ -136,8 +137,8 @@ def rank(**options: Any) -> None:
     """Rank the features of a table, best first.
 
     TABLE is a file (csv, tsv, parquet, npz, mat, arff, svmlight, mtx, h5ad; text may be packed
-    with gzip) or a folder of 10x. A few labelled rows are enough; rows without a label are not
-    thrown away: they are what makes the methods semi-supervised.
+    with gzip) or a folder of zarr or 10x. A few labelled rows are enough; rows without a label are
+    not thrown away: they are what makes the methods semi-supervised.
 
     Without --method and without a rule in --top, the ranking is also assessed: twins of the
     features, with their rows exchanged, tell whether the labels matter and confirm features, and

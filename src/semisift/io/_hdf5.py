@@ -19,6 +19,9 @@ HEAD = struct.Struct("<HHIQ")
 MOST_PACKED = 2000
 ALWAYS_FITS = 1 << 20
 
+# A search in a large file can be interrupted after so many bytes.
+SEARCHED_AT_ONCE = 1 << 28
+
 
 @contextmanager
 def open_hdf5(path: Path, extra: str) -> Iterator[tuple[Any, Any]]:
@@ -58,6 +61,11 @@ def check_own(h5py: Any, node: Any) -> None:
 def check_size(path: Path, n_bytes: int, what: str) -> None:
     """Refuse what would not fit into memory, or not into the file."""
     check_fits(n_bytes, what)
+    check_packed(path, n_bytes, what)
+
+
+def check_packed(path: Path, n_bytes: int, what: str) -> None:
+    """Refuse what would not fit into the file."""
     if n_bytes > MOST_PACKED * path.stat().st_size:
         raise damaged(f"{what} claims {n_bytes} bytes, more than the file can hold")
 
@@ -85,10 +93,12 @@ def _check_heaps(path: Path) -> None:
         # the size of sizes, whose place depends on the version
         if len(data) <= start + 16 or data[start + (10 if data[start + 8] >= 2 else 14)] != 8:
             return
-        position = data.find(HEAP)
-        while position >= 0:
-            _check_heap(data, position)
-            position = data.find(HEAP, position + 1)
+        for first in range(0, len(data), SEARCHED_AT_ONCE):
+            end = first + SEARCHED_AT_ONCE + len(HEAP) - 1
+            position = data.find(HEAP, first, end)
+            while position >= 0:
+                _check_heap(data, position)
+                position = data.find(HEAP, position + 1, end)
 
 
 def _check_heap(data: mmap.mmap, start: int) -> None:

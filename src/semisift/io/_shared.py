@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from semisift._memory import available_memory
-from semisift.exceptions import TableError
+from semisift.exceptions import StoredRowsError, TableError
 from semisift.io.limits import USABLE_SHARE, FileError, naming
 from semisift.io.options import TableOptions, said
 from semisift.io.table import FileTable, drop_columns, settle_names
@@ -54,7 +54,7 @@ def reading(path: Path, form: str, *, fixed: str = "", turn: bool = False) -> It
                 way_out = f"leave out {said('transpose', True)}"
                 raise FileError(f"{fixed}, so there is nothing to turn: {way_out}.")
             yield
-        except TableError:
+        except (TableError, StoredRowsError):
             raise
         except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError) as error:
             raise FileError(f"cannot be opened: {error.strerror or error}.") from error

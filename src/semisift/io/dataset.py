@@ -14,9 +14,11 @@ from semisift._words import examples, quoted
 from semisift.io.labels import find_labels, hide_labels, text_of
 from semisift.io.limits import FileError, naming
 from semisift.io.numbers import read_numbers
+from semisift.io.on_disk import few_rows, sample_places
 from semisift.io.options import Reading, said
 from semisift.io.pairs import read_pairs
 from semisift.io.settle import check_categories, encode, settle_missing, take_logarithms
+from semisift.io.settle_on_disk import rows_of_features
 from semisift.io.table import MISSING, FileTable, find_column
 
 # Fewer rows are easily counted by chance.
@@ -29,8 +31,9 @@ class Dataset:
 
     Attributes
     ----------
-    X : array or sparse array of shape (n_rows, n_columns)
-        Finite numbers. It knows the names of its columns, which rankers take from it.
+    X : array, sparse array or StoredRows of shape (n_rows, n_columns)
+        Finite numbers. It knows the names of its columns, which rankers take from it. Rows that do
+        not fit into memory stay in the file, and rankers go through them in blocks.
     y : object array of shape (n_rows,)
         Labels; None for unlabelled rows.
     feature_names : list of str
@@ -128,23 +131,17 @@ def _prepare(table: FileTable, reading: Reading, labels_table: FileTable | None)
     features = np.flatnonzero([name not in aside for name in table.names])
     if not len(features):
         raise FileError(f"no column is left to rank beside {examples(sorted(aside))}.")
-    columns = read_numbers(table, features, reading.na, reading.decimal_comma)
-    check_categories(table, columns, reading.categorical)
-    columns, kept = settle_missing(table, columns, reading.missing, notes)
-    rows = np.arange(table.n_rows) if kept is None else kept
-    if reading.log:
-        columns = take_logarithms(table, columns, rows, notes)
-    X, names, variable_of = encode(table, columns, reading.categorical, notes)
+    X, rows, positions, variable_of = _values(table, features, reading, notes)
     y, hidden = y[rows], None
     must_link, cannot_link = read_pairs(reading, table, row_names, rows, y, notes)
     if reading.labels_per_class is not None:
         y, hidden = hide_labels(y, reading.labels_per_class, reading.seed, where, notes)
-    _warn_of_row_numbers(table, X, names)
+    _warn_of_row_numbers(table, X)
     return Dataset(
-        X=with_names(X, names),
+        X=X,
         y=y,
-        feature_names=names,
-        variables=[table.names[j] for j in columns.positions.tolist()],
+        feature_names=X.feature_names.tolist(),
+        variables=[table.names[j] for j in positions.tolist()],
         variable_of=variable_of,
         row_names=None if row_names is None else [row_names[i] for i in rows],
         rows=rows,
@@ -158,15 +155,34 @@ def _prepare(table: FileTable, reading: Reading, labels_table: FileTable | None)
     )
 
 
-def _warn_of_row_numbers(table: FileTable, X: Any, names: list[str]) -> None:
+def _values(
+    table: FileTable, features: NDArray[np.int64], reading: Reading, notes: list[str]
+) -> tuple[Any, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return X with its names, the rows and variables of the table, and the variable of columns."""
+    if table.is_stored:
+        stored = rows_of_features(table, features, reading, notes)
+        return stored, np.arange(table.n_rows), features, np.arange(len(features))
+    columns = read_numbers(table, features, reading.na, reading.decimal_comma)
+    check_categories(table, columns, reading.categorical)
+    columns, kept = settle_missing(table, columns, reading.missing, notes)
+    rows = np.arange(table.n_rows) if kept is None else kept
+    if reading.log:
+        columns = take_logarithms(table, columns, rows, notes)
+    X, names, variable_of = encode(table, columns, reading.categorical, notes)
+    return with_names(X, names), rows, columns.positions, variable_of
+
+
+def _warn_of_row_numbers(table: FileTable, X: Any) -> None:
     """Tell of columns that count the rows: where rows are sorted by class, they look useful."""
-    n_rows = X.shape[0]
-    if issparse(X) or n_rows < FEWEST_ROWS:
+    n_rows, names = X.shape[0], X.feature_names
+    if issparse(X) or getattr(X, "is_sparse", False) or n_rows < FEWEST_ROWS:
         return
+    places = sample_places(n_rows) if table.is_stored else np.arange(n_rows)
+    X = few_rows(X)
     first = X[0]
     suspects = np.flatnonzero(np.isin(first, (0, 1)) & (X[-1] - first == n_rows - 1))
     for j in suspects:
-        if np.array_equal(X[:, j] - first[j], np.arange(n_rows)):
+        if np.array_equal(X[:, j] - first[j], places):
             warn(
                 f"{table.path}: the column {quoted(names[j])} counts the rows and is ranked like a "
                 f"measurement. Leave it out with {said('id')} or {said('drop')}.",

@@ -6,17 +6,17 @@ what is a label, a name or a feature and turns features into numbers.
 
 import hashlib
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from semisift.exceptions import TableError
 from semisift.io.dataset import Dataset, prepare
 from semisift.io.limits import FileError, naming
-from semisift.io.options import FORMATS, Reading, TableOptions, said, takes_options
+from semisift.io.options import FORMATS, STORED, Reading, TableOptions, said, takes_options
 from semisift.io.table import FileTable
 
-HAVE_SEVERAL_MATRICES = ("npz", "mat", "h5ad")
+HAVE_SEVERAL_MATRICES = ("npz", "mat", "h5ad", "zarr")
 
 SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 
@@ -43,6 +43,12 @@ def read(path: str | Path, options: TableOptions | None = None) -> FileTable:
             raise FileError(f"{said('matrix')} chooses one of several, and a {form} file has one.")
         if options.append_unlabelled and form != "npz":
             raise FileError(f"{said('append_unlabelled', True)} is for npz files; this is {form}.")
+        for name in ("max_memory", "passes"):
+            if form not in STORED and getattr(options, name, None) is not None:
+                raise FileError(
+                    f"{said(name)} is for files whose rows may stay there, which are "
+                    f"{', '.join(STORED)}; this is {form}."
+                )
         try:
             table: FileTable = _module(form).read(path, options)
         except OSError as error:
@@ -67,10 +73,10 @@ def write(table: FileTable, path: Path) -> None:
 
 
 def find_format(path: Path) -> str:
-    """Tell the format of a file by its name; a folder is one of 10x."""
-    if path.is_dir():
-        return "10x"
+    """Tell the format of a file by its name; a folder is one of zarr or of 10x."""
     name = path.name.lower()
+    if path.is_dir():
+        return "zarr" if name.endswith(FORMATS["zarr"].endings) else "10x"
     for form, known in FORMATS.items():
         if name.endswith(known.endings):
             return form
@@ -94,11 +100,17 @@ def checksum(path: Path) -> str | None:
     if not path.is_file() and not path.is_dir():
         return None
     digest = hashlib.sha256()
-    for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+    for file in sorted(_files(path)):
         if file.is_file():
             with file.open("rb") as content:
                 hashlib.file_digest(content, lambda: digest)
     return digest.hexdigest()
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if not path.is_dir():
+        return iter([path])
+    return path.rglob("*") if find_format(path) == "zarr" else path.iterdir()
 
 
 @takes_options
@@ -108,14 +120,16 @@ def read_table(path: str | Path, **options: Any) -> Dataset:
     Parameters
     ----------
     path : str or Path
-        A file (csv, tsv, parquet, npz, mat, arff, svmlight, mtx, h5ad), or a folder of 10x.
+        A file (csv, tsv, parquet, npz, mat, arff, svmlight, mtx, h5ad), or a folder of zarr or
+        10x.
     {options}
 
     Returns
     -------
     Dataset
         Its ``X`` and ``y`` go into ``fit``, and ``must_link`` and ``cannot_link`` where there are
-        such pairs.
+        such pairs. Of h5ad, zarr and Parquet files that do not fit into `max_memory`, ``X`` is a
+        `StoredRows`, whose rows stay in the file.
 
     Examples
     --------

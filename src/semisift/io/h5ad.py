@@ -2,23 +2,22 @@
 
 import math
 import warnings
+import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
+from numpy.typing import NDArray
 
-from semisift.io._hdf5 import check_own, check_size, open_hdf5, read_own
-from semisift.io._shared import columns_kept, reading, told_apart
-from semisift.io._sparse import from_compressed, native
+from semisift.io import _anndata
+from semisift.io._hdf5 import check_own, check_packed, check_size, open_hdf5, read_own
+from semisift.io._shared import columns_kept, reading
 from semisift.io.limits import FileError, import_extra
-from semisift.io.options import TableOptions, said
-from semisift.io.table import FileTable, from_matrix
-
-# Columns of var that tell genes of the same name apart.
-IDS = ("gene_ids", "gene_id", "ensembl_id", "feature_id")
+from semisift.io.options import TableOptions
+from semisift.io.table import FileTable
+from semisift.stored.sources import Source, of_file
 
 
 def read(path: Path, options: TableOptions) -> FileTable:
@@ -33,30 +32,21 @@ def read(path: Path, options: TableOptions) -> FileTable:
     Returns
     -------
     FileTable
-        Columns of obs, such as cell types, stand beside the values. Genes whose name stands more
-        than once have their id in parentheses, if var holds one.
+        As `semisift.io._anndata.make_table` makes it. A matrix that does not fit into memory stays
+        in the file, which stays open as long as its rows are needed.
     """
     fixed = "an AnnData file always has cells in rows and genes in columns"
     guard = reading(path, "AnnData (h5ad)", fixed=fixed, turn=options.transpose)
-    with guard, _open(path) as (anndata, h5py, file):
-        X = _matrix(path, h5py, _find(file, options.matrix))
-        read_elem = getattr(anndata, "io", anndata.experimental).read_elem
+    with guard, ExitStack() as stack:
+        anndata, h5py, file = stack.enter_context(_open(path))
+        node = _anndata.find_matrix(file, options.matrix)
         for name in ("obs", "var"):
             _check_sizes(path, file[name])
-        obs, var = read_elem(file["obs"]), read_elem(file["var"])
-        names = [str(name) for name in var.index]
-        key = next((key for key in IDS if key in var.columns), None)
-        if key is not None:
-            names = told_apart(names, [str(id_) for id_ in var[key]])
-        return from_matrix(
-            path,
-            "h5ad",
-            X,
-            options,
-            names=names,
-            row_names=[str(name) for name in obs.index],
-            rows={str(name): _series(obs[name]) for name in obs.columns},
-        )
+        X = _source(path, node) if _anndata.stays(options, node) else _matrix(path, h5py, node)
+        table = _anndata.make_table(path, "h5ad", X, options, anndata=anndata, root=file)
+        if isinstance(X, Source):
+            weakref.finalize(X, stack.pop_all().close)
+        return table
 
 
 def write(table: FileTable, path: Path) -> None:
@@ -72,12 +62,31 @@ def write(table: FileTable, path: Path) -> None:
     with reading(table.path, "AnnData (h5ad)"), warnings.catch_warnings():
         # names that stand twice are told apart by position here
         warnings.filterwarnings("ignore", message=".* names are not unique", category=UserWarning)
-        with _open(table.path) as (anndata, *_):  # it may be another file by now
+        kept = columns_kept(table)
+        with _open(table.path) as (anndata, h5py, file):  # it may be another file by now
+            if table.is_stored:
+                _anndata.check_same(table, file)
+                _write_by_blocks(anndata, h5py, file, kept, path)
+                return
             data = anndata.read_h5ad(table.path)
         if (data.n_obs, data.n_vars) != (table.n_rows, len(table.details["names"])):
             raise FileError("the file has changed since it was read: start again.")
-        kept = columns_kept(table)
         data[:, kept].copy().write_h5ad(path, compression="gzip")
+
+
+def _write_by_blocks(
+    anndata: Any, h5py: Any, file: Any, kept: NDArray[np.intp], path: Path
+) -> None:
+    with h5py.File(path, "x") as target:
+        _anndata.write_reduced(
+            anndata,
+            file,
+            target,
+            kept,
+            copy=lambda name: file.copy(name, target),
+            create=lambda group, *about, **storage: group.create_dataset(*about, **storage),
+            compression="gzip",
+        )
 
 
 @contextmanager
@@ -89,34 +98,21 @@ def _open(path: Path) -> Iterator[tuple[Any, Any, Any]]:
         yield anndata, h5py, file
 
 
-def _find(file: Any, layer: str | None) -> Any:
-    for part in ("obs", "var"):
-        if part not in file:
-            raise FileError(f"the file holds no {part!r}. Was it written by AnnData?")
-    layers = list(file["layers"]) if "layers" in file else []
-    if layer in layers:
-        return file["layers"][layer]
-    if layer in (None, "X") and "X" in file:
-        return file["X"]
-    listed = ", ".join(map(repr, layers)) or "none"
-    raise FileError(
-        f"the file holds no {'matrix X' if layer is None else f'layer {layer!r}'}. Its layers: "
-        f"{listed}. Name one of them by {said('matrix')}."
-    )
+def _source(path: Path, node: Any) -> Source:
+    """Return X where it is, having made sure that the file can hold what it claims."""
+    for part in [node] if _anndata.is_dense(node) else map(node.__getitem__, ("data", "indices")):
+        n_bytes = math.prod(part.shape) * part.dtype.itemsize
+        check_packed(path, n_bytes, f"{part.name} of shape {part.shape}")
+    return _anndata.source_of(node, path.name, (*of_file(path), node.name))
 
 
 def _matrix(path: Path, h5py: Any, node: Any) -> Any:
     """Return X, sparse if it is stored so."""
     if isinstance(node, h5py.Dataset):
         return np.asarray(read_own(path, h5py, node))
-    encoding = str(node.attrs.get("encoding-type", node.attrs.get("h5sparse_format", "")))
-    if encoding.removesuffix("_matrix") not in ("csr", "csc"):
-        raise FileError(f"the matrix is stored in an unknown form, {encoding!r}.")
-    shape = node.attrs["shape"] if "shape" in node.attrs else node.attrs["h5sparse_shape"]
+    _anndata.sparse_form(node)
     _check_sizes(path, node)
-    data, indices, indptr = (node[name][()] for name in ("data", "indices", "indptr"))
-    by_columns = encoding.startswith("csc")
-    return from_compressed(data, indices, indptr, shape, by_columns=by_columns)
+    return _anndata.read_sparse(node)
 
 
 def _check_sizes(path: Path, node: Any) -> None:
@@ -125,14 +121,3 @@ def _check_sizes(path: Path, node: Any) -> None:
     node.visititems(lambda _, item: datasets.append(item) if hasattr(item, "shape") else None)
     sizes = (math.prod(item.shape or ()) * item.dtype.itemsize for item in datasets)
     check_size(path, sum(sizes), f"its part {node.name}")
-
-
-def _series(column: Any) -> pl.Series:
-    """Return a column of pandas; categories become text, as do all things but numbers."""
-    is_number = column.dtype.kind in "biuf"
-    if is_number and isinstance(column.dtype, np.dtype):
-        return pl.Series(native(column.to_numpy()))
-    cells = column.astype(object).where(column.notna(), None).tolist()
-    if is_number:
-        return pl.Series(cells)
-    return pl.Series([None if cell is None else str(cell) for cell in cells], dtype=pl.String)

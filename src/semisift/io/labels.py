@@ -78,6 +78,8 @@ def column_of(table: FileTable, name: str) -> pl.Series:
         return table.rows[name]
     if table.is_frame:
         return table.values[name]
+    if table.is_stored:
+        return table.values.column(table.names.index(name)).alias(name)
     column = table.values[:, [table.names.index(name)]]
     return pl.Series(name, np.ravel(column.toarray() if hasattr(column, "toarray") else column))
 

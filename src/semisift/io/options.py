@@ -11,11 +11,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+from semisift._memory import read_size
 from semisift.exceptions import TableError
 
 LONGEST_VALUE = 60
+
+# Options whose flag is shorter than their name in Python.
+FLAGS = {"max_memory": "memory"}
 
 
 class Format(NamedTuple):
@@ -41,7 +45,11 @@ FORMATS: dict[str, Format] = {
     "mtx": Format("mtx", (".mtx", ".mtx.gz"), "Matrix Market"),
     "10x": Format("tenx", (), "a folder with matrix.mtx, features.tsv and barcodes.tsv"),
     "h5ad": Format("h5ad", (".h5ad",), "AnnData; needs the extra anndata"),
+    "zarr": Format("zarr", (".zarr",), "a folder of AnnData; needs the extra anndata"),
 }
+
+# Formats whose values may stay in the file.
+STORED = ("h5ad", "zarr", "parquet")
 
 
 def _option(default: Any, about: str, kind: str = "", choices: tuple[str, ...] = ()) -> Any:
@@ -52,6 +60,9 @@ def _option(default: Any, about: str, kind: str = "", choices: tuple[str, ...] =
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
     """What may be said of any table."""
+
+    takes_stored: ClassVar[bool] = False
+    """Whether the values of a large table may stay in its file."""
 
     label: str | None = _option(
         None,
@@ -101,7 +112,9 @@ class TableOptions:
         choices=tuple(FORMATS),
     )
     matrix: str | None = _option(
-        None, "Which array of the file holds the values (npz, mat), or which layer (h5ad).", "NAME"
+        None,
+        "Which array of the file holds the values (npz, mat), or which layer (h5ad, zarr).",
+        "NAME",
     )
     append_unlabelled: bool = _option(
         False, "Append the rows that an npz keeps apart as unlabelled (u_X)."
@@ -140,6 +153,8 @@ class TableOptions:
 class Reading(TableOptions):
     """What may be said of one table and the files beside it."""
 
+    takes_stored = True
+
     labels: str | None = _option(
         None,
         "Labels in a file of their own: row names and labels, or labels alone in the order of the "
@@ -167,6 +182,19 @@ class Reading(TableOptions):
         "Take log(1 + x) of every column of numbers, as raw intensities want it. Values below 0 "
         "are refused.",
     )
+    max_memory: int | str | None = _option(
+        None,
+        "How much memory the values may take, with the copies that a ranking needs, as in 4GB; "
+        "half of what is free, if it is not said. Rows of h5ad, zarr and Parquet files that need "
+        "more stay in the file: a ranking is made from some of them and passes over all.",
+        "SIZE",
+    )
+    passes: str | None = _option(
+        None,
+        "Keep finished passes over rows that stay in the file here: a second start goes on from "
+        "there.",
+        "FOLDER",
+    )
     seed: int = _option(0, "Decides which labels are hidden.", "N")
 
     @classmethod
@@ -180,7 +208,7 @@ class Reading(TableOptions):
             if isinstance(kinds[name].default, tuple):
                 value = (value,) if isinstance(value, (str, int, float)) else value
                 value = tuple(map(str, value))
-            elif value is not None and kinds[name].metadata["kind"] in ("COLUMN", "FILE", "CHAR"):
+            elif value is not None and kinds[name].metadata["kind"] in AS_TEXT:
                 value = str(value)
             taken[name] = value
         return cls(**taken)
@@ -192,9 +220,22 @@ class Reading(TableOptions):
             raise TableError(
                 f"{_named('labels_per_class')} must be at least 1: got {self.labels_per_class}."
             )
+        if self.max_memory is not None:
+            try:
+                read_size(self.max_memory, _named("max_memory"))
+            except ValueError as error:
+                raise TableError(str(error)) from error
 
 
-TYPES = {"COLUMN": "str or int", "FILE": "str or Path", "K": "int", "N": "int"}
+AS_TEXT = ("COLUMN", "FILE", "FOLDER", "CHAR")
+TYPES = {
+    "COLUMN": "str or int",
+    "FILE": "str or Path",
+    "FOLDER": "str or Path",
+    "K": "int",
+    "N": "int",
+    "SIZE": "int or str",
+}
 
 
 def takes_options(function: Any) -> Any:
@@ -247,7 +288,7 @@ def said(name: str, value: str | bool | None = None) -> str:
     is_long = isinstance(value, str) and len(value) > LONGEST_VALUE
     if not _says_flags.get():
         return f"{name}=..." if value is None or is_long else f"{name}={value!r}"
-    flag = f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
+    flag = f"--{'no-' if value is False else ''}{FLAGS.get(name, name).replace('_', '-')}"
     if not isinstance(value, str):
         return flag
     if is_long:

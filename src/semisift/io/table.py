@@ -16,6 +16,7 @@ from semisift._words import count, quoted
 from semisift.exceptions import TableError
 from semisift.io._sparse import native
 from semisift.io.limits import FileError, naming
+from semisift.io.on_disk import OnDisk
 from semisift.io.options import TableOptions, said
 
 # Cells that hold no value: a missing value in a feature, an unlabelled row in a label column.
@@ -38,8 +39,9 @@ class FileTable:
     path : Path
     form : str
         Key of ``semisift.io.FORMATS``.
-    values : polars.DataFrame, array or sparse array of shape (n_rows, n_columns)
-        A frame may hold text, numbers, labels and identifiers alike. A matrix holds numbers.
+    values : polars.DataFrame, array, sparse array or OnDisk of shape (n_rows, n_columns)
+        A frame may hold text, numbers, labels and identifiers alike. A matrix holds numbers. What
+        does not fit into memory stays in the file.
     names : list of str
         Of the columns; no name twice.
     rows : polars.DataFrame
@@ -93,6 +95,11 @@ class FileTable:
         return isinstance(self.values, pl.DataFrame)
 
     @property
+    def is_stored(self) -> bool:
+        """Whether the values stay in the file."""
+        return isinstance(self.values, OnDisk)
+
+    @property
     def n_rows(self) -> int:
         """Number of samples."""
         return int(self.values.shape[0])
@@ -107,6 +114,8 @@ class FileTable:
     def take_columns(self, columns: NDArray[np.integer]) -> "FileTable":
         """Return the table with these columns of the values alone, and all that is said of rows."""
         names = [self.names[j] for j in columns]
+        if isinstance(self.values, OnDisk):
+            return replace(self, values=self.values.part(columns), names=names)
         values = self.values.select(names) if self.is_frame else self.values[:, columns]
         return replace(self, values=values, names=names)
 
@@ -141,7 +150,7 @@ def from_matrix(
     ----------
     path, form
         Of the file.
-    X : 2-d array or sparse matrix
+    X : 2-d array, sparse matrix or OnDisk
         As stored; turned round here where the options say so.
     options : TableOptions
     names, row_names : sequence of str, optional
@@ -167,8 +176,9 @@ def from_matrix(
         )
     if X.dtype.kind not in "biuf":
         raise FileError(f"the values must be numbers: got an array of type {X.dtype}.")
-    X = X.T if options.transpose else X
-    X = X.tocsr() if issparse(X) else native(X)
+    if not isinstance(X, OnDisk):
+        X = X.T if options.transpose else X
+        X = X.tocsr() if issparse(X) else native(X)
     n_columns = X.shape[1]
     if names is None:
         names = [f"feature_{j}" for j in range(1, n_columns + 1)]

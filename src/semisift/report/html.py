@@ -22,6 +22,7 @@ from semisift.report.page import environment, fill, write_page
 from semisift.report.palette import MARKS
 from semisift.report.row_map import picture_of_rows
 from semisift.report.rows import MOST_CLASSES, pictures_of_features, read_rows
+from semisift.report.sampled import draw_some
 from semisift.report.scores import follow, scores_figure
 from semisift.report.uncertain import uncertain_rows
 
@@ -51,8 +52,9 @@ def write_report(
     path : str or path
     outcome : Outcome
         As `outcome_of` makes it of a fitted ranker.
-    X : array-like, frame or sparse matrix, optional
-        The rows of the fit. Without them the pictures of rows are left out.
+    X : array-like, frame, sparse matrix or StoredRows, optional
+        The rows of the fit. Without them the pictures of rows are left out; of rows that do not
+        fit into memory some are drawn, and the page says so.
     y : array-like, optional
         The labels of the fit; -1, None and NaN mark unlabelled rows.
     title : str, optional
@@ -104,6 +106,7 @@ def render(
     ranker, source = outcome.ranker, source or {}
     X = X if X is None or hasattr(X, "shape") else np.asarray(X)
     rows = read_rows(ranker, X, y, row_names)
+    shown = draw_some(ranker, X, rows)
     about, curve = method.about_method(ranker), follow(outcome)
     start = f"{source['file']}: features" if "file" in source else "Features"
     return fill(
@@ -111,8 +114,9 @@ def render(
         **_shared(outcome, MOST_TABLE_ROWS),
         title=visible(title or f"{start} ranked by {about.name}"),
         selection=say_selection(outcome),
-        X=X,
+        X=None if shown.sentence else shown.X,
         rows=rows,
+        sampled=shown.sentence,
         most_classes=MOST_CLASSES,
         redundancy=say_copies(outcome),
         chance=curve.chance,
@@ -121,12 +125,12 @@ def render(
         ),
         moves=picture_of_intervals(outcome),
         has_rows=rows is not None and X is not None,
-        heat=heatmap(outcome, rows, X),
+        heat=heatmap(outcome, shown.rows, shown.X),
         uncertain=uncertain_rows(rows),
-        advice=[LONG_TAIL] if X is not None and has_long_tails(X) else [],
+        advice=[LONG_TAIL] if shown.X is not None and has_long_tails(shown.X) else [],
         download=ranking_file(outcome, source, facts, safe=spreadsheet_safe),
-        boxes=pictures_of_features(outcome, rows, X),
-        map=picture_of_rows(outcome, rows, X),
+        boxes=pictures_of_features(outcome, shown.rows, shown.X),
+        map=picture_of_rows(outcome, shown.rows, shown.X),
         about=about,
         method=method,
         source=source,

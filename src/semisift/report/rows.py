@@ -50,6 +50,8 @@ class RowLabels:
         How likely each class is; None where it does not tell.
     row_names : sequence of str or None
         None where the rows have none.
+    whole : RowLabels or None
+        All rows, where these are some of them.
     """
 
     labels: Labels
@@ -57,6 +59,7 @@ class RowLabels:
     confidence: NDArray[np.floating] | None = None
     distributions: NDArray[np.floating] | None = None
     row_names: Sequence[str] | None = None
+    whole: "RowLabels | None" = None
 
     @property
     def n_rows(self) -> int:
@@ -73,6 +76,8 @@ class RowLabels:
     @property
     def shown_classes(self) -> NDArray[np.intp]:
         """Codes of the classes that the pictures show: the largest ones, in their own order."""
+        if self.whole is not None:
+            return self.whole.shown_classes
         sizes = self.labels.counts + (0 if self.given_counts is None else self.given_counts)
         return np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLASSES])
 
@@ -84,6 +89,17 @@ class RowLabels:
     def name(self, row: int) -> str:
         """Return the name of a row, or its number, counted from 1."""
         return f"row {row + 1:,}" if self.row_names is None else visible(self.row_names[row])
+
+    def part(self, rows: NDArray[np.integer]) -> "RowLabels":
+        """Return what is known of some rows, which keep their names or numbers."""
+        return RowLabels(
+            Labels(self.labels.codes[rows], self.labels.classes),
+            None if self.given is None else self.given[rows],
+            None if self.confidence is None else np.asarray(self.confidence)[rows],
+            None if self.distributions is None else np.asarray(self.distributions)[rows],
+            [self.name(row) for row in rows.tolist()],
+            self,
+        )
 
     def class_of(self, row: int) -> str:
         """Say which label a row carries, or was given and how surely."""

@@ -22,6 +22,7 @@ from scipy.sparse import csr_array, issparse, vstack
 
 from semisift._files import drafts
 from semisift._memory import available_memory, in_words, read_size
+from semisift._named import KnowsNames
 from semisift.exceptions import StoredRowsError
 from semisift.math import Floats, Ints
 from semisift.math.structure import check_structure
@@ -44,7 +45,7 @@ FEW_WANTED = 1 / 64
 Progress = Callable[[str, int, int], None]
 
 
-class StoredRows:
+class StoredRows(KnowsNames):
     """Rows of numbers that stay on disk or on a cluster, for rankers to go through in blocks.
 
     Rankers make one by themselves of what they are given; by hand it says how much memory to use,
@@ -206,7 +207,7 @@ class StoredRows:
         least = 4 * min(height, len(self)) * row
         if self.usable < least:
             raise StoredRowsError(
-                f"a block of {height:,} rows of {self.source.name} needs "
+                f"a block of {min(height, len(self)):,} rows of {self.source.name} needs "
                 f"{in_words(int(least))} to be worked on, and max_memory is "
                 f"{in_words(self.usable)}. Allow more memory."
             )
@@ -227,6 +228,7 @@ class StoredRows:
         except (StoredRowsError, KeyboardInterrupt, MemoryError):
             raise
         except Exception as error:
+            where = self._unreadable(start, stop) or where
             raise StoredRowsError(
                 f"{where} cannot be read: {type(error).__name__}: {error}. It is cut or damaged, "
                 "or no longer there."
@@ -240,8 +242,19 @@ class StoredRows:
             clean = self._clean_sparse(rows) if issparse(rows) else self._clean_dense(rows)
         except ValueError as error:
             raise StoredRowsError(f"{where}: {error}") from error
-        self._refuse_gaps(clean, start, where)
+        self._refuse_gaps(clean, start)
         return clean
+
+    def _unreadable(self, start: int, stop: int) -> str | None:
+        """Say which chunk of some rows cannot be read; None where that is not known."""
+        for low, high in _spans(self.source.bounds):
+            low, high = max(start, low), min(stop, high)
+            if low < high:
+                try:
+                    self.source.read(low, high)
+                except Exception:
+                    return self.source.place(low, high)
+        return None
 
     def _clean_dense(self, rows: Any) -> NDArray[np.floating]:
         return np.ascontiguousarray(rows, dtype=self.dtype)
@@ -257,7 +270,7 @@ class StoredRows:
         rows.indices = rows.indices.astype(np.int32, copy=False)
         return rows
 
-    def _refuse_gaps(self, rows: Any, start: int, where: str) -> None:
+    def _refuse_gaps(self, rows: Any, start: int) -> None:
         values = rows.data if issparse(rows) else rows
         with np.errstate(over="ignore", invalid="ignore"):
             if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
@@ -270,10 +283,11 @@ class StoredRows:
             row, column = divmod(int(places[0]), rows.shape[1])
         is_nan = np.isnan(values.ravel()[places[0]])
         named = column if self.feature_names is None else repr(self.feature_names[column])
+        where = self.source.place(start + row, start + row + 1)
+        more = f", and {len(places) - 1:,} more in the rows after it" if len(places) > 1 else ""
         raise StoredRowsError(
-            f"Input X contains {'NaN' if is_nan else 'infinity'}.\nFound in {where}: column "
-            f"{named}, row {start + row:,}, and {len(places) - 1:,} more in these rows. Fill the "
-            "gaps, or leave out those rows or columns."
+            f"Input X contains {'NaN' if is_nan else 'infinity'}.\nFound in {where}, column "
+            f"{named}{more}. Fill the gaps, or leave out those rows or columns."
         )
 
     def take(self, rows: Ints, what: str = "sampling") -> Any:

@@ -60,7 +60,8 @@ class Source(ABC):
 
     def place(self, start: int, stop: int) -> str:
         """Say where rows are."""
-        rows = f"rows {start:,} to {stop - 1:,} of {self.name}"
+        rows = f"row {start:,}" if stop == start + 1 else f"rows {start:,} to {stop - 1:,}"
+        rows = f"{rows} of {self.name}"
         if isinstance(self.bounds, range):
             return rows
         first, last = (max(0, bisect_right(self.bounds, row) - 1) for row in (start, stop - 1))

@@ -1,0 +1,273 @@
+"""Values that stay in their file, because they would not fit into memory.
+
+A table of such values knows its names, its labels and all that is said of its rows; the values
+themselves are read in blocks of rows by whoever ranks them.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from semisift._files import can_write
+from semisift._memory import in_words
+from semisift._words import quoted
+from semisift.exceptions import StoredRowsError
+from semisift.io.limits import FileError
+from semisift.io.options import Reading, TableOptions, said
+from semisift.math.structure import check_structure
+from semisift.stored.rows import COPIES, StoredRows
+from semisift.stored.sources import SelectedColumns, Source
+
+# Options that need all values at once.
+OF_ALL_VALUES = ("missing", "na", "categorical", "category", "transpose")
+
+# Rows by which a table is judged that cannot be looked at as a whole.
+N_PLACES, SIDE_BY_SIDE = 8, 32
+
+
+class OnDisk(ABC):
+    """The values of a table that stay in its file.
+
+    Parameters
+    ----------
+    shape : (int, int)
+    dtype : numpy.dtype
+    options : Reading
+        Says how much memory to use, and where to keep finished passes.
+    """
+
+    ndim = 2
+
+    def __init__(self, shape: tuple[int, int], dtype: Any, options: Reading) -> None:
+        self.shape = shape
+        self.dtype = np.dtype(dtype)
+        self.options = options
+
+    @abstractmethod
+    def column(self, position: int) -> pl.Series:
+        """Return one column."""
+
+    @abstractmethod
+    def source(self, positions: NDArray[np.integer]) -> Source:
+        """Return the rows of some columns, which must hold numbers."""
+
+    @abstractmethod
+    def doubtful(self, positions: NDArray[np.integer]) -> list[int]:
+        """Return those of some columns that do not hold numbers."""
+
+    @abstractmethod
+    def part(self, positions: NDArray[np.integer]) -> "OnDisk":
+        """Return some columns, which stay in the file as well."""
+
+    def rows(self, positions: NDArray[np.integer], names: Sequence[str], log: bool) -> StoredRows:
+        """Return some columns, or the logarithms of 1 + their values, for a ranker."""
+        source = self.source(positions)
+        return StoredRows(
+            LogRows(source, names) if log else source,
+            max_memory=self.options.max_memory,
+            feature_names=names,
+            passes=self.options.passes,
+            name=source.name,
+        )
+
+
+class MatrixOnDisk(OnDisk):
+    """A matrix of numbers.
+
+    Parameters
+    ----------
+    source : Source
+    options : Reading
+    """
+
+    def __init__(self, source: Source, options: Reading) -> None:
+        super().__init__(source.shape, source.dtype, options)
+        self._source = source
+
+    def column(self, position: int) -> pl.Series:
+        """Return one column, in a pass over all rows."""
+        rows = StoredRows(self._source, max_memory=self.options.max_memory)
+        found = rows.columns(np.array([position]))
+        return pl.Series(np.ravel(found.toarray() if issparse(found) else found))
+
+    def source(self, positions: NDArray[np.integer]) -> Source:
+        """Return the rows of some columns."""
+        is_whole = len(positions) == self.shape[1]
+        return self._source if is_whole else SelectedColumns(self._source, positions)
+
+    def doubtful(self, positions: NDArray[np.integer]) -> list[int]:
+        """Return no column: a matrix holds numbers."""
+        return []
+
+    def part(self, positions: NDArray[np.integer]) -> "MatrixOnDisk":
+        """Return some columns."""
+        return MatrixOnDisk(self.source(positions), self.options)
+
+
+class LogRows(Source):
+    """The logarithms of 1 + the values of another source."""
+
+    def __init__(self, source: Source, names: Sequence[str]) -> None:
+        self.values, self.names = source, names
+        self.name, self.shape, self.is_sparse = source.name, source.shape, source.is_sparse
+        self.dtype = np.result_type(source.dtype, np.float32)
+
+    def read(self, start: int, stop: int) -> Any:
+        """Return rows, or say where a value below 0 stands."""
+        rows = self.values.read(start, stop)
+        if issparse(rows):
+            check_structure(rows, "it")
+            rows.sum_duplicates()
+        taken = rows.astype(self.dtype)
+        stored = taken.data if issparse(taken) else taken
+        if (stored < 0).any():
+            raise self._error(taken, start)
+        np.log1p(stored, out=stored)
+        return taken
+
+    def _error(self, rows: Any, start: int) -> StoredRowsError:
+        entries = rows.tocoo() if issparse(rows) else None
+        if entries is None:
+            row, column = np.argwhere(rows < 0)[0]
+            value = rows[row, column]
+        else:
+            first = int((entries.data < 0).argmax())
+            row, column, value = entries.row[first], entries.col[first], entries.data[first]
+        place = self.place(start + int(row), start + int(row) + 1)
+        return StoredRowsError(
+            f"{place}, column {quoted(self.names[int(column)])}: {said('log', True)} takes "
+            f"log(1 + x) of values of 0 or more, and this one is {value:g}. Leave the column out "
+            f"with {said('drop')}, or do without {said('log', True)}."
+        )
+
+    @property
+    def bounds(self) -> Sequence[int]:
+        """Those of the other source."""
+        return self.values.bounds
+
+    @property
+    def n_bytes(self) -> int:
+        """Those of the other source, as floating-point numbers."""
+        size = max(4, self.values.dtype.itemsize)
+        return self.values.n_bytes * max(4, self.dtype.itemsize) // size
+
+    @property
+    def fingerprint(self) -> tuple[Any, ...] | None:
+        """That of the other source, marked."""
+        own = self.values.fingerprint
+        return None if own is None else (*own, "log1p")
+
+    def place(self, start: int, stop: int) -> str:
+        """Say where rows are."""
+        return self.values.place(start, stop)
+
+
+# --- what stays -----------------------------------------------------------------------------------
+
+
+class _Announced(Source):
+    """What is known of rows before they are looked at."""
+
+    name = "X"
+
+    def __init__(self, shape: tuple[int, int], dtype: Any, n_bytes: int | None) -> None:
+        self.shape, self.dtype, self._n_bytes = shape, np.dtype(dtype), n_bytes
+
+    def read(self, start: int, stop: int) -> Any:
+        """Return nothing: nobody asks."""
+        raise NotImplementedError
+
+    @property
+    def n_bytes(self) -> int:
+        """What all rows take in memory."""
+        return super().n_bytes if self._n_bytes is None else self._n_bytes
+
+
+def stays_on_disk(
+    options: TableOptions, shape: Sequence[int], dtype: Any, n_stored: int | None = None
+) -> bool:
+    """Tell whether values stay in their file: with what a ranking needs they would not fit.
+
+    Parameters
+    ----------
+    options : TableOptions
+    shape : two integers
+    dtype : numpy.dtype
+    n_stored : int, optional
+        How many values of a sparse matrix are stored.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    FileError
+        If an option needs all values at once, or the folder of passes cannot be used.
+    """
+    dtype = np.dtype(dtype)
+    if not isinstance(options, Reading) or not options.takes_stored:
+        return False
+    if dtype.kind not in "biuf" or len(shape) != 2 or not math.prod(shape):
+        return False  # the usual errors are the better ones
+    n_bytes = None if n_stored is None else n_stored * (max(dtype.itemsize, 4) + 4)
+    size = int(shape[0]), int(shape[1])
+    rows = StoredRows(_Announced(size, dtype, n_bytes), max_memory=options.max_memory)
+    if rows.fits():
+        return False
+    _refuse_what_needs_all(options, rows)
+    _check_passes(options.passes)
+    return True
+
+
+def _refuse_what_needs_all(options: Reading, rows: StoredRows) -> None:
+    plain = Reading()
+    for name in OF_ALL_VALUES:
+        value = getattr(options, name)
+        if value == getattr(plain, name):
+            continue
+        shown = value[0] if isinstance(value, tuple) else value
+        raise FileError(
+            f"{said(name, shown)} needs all values at once. With what a ranking needs they take "
+            f"{in_words(COPIES * rows.n_bytes)}, and {in_words(rows.usable)} of memory may be "
+            f"used: allow more with {said('max_memory')}, or prepare the table first and leave "
+            "this out."
+        )
+
+
+def _check_passes(passes: str | None) -> None:
+    """Make the folder of passes, before the first of them takes its time."""
+    if passes is None:
+        return
+    folder = Path(passes)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = error.strerror or error
+        raise FileError(
+            f"{said('passes', passes)}: no folder can be made there: {problem}."
+        ) from error
+    if not can_write(folder):
+        raise FileError(f"{said('passes', passes)}: the folder cannot be written to.")
+
+
+def few_rows(X: Any) -> Any:
+    """Return some rows from all over a table that stays in its file; else the table itself."""
+    return X.take(sample_places(len(X))) if isinstance(X, StoredRows) else X
+
+
+def sample_places(n_rows: int) -> NDArray[np.int64]:
+    """Return the numbers of some rows, the first and the last among them.
+
+    Many of them stand side by side: each place costs the reading of a chunk.
+    """
+    starts = np.linspace(0, max(0, n_rows - SIDE_BY_SIDE), N_PLACES).astype(np.int64)
+    places = np.unique(starts[:, None] + np.arange(SIDE_BY_SIDE))
+    return places[places < n_rows]
