@@ -7,7 +7,8 @@ Parts, all by default: laplacian (CPU seconds against scikit-feature, package sk
 the least of five runs or more, in turns: our whole `fit`, and its graph and scores alone, without
 the checks of X and the ranking; and the largest relative difference from the definition), mrmr
 (20 columns picked by MRMR and, by canonical correlations instead of mutual information, by fastcan,
-the fastest selector of this kind that we know; all rows labelled, whole fits in turns), wide (every filter on chowdary), text (every filter on 20 Newsgroups, with the peak of the memory).
+the fastest selector of this kind that we know; all rows labelled, whole fits in turns), wide
+(every filter on chowdary), text (every filter on 20 Newsgroups, with the peak of the memory).
 One thread. A filter's time is that of `fit`, the neighbour graph included.
 """
 

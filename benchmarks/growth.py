@@ -2,13 +2,12 @@
 
     python benchmarks/growth.py [--methods ssfi,sefr] [--seconds 6] [--out docs/growth.md]
 
-From a table of 400 rows and 400 columns with two classes and ten labels of each, one of four things
-is doubled again and again, until a fit takes a third of `--seconds` or the largest size is reached:
-the unlabelled rows, the columns, the labelled rows (next to 400 unlabelled ones), the classes (with ten
-labels of each). Times are CPU seconds of `fit` on one thread, the least of three where they are short.
-The exponent is the slope of log time over the last three sizes: 1 is linear, 2 quadratic. Where a
-fit takes less than a few hundredths of a second, most of it is not yet the method, and the exponent
-is that of the next doublings only in part.
+From a table of 400 unlabelled rows and 400 columns with two classes and ten labels of each, one of
+four things is doubled until a fit takes a third of `--seconds` or the largest size is reached: the
+unlabelled rows, the columns, the labelled rows, the classes (with ten labels of each). Times are
+CPU seconds of `fit` on one thread, the least of three where they are short. The exponent is the
+slope of log time over the last three sizes: 1 is linear, 2 quadratic. Where a fit takes a few
+hundredths of a second, much of it is not yet the method, and the exponent says little.
 """
 
 import argparse
@@ -86,13 +85,15 @@ def cell(slope, size, taken):
     return f"{power} ({taken:.2g} s at {size:,})"
 
 
-def describe(at_most):
+def describe(command, at_most):
     return f"""# How the time of each method grows
 
-`{{command}}` starts with {ROWS} unlabelled rows, {COLUMNS} columns,
-{CLASSES} classes and {PER_CLASS} labels of each, and doubles one of them until a fit takes longer than
-{at_most / 3:.2g} s. Each cell has the exponent over the last three sizes (1: linear, 2: quadratic), and in brackets the
-CPU seconds of `fit` at the last size, on one thread. Exponents of fits of a few hundredths of a second say little.
+`{command}` starts with {ROWS} unlabelled rows,
+{COLUMNS} columns, {CLASSES} classes and {PER_CLASS} labels of each, and doubles one of them
+until a fit takes longer than {at_most / 3:.2g} s. Each cell has the exponent over the last three
+sizes (1: linear, 2: quadratic) and, in brackets, the CPU seconds of `fit` at the last size, on one
+thread. Exponents of fits of a few hundredths of a second say little. A dash: the first size took
+longer already.
 
 """
 
@@ -104,7 +105,7 @@ def main():
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    command = "python benchmarks/growth.py --out docs/growth.md"
+    command = f"python benchmarks/growth.py --seconds {arguments.seconds:g} --out docs/growth.md"
     lines = [
         "| method | " + " | ".join(NOTES[what] for what in LARGEST) + " |",
         "| --- |" + " --- |" * len(LARGEST),
@@ -118,7 +119,7 @@ def main():
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
             print(lines[-1], flush=True)
     if arguments.out:
-        head = describe(arguments.seconds).replace("{command}", command)
+        head = describe(command, arguments.seconds)
         notes = arguments.out.read_text().partition("\n## ")[2] if arguments.out.exists() else ""
         tail = f"\n## {notes}" if notes else ""
         arguments.out.write_text(head + "\n".join(lines) + "\n" + tail)

@@ -1,12 +1,11 @@
 """The working tree against an earlier commit: the same bits, and how much time it takes.
 
-    python benchmarks/versions.py REVISION [--repeats 5] [--skip-bits]
+    python benchmarks/versions.py REVISION [--repeats 5] [--skip-bits] [--times ssfi --times sefr]
 
 The kernels of both are built with this environment (which needs Cython and setuptools). Every
 ranker and classifier that both have is fitted on dense and sparse tables with few labels, and what
-it found is compared bit by bit. Then SSFI, EnsCLS, the default consensus and the start-up are
-timed, the two in turn, each in a process of its own on one thread; the ratio is that of the best
-CPU times.
+it found is compared bit by bit. Then some fits and the start-up are timed, the two in turn, each in
+a process of its own on one thread; the ratio is that of the best CPU times.
 """
 
 import argparse
@@ -25,7 +24,18 @@ import numpy as np
 
 HERE = Path(__file__).resolve().parents[1]
 FITTED = ("scores_", "ranking_", "transduction_", "labeled_iter_")
-TIMED = ("ssfi", "enscls", "consensus", "import", "help")
+# name -> method, rows, columns, labelled rows, parameters
+FITS = {
+    "ssfi": ("ssfi", 200, 3000, 10, {}),
+    "enscls": ("enscls", 200, 3000, 10, {}),
+    "consensus": ("consensus", 200, 3000, 10, {}),
+    "ssfi, many labels": ("ssfi", 25_000, 400, 24_000, {"n_members": 10}),
+    "forest, many labels": ("forest", 25_000, 400, 24_000, {"n_members": 5}),
+    "sefr": ("sefr", 300, 8000, 20, {}),
+    "mrmr": ("mrmr", 100, 20_000, 100, {"n_features_to_select": 20}),
+    "semi-jmi": ("semi-jmi", 8000, 1000, 20, {"n_features_to_select": 50}),
+}
+TIMED = (*FITS, "import", "help")
 
 
 def tables():
@@ -77,11 +87,16 @@ def time_one(what):
     else:
         from semisift import METHODS
 
-        rng = np.random.default_rng(0)
-        X, y = rng.normal(size=(200, 3000)), np.where(np.arange(200) < 10, np.arange(200) % 2, -1)
-        METHODS[what].cls(random_state=0).fit(X, y)  # loads what it needs
+        method, n_rows, n_columns, n_labelled, options = FITS[what]
+        rng, rows = np.random.default_rng(0), np.arange(n_rows)
+        X, y = rng.normal(size=(n_rows, n_columns)), np.where(rows < n_labelled, rows % 2, -1)
+        X[:, :20] += (rows % 2)[:, None] / 2
+        # loads what it needs
+        METHODS[method].cls(random_state=0).fit(
+            X[:40, :50], np.where(rows[:40] < 20, rows[:40] % 2, -1)
+        )
         began = cpu_seconds()
-        METHODS[what].cls(random_state=0).fit(X, y)
+        METHODS[method].cls(random_state=0, **options).fit(X, y)
         print(cpu_seconds() - began)
         return
     print(cpu_seconds())
@@ -129,13 +144,13 @@ def compare_bits(folder, old, new):
                 print("in one only:", json.dumps(missing))
 
 
-def compare_times(old, new, repeats):
-    for what in TIMED:
+def compare_times(old, new, repeats, timed):
+    for what in timed:
         best = [np.inf, np.inf]
         for _ in range(repeats):
             for side, source in enumerate((old, new)):
                 best[side] = min(best[side], float(run(source, "time", what)))
-        print(f"{what:10} before {best[0]:7.3f} s  now {best[1]:7.3f} s  {best[1] / best[0]:.3f}")
+        print(f"{what:20} before {best[0]:7.3f} s  now {best[1]:7.3f} s  {best[1] / best[0]:.3f}")
 
 
 def main():
@@ -143,6 +158,7 @@ def main():
     parser.add_argument("revision")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--skip-bits", action="store_true")
+    parser.add_argument("--times", action="append", choices=TIMED)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         old = Path(folder) / "old"
@@ -154,7 +170,7 @@ def main():
             build(source)
         if not options.skip_bits:
             compare_bits(Path(folder), old, HERE)
-        compare_times(old, HERE, options.repeats)
+        compare_times(old, HERE, options.repeats, options.times or TIMED)
 
 
 if __name__ == "__main__":

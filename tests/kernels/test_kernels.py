@@ -255,7 +255,7 @@ def test_both_searches_agree_on_large_bags(n_classes):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_an_order_of_the_rows_changes_no_tree_that_draws_at_its_nodes(n_classes):
+def test_all_searches_agree_on_large_bags_that_draw_at_their_nodes(n_classes):
     rng = np.random.default_rng(n_classes)
     X = np.asfortranarray(rng.normal(size=(900, 30)).round(1))
     codes = rng.integers(0, n_classes, size=900).astype(np.int32)
@@ -264,11 +264,14 @@ def test_an_order_of_the_rows_changes_no_tree_that_draws_at_its_nodes(n_classes)
     rows = np.arange(900, dtype=np.int32)
     arguments = kernels.columns.Columns(X), codes, n_classes, rows, weights, none, none, None
     order = np.argsort(X.T, axis=1).astype(np.int32)
-    plain, ordered = (
-        kernels.grow.grow(*arguments, node_features=5, order=given) for given in (None, order)
-    )
-    for one, other in zip(plain, ordered, strict=True):
-        assert_array_equal(one, other)
+    for max_depth in (None, 6):
+        swept, *others = (
+            kernels.grow.grow(*arguments, node_features=5, max_depth=max_depth, **options)
+            for options in ({"side_by_side": 0}, {}, {"order": order})
+        )
+        for other in others:
+            for one, another in zip(swept, other, strict=True):
+                assert_array_equal(one, another)
 
 
 def test_huge_and_tiny_values_are_split():

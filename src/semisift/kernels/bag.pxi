@@ -168,7 +168,8 @@ cdef class _Workspace:
         bag.run_weight = <int32_t *>self.take(n_classes * sizeof(int32_t))
         bag.counts = <int64_t *>self.take((2 * n_classes + 1) * sizeof(int64_t))
         bag.left_counts = <int64_t *>self.take(n_classes * sizeof(int64_t))
-        bag.goes_left = <uint8_t *>self.take(n)
+        bag.goes_left = <uint8_t *>self.take(n + 1) + 1
+        bag.goes_left[-1] = 0  # of rows that are not in the bag
         if small:
             bag.byte_weights = <uint8_t *>self.take(small)
             bag.codes = <uint8_t *>self.take(small * bag.stride)
@@ -240,3 +241,17 @@ cdef int split_members(Bag *bag, int start, int stop) noexcept nogil:
             n_right += 1
     memcpy(bag.members + n_left, bag.scratch, n_right * sizeof(int32_t))
     return n_left
+
+
+cdef void part_members(const Bag *bag, Node node, Bag *part) noexcept nogil:
+    """Copy the rows of a node, which come class by class, into a bag of their own."""
+    cdef int j
+    cdef int32_t position
+    part.n = node.stop - node.start
+    for j in range(part.n):
+        position = bag.members[node.start + j]
+        part.rows[j] = bag.rows[position]
+        part.weights[j] = bag.weights[position]
+        part.labels[j] = bag.labels[position]
+        part.members[j] = j
+        part.position[part.rows[j]] = j

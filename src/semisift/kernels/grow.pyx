@@ -26,6 +26,8 @@ include "sweep.pxi"
 SIDE_BY_SIDE = SIDE_BY_SIDE_ROWS
 # Up to so many rows, counting the smaller values of a column beats sorting it.
 cdef int COUNT_RANKS = 128
+# Nodes of larger bags that draw their own columns are searched side by side up to so many rows.
+cdef int MOST_PART_ROWS = min(96, SIDE_BY_SIDE_ROWS)
 # What a row costs where the order of all rows is walked instead, in pairs of rows compared.
 cdef int ORDER_COST = 16
 # Sparse columns are swept in the time of their entries, so a sweep pays sooner.
@@ -89,6 +91,9 @@ cdef struct Growth:
     int64_t *level_counts
     int32_t *segments
     int64_t n_levels
+    # small nodes of large bags are bags of their own; NULL where all bags are small
+    Bag *part
+    Node *part_stack
 
 
 cdef int draw_node_subspace(uint64_t key, int64_t n_features, int size, int32_t *seen, int32_t mark,
@@ -184,19 +189,45 @@ cdef Split search_root(Growth *growth, Bag *bag, bint small, int n_runs, const i
     return search_sorted(bag, growth.X, growth.spread, bag.n, growth.segments)
 
 
+cdef inline bint is_part(const Growth *growth, const Bag *bag, int n) noexcept nogil:
+    """Whether a node of so many rows is searched side by side, as a bag of its own."""
+    return growth.part != NULL and n <= MOST_PART_ROWS and bag.total <= 255
+
+
+cdef int grow_part(Growth *growth, uint64_t member, Node node, int n_columns, Output *out,
+                   int n_nodes) noexcept nogil:
+    """Grow what is below a node of rows that have been copied; nodes are numbered as ever."""
+    cdef Bag *part = growth.part
+    cdef int j
+    n_nodes = grow_tree(
+        growth, part, True, member, NULL, n_columns, out, growth.part_stack,
+        Node(number=node.number, start=0, stop=part.n, depth=node.depth), n_nodes,
+    )
+    for j in range(part.n):
+        part.position[part.rows[j]] = -1
+    return n_nodes
+
+
 cdef int grow_tree(Growth *growth, Bag *bag, bint small, uint64_t member, const int32_t *subspace,
-                   int n_columns, Output *out) noexcept nogil:
-    """Grow one tree on the rows in the bag; returns its number of nodes."""
-    cdef int n_nodes = 1, n_pending = 1, i, middle, n_runs
+                   int n_columns, Output *out, Node *stack, Node root, int n_nodes) noexcept nogil:
+    """Grow one tree, or what is below one of its nodes, on the rows in the bag.
+
+    There are `n_nodes` nodes, among them the root; returns how many there are in the end.
+    """
+    cdef int n_pending = 1, i, middle, n_runs
     cdef Node node
     cdef Split split
-    growth.stack[0] = Node(number=0, start=0, stop=bag.n, depth=0)
+    stack[0] = root
     while n_pending:
         n_pending -= 1
-        node = growth.stack[n_pending]
+        node = stack[n_pending]
         count_classes(bag, node.start, node.stop, &n_runs)
         split = NO_SPLIT
         if n_runs > 1 and node.depth != growth.max_depth:
+            if not small and is_part(growth, bag, node.stop - node.start):
+                part_members(bag, node, growth.part)
+                n_nodes = grow_part(growth, member, node, n_columns, out, n_nodes)
+                continue
             if growth.node_features >= 0:
                 split = search_node(growth, bag, small, member, node, n_runs)
             elif node.number == 0:
@@ -217,10 +248,10 @@ cdef int grow_tree(Growth *growth, Bag *bag, bint small, uint64_t member, const 
             close_leaf(bag, out, node.number, n_runs)
             continue
         open_node(bag, out, node.number, split, n_nodes)
-        growth.stack[n_pending] = Node(
+        stack[n_pending] = Node(
             number=n_nodes + 1, start=middle, stop=node.stop, depth=node.depth + 1
         )
-        growth.stack[n_pending + 1] = Node(
+        stack[n_pending + 1] = Node(
             number=n_nodes, start=node.start, stop=middle, depth=node.depth + 1
         )
         n_pending += 2
@@ -415,6 +446,10 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
     cdef _Workspace workspace = _Workspace()
     workspace.prepare(largest, X.c.n_rows, n_columns, n_classes, largest_small, any_large)
     cdef Bag *bag = &workspace.bag
+    cdef _Workspace parts = _Workspace()
+    cdef Py_ssize_t part_rows = min(largest, MOST_PART_ROWS)
+    if any_large:
+        parts.prepare(part_rows, X.c.n_rows, n_columns, n_classes, part_rows, False)
     capacity = max(capacity, 1)
     offsets = np.zeros(n_members + 1, dtype=np.int32)
     feature = np.empty(capacity, dtype=np.int32)
@@ -439,6 +474,8 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
     growth.seed = seed
     growth.mark = 0
     growth.stack = <Node *>workspace.take((largest + 2) * sizeof(Node))
+    growth.part = &parts.bag if any_large and side_by_side else NULL
+    growth.part_stack = <Node *>workspace.take((part_rows + 2) * sizeof(Node))
     growth.seen = NULL
     growth.candidates = NULL
     if subspaces is None:
@@ -473,6 +510,7 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
                     n_nodes += grow_tree(
                         &growth, bag, small, start + i,
                         &subspaces[i, 0] if growth.node_features < 0 else NULL, n_columns, &out,
+                        growth.stack, Node(number=0, start=0, stop=bag.n, depth=0), 1,
                     )
                 else:
                     n_nodes += grow_sorted(&growth, bag, &subspaces[i, 0], n_columns, &out)

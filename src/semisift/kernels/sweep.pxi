@@ -21,10 +21,9 @@ cdef void sort_columns(Bag *bag, const columns_t *X, const int32_t *order, const
     cdef int32_t position
     cdef entry_t *entries = bag.entries
     cdef const int32_t *column
-    cdef bint whole = n == bag.n
     cdef double value
-    if not whole:
-        memset(bag.goes_left, 0, bag.n)
+    memset(bag.goes_left, n == bag.n, bag.n)
+    if n < bag.n:
         for j in range(start, stop):
             bag.goes_left[bag.members[j]] = 1
     for c in range(n_columns):
@@ -32,7 +31,7 @@ cdef void sort_columns(Bag *bag, const columns_t *X, const int32_t *order, const
         if X.is_sparse:
             for at in range(X.indptr[subspace[c]], X.indptr[subspace[c] + 1]):
                 position = bag.position[X.indices[at]]
-                if position < 0 or not (whole or bag.goes_left[position]):
+                if not bag.goes_left[position]:
                     continue
                 value = stored_value(X, at)
                 if value != 0:
@@ -45,10 +44,7 @@ cdef void sort_columns(Bag *bag, const columns_t *X, const int32_t *order, const
             for at in range(X.n_rows):
                 position = bag.position[column[at]]
                 entries[n_found].position = position
-                if whole:
-                    n_found += position >= 0
-                elif position >= 0:
-                    n_found += bag.goes_left[position]
+                n_found += bag.goes_left[position]  # which has a place for -1
                 if n_found == n:
                     break
             for j in range(n):
