@@ -2,7 +2,7 @@
 
     python benchmarks/million.py make cells.h5ad                       # 1,000,000 x 20,000
     python benchmarks/million.py make cells.zarr --rows 30000 --columns 2000
-    python benchmarks/million.py run cells.h5ad                        # all targets, one process each
+    python benchmarks/million.py run cells.h5ad                        # a process for each work
     python benchmarks/million.py run cells.h5ad --work ssfi --max-memory 4GB
 
 Counts are negative binomial with dispersion 1 (a zero or 1 + a geometric number), cells fall into

@@ -20,7 +20,7 @@ from semisift._committee.blocks import Importance, count_quotas
 from semisift._committee.engine import Committee, features_to_draw
 from semisift._committee.members import Block, build_setting, new_blocks
 from semisift._labels import class_prior
-from semisift._problem import MOST_HELD, Problem
+from semisift._problem import Problem
 from semisift._sklearn import HasMethods, Interval, StrOptions, at_least
 from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin, add_up, measure
 from semisift.ensembles._votes import class_factors, decide, settle, sort_confident
@@ -106,7 +106,10 @@ class SSFI(CommitteeMixin, FeatureRanker):
         takes the shares among the labelled rows for the growth. If given, the votes are also scaled
         towards these shares, which helps where they are known: the mix of classes among a few
         labelled rows is rarely the true one. (Not with ``variant="paper"``.)
-    {max_unlabelled (labelling)}
+    max_unlabelled : int or None, default=10000
+        Of more unlabelled rows so many, drawn by a hash of their numbers and the seed, stand for
+        all in the bags and the votes; the others are labelled in a last pass over the rows, by as
+        many members as vote on these. None uses all.
     {estimator (for trees)}
     {max_depth}
     {permutation}
@@ -176,7 +179,7 @@ class SSFI(CommitteeMixin, FeatureRanker):
     max_iter: int | Literal["auto"] = "auto"
     growth: float = 1
     class_prior: Any = None
-    max_unlabelled: int | None = MOST_HELD
+    max_unlabelled: int | None = 10_000
     estimator: Any = None
     max_depth: int | None = None
     permutation: Literal["expected", "sampled"] = "expected"
