@@ -55,7 +55,8 @@ class Workers:
         self.n_jobs = joblib.effective_n_jobs(n_jobs)
         backend, _ = get_active_backend(prefer="threads")
         self._client: Any = active_client()
-        self.is_remote = not getattr(backend, "uses_threads", False) and self.n_jobs > 1
+        is_elsewhere = not getattr(backend, "uses_threads", False) and self.n_jobs > 1
+        self.is_remote = self._client is not None or is_elsewhere
         if not self.is_remote and most_threads is not None:
             self.n_jobs = max(1, min(self.n_jobs, most_threads))
         self._pool: Any = None

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from contextlib import contextmanager
 
 import joblib
@@ -67,8 +68,18 @@ def cluster():
 @pytest.fixture
 def client(cluster):
     with distributed.Client(cluster) as client:
-        client.wait_for_workers(2, timeout=60)
+        wait_for_both(client)
         yield client
+
+
+def wait_for_both(client):
+    """Wait until two workers answer: one that was just killed is still counted for a while."""
+    for _ in range(600):
+        found = client.run(os.getpid, on_error="return").values()
+        if sum(isinstance(pid, int) for pid in found) == 2:
+            return
+        time.sleep(0.1)
+    raise TimeoutError("two workers")
 
 
 @pytest.fixture(params=["shared memory", "network"])
