@@ -33,7 +33,7 @@ class SEFR(CommitteeMixin, FeatureRanker):
 
     Higher is better. The cost is that of ``N * max_iter`` trees of sqrt(p) features: linear in p
     and in the members; linear in the rows while trees stay small, as they do with few labels, and
-    up to quadratic where many labels let them grow with the rows.
+    rows times depth where many labels let them grow with the rows.
 
     What is a reading: the original was not available, so this follows the listing of the method in
     a survey. It leaves open how many rows count as the most confident (here: a tenth of the
