@@ -479,6 +479,20 @@ def test_numbers_as_text_must_be_written_as_numbers(tmp_path):
     assert data.feature_names == GENES
 
 
+def test_columns_are_read_some_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr("semisift.io.parquet.COLUMN_BYTES", 7 * 4 * 100)
+    data = stored(write(tmp_path, "table.parquet"))
+    assert_array_equal(data.X.load(), make_cells()[0])
+
+
+def test_a_file_that_changes_while_it_is_read(tmp_path):
+    path = write(tmp_path, "table.parquet")
+    data = stored(path)
+    pl.read_parquet(path)[:550].write_parquet(path, row_group_size=100)
+    with pytest.raises(StoredRowsError, match=r"chunk 5 .* 50 rows, where there were 100"):
+        VarianceScore().fit(data.X)
+
+
 def test_whole_numbers_and_booleans_are_features(tmp_path):
     path = odd_table(
         tmp_path, big=pl.Series(range(N_ROWS)) * 7, flag=pl.Series([True, False] * 300)
