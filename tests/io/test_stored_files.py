@@ -316,6 +316,16 @@ def test_a_dense_folder_that_ends_early(tmp_path):
         rank(path)
 
 
+def test_a_chunk_of_another_width(tmp_path):
+    numcodecs = pytest.importorskip("numcodecs")
+    path = write(tmp_path, "dense.zarr")
+    packing = json.loads((path / "X" / ".zarray").read_text())["compressor"]
+    narrow = np.ones((100, N_GENES - 1), dtype=np.float32)
+    (path / "X" / "3.0").write_bytes(numcodecs.get_codec(packing).encode(narrow))
+    with pytest.raises(StoredRowsError, match=r"^chunk 3 \(rows 300 to 399 of dense\.zarr\)"):
+        rank(path)
+
+
 @pytest.mark.parametrize("form", ["csr.h5ad", "csr.zarr"])
 def test_an_index_that_lists_other_rows(tmp_path, form):
     anndata = pytest.importorskip("anndata")
