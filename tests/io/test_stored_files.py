@@ -316,6 +316,16 @@ def test_a_dense_folder_that_ends_early(tmp_path):
         rank(path)
 
 
+def test_a_chunk_of_another_width(tmp_path):
+    numcodecs = pytest.importorskip("numcodecs")
+    path = write(tmp_path, "dense.zarr")
+    packing = json.loads((path / "X" / ".zarray").read_text())["compressor"]
+    narrow = np.ones((100, N_GENES - 1), dtype=np.float32)
+    (path / "X" / "3.0").write_bytes(numcodecs.get_codec(packing).encode(narrow))
+    with pytest.raises(StoredRowsError, match=r"^chunk 3 \(rows 300 to 399 of dense\.zarr\)"):
+        rank(path)
+
+
 @pytest.mark.parametrize("form", ["csr.h5ad", "csr.zarr"])
 def test_an_index_that_lists_other_rows(tmp_path, form):
     anndata = pytest.importorskip("anndata")
@@ -477,6 +487,20 @@ def test_numbers_as_text_must_be_written_as_numbers(tmp_path):
         read_table(path, label="kind", max_memory=LITTLE)
     data = read_table(path, label="kind", drop="odd", max_memory=LITTLE)
     assert data.feature_names == GENES
+
+
+def test_columns_are_read_some_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr("semisift.io.parquet.COLUMN_BYTES", 7 * 4 * 100)
+    data = stored(write(tmp_path, "table.parquet"))
+    assert_array_equal(data.X.load(), make_cells()[0])
+
+
+def test_a_file_that_changes_while_it_is_read(tmp_path):
+    path = write(tmp_path, "table.parquet")
+    data = stored(path)
+    pl.read_parquet(path)[:550].write_parquet(path, row_group_size=100)
+    with pytest.raises(StoredRowsError, match=r"chunk 5 .* 50 rows, where there were 100"):
+        VarianceScore().fit(data.X)
 
 
 def test_whole_numbers_and_booleans_are_features(tmp_path):

@@ -1,5 +1,6 @@
 """What AnnData keeps in a group of HDF5 or zarr: a matrix of cells and genes, tables of both."""
 
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 
 from semisift.io._shared import told_apart
-from semisift.io._sparse import from_compressed, native
-from semisift.io.limits import FileError
+from semisift.io._sparse import as_shape, from_compressed, native
+from semisift.io.limits import FileError, check_fits
 from semisift.io.on_disk import MatrixOnDisk, stays_on_disk
 from semisift.io.options import TableOptions, said
 from semisift.io.table import FileTable, from_matrix
@@ -71,7 +72,8 @@ def source_of(node: Any, name: str, fingerprint: tuple[Any, ...] | None) -> Sour
     if is_dense(node):
         return ArraySource(node, name, fingerprint)
     form, shape = sparse_form(node)
-    return from_group(node, shape, form, name, fingerprint)
+    check_fits(8 * math.prod(node["indptr"].shape), "the index of its rows")  # which is held
+    return from_group(node, as_shape(shape), form, name, fingerprint)
 
 
 def read_sparse(node: Any) -> Any:

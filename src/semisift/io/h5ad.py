@@ -19,6 +19,8 @@ from semisift.io.options import TableOptions
 from semisift.io.table import FileTable
 from semisift.stored.sources import Source, of_file
 
+PARTS = ("data", "indices", "indptr")
+
 
 def read(path: Path, options: TableOptions) -> FileTable:
     """Read the matrix of an AnnData file and what it says of the cells.
@@ -100,7 +102,8 @@ def _open(path: Path) -> Iterator[tuple[Any, Any, Any]]:
 
 def _source(path: Path, node: Any) -> Source:
     """Return X where it is, having made sure that the file can hold what it claims."""
-    for part in [node] if _anndata.is_dense(node) else map(node.__getitem__, ("data", "indices")):
+    parts = [node] if _anndata.is_dense(node) else [node[name] for name in PARTS]
+    for part in parts:
         n_bytes = math.prod(part.shape) * part.dtype.itemsize
         check_packed(path, n_bytes, f"{part.name} of shape {part.shape}")
     return _anndata.source_of(node, path.name, (*of_file(path), node.name))

@@ -31,6 +31,9 @@ frame = polars.scan_parquet(path, glob=False, hive_partitioning=False)
 frame.select(polars.len()).collect(), frame.select(frame.collect_schema().names()[0]).collect()
 """
 
+# Bytes of the columns that are read at once from a row group.
+COLUMN_BYTES = 1 << 24
+
 # A smaller file is read whole unless the user says how much memory there is.
 SMALL_FILE = 1 << 20
 
@@ -168,8 +171,17 @@ class ParquetOnDisk(OnDisk):
         kind = pl.Float32 if dtype == np.float32 else pl.Float64
 
         def read_part(number: int) -> NDArray[Any]:
-            rows = self.scan(names).slice(starts[number], heights[number])
-            return _calmly(rows.cast(kind)).to_numpy()
+            start, height = starts[number], heights[number]
+            values = np.empty((height, len(names)), dtype)
+            # some columns at a time: a frame of all of them would stand beside the array
+            width = max(1, COLUMN_BYTES // (height * dtype.itemsize))
+            for first in range(0, len(names), width):
+                own = slice(first, first + width)
+                frame = _calmly(self.scan(names[own]).slice(start, height).cast(kind))
+                if len(frame) != height:
+                    raise ValueError(f"{len(frame):,} rows, where there were {height:,}")
+                values[:, own] = frame.to_numpy()
+            return values
 
         return PartsSource(
             heights,
