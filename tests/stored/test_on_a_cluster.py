@@ -20,6 +20,12 @@ RANKERS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(stored_rows, "BLOCK_VALUES", 64 * 25)
+    monkeypatch.setattr(stored_rows, "READ_BYTES", 20_000)
+
+
 @pytest.fixture(scope="module")
 def client():
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
@@ -38,8 +44,7 @@ def case():
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
 @pytest.mark.parametrize("spreads_members", [False, True])
-def test_chunks_on_a_cluster_give_the_same_bits(client, ranker, spreads_members, monkeypatch):
-    monkeypatch.setattr(stored_rows, "BLOCK_VALUES", 64 * 25)
+def test_chunks_on_a_cluster_give_the_same_bits(client, ranker, spreads_members):
     X, y = case()
     plain = ranker.fit(X, y).scores_.copy()
     stored = dask.from_array(X, chunks=(90, 25)).persist()

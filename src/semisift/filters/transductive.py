@@ -46,7 +46,10 @@ class TransductiveScore(FeatureRanker):
     class_prior : array-like of shape (n_classes,) or dict, default=None
         The shares of the classes among all rows, in the order of ``classes_`` or by label. None
         estimates them from the rows, halfway to equal shares.
-    {max_unlabelled (labelling)}
+    max_unlabelled : int or None, default=20000
+        Of more unlabelled rows so many, drawn by a hash of their numbers and the seed, stand for
+        all in the components and the members that label; all rows are then labelled and scored in
+        a last pass. None uses all.
     {redundancy_threshold}
     {random_state (draws, ties)}
 
