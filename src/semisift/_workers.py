@@ -1,7 +1,7 @@
 """Whoever does tasks: this thread, threads, the processes of joblib, or a Dask cluster."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
@@ -109,15 +109,6 @@ class Workers:
             yield from self._on_cluster(task, items, shared)
         elif self.is_remote:
             yield from self._in_processes(task, items, shared)
-        else:
-            yield from self._in_threads(task, items, shared)
-
-    def map_here(
-        self, task: Callable[..., Any], items: Sequence[Any], *shared: Any
-    ) -> Iterator[Any]:
-        """Yield the same as `map`, by this process alone: what is shared would be used once."""
-        if self._pool is None or self.is_remote:
-            yield from (task(item, *shared) for item in items)
         else:
             yield from self._in_threads(task, items, shared)
 

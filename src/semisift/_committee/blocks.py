@@ -6,6 +6,7 @@ the rows it was handed (`picks`), and works the rest out again. What its members
 with the setting, which stays where it has arrived.
 """
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -65,6 +66,14 @@ class BaseBlock:
             pick_labels=np.ascontiguousarray(np.concatenate([self.pick_labels, labels], axis=1)),
             _kept={},
         )
+
+    def voters(self) -> NDArray[np.int64]:
+        """Return which members, counted from the first of the block, vote on rows of no bag.
+
+        They are 1 in e of the committee, as many as vote on a row that is dealt to bags.
+        """
+        members = np.arange(self.start - 1, self.stop)
+        return np.flatnonzero(np.diff(np.floor(members / math.e)))
 
     def plan(self, setting: "Setting") -> Dealt:
         """Return what the members are dealt."""

@@ -77,14 +77,13 @@ class EstimatorBlock(BaseBlock):
         return votes
 
     @one_openmp_thread()
-    def vote_on(
-        self, setting: "EstimatorSetting", probability: bool, X: Any, n_voters: int
-    ) -> NDArray[np.int64]:
-        """Return the summed votes of members on other rows, as of `TreeBlock.vote_on`."""
+    def vote_on(self, setting: "EstimatorSetting", probability: bool, X: Any) -> NDArray[np.int64]:
+        """Return the summed votes of `voters` on other rows, as of `TreeBlock.vote_on`."""
         other = replace(setting, X=X.tocsr() if issparse(X) and setting.draws_at_nodes else X)
         votes = np.zeros((X.shape[0], setting.labels.n_classes), dtype=np.int64)
         every = np.arange(X.shape[0])
-        for member in self.members(setting)[: max(0, n_voters - self.start)]:
+        members = self.members(setting)
+        for member in (members[number] for number in self.voters()):
             votes += member.cast(other.take(every, member.columns), votes.shape[1], probability)
         return votes
 

@@ -61,28 +61,26 @@ class TreeBlock(BaseBlock):
         how = setting.labels.n_classes, probability
         return kernels.votes.vote(setting.columns, self.trees(setting), voted, *how)
 
-    def vote_on(
-        self, setting: "TreeSetting", probability: bool, X: Any, n_voters: int
-    ) -> NDArray[np.int64]:
-        """Return the summed votes of members on rows that are not those of the setting.
+    def vote_on(self, setting: "TreeSetting", probability: bool, X: Any) -> NDArray[np.int64]:
+        """Return the summed votes of `voters` on rows that are not those of the setting.
 
         Parameters
         ----------
         setting : TreeSetting
         probability : bool
         X : Fortran-ordered array or csc_array
-        n_voters : int
-            Members of the committee, from the first on, that vote.
 
         Returns
         -------
         int64 array of shape (number of rows, n_classes)
         """
+        own = self.voters()
+        if "voters" not in self._kept:
+            self._kept["voters"] = take_trees(self.trees(setting), own)
         everyone = np.ones((1, X.shape[0]), dtype=bool)
-        n_own = int(np.clip(n_voters - self.start, 0, self.stop - self.start))
-        rows = np.repeat(row_mask(everyone), n_own, axis=0)
+        rows = np.repeat(row_mask(everyone), len(own), axis=0)
         columns, how = kernels.columns.Columns(X), (setting.labels.n_classes, probability)
-        return kernels.votes.vote(columns, self.trees(setting), rows, *how)
+        return kernels.votes.vote(columns, self._kept["voters"], rows, *how)
 
     def pick_own(
         self,
@@ -240,6 +238,16 @@ class TreeSetting(Setting):
             has_order=is_large and not (problem.is_sparse or has_ranks),
             has_few_in_bags=problem.is_sparse and has_few,
         )
+
+
+def take_trees(trees: "kernels.grow.Trees", numbers: NDArray[np.integer]) -> "kernels.grow.Trees":
+    """Return some of the trees, by their numbers."""
+    starts, sizes = trees.offsets[numbers], np.diff(trees.offsets)[numbers]
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    nodes = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
+    names = ("feature", "threshold", "left", "leaf", "impure")
+    parts: dict[str, Any] = {name: getattr(trees, name)[nodes] for name in names}
+    return trees._replace(offsets=offsets, **parts)
 
 
 def sort_rows(X: NDArray[np.floating]) -> NDArray[np.int32]:

@@ -281,11 +281,9 @@ def cast_votes(
     return block.vote(setting, probability, rows)
 
 
-def vote_on(
-    block: Block, setting: Any, probability: bool, X: Any, n_voters: int
-) -> NDArray[np.int64]:
+def vote_on(block: Block, setting: Any, probability: bool, X: Any) -> NDArray[np.int64]:
     """Let members vote on rows that the committee does not hold."""
-    return block.vote_on(setting, probability, X, n_voters)
+    return block.vote_on(setting, probability, X)
 
 
 def co_train(
@@ -312,8 +310,8 @@ def label_others(
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Let members vote on the rows that the problem does not hold, in one pass.
 
-    As many vote on each row as on those that it holds, of which a row is out of the bag of 1 in e
-    members: they are the first ones.
+    As many vote on each row as on those that it holds, of which each is out of the bag of 1 in e
+    members.
 
     Parameters
     ----------
@@ -336,16 +334,19 @@ def label_others(
     whole = problem.whole
     assert whole is not None
 
-    n_voters = math.ceil(committee.n_members / math.e)
+    is_held = np.zeros(len(whole.rows), dtype=bool)
+    is_held[whole.held] = True
 
     def go_through() -> dict[str, NDArray[Any]]:
         label = np.empty(len(whole.rows), dtype=np.int32)
         confidence = np.empty(len(whole.rows))
         for start, rows in whole.rows.blocks("votes", whole.rows.many_rows):
-            X = csc_array(rows) if issparse(rows) else np.asfortranarray(rows)
-            votes: Any = sum(committee.map_here(vote_on, blocks, *how, X, n_voters))
-            own = slice(start, start + len(votes))
-            label[own], confidence[own] = settle(votes, factors)
+            others = np.flatnonzero(~is_held[start : start + rows.shape[0]])
+            if len(others):
+                X = rows[others]
+                X = csc_array(X) if issparse(X) else np.asfortranarray(X)
+                votes: Any = sum(committee.map(vote_on, blocks, *how, X))
+                label[start + others], confidence[start + others] = settle(votes, factors)
         return {"label": label, "confidence": confidence}
 
     picks = [(block.start, block.stop, block.picks, block.pick_labels) for block in blocks]
