@@ -26,6 +26,7 @@ TESTS = [
     "filters/test_cls.py",
     "ensembles/test_enscls.py",
     "filters/test_graph_filters.py",
+    "math/test_information.py",
     "learners/test_nnge.py",
     "ensembles/test_pct_forest.py",
     "learners/test_rasco.py",
