@@ -128,7 +128,7 @@ def main() -> None:
             ranker = Consensus(random_state=0).fit(X, y)
 
             def assess() -> Any:
-                found = ranker.assess(X, y, n_resamples=20)
+                found = ranker.assess(X, y)
                 return np.column_stack([found.p_values, found.selection_probability])
 
             what = f"assessment of a consensus of {X.shape[0]:,} x {X.shape[1]:,}"

@@ -432,10 +432,9 @@ def test_a_pickled_block_travels_light(data):
     block.vote(setting, True)
     block = block.with_picks(rows, np.ones_like(rows))
     votes = block.vote(setting, True)
-    assert block._kept.keys() == {"members"}
-    assert setting.plans.keys() == {(0, 5)}
+    assert setting.plans.keys() == setting.grown.keys() == {(0, 5)}
     arrived, arrived_setting = pickle.loads(pickle.dumps((block, setting)))
-    assert arrived._kept == arrived_setting.plans == {}
+    assert arrived_setting.plans == arrived_setting.grown == {}
     assert_array_equal(arrived.vote(arrived_setting, True), votes)
 
 

@@ -211,6 +211,15 @@ def test_assessments_move_data_once(name, client, way):
     received.check(X.nbytes, way)
 
 
+def test_assessments_of_many_rows_have_the_same_bits(client):
+    """Twins are tried on 2,000 unlabelled rows, in the components of all."""
+    X, y = big_case(n=2600, p=30)
+    ranker = ASSESSED["consensus"].fit(X, y)
+    expected = ranker.assess(X, y, **HOW)
+    with on_dask(client):
+        same_assessment(ranker.assess(X, y, **HOW), expected)
+
+
 @pytest.mark.parametrize("rule", ["shadow", "stability", "knockoff"])
 def test_rules_decide_alike_on_a_cluster(rule, client):
     rng = np.random.default_rng(0)

@@ -1,12 +1,13 @@
 """What committee members of any kind share: what they are dealt, and the rows they are handed.
 
-A `Setting` is what all members of a committee share, a block a range of members. What a block has
-worked out stays with it while it stays in this process; to another one it travels as its range and
-the rows it was handed (`picks`), and works the rest out again. What its members were dealt stays
-with the setting, which stays where it has arrived.
+A `Setting` is what all members of a committee share, a block a range of members. A block travels as
+its range and the rows it was handed (`picks`). What its members were dealt, and the members as they
+were grown last, stay with the setting, which stays where it has arrived; elsewhere they are worked
+out again.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -48,13 +49,6 @@ class BaseBlock:
     stop: int
     picks: NDArray[np.int32]
     pick_labels: NDArray[np.int32]
-    _kept: dict[str, Any] = field(default_factory=dict, repr=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_kept": {}}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
 
     def with_picks(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> Self:
         """Return the block after its members were handed further rows (-1: none)."""
@@ -64,10 +58,24 @@ class BaseBlock:
             self,
             picks=np.ascontiguousarray(np.concatenate([self.picks, rows], axis=1)),
             pick_labels=np.ascontiguousarray(np.concatenate([self.pick_labels, labels], axis=1)),
-            _kept={},
         )
 
-    def voters(self) -> NDArray[np.int64]:
+    def grown(self, setting: "Setting", grow: Callable[[], Any]) -> Any:
+        """Return the members on all rows that they have; the last ones stay with the setting.
+
+        So a worker that is asked again has them, though blocks travel without.
+        """
+        held = setting.grown.get((self.start, self.stop))
+        if held is not None and all(
+            np.array_equal(one, other)
+            for one, other in zip(held[:2], (self.picks, self.pick_labels), strict=True)
+        ):
+            return held[2]
+        members = grow()
+        setting.grown[self.start, self.stop] = self.picks, self.pick_labels, members
+        return members
+
+    def voting(self) -> NDArray[np.int64]:
         """Return which members, counted from the first of the block, vote on rows of no bag.
 
         They are 1 in e of the committee, as many as vote on a row that is dealt to bags.
@@ -117,8 +125,11 @@ class Setting:
     # what the members of each block were dealt, as far as it was asked for here
     plans: dict[tuple[int, int], Dealt] = field(default_factory=dict, init=False, repr=False)
 
+    # the last members of each block, with the rows that they were handed
+    grown: dict[tuple[int, int], Any] = field(default_factory=dict, init=False, repr=False)
+
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "plans": {}}
+        return {**self.__dict__, "plans": {}, "grown": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -42,9 +42,8 @@ class EstimatorBlock(BaseBlock):
 
     def members(self, setting: "EstimatorSetting") -> list[Member]:
         """Return the members, fitted on all rows they have."""
-        if "members" not in self._kept:
-            self._kept["members"] = [self._fit(setting, i) for i in range(self.stop - self.start)]
-        return self._kept["members"]
+        numbers = range(self.stop - self.start)
+        return self.grown(setting, lambda: [self._fit(setting, i) for i in numbers])
 
     def _fit(self, setting: "EstimatorSetting", i: int) -> Member:
         subspaces, weights, _ = self.plan(setting)
@@ -76,16 +75,10 @@ class EstimatorBlock(BaseBlock):
             votes[own] += member.cast(X, votes.shape[1], probability)
         return votes
 
-    @one_openmp_thread()
-    def vote_on(self, setting: "EstimatorSetting", probability: bool, X: Any) -> NDArray[np.int64]:
-        """Return the summed votes of `voters` on other rows, as of `TreeBlock.vote_on`."""
-        other = replace(setting, X=X.tocsr() if issparse(X) and setting.draws_at_nodes else X)
-        votes = np.zeros((X.shape[0], setting.labels.n_classes), dtype=np.int64)
-        every = np.arange(X.shape[0])
+    def voters(self, setting: "EstimatorSetting") -> "EstimatorVoters":
+        """Return the members that vote on rows of no bag."""
         members = self.members(setting)
-        for member in (members[number] for number in self.voters()):
-            votes += member.cast(other.take(every, member.columns), votes.shape[1], probability)
-        return votes
+        return EstimatorVoters([members[number] for number in self.voting()])
 
     @one_openmp_thread()
     def pick_own(
@@ -151,6 +144,23 @@ class EstimatorBlock(BaseBlock):
             agreement,
             dealt.count_draws(setting.n_features),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorVoters:
+    """Estimators that vote on rows that no member was dealt."""
+
+    members: list[Member]
+
+    @one_openmp_thread()
+    def vote(self, setting: "EstimatorSetting", probability: bool, X: Any) -> NDArray[np.int64]:
+        """Return the summed votes on other rows, as of `TreeVoters.vote`."""
+        other = replace(setting, X=X.tocsr() if issparse(X) and setting.draws_at_nodes else X)
+        votes = np.zeros((X.shape[0], setting.labels.n_classes), dtype=np.int64)
+        every = np.arange(X.shape[0])
+        for member in self.members:
+            votes += member.cast(other.take(every, member.columns), votes.shape[1], probability)
+        return votes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -11,7 +11,7 @@ from scipy.sparse import csc_array, csr_array
 from semisift import kernels
 from semisift._committee.blocks import BaseBlock, Importance, Setting
 from semisift._committee.engine import Committee
-from semisift._committee.estimators import EstimatorBlock, EstimatorSetting
+from semisift._committee.estimators import EstimatorBlock, EstimatorSetting, EstimatorVoters
 from semisift._problem import Problem
 from semisift.math.blocks import blocks
 from semisift.math.masks import row_mask
@@ -30,24 +30,25 @@ class TreeBlock(BaseBlock):
 
     def trees(self, setting: "TreeSetting") -> "kernels.grow.Trees":
         """Return the members' trees on all rows they have."""
-        if "trees" not in self._kept:
-            subspaces, weights, _ = self.plan(setting)
-            columns, codes, labelled, picks = setting.in_bags(self.picks)
-            bags: Any = labelled, weights, picks, self.pick_labels, subspaces
-            self._kept["trees"] = kernels.grow.grow(
-                columns,
-                codes,
-                setting.labels.n_classes,
-                *bags,
-                codes=setting.ranks,
-                order=setting.order,
-                spread=setting.spread,
-                max_depth=setting.max_depth,
-                seed=setting.seed,
-                start=self.start,
-                node_features=setting.n_drawn,
-            )
-        return self._kept["trees"]
+        return self.grown(setting, lambda: self._grow(setting))
+
+    def _grow(self, setting: "TreeSetting") -> "kernels.grow.Trees":
+        subspaces, weights, _ = self.plan(setting)
+        columns, codes, labelled, picks = setting.in_bags(self.picks)
+        bags: Any = labelled, weights, picks, self.pick_labels, subspaces
+        return kernels.grow.grow(
+            columns,
+            codes,
+            setting.labels.n_classes,
+            *bags,
+            codes=setting.ranks,
+            order=setting.order,
+            spread=setting.spread,
+            max_depth=setting.max_depth,
+            seed=setting.seed,
+            start=self.start,
+            node_features=setting.n_drawn,
+        )
 
     def vote(
         self, setting: "TreeSetting", probability: bool, rows: NDArray[np.uint64] | None = None
@@ -61,26 +62,9 @@ class TreeBlock(BaseBlock):
         how = setting.labels.n_classes, probability
         return kernels.votes.vote(setting.columns, self.trees(setting), voted, *how)
 
-    def vote_on(self, setting: "TreeSetting", probability: bool, X: Any) -> NDArray[np.int64]:
-        """Return the summed votes of `voters` on rows that are not those of the setting.
-
-        Parameters
-        ----------
-        setting : TreeSetting
-        probability : bool
-        X : Fortran-ordered array or csc_array
-
-        Returns
-        -------
-        int64 array of shape (number of rows, n_classes)
-        """
-        own = self.voters()
-        if "voters" not in self._kept:
-            self._kept["voters"] = take_trees(self.trees(setting), own)
-        everyone = np.ones((1, X.shape[0]), dtype=bool)
-        rows = np.repeat(row_mask(everyone), len(own), axis=0)
-        columns, how = kernels.columns.Columns(X), (setting.labels.n_classes, probability)
-        return kernels.votes.vote(columns, self._kept["voters"], rows, *how)
+    def voters(self, setting: "TreeSetting") -> "TreeVoters":
+        """Return the members that vote on rows of no bag."""
+        return TreeVoters(take_trees(self.trees(setting), self.voting()))
 
     def pick_own(
         self,
@@ -129,6 +113,31 @@ class TreeBlock(BaseBlock):
             setting.columns, *members, labels, unlabelled, weights, **options
         )
         return Importance(*lost, dealt.count_draws(setting.n_features))
+
+
+@dataclass(frozen=True, eq=False)
+class TreeVoters:
+    """Trees that vote on rows that no member was dealt."""
+
+    trees: "kernels.grow.Trees"
+
+    def vote(self, setting: "TreeSetting", probability: bool, X: Any) -> NDArray[np.int64]:
+        """Return the summed votes on other rows than those of the setting.
+
+        Parameters
+        ----------
+        setting : TreeSetting
+        probability : bool
+        X : Fortran-ordered array or csc_array
+
+        Returns
+        -------
+        int64 array of shape (number of rows, n_classes)
+        """
+        everyone = np.ones((1, X.shape[0]), dtype=bool)
+        rows = np.repeat(row_mask(everyone), len(self.trees.offsets) - 1, axis=0)
+        columns, how = kernels.columns.Columns(X), (setting.labels.n_classes, probability)
+        return kernels.votes.vote(columns, self.trees, rows, *how)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -260,6 +269,7 @@ def sort_rows(X: NDArray[np.floating]) -> NDArray[np.int32]:
 
 
 Block = TreeBlock | EstimatorBlock
+Voters = TreeVoters | EstimatorVoters
 
 
 def build_setting(

@@ -18,7 +18,7 @@ from scipy.sparse import csc_array, issparse
 from semisift._base import FeatureRanker
 from semisift._committee.blocks import Importance, count_quotas
 from semisift._committee.engine import Committee, features_to_draw
-from semisift._committee.members import Block, build_setting, new_blocks
+from semisift._committee.members import Block, Voters, build_setting, new_blocks
 from semisift._labels import class_prior
 from semisift._problem import Problem
 from semisift._sklearn import HasMethods, Interval, StrOptions, at_least
@@ -246,7 +246,9 @@ class SSFI(CommitteeMixin, FeatureRanker):
             label[unlabelled], confidence[unlabelled] = verdict
             by_label = row_mask(label == np.arange(labels.n_classes)[:, None])
             options = {"net": reading.net, "sampled": self.permutation == "sampled"}
-            parts = [*committee.map(measure, blocks, setting, by_label, confidence, options)]
+            how_measured = by_label, confidence, options, problem.whole is not None
+            measured = committee.map(measure_and_keep, blocks, setting, *how_measured)
+            parts, voters = zip(*measured, strict=True)
             never_voted = row_mask(label < 0)
             if never_voted.any():
                 votes = sum(committee.map(cast_votes, blocks, *how, never_voted))
@@ -256,9 +258,8 @@ class SSFI(CommitteeMixin, FeatureRanker):
                 label[label < 0] = labels.counts.argmax()
             if problem.whole is not None:
                 factors = class_factors(votes[unlabelled], **scaled)
-                label, confidence = label_others(
-                    problem, committee, blocks, how, factors, (label, confidence)
-                )
+                known = label, confidence
+                label, confidence = label_others(problem, committee, voters, how, factors, known)
             for _ in steps:  # to the end of the bar, also where the rounds stopped early
                 pass
 
@@ -281,9 +282,17 @@ def cast_votes(
     return block.vote(setting, probability, rows)
 
 
-def vote_on(block: Block, setting: Any, probability: bool, X: Any) -> NDArray[np.int64]:
+def vote_on(voters: Voters, setting: Any, probability: bool, X: Any) -> NDArray[np.int64]:
     """Let members vote on rows that the committee does not hold."""
-    return block.vote_on(setting, probability, X)
+    return voters.vote(setting, probability, X)
+
+
+def measure_and_keep(
+    block: Block, setting: Any, labels: Any, weights: Any, options: Any, keeps_voters: bool
+) -> tuple[Importance, Voters | None]:
+    """Return what the members lose, and those that are to vote on further rows."""
+    lost = measure(block, setting, labels, weights, options)
+    return lost, block.voters(setting) if keeps_voters else None
 
 
 def co_train(
@@ -303,7 +312,7 @@ def co_train(
 def label_others(
     problem: Problem,
     committee: Committee,
-    blocks: Sequence[Block],
+    voters: Sequence[Voters],
     how: tuple[Any, bool],
     factors: NDArray[np.float64] | None,
     known: tuple[NDArray[np.int32], NDArray[np.float64]],
@@ -318,7 +327,7 @@ def label_others(
     problem : Problem
         One that knows all rows.
     committee : Committee
-    blocks : sequence of Block
+    voters : sequence of Voters
     how : (Setting, bool)
     factors : float array of shape (n_classes,) or None
         What the votes of each class are scaled by.
@@ -337,6 +346,11 @@ def label_others(
     is_held = np.zeros(len(whole.rows), dtype=bool)
     is_held[whole.held] = True
 
+    def vote(X: Any) -> Any:
+        if committee.is_remote:  # to send the rows would take longer
+            return sum(vote_on(each, *how, X) for each in voters)
+        return sum(committee.map(vote_on, voters, *how, X))
+
     def go_through() -> dict[str, NDArray[Any]]:
         label = np.empty(len(whole.rows), dtype=np.int32)
         confidence = np.empty(len(whole.rows))
@@ -345,19 +359,17 @@ def label_others(
             if len(others):
                 X = rows[others]
                 X = csc_array(X) if issparse(X) else np.asfortranarray(X)
-                votes: Any = sum(committee.map(vote_on, blocks, *how, X))
-                label[start + others], confidence[start + others] = settle(votes, factors)
+                label[start + others], confidence[start + others] = settle(vote(X), factors)
         return {"label": label, "confidence": confidence}
 
-    picks = [(block.start, block.stop, block.picks, block.pick_labels) for block in blocks]
-    about = joblib.hash([problem.fingerprint, picks, how[1], factors, how[0].n_drawn])
+    about = joblib.hash([problem.fingerprint, voters, how[1], factors])
     made = whole.rows.once("votes", about, go_through)
     label, confidence = made["label"].copy(), made["confidence"].copy()
     label[whole.held], confidence[whole.held] = known
     return label, confidence
 
 
-def mean_agreement(parts: list[Importance]) -> float:
+def mean_agreement(parts: Sequence[Importance]) -> float:
     """Return the members' mean agreement with the vote; NaN where there was nothing to vote on."""
     agreement = np.concatenate([part.agreement for part in parts])
     agreement = agreement[~np.isnan(agreement)]

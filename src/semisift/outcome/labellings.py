@@ -31,7 +31,7 @@ from semisift._problem import Problem
 from semisift.outcome.decisions import decide
 from semisift.outcome.samples import exchanged_rows, shuffled_labels, take_rows
 from semisift.outcome.scoring import ALPHA, LABEL_STREAM, Scorer, repeat, seeds_of
-from semisift.transduction.components import components
+from semisift.transduction.components import components, make_components
 from semisift.transduction.twins import beaten_by_twins, n_together
 
 # How many of the highest scores the test of the whole ranking looks at, besides the highest.
@@ -157,7 +157,7 @@ def try_together(
     seeds: list[int], problem: Problem, prior: NDArray[np.float64] | None
 ) -> NDArray[np.bool_]:
     """Tell which columns the best twin reaches in some trials, of shape (n_trials, 2, p)."""
-    components(problem)  # of all rows, of which a part has its own
+    make_components(problem)  # of all rows, of which a part has its own
     rows = problem.some_rows(MOST_TRIED)
     if len(rows) < problem.n_rows:
         problem = take_rows(problem, rows, problem.seed)

@@ -15,7 +15,7 @@ from semisift._warnings import quiet
 from semisift._workers import Workers
 from semisift.math.redundancy import put_copies_last
 from semisift.outcome.samples import half_of_rows, take_rows
-from semisift.transduction.components import components, scaled_rows
+from semisift.transduction.components import make_components
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -161,8 +161,7 @@ def rank_half(seed: int, problem: Problem, scorer: Scorer, n_best: int | None) -
     scorer = scorer.fresh()
     ranker = scorer.ranker
     if ranker._labeller() is not None:  # halves have their part of what was made of all rows
-        scaled_rows(problem)
-        components(problem)
+        make_components(problem)
     rows = half_of_rows(problem, seed)
     if scorer.graph is not None:
         ranker.graph = scorer.graph[rows][:, rows]

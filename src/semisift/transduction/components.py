@@ -150,6 +150,12 @@ def components(problem: Problem) -> Floats:
     return made
 
 
+def make_components(problem: Problem) -> None:
+    """Make all that `hand_down` takes a part of, also where the components were sent alone."""
+    scaled_rows(problem)
+    components(problem)
+
+
 def hand_down(problem: Problem, part: Problem, rows: Ints) -> None:
     """Let a problem of some of the rows have what was made of all of them, centred anew.
 
