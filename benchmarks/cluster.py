@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=2_000)
     parser.add_argument("--n-labelled", type=int, default=500)
     parser.add_argument("--dtype", choices=["float32", "float64"], default="float64")
-    parser.add_argument("--assessed", type=int, nargs=2, default=[4_000, 1_000])
+    parser.add_argument("--assessed", type=int, nargs=2, default=[4_000, 2_000])
     parser.add_argument("--only", choices=["ssfi", "assess"])
     parser.add_argument("--network", action="store_true", help="send data, do not share memory")
     parser.add_argument("--repeats", type=int, default=3)

@@ -305,9 +305,12 @@ def count_jobs(item):
     return joblib.effective_n_jobs(-1), Workers(-1).n_jobs, os.getpid()
 
 
-def test_a_task_that_kills_every_worker_is_told(client, monkeypatch):
+def test_a_task_that_kills_every_worker_is_told(monkeypatch):
     monkeypatch.setattr(_cluster, "MOST_LOST", 1)
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster) as client,
         on_dask(client),
         Workers(None) as workers,
         pytest.raises(WorkerLostError, match="died one after another"),

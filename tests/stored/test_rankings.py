@@ -153,8 +153,8 @@ def test_sparse_stores_give_the_bits_of_memory(ranker, store, tmp_path, stay_spa
     same(type(ranker)(**ranker.get_params()).fit(rows, y), plain)
 
 
-@pytest.mark.parametrize("ranker", ONE_PASS + SAMPLED[:2], ids=by_name)
-@pytest.mark.parametrize("n_chunk", [1, 64, 999, N_ROWS])
+@pytest.mark.parametrize("ranker", ONE_PASS[:1] + SAMPLED[:2], ids=by_name)
+@pytest.mark.parametrize("n_chunk", [23, 64, 999, N_ROWS])
 def test_chunks_do_not_matter(ranker, n_chunk, tmp_path):
     X, y, _ = case()
     plain = type(ranker)(**ranker.get_params()).fit(X, y)

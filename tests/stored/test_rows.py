@@ -119,8 +119,8 @@ def test_gaps_are_named_by_chunk_row_and_column(value, word, form):
     with pytest.raises(StoredRowsError) as caught:
         fit(parts(*map(form, pieces), is_sparse=form is csr_matrix), feature_names=names)
     said = str(caught.value)
-    assert said.startswith(f"Input X contains {word}.\nFound in chunk ")
-    assert "column 'gene11', row 417" in said
+    where = "chunk 4 (row 417 of cells), column 'gene11'"
+    assert said.startswith(f"Input X contains {word}.\nFound in {where}")
 
 
 def test_less_memory_than_a_block_or_chunk():
