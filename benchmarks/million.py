@@ -240,7 +240,7 @@ def main():
     maker.add_argument("--density", type=float, default=0.03)
     maker.add_argument("--classes", type=int, default=10)
     maker.add_argument("--markers", type=int, default=200)
-    maker.add_argument("--fold", type=float, default=10.0)
+    maker.add_argument("--fold", type=float, default=20.0)
     maker.add_argument("--seed", type=int, default=0)
     runner = commands.add_parser("run")
     runner.add_argument("file")

@@ -72,7 +72,8 @@ class Consensus(FeatureRanker):
         Size of the committees among the default rankers; "auto" is that of their papers.
     max_unlabelled : int or None, default=2000
         Rankers that label no rows work on so many unlabelled rows, drawn at random, where there are
-        more.
+        more. Those that do have a number of their own, and label all rows in a last pass.
+        Near-copies are looked for on at most 20,000 unlabelled rows.
     n_jobs : int, default=None
         Threads of the default rankers; the scores do not depend on it.
     redundancy_threshold : float, "auto" or None, default="auto"
