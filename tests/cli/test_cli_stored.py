@@ -246,7 +246,7 @@ main()
 
 @pytest.mark.kill
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for other processes")
-@IN_CHUNKS
+@pytest.mark.parametrize("form", ["csr.h5ad", "dense.zarr", "table.parquet"])
 def test_an_interrupted_pass_leaves_nothing_half_written(tmp_path, form):
     path, passes, target = write(tmp_path, form), tmp_path / "passes", tmp_path / "out"
     target.mkdir()
