@@ -165,7 +165,7 @@ def open_table(options):
     import anndata
 
     from semisift import StoredRows
-    from semisift.stored.sources import from_group
+    from semisift.stored.sources import from_group, of_file
 
     path = Path(options.file)
     if path.suffix == ".zarr":
@@ -178,7 +178,7 @@ def open_table(options):
         root = h5py.File(path, "r")
     obs, var = anndata.io.read_elem(root["obs"]), anndata.io.read_elem(root["var"])
     X = root["X"]
-    source = from_group(X, X.attrs["shape"], "csr", path.name, (str(path.resolve()),))
+    source = from_group(X, X.attrs["shape"], "csr", path.name, of_file(path))
     y = obs["label"].astype(object).where(obs["label"].notna(), None).to_numpy()
     rows = StoredRows(source, max_memory=options.max_memory, passes=options.passes)
     return rows, y, obs["truth"].to_numpy(), var["marker"].to_numpy()
@@ -191,11 +191,12 @@ def work(options):
     rows, y, truth, marker = open_table(options)
     began, cpu = time.perf_counter(), time.process_time()
     found = {"work": options.work, "shape": rows.shape, "in_memory": bool(rows.fits())}
+    sample = {"max_unlabelled": None} if options.all_rows else {}
     rankers = {
         "read": [],
         "variance+fisher": [semisift.VarianceScore(), semisift.FisherScore()],
-        "transductive": [semisift.TransductiveScore()],
-        "ssfi": [semisift.SSFI(n_jobs=options.n_jobs)],
+        "transductive": [semisift.TransductiveScore(**sample)],
+        "ssfi": [semisift.SSFI(n_jobs=options.n_jobs, **sample)],
         "consensus": [semisift.Consensus(n_jobs=options.n_jobs)],
     }[options.work]
     if not rankers:
@@ -223,6 +224,7 @@ def run(options):
     for name in WORK if options.work == "all" else [options.work]:
         command = [sys.executable, __file__, "run", options.file, "--work", name, "--here"]
         command += ["--n-jobs", str(options.n_jobs)]
+        command += ["--all-rows"] if options.all_rows else []
         for flag in ("max_memory", "passes"):
             if getattr(options, flag) is not None:
                 command += [f"--{flag.replace('_', '-')}", getattr(options, flag)]
@@ -248,6 +250,7 @@ def main():
     runner.add_argument("--max-memory", default=None)
     runner.add_argument("--passes", default=None)
     runner.add_argument("--n-jobs", type=int, default=1)
+    runner.add_argument("--all-rows", action="store_true", help="no sample; in memory only")
     runner.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     {"make": make, "run": run}[options.command](options)

@@ -281,7 +281,8 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         -------
         X_selected : {array, data frame, sparse matrix} of shape (n_samples, n_selected)
         """
-        if (stored := as_stored(X)) is not None:
+        # a memory map gives columns as any array does
+        if not isinstance(X, np.memmap) and (stored := as_stored(X)) is not None:
             return self._transform_stored(stored)
         check_structure(X)
         if names_of(X) is None or not hasattr(self, "feature_names_in_"):

@@ -245,6 +245,25 @@ def test_other_rows_do_not_take_the_passes_of_these(tmp_path):
         assert low.min() == (0 if file == one else 1)
 
 
+def test_passes_of_what_cannot_be_told_apart_are_refused(tmp_path):
+    dask = pytest.importorskip("dask.array")
+    with pytest.raises(ValueError, match="passes are kept for files alone"):
+        StoredRows(dask.from_array(X, chunks=100), passes=tmp_path)
+
+
+def test_rows_in_memory_have_no_limit(monkeypatch):
+    monkeypatch.setattr(stored_rows, "available_memory", lambda: 1)
+    assert StoredRows(X).fits()
+    assert len(list(StoredRows(csr_array(X)).blocks())) == 11
+
+
+def test_a_memory_map_is_reduced_as_an_array_is(tmp_path):
+    np.save(tmp_path / "X.npy", X.astype(np.int16))
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    ranker = FisherScore(n_features_to_select=4).fit(mapped, np.arange(700) % 3 - 1)
+    assert ranker.transform(mapped).dtype == np.int16
+
+
 def test_progress_is_told():
     told = []
     rows = StoredRows(X, progress=lambda *state: told.append(state))

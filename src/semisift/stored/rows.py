@@ -64,7 +64,7 @@ class StoredRows(KnowsNames):
         Names of the columns.
     passes : str or path, default=None
         Folder in which the results of finished passes over the rows are kept: a second start with
-        the same rows goes on from there.
+        the same rows goes on from there. For rows of a file, which is known by its size and time.
     progress : callable, default=None
         Called with the name of a pass, the rows that it has done and the number of rows.
     name : str, default="X"
@@ -115,6 +115,12 @@ class StoredRows(KnowsNames):
             )
         self.max_memory = None if max_memory is None else read_size(max_memory, "max_memory")
         self.passes = None if passes is None else Path(passes)
+        if passes is not None and found.fingerprint is None and not found.in_memory:
+            raise ValueError(
+                f"passes={str(passes)!r}: passes are kept for files alone, and nothing tells "
+                f"whether {name} holds the same rows in another process. Give the file, or leave "
+                "passes out."
+            )
         self.progress = progress
         self.block_rows = _height(self.shape[1])
         self._kept: dict[str, Any] = {}
@@ -137,7 +143,7 @@ class StoredRows(KnowsNames):
         """How many bytes of rows may be held."""
         if self.max_memory is not None:
             return self.max_memory
-        free = available_memory()
+        free = None if self.source.in_memory else available_memory()
         return 1 << 62 if free is None else int(SHARE_OF_MEMORY * free)
 
     @property
@@ -325,8 +331,7 @@ class StoredRows(KnowsNames):
     def load(self) -> Any:
         """Return all rows as an array or csr_array."""
         groups = [rows for _, rows in self._groups("reading", self.block_rows)]
-        whole = vstack(groups, format="csr") if self.is_sparse else np.concatenate(groups)
-        return whole
+        return vstack(groups, format="csr") if self.is_sparse else np.concatenate(groups)
 
     def columns(self, columns: Ints) -> Any:
         """Return some columns of all rows, in one pass."""

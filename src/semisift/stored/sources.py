@@ -39,6 +39,11 @@ class Source(ABC):
     dtype: np.dtype[Any]
     is_sparse: bool = False
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether the rows are in memory already."""
+        return False
+
     @abstractmethod
     def read(self, start: int, stop: int) -> Any:
         """Return the rows from `start` to `stop`, dense or in any sparse form."""
@@ -85,6 +90,11 @@ class ArraySource(Source):
         self.dtype = np.dtype(array.dtype)
         self._fingerprint = fingerprint
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether this is an array of numpy that no file is mapped to."""
+        return isinstance(self.array, np.ndarray) and not isinstance(self.array, np.memmap)
+
     def read(self, start: int, stop: int) -> Any:
         """Return rows as a dense array."""
         return np.asarray(self.array[start:stop])
@@ -110,6 +120,7 @@ class SparseSource(Source):
     """Sparse rows in memory."""
 
     is_sparse = True
+    in_memory = True
 
     def __init__(self, matrix: Any, name: str = "X") -> None:
         self.matrix = matrix.tocsr()
@@ -432,5 +443,4 @@ def _from_dask(X: Any, name: str) -> Source | None:
         lambda number: parts[number].compute(),
         is_sparse=is_sparse,
         name=name,
-        fingerprint=("dask", str(X.name), X.shape),
     )
