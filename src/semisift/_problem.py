@@ -1,7 +1,6 @@
 """Problem: all that a method scores from, validated once and shared."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -9,34 +8,34 @@ from typing import Any
 import joblib
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, issparse
+from scipy.sparse import csc_array, issparse
 from sklearn import get_config
 
+from semisift._clean import (
+    clean_dense,
+    clean_sparse,
+    clean_taken,
+    parts_of,
+    refuse_non_finite,
+)
 from semisift._labels import Labels, Pairs, pairs_from_labels, parse_labels, parse_pairs
 from semisift._warnings import warn
 from semisift.exceptions import GraphWarning
 from semisift.math.blocks import blocks
-from semisift.math.columns import column_moments, extremes, power_of_two, some_rows, spans
+from semisift.math.columns import column_moments, power_of_two, some_rows, spans
 from semisift.math.given_graph import given_graph
 from semisift.math.graph import Graph, GraphOptions, cure, neighbour_graph
 from semisift.math.neighbours import distinct_rows
 from semisift.math.streams import stream_words
-from semisift.math.structure import check_structure
-from semisift.stored.rows import StoredRows, float_type
+from semisift.stored.rows import StoredRows
 from semisift.stored.statistics import column_statistics
 
 # Columns are worked on in blocks of about this many values, 1 MB as float64: more would leave the
 # processor's cache.
 BLOCK_VALUES = 1 << 17
 
-# Rows that are copied at once where values are brought from row after row to column after column:
-# all at once took 1.0 s for 20,000 x 2,000, and so it takes 0.15 s.
-ROWS_AT_ONCE = 128
-
 # What takes at most this share of the memory of X is sent along with it.
 SMALL_SHARE = 1 / 20
-
-MOST_COLUMNS_NAMED = 5
 
 # Separates the draw of unlabelled rows from the draws a method makes with the same seed.
 ROW_STREAM = 0x726F77
@@ -131,9 +130,9 @@ class Problem:
         Problem
         """
         names = None if feature_names is None else np.asarray(feature_names, dtype=object)
-        clean = _clean_sparse(X) if issparse(X) else _clean_dense(np.asarray(X), names)
+        clean = clean_sparse(X) if issparse(X) else clean_dense(np.asarray(X), names)
         if not get_config()["assume_finite"]:
-            _refuse_non_finite(clean, names)
+            refuse_non_finite(clean, names)
         labels = parse_labels(y, clean.shape[0])
         has_pairs = must_link is not None or cannot_link is not None
         given = parse_pairs(must_link, cannot_link, labels) if has_pairs else None
@@ -178,8 +177,8 @@ class Problem:
             held = np.union1d(held, np.concatenate([*pairs.must_link, *pairs.cannot_link, held]))
             moved = [np.searchsorted(held, each) for each in (pairs.must_link, pairs.cannot_link)]
             given = Pairs(*(each.astype(np.int32) for each in moved))
-        taken = rows.once("sample", joblib.hash(held), lambda: _parts(rows.take(held)))
-        X = _clean_taken(taken, (len(held), rows.shape[1]))
+        taken = rows.once("sample", joblib.hash(held), lambda: parts_of(rows.take(held)))
+        X = clean_taken(taken, (len(held), rows.shape[1]))
         some = Labels(labels.codes[held], labels.classes)
         whole = Whole(rows, labels, held)
         return cls(X, some, seed, rows.feature_names, given, whole=whole, numbers=held)
@@ -209,7 +208,7 @@ class Problem:
         """Return the problem of some rows, ascending, which have all the classes among them."""
         if len(rows) == self.n_rows:
             return self
-        X = _clean_sparse(self.X[rows]) if self.is_sparse else some_rows(self.X, rows)
+        X = clean_sparse(self.X[rows]) if self.is_sparse else some_rows(self.X, rows)
         labels = Labels(self.labels.codes[rows], self.labels.classes)
         source = None if self.graph_source is None else self.graph_source.part(rows)
         numbers = rows if self.numbers is None else self.numbers[rows]
@@ -425,160 +424,3 @@ def _sparse_spread(X: csc_array) -> NDArray[np.float64]:
     squares = np.bincount(column, (scaled - mean[column]) ** 2, n_columns)
     squares = squares + (n_rows - filled) * mean**2
     return np.sqrt(squares / n_rows) * unit
-
-
-def _clean_dense(X: NDArray[Any], names: NDArray[Any] | None) -> NDArray[np.floating]:
-    if X.dtype.kind in "OUST":
-        _refuse_non_numbers(X, names)
-    with np.errstate(over="ignore"):  # what does not fit becomes infinite and is reported below
-        clean = _by_column(X, float_type(X.dtype)).view()
-    clean.flags.writeable = False
-    return clean
-
-
-def _by_column(X: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[np.floating]:
-    """Return a Fortran-ordered array of that type, copied only if need be."""
-    if X.flags.f_contiguous or X.dtype.kind == "O":
-        return np.asarray(X, dtype=dtype, order="F")
-    clean = np.empty(X.shape, dtype=dtype, order="F")
-    for start in range(0, len(X), ROWS_AT_ONCE):
-        clean[start : start + ROWS_AT_ONCE] = X[start : start + ROWS_AT_ONCE]
-    return clean
-
-
-def _clean_sparse(X: Any) -> csc_array:
-    X = X.tocsc()
-    X = X.astype(float_type(X.dtype), copy=False)
-    if not X.has_canonical_format or np.count_nonzero(X.data) < X.nnz:
-        X = X.copy()
-        X.sum_duplicates()
-        X.eliminate_zeros()
-    parts = [part.view() for part in (X.data, *map(_narrow_index, (X.indices, X.indptr)))]
-    for part in parts:
-        part.flags.writeable = False
-    return csc_array(tuple(parts), shape=X.shape)
-
-
-def _parts(X: Any) -> dict[str, NDArray[Any]]:
-    """Return the arrays of which rows consist."""
-    if issparse(X):
-        return {name: getattr(X, name) for name in ("data", "indices", "indptr")}
-    return {"values": X}
-
-
-def _clean_taken(parts: dict[str, NDArray[Any]], shape: tuple[int, int]) -> Any:
-    """Return rows of these parts as a problem holds them."""
-    if "values" in parts:
-        return _clean_dense(parts["values"], None)
-    return _clean_sparse(csr_array((parts["data"], parts["indices"], parts["indptr"]), shape))
-
-
-def _narrow_index(index: NDArray[np.integer]) -> NDArray[np.integer]:
-    fits = len(index) == 0 or index.max() <= np.iinfo(np.int32).max
-    return index.astype(np.int32, copy=False) if fits else index
-
-
-def _refuse_non_numbers(X: NDArray[Any], names: NDArray[Any] | None) -> None:
-    missing, large = [], []
-    for j, column in enumerate(X.T):
-        for value in column:
-            if value is None or type(value).__name__ == "NAType":
-                missing.append(j)
-                break
-            if isinstance(value, (str, bytes)):
-                raise ValueError(
-                    f"X must hold numbers: {_name_columns([j], names)} holds the text "
-                    f"{str(value)!r}. {_advise_on_text(value)}"
-                )
-            try:
-                float(value)
-            except OverflowError:
-                large.append(j)
-                break
-            except TypeError as error:
-                raise TypeError(
-                    f"X must hold numbers: {_name_columns([j], names)} holds {value!r}: {error}."
-                ) from error
-    _refuse_gaps(missing, large, np.dtype(np.float64), names)
-
-
-def _advise_on_text(value: str | bytes) -> str:
-    try:
-        float(value)
-    except ValueError:
-        return "Encode text, for example with sklearn.preprocessing.OrdinalEncoder."
-    return "Convert numbers that are stored as text, for example with X.astype(float)."
-
-
-def _refuse_non_finite(X: Any, names: NDArray[Any] | None) -> None:
-    with np.errstate(invalid="ignore"):
-        suspects = np.flatnonzero(~np.isfinite(extremes(X)).all(axis=0)).tolist()
-    is_missing = [np.isnan(X[:, [j]].data if issparse(X) else X[:, j]).any() for j in suspects]
-    missing = [j for j, found in zip(suspects, is_missing, strict=True) if found]
-    _refuse_gaps(missing, suspects, X.dtype, names)
-
-
-def _refuse_gaps(
-    missing: list[int], infinite: list[int], dtype: np.dtype[Any], names: NDArray[Any] | None
-) -> None:
-    if missing:
-        raise ValueError(
-            f"Input X contains NaN.\nFound in {_name_columns(missing, names)}. Fill the gaps, for "
-            "example with sklearn.impute.SimpleImputer, or leave out those rows or columns."
-        )
-    if infinite:
-        raise ValueError(
-            f"Input X contains infinity or a value too large for {dtype!r}.\n"
-            f"Found in {_name_columns(infinite, names)}."
-        )
-
-
-def _name_columns(columns: list[int], names: NDArray[Any] | None) -> str:
-    shown = [str(j) if names is None else repr(names[j]) for j in columns[:MOST_COLUMNS_NAMED]]
-    more = len(columns) - len(shown)
-    tail = f" and {more} more" if more else ""
-    return f"column{'s' if len(columns) > 1 else ''} {', '.join(shown)}{tail}"
-
-
-@contextmanager
-def refusing_too_large() -> Iterator[None]:
-    """Refuse whole numbers in X that no float holds, where scikit-learn converts it."""
-    try:
-        yield
-    except OverflowError as error:
-        raise ValueError(
-            "X must hold numbers that fit into float64: a whole number in it is larger than "
-            f"{np.finfo(np.float64).max:.1e}."
-        ) from error
-
-
-def refuse_lost_on_conversion(X: Any) -> None:
-    """Refuse what numpy would turn into numbers in silence, or into nonsense.
-
-    These are masked values, dates, damaged sparse matrices, what is larger than memory, and
-    containers of matrices.
-    """
-    check_structure(X)
-    library = type(X).__module__.partition(".")[0]
-    if library == "anndata":
-        raise TypeError(
-            f"X must be a matrix: got anndata's {type(X).__name__}. Give its matrix and labels, "
-            'as in fit(adata.X, adata.obs["cell_type"]), or read the file with semisift.read_table.'
-        )
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        raise ValueError(
-            f"X must not have masked values: {int(np.ma.count_masked(X))} found. Fill them first, "
-            "for example with X.filled(...)."
-        )
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        dates = [
-            str(name)
-            for name, dtype in zip(X.columns, X.dtypes, strict=True)
-            if getattr(dtype, "kind", "") in ("M", "m")
-            or getattr(dtype, "is_temporal", lambda: False)()
-        ]
-        if dates:
-            raise ValueError(
-                f"X must hold numbers: the columns {dates[:5]} hold dates or times. Leave them out "
-                "or convert them first."
-            )

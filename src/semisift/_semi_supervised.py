@@ -7,11 +7,12 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
+from semisift._clean import refuse_lost_on_conversion
 from semisift._docs import fill_slots
 from semisift._labels import describe_few, parse_labels
 from semisift._memory import in_words
 from semisift._named import names_of
-from semisift._problem import FEW_HELD, MOST_HELD, Problem, refuse_lost_on_conversion
+from semisift._problem import FEW_HELD, MOST_HELD, Problem
 from semisift._sklearn import WatchedMixin
 from semisift._warnings import warn
 from semisift.exceptions import NothingUnlabelledWarning, SampledRowsWarning, StoredRowsError

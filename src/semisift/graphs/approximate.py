@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from semisift._problem import refusing_too_large
+from semisift._clean import refusing_too_large
 from semisift._sklearn import Interval, at_least, fit_context
 
 # Squared distances beyond these are infinite or 0 in single precision.

@@ -5,8 +5,9 @@ from typing import Any, ClassVar, Literal
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from semisift._clean import refuse_lost_on_conversion
 from semisift._named import validate_again
-from semisift._problem import Problem, refuse_lost_on_conversion
+from semisift._problem import Problem
 from semisift._semi_supervised import SemiSupervisedMixin
 from semisift._sklearn import safe_indexing
 from semisift.learners.labelled_only import labelled_part

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from semisift._problem import refusing_too_large
+from semisift._clean import refusing_too_large
 from semisift._sklearn import Interval, fit_context
 from semisift.math.naive_bayes import (
     NaiveBayes,
