@@ -289,7 +289,7 @@ def test_less_memory_than_a_chunk(tmp_path, form, monkeypatch):
 def test_less_memory_than_a_block(tmp_path, form):
     path = write(tmp_path, form)
     options = reading(form, max_memory="5kB")
-    with pytest.raises(StoredRowsError, match=r"a block of 64 rows .*max_memory is 5 kB"):
+    with pytest.raises(StoredRowsError, match=r"a block of 64 rows .*may be used is 5 kB"):
         VarianceScore().fit(read_table(path, **options).X)
 
 

@@ -214,14 +214,14 @@ class StoredRows(KnowsNames):
         if self.usable < least:
             raise StoredRowsError(
                 f"a block of {min(height, len(self)):,} rows of {self.source.name} needs "
-                f"{in_words(int(least))} to be worked on, and max_memory is "
+                f"{in_words(int(least))} to be worked on, and the memory that may be used is "
                 f"{in_words(self.usable)}. Allow more memory."
             )
         chunk = max((b - a for a, b in _spans(self.source.bounds)), default=0)
         if chunk * row > self.usable:
             raise StoredRowsError(
                 f"a chunk of {self.source.name} has {chunk:,} rows, which take "
-                f"{in_words(int(chunk * row))}, and max_memory is {in_words(self.usable)}. Write "
+                f"{in_words(int(chunk * row))}, and {in_words(self.usable)} may be used. Write "
                 "it with smaller chunks, or allow more memory."
             )
         return height * max(1, int(most / (height * row)))
