@@ -85,12 +85,33 @@ def extremes(X: Any) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
     return kernels.columns.extremes(kernels.columns.Columns(columns))
 
 
-def spans(X: Any) -> Floats:
+def spans(X: Any, *, has_gaps: bool = False) -> Floats:
     """Return the difference between the largest and the smallest value of each column."""
-    low, high = extremes(X)
+    low, high = known_extremes(X) if has_gaps else extremes(X)
     with np.errstate(over="ignore"):
         span = np.asarray(high, dtype=np.float64) - np.asarray(low, dtype=np.float64)
     return np.minimum(span, np.finfo(np.float64).max)
+
+
+def known_extremes(X: NDArray[np.floating]) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Return the least and the largest value of each column besides gaps; 0 where all are gaps."""
+    found = np.empty((2, X.shape[1]), dtype=X.dtype)
+    for columns in blocks(X.shape[1], len(X)):
+        found[0, columns] = np.fmin.reduce(X[:, columns], axis=0)
+        found[1, columns] = np.fmax.reduce(X[:, columns], axis=0)
+    np.nan_to_num(found, copy=False, nan=0.0)
+    return found[0], found[1]
+
+
+def spread_of_known(X: NDArray[np.floating]) -> Floats:
+    """Return the standard deviation of the values of each column that are there."""
+    known = ~np.isnan(X)
+    n_known = np.maximum(known.sum(axis=0), 1)
+    unit = power_of_two(np.abs(X).max(axis=0, where=known, initial=0.0))
+    values = np.where(known, X / unit, 0.0)
+    means = values.sum(axis=0) / n_known
+    squares = np.where(known, values - means, 0.0) ** 2
+    return np.asarray(np.sqrt(squares.sum(axis=0) / n_known) * unit)
 
 
 def power_of_two(values: NDArray[np.floating]) -> Floats:
