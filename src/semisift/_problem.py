@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import joblib
@@ -23,7 +23,7 @@ from semisift._labels import Labels, Pairs, pairs_from_labels, parse_labels, par
 from semisift._warnings import warn
 from semisift.exceptions import GraphWarning
 from semisift.math.blocks import blocks
-from semisift.math.columns import column_moments, power_of_two, some_rows, spans, spread_of_known
+from semisift.math.columns import column_moments, power_of_two, some_rows, spans, spread_of_counted
 from semisift.math.given_graph import given_graph
 from semisift.math.graph import Graph, GraphOptions, cure, neighbour_graph
 from semisift.math.neighbours import distinct_rows
@@ -60,11 +60,14 @@ class Whole:
         Of all rows.
     held : int array
         The rows that the problem holds, ascending.
+    design : Design
+        Of all rows.
     """
 
     rows: StoredRows
     labels: Labels
     held: NDArray[np.int64]
+    design: Design = NOTHING
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +203,7 @@ class Problem:
         taken = rows.once("sample", joblib.hash(held), lambda: parts_of(rows.take(held)))
         X = clean_taken(taken, (len(held), rows.shape[1]))
         some = Labels(labels.codes[held], labels.classes)
-        whole = Whole(rows, labels, held)
+        whole = Whole(rows, labels, held, design)
         return cls(
             X,
             some,
@@ -266,7 +269,7 @@ class Problem:
         if whole is None:
             stored = StoredRows(self.X)
             stored.has_gaps = self.has_gaps
-            whole = Whole(stored, self.labels, np.arange(self.n_rows))
+            whole = Whole(stored, self.labels, np.arange(self.n_rows), self.design)
         return replace(self.part(rows), whole=replace(whole, held=whole.held[rows]))
 
     def with_labels(self, labels: Labels, given_pairs: Pairs | None, seed: int) -> "Problem":
@@ -330,15 +333,16 @@ class Problem:
 
     @cached_property
     def spread(self) -> NDArray[np.float64]:
-        """Standard deviation of each column over all rows.
+        """Standard deviation of each column over all rows, as often as they count.
 
         Dense and sparse X give the same bits: zeros are counted rather than added, and the other
         values are added one by one in row order.
         """
         spread = np.empty(self.n_features)
+        measure: Callable[[Any], NDArray[np.float64]]
         measure = _sparse_spread if self.is_sparse else _dense_spread
-        if self.has_gaps:
-            measure = spread_of_known
+        if self.has_gaps or self.design.weights is not None:
+            measure = partial(spread_of_counted, weights=self.design.weights)
         n_values = self.X.nnz if self.is_sparse else self.X.size
         for block in blocks(self.n_features, n_values // max(1, self.n_features), BLOCK_VALUES):
             spread[block] = measure(self.X[:, block])
