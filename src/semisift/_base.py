@@ -30,6 +30,7 @@ from semisift.math.structure import check_structure
 from semisift.outcome.mixin import RULES, CutoffMixin
 from semisift.outcome.shown import renderer
 from semisift.stored.rows import StoredRows, as_stored
+from semisift.transduction.one_class import find_rest, given_share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +85,11 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
     cutoff_ : ShadowCutoff, StabilityCutoff or KnockoffCutoff
         What the rule measured. With a rule only.
     classes_ : ndarray of shape (n_classes,)
-        The classes of the labelled rows, where there are any.
+        The classes of the labelled rows, where there are any; with one labelled class also the
+        rest, of which some unlabelled rows are taken to be (see docs/studies.md).
+    positive_share_ : float
+        The share of the labelled class among the unlabelled rows, where no other is labelled: as
+        given by `class_prior`, or estimated.
     n_features_in_ : int
         Number of columns seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -92,6 +97,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
     """
 
     takes_stored = True
+    takes_one_class = True
     labels_rows: ClassVar[bool] = False  # whether fit sets transduction_ and confidence_
     scores_are_places: ClassVar[bool] = False  # p, p - 1, ... instead of a measure
     most_picked: ClassVar[int] = 100  # one by one, where nobody asked for a number of columns
@@ -147,9 +153,21 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         n_own = self._n_tasks(problem)
         n_tasks = None if n_own is None else n_own + self._n_repetitions()
         with self._watched(X, y, n_tasks):
-            self._set_ranking(problem, self._score(problem))
+            known = self._find_rest(problem)
+            self._set_ranking(known, self._score(known))
             self._decide(replace(problem, whole=None) if problem.whole else problem)
         return self
+
+    def _find_rest(self, problem: Problem) -> Problem:
+        """Return the problem with a second class where one is labelled and two are needed."""
+        self.__dict__.pop("positive_share_", None)
+        if problem.labels.n_classes != 1 or self.labels_needed != "two_classes":
+            return problem
+        if problem.given_pairs:
+            return problem
+        share = given_share(getattr(self, "class_prior", None), problem.labels)
+        problem, self.positive_share_ = find_rest(problem, share)
+        return problem
 
     def _most_to_hold(self) -> int:
         needs_rows = self._rule is not None or self.redundancy_threshold is not None

@@ -160,6 +160,8 @@ class SemiSupervisedMixin(WatchedMixin):
         labels = problem.labels
         if problem.given_pairs:
             return  # they say what the labels would
+        if labels.n_classes == 1 and self.takes_one_class and len(labels.unlabelled) > 1:
+            return
         if self.labels_needed == "two_classes" and labels.n_classes < 2:
             raise ValueError(
                 f"{type(self).__name__} needs labelled rows of at least two classes; "

@@ -32,6 +32,7 @@ from semisift.outcome.decisions import decide
 from semisift.outcome.samples import exchanged_rows, shuffled_labels, take_rows
 from semisift.outcome.scoring import ALPHA, LABEL_STREAM, Scorer, repeat, seeds_of
 from semisift.transduction.components import components, make_components
+from semisift.transduction.one_class import given_share
 from semisift.transduction.twins import beaten_by_twins, n_together
 
 # How many of the highest scores the test of the whole ranking looks at, besides the highest.
@@ -111,7 +112,11 @@ def test_labels(
     seeds = seeds_of(steps, n, seed, LABEL_STREAM)
     if labeller is None:
         return try_labellings(scorer, problem, seeds)
-    prior = known_prior(labeller.class_prior, problem.labels)
+    if problem.labels.n_classes > 1:
+        prior = known_prior(labeller.class_prior, problem.labels)
+    else:
+        share = given_share(labeller.class_prior, problem.labels)
+        prior = None if share is None else np.array([share, 1 - share])
     return try_twins(problem.unweighted, seeds, prior, scorer.n_jobs)
 
 

@@ -121,6 +121,7 @@ class Scorer:
             copies = problem.n_features // self.n_features
             self.ranker.estimator.set_params(categorical=np.tile(self.mask, copies))
         with quiet():
+            problem = self.ranker._find_rest(problem)
             self.ranker._set_ranking(problem, self.ranker._score(problem))
 
 
