@@ -1,6 +1,7 @@
 """What GEO and gct files share: text with features in rows, and columns that describe samples."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,10 +23,7 @@ EMPTY = (*MISSING, "na")
 
 def split_line(line: str) -> list[str]:
     """Return the cells of a line, without the quotation marks around them."""
-    cells = (cell.strip() for cell in line.split(TAB))
-    return [
-        cell[1:-1] if cell[:1] == cell[-1:] == '"' and len(cell) > 1 else cell for cell in cells
-    ]
+    return [cell.strip().removeprefix('"').removesuffix('"') for cell in line.split(TAB)]
 
 
 def read_lines(text: str, width: int, first_line: int) -> pl.DataFrame:
@@ -82,7 +80,7 @@ def as_table(
     samples : sequence of str
         Names.
     about : mapping of name to sequence
-        What the file says of the samples.
+        What the file says of the samples; None where it says nothing.
     notes : tuple of str
         On what was read.
 
@@ -93,10 +91,8 @@ def as_table(
     heading, names = features
     samples, numbered = settle_names(samples, "sample", options)
     values.columns = samples
-    try:
+    with suppress(pl.exceptions.PolarsError):  # it is told later which cell holds no number
         values = values.cast(pl.Float64)
-    except pl.exceptions.PolarsError:
-        pass  # it is told later in which cell there is no number
     while heading in samples:
         heading += " "
     table = turn(
@@ -110,7 +106,9 @@ def as_table(
         options,
     )
     place = {name: i for i, name in enumerate(samples)}
-    rows = pl.DataFrame({name: pl.Series(cells, dtype=pl.String) for name, cells in about.items()})
+    rows = pl.DataFrame(
+        {name: pl.Series(cells, dtype=pl.String) for name, cells in about.items() if any(cells)}
+    )
     kept = [place[name] for name in table.row_names or ()]
     return replace(table, rows=rows[kept] if rows.width else rows)
 

@@ -107,6 +107,7 @@ def try_in_child(program: str, data: bytes) -> None:
         raise ValueError("its reader does not come to an end") from error
     if done.returncode:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
+        lines = [line for line in lines if not line.startswith("note:")]
         reason = re.sub(r"^[\w.]*(Error|Exception): ", "", lines[-1]) if lines else ""
         raise ValueError(reason or f"its reader ends with {done.returncode}")
 

@@ -7,6 +7,7 @@ are about, ``tissue: liver``: each key becomes a column.
 
 from pathlib import Path
 
+from semisift._words import count
 from semisift.io._expression import as_table, read_lines, split_line, write
 from semisift.io._shared import reading
 from semisift.io.limits import FileError, damaged, read_bytes
@@ -84,7 +85,8 @@ def _about_samples(head: str, samples: list[str]) -> dict[str, list[str | None]]
         name, *cells = split_line(line.removeprefix(SAMPLE))
         if len(cells) != len(samples):
             raise damaged(
-                f"line {number} says {name} of {len(cells)} samples; {len(samples)} follow"
+                f"line {number} gives {name} of {count(len(cells), 'sample')}, and there are "
+                f"{len(samples)}"
             )
         for i, cell in enumerate(cells):
             column, among, value = name, said, cell

@@ -141,14 +141,14 @@ class TableOptions:
     )
     matrix: str | None = _option(
         None,
-        "Which array of the file holds the values (npz, mat), which layer (h5ad, zarr), which sheet "
-        "(xlsx) or which genome (10x-h5).",
+        "Which array of the file holds the values (npz, mat), which layer (h5ad, zarr), sheet "
+        "(xlsx) or genome (10x-h5).",
         "NAME",
     )
     names_from: str | None = _option(
         None,
-        "Column that gives the features their names: of var (h5ad, zarr), id or name (10x, 10x-h5), "
-        "Description or another column of the file (gct).",
+        "Column with the names of the features: of var (h5ad, zarr), id or name (10x, 10x-h5), "
+        "Description or another one before the samples (gct).",
         "NAME",
     )
     append_unlabelled: bool = _option(

@@ -28,11 +28,12 @@ import fastexcel
 wanted = {wanted!r}
 try:
     book = fastexcel.read_excel(sys.stdin.buffer.read())
-    for name in book.sheet_names[:1] if wanted is None else [wanted]:
+    names = [name for name in book.sheet_names if wanted in (None, name)]
+    for name in names[:1]:
         book.load_sheet(name, header_row=None, dtypes="string")
 except Exception as error:
     sys.exit(str(error).partition(chr(10))[0])
-for name in book.sheet_names[1:] if wanted is None else []:
+for name in names[1:]:  # sheets of charts cannot be read
     try:
         book.load_sheet(name, header_row=None, dtypes="string")
     except Exception:
@@ -66,7 +67,7 @@ def read(path: Path, options: TableOptions) -> FileTable:
         fastexcel = import_extra("fastexcel", "excel")
         data = read_bytes(path)
         _check(data)
-        _child(data, options.matrix)
+        try_in_child(READ.format(wanted=options.matrix), data)
         book = fastexcel.read_excel(data)
         sheet, notes = _choose(book, options.matrix)
         text, numbers, first = _load(book, sheet)
@@ -119,15 +120,14 @@ def _check(data: bytes) -> None:
             raise ValueError(f"its part {part} is damaged")
 
 
-def _child(data: bytes, wanted: str | None) -> None:
-    try_in_child(READ.format(wanted=wanted), data)
-
-
 def _choose(book: Any, wanted: str | None) -> tuple[str, tuple[str, ...]]:
     """Return the name of the sheet to be read, and a note where it is one of several."""
     first, *others = book.sheet_names
+    if wanted in book.sheet_names:
+        return str(wanted), ()
     if wanted is not None:
-        return wanted, ()
+        problem = f"{said('matrix', wanted)}: there is no such sheet"
+        raise FileError(f"{problem}. There is {examples(book.sheet_names)}.")
     others = [name for name in others if _has_content(book, name)]
     if not others:
         return first, ()
@@ -148,10 +148,8 @@ def _load(book: Any, name: str) -> tuple[pl.DataFrame, pl.DataFrame, int]:
     what = f"a table of {sheet.height:,} rows and {sheet.width:,} columns"
     check_fits(BYTES_A_CELL * sheet.height * sheet.width, what)
     text = sheet.to_polars().with_columns(pl.all().str.strip_chars().replace("", None))
-    filled = (
-        text.select(pl.any_horizontal(pl.all().is_not_null())).to_series() if text.width else []
-    )
-    if not any(filled):
+    filled = text.select(pl.any_horizontal(pl.all().is_not_null(), False)).to_series()
+    if not filled.any():
         others = [each for each in book.sheet_names if each != name]
         way_out = f" Name another one by {said('matrix')}: {examples(others)}." if others else ""
         raise FileError(f"the sheet {quoted(name)} is empty.{way_out}")
