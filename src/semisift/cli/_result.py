@@ -17,7 +17,7 @@ from semisift._words import visible
 from semisift.cli import _outputs
 from semisift.cli._terminal import Terminal
 from semisift.cli.rank import RankRequest
-from semisift.io import Dataset, find_format, write
+from semisift.io import FORMATS, Dataset, find_format, write
 from semisift.outcome import Outcome
 from semisift.outcome.decisions import CELLS, HEADING
 from semisift.outcome.words import say_copies
@@ -114,9 +114,13 @@ def _form_differs(request: RankRequest, path: Path) -> str | None:
         target = find_format(path)
     except ValueError:
         target = ""
-    if target == form:
+    written = FORMATS[form].written
+    if target in (written or (form,)):
         return None
-    return f"the reduced table has the form of the input, which is {form}."
+    if not written:
+        return f"the reduced table has the form of the input, which is {form}."
+    endings = [FORMATS[each].endings[0] for each in written]
+    return f"{form} files are read, not written: the name must end in {' or '.join(endings)}."
 
 
 def write_outputs(result: Result, outputs: dict[str, Path]) -> None:

@@ -136,9 +136,9 @@ class RankRequest(FileRequest):
 def rank(**options: Any) -> None:
     """Rank the features of a table, best first.
 
-    TABLE is a file (csv, tsv, parquet, npz, mat, arff, svmlight, mtx, h5ad; text may be packed
-    with gzip) or a folder of zarr or 10x. A few labelled rows are enough; rows without a label are
-    not thrown away: they are what makes the methods semi-supervised.
+    TABLE is a file (csv, tsv, parquet, npz, mat, xlsx, geo, gct, arff, svmlight, mtx, 10x-h5,
+    h5ad; text may be packed with gzip) or a folder of zarr or 10x. A few labelled rows are enough;
+    rows without a label are not thrown away: they are what makes the methods semi-supervised.
 
     Without --method and without a rule in --top, the ranking is also assessed: twins of the
     features, with their rows exchanged, tell whether the labels matter and confirm features, and
