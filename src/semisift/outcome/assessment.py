@@ -36,7 +36,8 @@ class Assessment:
     ----------
     rank_interval : int array of shape (p, 2) or None
         Lowest and highest rank of each column, without the 5 % of the halves of the rows at either
-        end. In each half its own near-copies stand behind the others. None without resamples.
+        end. In each half its own near-copies stand behind the others. Columns of a group have the
+        rank of the group among all features. None without resamples.
     selection_probability : float array of shape (p,) or None
         In which share of them each column was among the best.
     stability : Stability or None
@@ -214,12 +215,16 @@ def _count_best(ranker: "FeatureRanker", test: LabellingsTest | None) -> int:
 
     Where that is none, they are half of those that are no near-copies, which always come last.
     """
-    n_best = 0
     copies = near_copies(ranker)
+    known = ranker._features
     if ranker.n_features_to_select is not None:
-        n_best = int(ranker.get_support().sum())
+        best = ranker.get_support()
     elif test is not None:
-        n_best = int(find_confirmed(test.decisions, copies).sum())
+        best = find_confirmed(test.decisions, copies)
+        best = best if known is None else known.complete(best, ranker.ranking_)
+    else:
+        best = np.zeros(ranker.n_features_in_, dtype=bool)
+    n_best = int(best.sum()) if known is None else len(np.unique(known.feature_of[best]))
     return n_best or min(N_SHOWN, max(1, int((~copies).sum()) // 2))
 
 
