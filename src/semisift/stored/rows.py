@@ -91,6 +91,7 @@ class StoredRows(KnowsNames):
     """
 
     ndim = 2
+    has_gaps = False  # which rows in memory may have
 
     def __init__(
         self,
@@ -253,7 +254,8 @@ class StoredRows(KnowsNames):
             raise StoredRowsError(f"{where}: {error}") from error
         if self._blank is not None:
             clean = blank_columns(clean, self._blank)
-        self._refuse_gaps(clean, start)
+        if not self.has_gaps:
+            self._refuse_gaps(clean, start)
         return clean
 
     def _unreadable(self, start: int, stop: int) -> str | None:
