@@ -187,8 +187,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
             self._decide(replace(problem, whole=None) if problem.whole else problem)
         return self
 
-    def _build_problem(self, X: Any, y: Any, **given: Any) -> Problem:
-        problem = super()._build_problem(X, y, **given)
+    def _exclude(self, problem: Problem) -> Problem:
         said = {name: getattr(self, name) for name in PARAMETERS}
         features = read_features(problem.feature_names, problem.n_features, **said)
         self.__dict__["_features"] = features

@@ -130,6 +130,14 @@ class Features:
         place[order] = np.arange(len(order))
         return _ranking(np.lexsort((score_ranking, place[self.feature_of])))
 
+    def deciding_weights(self, score_ranking: Ints) -> Floats:
+        """Return the weight that decides on the place of the feature of each column."""
+        assert self.weights is not None
+        expected = self._expected_places(score_ranking)
+        order = np.lexsort((score_ranking, expected))
+        deciding = order[np.unique(self.feature_of[order], return_index=True)[1]]
+        return np.asarray(self.weights[deciding][self.feature_of])
+
     def put_copies_last(
         self,
         X: Any,
@@ -218,7 +226,9 @@ def without(problem: Problem, excluded: Bools) -> Problem:
     whole = problem.whole
     if whole is not None:
         whole = replace(whole, rows=whole.rows.blanked(excluded))
-    return replace(problem, X=blank_columns(problem.X, excluded), whole=whole)
+    X = blank_columns(problem.X, excluded)
+    has_gaps = problem.has_gaps and bool(np.isnan(X).any())
+    return replace(problem, X=X, whole=whole, has_gaps=has_gaps)
 
 
 # --- reading the parameters -----------------------------------------------------------------------
