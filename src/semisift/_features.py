@@ -73,7 +73,7 @@ class Features:
     @cached_property
     def kept_features(self) -> Bools:
         """Which features are kept."""
-        return self._any(self.kept)
+        return self.has_any(self.kept)
 
     @property
     def n_kept(self) -> int:
@@ -90,7 +90,7 @@ class Features:
         first = np.unique(self.feature_of, return_index=True)[1]
         return [self.groups.get(code, str(columns[j])) for code, j in enumerate(first.tolist())]
 
-    def _any(self, which: Bools) -> Bools:
+    def has_any(self, which: Bools) -> Bools:
         """Return which features have any such column."""
         return np.asarray(np.bincount(self.feature_of, which) > 0)
 
@@ -121,8 +121,8 @@ class Features:
             (
                 by_score,
                 expected,
-                ~self._any(scored),
-                self._any(self.excluded),
+                ~self.has_any(scored),
+                self.has_any(self.excluded),
                 ~self.kept_features,
             )
         )
@@ -174,8 +174,8 @@ class Features:
             is_copy, stands_for = find_copies(X, walk, threshold, n_kept, n_sure)
         own, represented_by = np.zeros(len(ranking), dtype=bool), plain.copy()
         own[walk], represented_by[walk] = ~is_copy, stands_for
-        has_score = self._any(scored)
-        copies = has_score & ~self._any(own) & ~self.kept_features
+        has_score = self.has_any(scored)
+        copies = has_score & ~self.has_any(own) & ~self.kept_features
         of_copy = copies[self.feature_of]
         represented_by = np.where(of_copy & scored, represented_by, plain)
         behind = np.where(has_score | self.kept_features, copies, 2)[self.feature_of]
@@ -211,7 +211,7 @@ class Features:
 
     def n_picks(self, wanted: int, usable: Bools) -> int:
         """Return how many columns to pick one by one: the kept ones, and one of other features."""
-        others = int(self._any(usable & ~self.kept).sum())
+        others = int(self.has_any(usable & ~self.kept).sum())
         return int((self.kept & usable).sum()) + min(max(0, wanted - self.n_kept), others)
 
 

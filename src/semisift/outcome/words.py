@@ -147,9 +147,11 @@ def say_stability(found: "Assessment") -> str:
     alike = "mostly others"
     if stable.value >= PARTLY:
         alike = "much the same" if stable.value >= MUCH else "partly the same"
-    best, their = f"best {found.n_best:,} features are", "their"
-    if found.n_best == 1:
-        best, their = "best feature is", "its"
+    n_best = found.n_best - found.n_kept
+    besides = " besides those that are kept" if found.n_kept else ""
+    best, their = f"best {n_best:,} features{besides} are", "their"
+    if n_best == 1:
+        best, their = f"best feature{besides} is", "its"
         alike = alike.replace("others", "another one")
     text = (
         f"From one half of the rows to another the {best} {alike}: {their} stability is "
@@ -182,6 +184,7 @@ def say_selection(outcome: "Outcome") -> str:
 def say_known(outcome: "Outcome") -> list[str]:
     """Say what was known of features beforehand, and what that does to the ranking."""
     said = []
+    left_out = np.zeros(len(outcome), dtype=bool) if outcome.excluded is None else outcome.excluded
     if outcome.kept is not None:
         said.append(
             f"{_features(outcome.kept)} kept: first in the ranking and selected, whatever "
@@ -201,8 +204,8 @@ def say_known(outcome: "Outcome") -> list[str]:
         )
     if outcome.prior is not None:
         said.append(
-            f"{_features(outcome.prior != 1)} expected to matter more or less than others, which "
-            "moves places and leaves scores and decisions as they are."
+            f"{_features((outcome.prior != 1) & ~left_out)} expected to matter more or less than "
+            "others, which moves places and leaves scores and decisions as they are."
         )
     return said
 
