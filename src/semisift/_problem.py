@@ -288,6 +288,15 @@ class Problem:
             other.__dict__[name] = getattr(self, name)  # as a cached property does
         return other
 
+    @cached_property
+    def unweighted(self) -> "Problem":
+        """The problem in which rows count alike, without those that do not count."""
+        weights = self.design.weights
+        if weights is None:
+            return self
+        some = self.part(np.flatnonzero(weights > 0))
+        return replace(some, design=replace(some.design, weights=None), whole=None)
+
     def lean(self) -> "Problem":
         """Return the problem to send elsewhere, where most that was made from it is made again."""
         other = replace(self, whole=None)
