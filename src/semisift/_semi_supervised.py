@@ -90,8 +90,13 @@ class SemiSupervisedMixin(WatchedMixin):
             takes_gaps=self.takes_gaps or not get_config()["assume_finite"],
             **pairs,
         )
+        problem = self._exclude(problem)
         self._refuse_gaps(problem)
         return without_batches(problem)
+
+    def _exclude(self, problem: Problem) -> Problem:
+        """Return the problem without the values that nothing is to be learnt from."""
+        return problem
 
     def _refuse_gaps(self, problem: Problem) -> None:
         """Refuse missing values unless the method takes them."""
@@ -146,7 +151,7 @@ class SemiSupervisedMixin(WatchedMixin):
                 "one with more memory.",
                 SampledRowsWarning,
             )
-        return Problem.of_stored(
+        problem = Problem.of_stored(
             rows,
             y,
             seed=_seed(self.random_state),
@@ -155,6 +160,7 @@ class SemiSupervisedMixin(WatchedMixin):
             design=parse_design(len(rows), groups=known["groups"]),
             **pairs,
         )
+        return self._exclude(problem)
 
     def _check_labels(self, problem: Problem) -> None:
         labels = problem.labels

@@ -39,6 +39,7 @@ class ForestImportance(CommitteeMixin, FeatureRanker):
     {permutation}
     {n_jobs}
     {redundancy_threshold}
+    {known columns}
     {random_state (draws, ties)}
 
     Attributes

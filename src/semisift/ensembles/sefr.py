@@ -59,6 +59,7 @@ class SEFR(CommitteeMixin, FeatureRanker):
     {permutation}
     {n_jobs}
     {redundancy_threshold}
+    {known columns}
     {random_state (draws, ties)}
 
     Attributes

@@ -45,6 +45,7 @@ class ConstraintScore(PairRanker):
     trade_off : float, default=0.1
         Weight of the cannot-link pairs in the difference: the lambda of the paper.
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes

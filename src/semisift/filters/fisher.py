@@ -27,6 +27,7 @@ class FisherScore(FeatureRanker):
     ----------
     {n_features_to_select}
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes

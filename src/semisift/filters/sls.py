@@ -30,6 +30,7 @@ class SLS(GraphRanker):
     {n_neighbors}
     {graph parameters}
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes
