@@ -26,7 +26,7 @@ from semisift.math.masks import row_mask
 UNIT = 256
 
 # What trees hold for each node, besides the place of its counts.
-OF_NODES = "feature", "threshold", "left", "leaf"
+OF_NODES = "feature", "threshold", "left", "leaf", "gaps_left"
 
 
 class Bags(NamedTuple):
