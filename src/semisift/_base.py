@@ -113,7 +113,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
     random_state: int | np.random.RandomState | None = None
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None, batch: Any = None) -> Self:
         """Score and rank the columns of `X`.
 
         Parameters
@@ -122,13 +122,19 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
             All rows, labelled and unlabelled.
         y : array-like of shape (n_samples,), default=None
             Labels; -1, None and NaN mark unlabelled rows.
+        groups : array-like of shape (n_samples,), default=None
+            Which rows belong together, as those of a donor: they are drawn into bags and halves
+            together, and labels are exchanged between groups (see docs/studies.md).
+        batch : array-like of shape (n_samples,), default=None
+            Which rows were measured together: differences between batches are taken out before
+            anything else.
 
         Returns
         -------
         self : object
             The fitted ranker.
         """
-        return self._fit(X, y, self._build_problem(X, y))
+        return self._fit(X, y, self._build_problem(X, y, groups=groups, batch=batch))
 
     def _fit(self, X: Any, y: Any, problem: Problem) -> Self:
         problem = self._limit(problem)
@@ -375,11 +381,19 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         return diagram + renderer().notebook(self._outcome()) if is_fitted else diagram
 
 
-class PairRanker(FeatureRanker):
-    """Base class of the rankers that also learn from pairs of rows instead of labels."""
+class WeightedRanker(FeatureRanker):
+    """Base class of the rankers in which rows may count for more or less than one."""
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        batch: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Score and rank the columns of `X`.
 
         Parameters
@@ -388,6 +402,44 @@ class PairRanker(FeatureRanker):
             All rows, labelled and unlabelled.
         y : array-like of shape (n_samples,), default=None
             Labels; -1, None and NaN mark unlabelled rows.
+        groups, batch : array-like of shape (n_samples,), default=None
+            Which rows belong together, and which were measured together: see `FeatureRanker.fit`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many rows each row counts for.
+
+        Returns
+        -------
+        self : object
+            The fitted ranker.
+        """
+        known = {"groups": groups, "batch": batch, "sample_weight": sample_weight}
+        return self._fit(X, y, self._build_problem(X, y, **known))
+
+
+class PairRanker(FeatureRanker):
+    """Base class of the rankers that also learn from pairs of rows instead of labels."""
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        batch: Any = None,
+        must_link: Any = None,
+        cannot_link: Any = None,
+    ) -> Self:
+        """Score and rank the columns of `X`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            All rows, labelled and unlabelled.
+        y : array-like of shape (n_samples,), default=None
+            Labels; -1, None and NaN mark unlabelled rows.
+        groups, batch : array-like of shape (n_samples,), default=None
+            Which rows belong together, and which were measured together: see `FeatureRanker.fit`.
         must_link, cannot_link : array-like of shape (n_pairs, 2), default=None
             Pairs of row numbers that belong, or do not belong, to the same class, besides those
             that follow from `y`. Not for cross-validation, which does not slice them.
@@ -397,5 +449,6 @@ class PairRanker(FeatureRanker):
         self : object
             The fitted ranker.
         """
-        problem = self._build_problem(X, y, must_link=must_link, cannot_link=cannot_link)
-        return self._fit(X, y, problem)
+        known = {"groups": groups, "batch": batch}
+        pairs = {"must_link": must_link, "cannot_link": cannot_link}
+        return self._fit(X, y, self._build_problem(X, y, **known, **pairs))

@@ -19,9 +19,13 @@ ROWS_AT_ONCE = 128
 MOST_COLUMNS_NAMED = 5
 
 
-def clean_dense(X: NDArray[Any], names: NDArray[Any] | None) -> NDArray[np.floating]:
+def clean_dense(
+    X: NDArray[Any], names: NDArray[Any] | None, takes_gaps: bool = False
+) -> NDArray[np.floating]:
     """Return a Fortran-ordered, read-only array of floats; not copied if it is one."""
     if X.dtype.kind in "OUST":
+        if takes_gaps:
+            X = np.where(np.vectorize(_says_missing, otypes=[bool])(X), np.nan, X)
         _refuse_non_numbers(X, names)
     with np.errstate(over="ignore"):  # what does not fit becomes infinite and is reported below
         clean = _by_column(X, float_type(X.dtype)).view()
@@ -72,11 +76,15 @@ def _narrow_index(index: NDArray[np.integer]) -> NDArray[np.integer]:
     return index.astype(np.int32, copy=False) if fits else index
 
 
+def _says_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ == "NAType"
+
+
 def _refuse_non_numbers(X: NDArray[Any], names: NDArray[Any] | None) -> None:
     missing, large = [], []
     for j, column in enumerate(X.T):
         for value in column:
-            if value is None or type(value).__name__ == "NAType":
+            if _says_missing(value):
                 missing.append(j)
                 break
             if isinstance(value, (str, bytes)):
@@ -104,22 +112,47 @@ def _advise_on_text(value: str | bytes) -> str:
     return "Convert numbers that are stored as text, for example with X.astype(float)."
 
 
-def refuse_non_finite(X: Any, names: NDArray[Any] | None) -> None:
-    """Refuse NaN and infinity, naming the columns."""
+def refuse_non_finite(
+    X: Any, names: NDArray[Any] | None, takes_gaps: bool = False, advice: str = ""
+) -> bool:
+    """Refuse NaN, unless gaps are taken, and infinity, naming the columns.
+
+    Parameters
+    ----------
+    X : array or csc_array
+    names : array of str or None
+    takes_gaps : bool
+    advice : str
+        What else to do about gaps, a sentence.
+
+    Returns
+    -------
+    bool
+        Whether there are gaps.
+    """
     with np.errstate(invalid="ignore"):
         suspects = np.flatnonzero(~np.isfinite(extremes(X)).all(axis=0)).tolist()
     is_missing = [np.isnan(X[:, [j]].data if issparse(X) else X[:, j]).any() for j in suspects]
     missing = [j for j, found in zip(suspects, is_missing, strict=True) if found]
-    _refuse_gaps(missing, suspects, X.dtype, names)
+    if not takes_gaps:
+        _refuse_gaps(missing, suspects, X.dtype, names, advice)
+        return False
+    _refuse_gaps([], [j for j in suspects if np.isinf(X[:, j]).any()], X.dtype, names)
+    return bool(missing)
 
 
 def _refuse_gaps(
-    missing: list[int], infinite: list[int], dtype: np.dtype[Any], names: NDArray[Any] | None
+    missing: list[int],
+    infinite: list[int],
+    dtype: np.dtype[Any],
+    names: NDArray[Any] | None,
+    advice: str = "",
 ) -> None:
     if missing:
         raise ValueError(
             f"Input X contains NaN.\nFound in {_name_columns(missing, names)}. Fill the gaps, for "
             "example with sklearn.impute.SimpleImputer, or leave out those rows or columns."
+            f"{' ' if advice else ''}{advice}"
         )
     if infinite:
         raise ValueError(

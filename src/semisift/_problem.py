@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import joblib
@@ -18,11 +18,12 @@ from semisift._clean import (
     parts_of,
     refuse_non_finite,
 )
+from semisift._design import NOTHING, Design
 from semisift._labels import Labels, Pairs, pairs_from_labels, parse_labels, parse_pairs
 from semisift._warnings import warn
 from semisift.exceptions import GraphWarning
 from semisift.math.blocks import blocks
-from semisift.math.columns import column_moments, power_of_two, some_rows, spans
+from semisift.math.columns import column_moments, power_of_two, some_rows, spans, spread_of_counted
 from semisift.math.given_graph import given_graph
 from semisift.math.graph import Graph, GraphOptions, cure, neighbour_graph
 from semisift.math.neighbours import distinct_rows
@@ -59,11 +60,14 @@ class Whole:
         Of all rows.
     held : int array
         The rows that the problem holds, ascending.
+    design : Design
+        Of all rows.
     """
 
     rows: StoredRows
     labels: Labels
     held: NDArray[np.int64]
+    design: Design = NOTHING
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +79,7 @@ class Problem:
     Attributes
     ----------
     X : Fortran-ordered float32 or float64 array, or scipy.sparse.csc_array
-        Finite. A sparse X has sorted indices, no duplicates and no explicit zeros.
+        Finite, but for gaps. A sparse X has sorted indices, no duplicates and no explicit zeros.
     labels : Labels
     seed : int
         In [0, 2**63); the only source of randomness of a method.
@@ -89,6 +93,12 @@ class Problem:
     numbers : int array of shape (n_rows,) or None
         The numbers of the rows in the table that they were taken from, by which some of them are
         drawn; None counts from 0.
+    design : Design
+        The groups, batches and weights of the rows, as far as they are known.
+    has_gaps : bool
+        Whether values of X are missing: NaN in a dense X.
+    is_log : bool
+        Whether X holds logarithms of what were counts.
     """
 
     X: Any
@@ -99,6 +109,9 @@ class Problem:
     graph_source: "Problem | None" = None
     whole: Whole | None = None
     numbers: NDArray[np.integer] | None = None
+    design: Design = NOTHING
+    has_gaps: bool = False
+    is_log: bool = False
 
     @classmethod
     def build(
@@ -110,6 +123,8 @@ class Problem:
         feature_names: Sequence[str] | None = None,
         must_link: Any = None,
         cannot_link: Any = None,
+        design: Design = NOTHING,
+        takes_gaps: bool = False,
     ) -> "Problem":
         """Clean `X` and `y`, never changing either.
 
@@ -124,19 +139,24 @@ class Problem:
         feature_names : sequence of str, optional
         must_link, cannot_link : array-like of shape (k, 2), optional
             Pairs of row numbers.
+        design : Design, optional
+        takes_gaps : bool
+            Whether NaN in a dense X is a gap that may stay; else it is refused.
 
         Returns
         -------
         Problem
         """
         names = None if feature_names is None else np.asarray(feature_names, dtype=object)
-        clean = clean_sparse(X) if issparse(X) else clean_dense(np.asarray(X), names)
-        if not get_config()["assume_finite"]:
-            refuse_non_finite(clean, names)
+        takes_gaps = takes_gaps and not issparse(X)
+        clean = clean_sparse(X) if issparse(X) else clean_dense(np.asarray(X), names, takes_gaps)
+        has_gaps = False
+        if takes_gaps or not get_config()["assume_finite"]:
+            has_gaps = refuse_non_finite(clean, names, takes_gaps)
         labels = parse_labels(y, clean.shape[0])
         has_pairs = must_link is not None or cannot_link is not None
         given = parse_pairs(must_link, cannot_link, labels) if has_pairs else None
-        return cls(clean, labels, seed, names, given)
+        return cls(clean, labels, seed, names, given, design=design, has_gaps=has_gaps)
 
     @classmethod
     def of_stored(
@@ -149,6 +169,7 @@ class Problem:
         max_labelled: int | None = None,
         must_link: Any = None,
         cannot_link: Any = None,
+        design: Design = NOTHING,
     ) -> "Problem":
         """Take the labelled rows and some of the unlabelled ones, and know of all.
 
@@ -164,6 +185,8 @@ class Problem:
             `semisift.graphs.pairs.class_moments`; None holds all.
         must_link, cannot_link : array-like of shape (k, 2), optional
             Pairs of row numbers, whose rows are held as well.
+        design : Design, optional
+            Of all rows.
 
         Returns
         -------
@@ -180,8 +203,17 @@ class Problem:
         taken = rows.once("sample", joblib.hash(held), lambda: parts_of(rows.take(held)))
         X = clean_taken(taken, (len(held), rows.shape[1]))
         some = Labels(labels.codes[held], labels.classes)
-        whole = Whole(rows, labels, held)
-        return cls(X, some, seed, rows.feature_names, given, whole=whole, numbers=held)
+        whole = Whole(rows, labels, held, design)
+        return cls(
+            X,
+            some,
+            seed,
+            rows.feature_names,
+            given,
+            whole=whole,
+            numbers=held,
+            design=design.take(held),
+        )
 
     def with_statistics_of_all(self) -> "Problem":
         """Let the extremes and the spread of the columns be those over all rows."""
@@ -212,8 +244,15 @@ class Problem:
         labels = Labels(self.labels.codes[rows], self.labels.classes)
         source = None if self.graph_source is None else self.graph_source.part(rows)
         numbers = rows if self.numbers is None else self.numbers[rows]
-        return Problem(
-            X, labels, self.seed, self.feature_names, graph_source=source, numbers=numbers
+        return replace(
+            self,
+            X=X,
+            labels=labels,
+            given_pairs=None,
+            graph_source=source,
+            whole=None,
+            numbers=numbers,
+            design=self.design.take(rows),
         )
 
     def limited(self, max_unlabelled: int | None) -> "Problem":
@@ -226,13 +265,25 @@ class Problem:
         return self._parts[len(rows)]
 
     def _limited(self, rows: NDArray[np.int64]) -> "Problem":
-        whole = self.whole or Whole(StoredRows(self.X), self.labels, np.arange(self.n_rows))
+        whole = self.whole
+        if whole is None:
+            stored = StoredRows(self.X)
+            stored.has_gaps = self.has_gaps
+            whole = Whole(stored, self.labels, np.arange(self.n_rows), self.design)
         return replace(self.part(rows), whole=replace(whole, held=whole.held[rows]))
 
     def with_labels(self, labels: Labels, given_pairs: Pairs | None, seed: int) -> "Problem":
         """Return the problem of the same rows with other labels, and the same graphs."""
         source = self.graph_source or self
-        other = Problem(self.X, labels, seed, self.feature_names, given_pairs, source)
+        other = replace(
+            self,
+            labels=labels,
+            seed=seed,
+            given_pairs=given_pairs,
+            graph_source=source,
+            whole=None,
+            numbers=None,
+        )
         for name in ("spans", "constant", "spread", "made"):
             other.__dict__[name] = getattr(self, name)  # as a cached property does
         return other
@@ -278,17 +329,20 @@ class Problem:
     @cached_property
     def spans(self) -> NDArray[np.float64]:
         """Difference between the largest and the smallest value of each column."""
-        return spans(self.X)
+        return spans(self.X, has_gaps=self.has_gaps)
 
     @cached_property
     def spread(self) -> NDArray[np.float64]:
-        """Standard deviation of each column over all rows.
+        """Standard deviation of each column over all rows, as often as they count.
 
         Dense and sparse X give the same bits: zeros are counted rather than added, and the other
         values are added one by one in row order.
         """
         spread = np.empty(self.n_features)
+        measure: Callable[[Any], NDArray[np.float64]]
         measure = _sparse_spread if self.is_sparse else _dense_spread
+        if self.has_gaps or self.design.weights is not None:
+            measure = partial(spread_of_counted, weights=self.design.weights)
         n_values = self.X.nnz if self.is_sparse else self.X.size
         for block in blocks(self.n_features, n_values // max(1, self.n_features), BLOCK_VALUES):
             spread[block] = measure(self.X[:, block])
@@ -303,7 +357,10 @@ class Problem:
         X = self.X
         values = (X.data, X.indices, X.indptr) if self.is_sparse else X
         classes = self.labels.classes.tolist()
-        found: str = joblib.hash([values, X.shape, self.labels.codes, classes, self.seed])
+        about = [values, X.shape, self.labels.codes, classes, self.seed]
+        if self.design.is_known:
+            about.append(vars(self.design))
+        found: str = joblib.hash(about)
         return found
 
     @cached_property

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, dataclass_transform
 
 import numpy as np
+from sklearn import get_config
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from semisift._clean import refuse_lost_on_conversion
+from semisift._clean import refuse_lost_on_conversion, refuse_non_finite
+from semisift._design import parse_design
 from semisift._docs import fill_slots
 from semisift._labels import describe_few, parse_labels
 from semisift._memory import in_words
@@ -16,7 +18,11 @@ from semisift._problem import FEW_HELD, MOST_HELD, Problem
 from semisift._sklearn import WatchedMixin
 from semisift._warnings import warn
 from semisift.exceptions import NothingUnlabelledWarning, SampledRowsWarning, StoredRowsError
+from semisift.graphs.batches import without_batches
 from semisift.stored.rows import COPIES, StoredRows, as_stored
+
+# Who takes gaps as they are, said by those who do not; a test compares it with the methods.
+WITH_GAPS = "These take gaps as they are: none yet."
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
@@ -31,6 +37,8 @@ class SemiSupervisedMixin(WatchedMixin):
     takes_stored: ClassVar[bool] = False  # rows that do not fit into memory
     uses_statistics: ClassVar[bool] = False  # of columns and classes, and no rows by themselves
     labels_needed: ClassVar[Literal["none", "optional", "two_classes"]] = "optional"
+    takes_gaps: ClassVar[bool] = False  # values of X that are missing
+    takes_one_class: ClassVar[bool] = False  # labelled rows of one class and unlabelled ones
     random_state: Any
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -40,12 +48,23 @@ class SemiSupervisedMixin(WatchedMixin):
             vars(cls)["__init__"].of_attributes = True
         fill_slots(cls)
 
-    def _build_problem(self, X: Any, y: Any, *, is_repeated: bool = False, **pairs: Any) -> Problem:
+    def _build_problem(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        is_repeated: bool = False,
+        groups: Any = None,
+        batch: Any = None,
+        sample_weight: Any = None,
+        **pairs: Any,
+    ) -> Problem:
+        known = {"groups": groups, "batch": batch, "sample_weight": sample_weight}
         stored = as_stored(X)
         if stored is not None:
             if not stored.fits():
                 most = MOST_HELD if is_repeated else self._most_to_hold()
-                return self._build_stored(stored, y, most, **pairs)
+                return self._build_stored(stored, y, most, known, **pairs)
             names, X = stored.feature_names, stored.load()
         else:
             refuse_lost_on_conversion(X)
@@ -62,21 +81,39 @@ class SemiSupervisedMixin(WatchedMixin):
         )
         if names is not None:
             self.feature_names_in_ = names
-        return Problem.build(
+        problem = Problem.build(
             X,
             None if self.labels_needed == "none" else y,
             seed=_seed(self.random_state),
             feature_names=getattr(self, "feature_names_in_", None),
+            design=parse_design(X.shape[0], **known),
+            takes_gaps=self.takes_gaps or not get_config()["assume_finite"],
             **pairs,
         )
+        self._refuse_gaps(problem)
+        return without_batches(problem)
+
+    def _refuse_gaps(self, problem: Problem) -> None:
+        """Refuse missing values unless the method takes them."""
+        if problem.has_gaps and not self.takes_gaps:
+            refuse_non_finite(problem.X, problem.feature_names, advice=WITH_GAPS)
 
     def _most_to_hold(self) -> int:
         """Return how many unlabelled rows are held of those that do not fit into memory."""
         return MOST_HELD
 
-    def _build_stored(self, rows: StoredRows, y: Any, needed: int, **pairs: Any) -> Problem:
+    def _build_stored(
+        self, rows: StoredRows, y: Any, needed: int, known: dict[str, Any], **pairs: Any
+    ) -> Problem:
         """Return the problem of rows that do not fit into memory: it holds some of them."""
         name = type(self).__name__
+        for each in ("batch", "sample_weight"):
+            if known[each] is not None:
+                raise StoredRowsError(
+                    f"{each} needs the rows in memory: {rows.source.name} needs "
+                    f"{in_words(COPIES * rows.n_bytes)} and {in_words(rows.usable)} may be used. "
+                    "Allow more memory, or rank some of the rows."
+                )
         if not self.takes_stored:
             raise StoredRowsError(
                 f"{name} holds all rows in memory: {rows.source.name} needs "
@@ -115,6 +152,7 @@ class SemiSupervisedMixin(WatchedMixin):
             seed=_seed(self.random_state),
             max_unlabelled=wanted,
             max_labelled=max_labelled,
+            design=parse_design(len(rows), groups=known["groups"]),
             **pairs,
         )
 
@@ -138,7 +176,7 @@ class SemiSupervisedMixin(WatchedMixin):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.labels_needed == "two_classes"
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = False
+        tags.input_tags.allow_nan = self.takes_gaps
         return tags
 
 

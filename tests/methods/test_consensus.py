@@ -18,7 +18,7 @@ from semisift import (
     VarianceScore,
 )
 from semisift._problem import Problem
-from semisift.transduction.kind import kind_of_data
+from semisift.graphs.kind import kind_of_data
 from tests.conftest import make_data
 from tests.methods.test_base import Recorder
 from tests.reference.consensus import consensus

@@ -343,7 +343,7 @@ def test_columns_are_those_of_the_fit(data):
         ({"random_state": -1}, "random_state must be a whole number, 0 or more: got -1"),
         ({"n_resamples": 2.5}, "n_resamples must be a whole number, 0 or more: got 2.5"),
         ({"n_best": 2.5}, "n_best must be from 1 to the 8 columns of X: got 2.5"),
-        ({"must_link": [[0, 1]]}, "FisherScore does not learn from pairs: got .*must_link"),
+        ({"must_link": [[0, 1]]}, "FisherScore takes no must_link: .* is groups, batch"),
     ],
 )
 def test_bad_numbers(request_, message, data):

@@ -7,8 +7,8 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from semisift._problem import Problem
+from semisift.graphs.kind import kind_of_data
 from semisift.transduction.components import components, hand_down, scaled_rows
-from semisift.transduction.kind import kind_of_data
 
 
 def table(n_rows, n_columns, seed=0):

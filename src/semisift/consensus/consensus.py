@@ -28,7 +28,7 @@ from semisift._base import FeatureRanker
 from semisift._problem import MOST_HELD, Problem
 from semisift._sklearn import JOBS, MOST_MEMBERS, Interval, StrOptions, at_least, check_params
 from semisift.consensus.parts import check_rankers, default_rankers, weigh_by_trust
-from semisift.transduction.kind import kind_of_data
+from semisift.graphs.kind import kind_of_data
 
 # What is known of rows, from the first ranker that labels them.
 OF_ROWS = {"transduction_", "confidence_", "label_distributions_"}

@@ -85,12 +85,64 @@ def extremes(X: Any) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
     return kernels.columns.extremes(kernels.columns.Columns(columns))
 
 
-def spans(X: Any) -> Floats:
+def spans(X: Any, *, has_gaps: bool = False) -> Floats:
     """Return the difference between the largest and the smallest value of each column."""
-    low, high = extremes(X)
+    low, high = known_extremes(X) if has_gaps else extremes(X)
     with np.errstate(over="ignore"):
         span = np.asarray(high, dtype=np.float64) - np.asarray(low, dtype=np.float64)
     return np.minimum(span, np.finfo(np.float64).max)
+
+
+def known_extremes(X: NDArray[np.floating]) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Return the least and the largest value of each column besides gaps; 0 where all are gaps."""
+    found = np.empty((2, X.shape[1]), dtype=X.dtype)
+    for columns in blocks(X.shape[1], len(X)):
+        found[0, columns] = np.fmin.reduce(X[:, columns], axis=0)
+        found[1, columns] = np.fmax.reduce(X[:, columns], axis=0)
+    np.nan_to_num(found, copy=False, nan=0.0)
+    return found[0], found[1]
+
+
+def spread_of_counted(X: Any, weights: Floats | None) -> Floats:
+    """Return the standard deviation of the values of each column that are there."""
+    X = X.toarray() if issparse(X) else X
+    unit = power_of_two(np.fmax.reduce(np.abs(X), axis=0, initial=0.0))
+    total, _, squares = counted_moments(X, unit, weights)
+    return np.asarray(np.sqrt(squares / np.where(total > 0, total, 1.0)) * unit)
+
+
+def counted_moments(
+    X: NDArray[np.floating], unit: Floats, weights: Floats | None
+) -> tuple[Floats, Floats, Floats]:
+    """Return how many rows count in each column, their mean and their sum of squares around it.
+
+    Gaps do not count, and other rows as often as their weights say.
+
+    Parameters
+    ----------
+    X : float array of shape (n, p)
+    unit : float array of shape (p,)
+        In which means and squares are.
+    weights : float array of shape (n,) or None
+
+    Returns
+    -------
+    total, means, squares : float arrays of shape (p,)
+        The latter two are 0 where no row counts.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 5.0], [4.0, np.nan]])
+    >>> total, means, squares = counted_moments(X, np.ones(2), np.array([2.0, 1.0]))
+    >>> total.tolist(), means.tolist(), squares.tolist()
+    ([3.0, 2.0], [2.0, 5.0], [6.0, 0.0])
+    """
+    known = ~np.isnan(X)
+    counted = known.astype(np.float64) if weights is None else known * weights[:, None]
+    total = counted.sum(axis=0)
+    values = np.where(known, X, 0.0) / unit
+    means = (values * counted).sum(axis=0) / np.where(total > 0, total, 1.0)
+    return total, means, (np.square(values - means) * counted).sum(axis=0)
 
 
 def power_of_two(values: NDArray[np.floating]) -> Floats:

@@ -30,7 +30,7 @@ large-dimensional covariance matrices. Journal of Multivariate Analysis 88(2).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -179,7 +179,7 @@ def decide_by_knockoffs(
     seed = seed_of(problem.seed, KNOCKOFF_STREAM, 0)
     # Dense: what is made up from all columns has no zeros.
     X = np.asfortranarray(problem.X.toarray()) if problem.is_sparse else problem.X
-    dense = Problem(X, problem.labels, seed, given_pairs=problem.given_pairs)
+    dense = replace(problem, X=X, seed=seed, feature_names=None, graph_source=None, whole=None)
     # Knockoffs count for the graph as columns do, or the two could not be exchanged.
     both = with_columns(dense, gaussian_knockoffs(X, seed), seed, own_graph=True)
     next(steps, None)

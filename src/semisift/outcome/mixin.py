@@ -135,7 +135,7 @@ class CutoffMixin:
         n_permutations: int = 99,
         light: bool = False,
         random_state: int | None = None,
-        **pairs: Any,
+        **of_rows: Any,
     ) -> "Assessment":
         """Tell how sure the ranking is: how it varies with the rows, and whether labels matter.
 
@@ -170,8 +170,9 @@ class CutoffMixin:
             twentieth of those of other methods.
         random_state : int, default=None
             Seed of the draws; None is that of the ranker.
-        **pairs : array-like
-            `must_link` and `cannot_link` of the fit, where the method takes them.
+        **of_rows : array-like
+            `groups`, `batch`, `sample_weight`, `must_link` and `cannot_link` of the fit, where the
+            method takes them.
 
         Returns
         -------
@@ -201,12 +202,16 @@ class CutoffMixin:
         p = self.n_features_in_
         if n_best is not None and not (isinstance(n_best, Integral) and 1 <= n_best <= p):
             raise ValueError(f"n_best must be from 1 to the {p} columns of X: got {n_best!r}.")
-        if pairs and "must_link" not in inspect.signature(self.fit).parameters:
-            raise TypeError(f"{type(self).__name__} does not learn from pairs: got {list(pairs)}.")
+        taken = [*inspect.signature(self.fit).parameters][2:]
+        if unknown := [name for name in of_rows if name not in taken]:
+            raise TypeError(
+                f"{type(self).__name__} takes no {' and no '.join(unknown)}: what it takes besides "
+                f"X and y is {', '.join(taken)}."
+            )
         check_names(self, X)
         with warnings.catch_warnings():  # it was said during fit
             warnings.simplefilter("ignore", SampledRowsWarning)
-            problem = self._limit(clone(self)._build_problem(X, y, is_repeated=True, **pairs))
+            problem = self._limit(clone(self)._build_problem(X, y, is_repeated=True, **of_rows))
         if problem.whole is not None:
             problem = replace(problem, whole=None)  # repetitions label no further rows
         if problem.n_features != p:

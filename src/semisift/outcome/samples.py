@@ -134,7 +134,17 @@ def take_rows(problem: Problem, rows: NDArray[np.integer], seed: int) -> Problem
         place[rows] = np.arange(len(rows))
         pairs = _moved(pairs, place)
     labels = Labels(problem.labels.codes[rows], problem.labels.classes)
-    part = Problem(X, labels, seed, problem.feature_names, pairs)
+    part = replace(
+        problem,
+        X=X,
+        labels=labels,
+        seed=seed,
+        given_pairs=pairs,
+        graph_source=None,
+        whole=None,
+        numbers=None,
+        design=problem.design.take(rows),
+    )
     hand_down(problem, part, rows)
     return part
 

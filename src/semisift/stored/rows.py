@@ -89,6 +89,7 @@ class StoredRows(KnowsNames):
     """
 
     ndim = 2
+    has_gaps = False  # which rows in memory may have
 
     def __init__(
         self,
@@ -248,7 +249,8 @@ class StoredRows(KnowsNames):
             clean = self._clean_sparse(rows) if issparse(rows) else self._clean_dense(rows)
         except ValueError as error:
             raise StoredRowsError(f"{where}: {error}") from error
-        self._refuse_gaps(clean, start)
+        if not self.has_gaps:
+            self._refuse_gaps(clean, start)
         return clean
 
     def _unreadable(self, start: int, stop: int) -> str | None:

@@ -8,17 +8,12 @@ from scipy.sparse import csc_array, csr_array, issparse
 
 from semisift._problem import Problem
 from semisift._threads import one_blas_thread
+from semisift.graphs.kind import kind_of_data
 from semisift.math import Floats
 from semisift.math.blocks import blocks
 from semisift.math.columns import column_moments, is_small
-from semisift.transduction.components import (
-    components,
-    log_of_shares,
-    scaled_rows,
-    units_and_factors,
-    usual_total,
-)
-from semisift.transduction.kind import kind_of_data
+from semisift.math.counts import log_of_shares, usual_total
+from semisift.transduction.components import components, scaled_rows, units_and_factors
 
 # Rows farther away than this, in standard deviations, are taken as so far away.
 MOST = 1e100

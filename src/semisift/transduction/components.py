@@ -23,11 +23,12 @@ from scipy.sparse import csc_array, issparse
 
 from semisift._problem import Problem
 from semisift._threads import one_blas_thread
+from semisift.graphs.kind import kind_of_data
 from semisift.graphs.pairs import units
 from semisift.math import Floats, Ints
 from semisift.math.blocks import blocks
-from semisift.math.columns import column_moments, is_small, power_of_two, some_rows
-from semisift.transduction.kind import kind_of_data
+from semisift.math.columns import column_moments, is_small, some_rows
+from semisift.math.counts import log_of_shares, usual_total
 
 # What a problem keeps.
 SCALED, COMPONENTS = "scaled rows", "components"
@@ -180,7 +181,7 @@ def _scale(problem: Problem) -> ScaledRows:
 def units_and_factors(problem: Problem) -> tuple[Floats, Floats]:
     """Return what each column is divided by, and what it is multiplied by once it is centred."""
     factor = np.where(problem.constant, 0.0, 1.0)
-    if kind_of_data(problem) == "counts":
+    if kind_of_data(problem) != "measurements":
         return np.ones(problem.n_features), factor
     unit = units(problem)
     np.divide(unit, problem.spread, out=factor, where=~problem.constant)
@@ -205,41 +206,6 @@ def _centred(X: Any, unit: Floats, factor: Floats) -> ScaledRows:
         scaled[:, columns] = block
         squares[columns] = np.square(block).sum(axis=0)
     return ScaledRows(scaled, np.zeros(n_columns), squares)
-
-
-def usual_total(X: Any) -> tuple[float, float]:
-    """Return the median total of the rows that have counts, in a unit, and that unit."""
-    _, totals, unit = _totals(X)
-    filled = totals[totals > 0]
-    return float(np.median(filled)) if len(filled) else 1.0, unit
-
-
-def log_of_shares(X: Any, usual: tuple[float, float]) -> Any:
-    """Return log(1 + x) of counts that are brought to the usual total of a row."""
-    values, totals, _ = _totals(X)
-    counts = values.data if issparse(X) else values
-    factors = np.divide(usual[0], totals, out=np.zeros_like(totals), where=totals > 0)
-    with np.errstate(over="ignore"):
-        factors = np.minimum(factors * usual[1], np.finfo(np.float64).max)
-        if not issparse(X):
-            counts *= factors[:, None]
-        elif values.format == "csr":
-            counts *= np.repeat(factors, np.diff(values.indptr))
-        else:
-            counts *= factors[values.indices]
-    np.log1p(np.minimum(counts, np.finfo(np.float64).max), out=counts)
-    return values
-
-
-def _totals(X: Any) -> tuple[Any, Floats, float]:
-    """Return counts in a unit in which nothing overflows, the totals of the rows, and the unit."""
-    values = X.astype(np.float64)  # a copy
-    if issparse(X) and X.format not in ("csc", "csr"):
-        values = csc_array(values)
-    counts = values.data if issparse(X) else values
-    unit = float(power_of_two(np.asarray(counts.max(initial=0.0))))
-    counts /= unit
-    return values, np.asarray(values.sum(axis=1)).ravel(), unit
 
 
 def _find_components(problem: Problem) -> Floats:

@@ -1,13 +1,13 @@
 """What the columns of a table hold."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from semisift._problem import Problem
 from semisift.math.columns import extremes
 
-Kind = Literal["measurements", "counts"]
+Kind = Literal["measurements", "counts", "logarithms"]
 
 # Tables of which at least so many values are zero, and none is negative, hold counts.
 SHARE_OF_ZEROS = 0.5
@@ -26,9 +26,16 @@ def kind_of_data(problem: Problem) -> Kind:
 
     Returns
     -------
-    {"measurements", "counts"}
+    {"measurements", "counts", "logarithms"}
+        The last where counts were taken as logarithms already.
     """
+    if problem.is_log:
+        return "logarithms"
     X = problem.X
+    n_known: Any = np.full(problem.n_features, problem.n_rows)
+    if problem.has_gaps:  # neither zero nor another value
+        n_known = problem.n_rows - np.isnan(X).sum(axis=0)
+        X = np.where(np.isnan(X), 0, X)
     low, high = extremes(X)
     if (low < 0).any():
         return "measurements"
@@ -37,5 +44,5 @@ def kind_of_data(problem: Problem) -> Kind:
     with np.errstate(over="ignore"):  # huge values have more than two
         has_two_values = np.isclose(total, n_filled * high.astype(np.float64), rtol=1e-6, atol=0)
     asked = ~has_two_values if not has_two_values.all() else np.ones(len(total), dtype=bool)
-    mostly_zero = n_filled[asked].mean() <= (1 - SHARE_OF_ZEROS) * problem.n_rows
+    mostly_zero = n_filled[asked].mean() <= (1 - SHARE_OF_ZEROS) * n_known[asked].mean()
     return "counts" if mostly_zero else "measurements"

@@ -1,0 +1,47 @@
+"""Counts, as of words in a text or of molecules in a cell, on one scale: logarithms of shares."""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_array, issparse
+
+from semisift.math import Floats
+from semisift.math.columns import power_of_two
+
+
+def usual_total(X: Any) -> tuple[float, float]:
+    """Return the median total of the rows that have counts, in a unit, and that unit."""
+    _, totals, unit = _totals(X)
+    filled = totals[totals > 0]
+    return float(np.median(filled)) if len(filled) else 1.0, unit
+
+
+def log_of_shares(X: Any, usual: tuple[float, float]) -> Any:
+    """Return log(1 + x) of counts that are brought to the usual total of a row."""
+    values, totals, _ = _totals(X)
+    counts = values.data if issparse(X) else values
+    factors = np.divide(usual[0], totals, out=np.zeros_like(totals), where=totals > 0)
+    with np.errstate(over="ignore"):
+        factors = np.minimum(factors * usual[1], np.finfo(np.float64).max)
+        if not issparse(X):
+            counts *= factors[:, None]
+        elif values.format == "csr":
+            counts *= np.repeat(factors, np.diff(values.indptr))
+        else:
+            counts *= factors[values.indices]
+    np.log1p(np.minimum(counts, np.finfo(np.float64).max), out=counts)
+    return values
+
+
+def _totals(X: Any) -> tuple[Any, Floats, float]:
+    """Return counts in a unit in which nothing overflows, the totals of the rows, and the unit."""
+    values = X.astype(np.float64)  # a copy
+    if issparse(X) and X.format not in ("csc", "csr"):
+        values = csc_array(values)
+    counts = values.data if issparse(X) else values
+    unit = float(power_of_two(np.asarray(np.fmax.reduce(counts, axis=None, initial=0.0))))
+    counts /= unit
+    totals = np.asarray(values.sum(axis=1)).ravel()
+    if np.isnan(totals).any():  # gaps, which add nothing
+        totals = np.nansum(values, axis=1)
+    return values, totals, unit

@@ -1,0 +1,112 @@
+"""What a study knows of its rows: groups, batches and weights."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from semisift import FisherScore, VarianceScore
+from semisift._design import parse_design
+from semisift._problem import Problem
+from semisift.exceptions import StoredRowsError
+from semisift.graphs.batches import without_batches
+from semisift.outcome.samples import take_rows
+
+
+def batched(X, batch, **known):
+    design = parse_design(len(batch), batch=batch, **known)
+    return without_batches(Problem.build(X, design=design, takes_gaps=True))
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        ({"groups": ["a", "b"]}, r"groups must hold one name .*got 2 labels for 3 rows"),
+        ({"groups": ["a", None, "b"]}, r"groups must hold .*: 1 of 3 rows have none"),
+        ({"batch": [0.5, 1, 2]}, r"batch must hold one name or whole number"),
+        ({"sample_weight": [1, 2]}, r"sample_weight must be one number .*: got 2 for 3 rows"),
+        ({"sample_weight": [1, 2, -1]}, r"sample_weight .*none of them negative.*: got -1.0"),
+        ({"sample_weight": [1, 2, np.inf]}, r"sample_weight .*and finite: got inf"),
+        ({"sample_weight": np.zeros(3)}, r"not all 0: got 3 zeros"),
+        ({"sample_weight": ["a", "b", "c"]}, r"sample_weight must be one number"),
+        ({"sample_weight": np.ones((3, 2))}, r"must be 1D: got the shape \(3, 2\)"),
+    ],
+)
+def test_what_cannot_be_used_is_named(known, message):
+    with pytest.raises(ValueError, match=message):
+        parse_design(3, **known)
+
+
+def test_a_problem_of_some_rows_knows_them():
+    design = parse_design(4, groups=list("abab"), batch=[0, 0, 1, 1], sample_weight=[1, 2, 3, 4])
+    problem = Problem.build(np.eye(4), [0, 1, -1, -1], design=design)
+    rows = np.array([1, 3])
+    for part in (problem.part(rows), take_rows(problem, rows, 0)):
+        assert part.design.groups.tolist() == [1, 1]
+        assert part.design.batches.tolist() == [0, 1]
+        assert part.design.weights.tolist() == [2, 4]
+    assert problem.with_labels(problem.labels, None, 1).design is design
+
+
+def test_batches_lose_their_means():
+    X = np.array([[1.0, 5, 0], [3, 5, 2], [11, 7, 4], [13, 7, 8]])
+    found = batched(X, [0, 0, 1, 1]).X
+    expected = [[6.0, 6, 2.5], [8, 6, 4.5], [6, 6, 1.5], [8, 6, 5.5]]
+    np.testing.assert_allclose(found, expected)
+    assert np.ptp(found[:, 1]) == 0
+
+
+def test_what_varies_between_batches_alone_is_constant():
+    X = np.repeat([[0.1, 1 / 3], [0.7, 2 / 7], [1e9, 1e-9]], 7, axis=0)
+    assert batched(X, np.repeat([0, 1, 2], 7)).constant.all()
+
+
+def test_gaps_stay_gaps_and_do_not_count():
+    X = np.array([[1.0], [3], [np.nan], [11], [13], [15]])
+    found = batched(X, [0, 0, 0, 1, 1, 1]).X
+    overall = np.nanmean(X)
+    np.testing.assert_allclose(found.ravel() - overall, [-1, 1, np.nan, -2, 0, 2])
+
+
+def test_weights_count_in_the_means():
+    X = np.array([[1.0], [3], [11], [13]])
+    weighted = batched(X, [0, 0, 1, 1], sample_weight=[1, 2, 1, 1]).X
+    repeated = batched(X[[0, 1, 1, 2, 3]], [0, 0, 0, 1, 1]).X
+    np.testing.assert_allclose(weighted, repeated[[0, 1, 3, 4]])
+
+
+def test_counts_are_taken_as_logarithms_of_shares():
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.5, (40, 20)).astype(float)
+    dense, sparse = (batched(form, np.arange(40) % 2) for form in (X, csr_array(X)))
+    np.testing.assert_array_equal(dense.X, sparse.X)
+    totals = X.sum(axis=1, keepdims=True)
+    logs = np.log1p(X / totals * np.median(totals))
+    for batch in range(2):
+        rows = np.arange(40) % 2 == batch
+        np.testing.assert_allclose(
+            dense.X[rows], logs[rows] - logs[rows].mean(axis=0) + logs.mean(axis=0)
+        )
+
+
+def test_a_column_of_the_batch_does_not_rank():
+    rng = np.random.default_rng(0)
+    batch = np.repeat([0, 1], 30)
+    X = rng.normal(size=(60, 8))
+    X[:, 3] += 10 * batch
+    X[::2, 5] += 4
+    y = np.full(60, -1)
+    y[[0, 2, 4, 6, 8, 1, 31, 33, 35, 37]] = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+    assert FisherScore().fit(X, y).ranking_[3] <= 2
+    ranker = FisherScore().fit(X, y, batch=batch)
+    assert ranker.ranking_[5] == 1
+    assert ranker.scores_[3] < ranker.scores_[5] / 3
+
+
+def test_batches_need_the_rows_in_memory(tmp_path):
+    stored = np.memmap(tmp_path / "X", dtype=np.float64, mode="w+", shape=(64, 4))
+    stored[:] = np.random.default_rng(0).normal(size=(64, 4))
+    from semisift import StoredRows
+
+    rows = StoredRows(stored, max_memory=1000)
+    with pytest.raises(StoredRowsError, match="batch needs the rows in memory"):
+        VarianceScore().fit(rows, batch=np.arange(64) % 2)
