@@ -47,8 +47,8 @@ FORMS = {
 
 
 def examples_of(codes, labelled, weights, picks, pick_labels):
-    bag = [Example(int(row), int(w), int(codes[row])) for row, w in zip(labelled, weights) if w]
-    handed = zip(picks, pick_labels, strict=True)
+    drawn, handed = zip(labelled, weights, strict=True), zip(picks, pick_labels, strict=True)
+    bag = [Example(int(row), int(w), int(codes[row])) for row, w in drawn if w]
     return bag + [Example(int(row), 1, int(label)) for row, label in handed if row >= 0]
 
 

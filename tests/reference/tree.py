@@ -5,7 +5,6 @@ others go, by weight, and to the left if both sides have as many.
 """
 
 import math
-
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count, pairwise

@@ -237,9 +237,10 @@ class TreeSetting(Setting):
         shared = cls.deal(problem, n_drawn, **dealt)
         is_large = large_bags or len(shared["labelled"]) > kernels.grow.SIDE_BY_SIDE
         has_few = len(shared["labelled"]) * FEW_IN_BAGS <= problem.n_rows
-        has_ranks = not problem.is_sparse and problem.n_rows <= MOST_BYTE_RANKS
+        most_ranked = MOST_BYTE_RANKS - problem.has_gaps  # which have a rank of their own
+        has_ranks = not problem.is_sparse and problem.n_rows <= most_ranked
         return cls(
-            columns=kernels.columns.Columns(problem.X),
+            columns=kernels.columns.Columns(problem.X, problem.has_gaps),
             **shared,
             spread=problem.spread if widest_gap else None,
             max_depth=max_depth,
@@ -260,7 +261,7 @@ def take_trees(trees: "kernels.grow.Trees", numbers: NDArray[np.integer]) -> "ke
 
 
 def sort_rows(X: NDArray[np.floating]) -> NDArray[np.int32]:
-    """Return the rows of each column by ascending value, of shape (n_features, n_rows)."""
+    """Return the rows of each column by ascending value, gaps last: (n_features, n_rows)."""
     n_rows, n_features = X.shape
     order = np.empty((n_features, n_rows), dtype=np.int32)
     for columns in blocks(n_features, n_rows, SORTED_AT_ONCE):

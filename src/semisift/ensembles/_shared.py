@@ -43,6 +43,11 @@ class CommitteeMixin:
         """
         if self.subspace == "random":
             return None
+        if problem.has_gaps:
+            raise ValueError(
+                'X has missing values (NaN), with which subspace must be "random": the mutual '
+                f"information of columns with gaps is not known. Got subspace={self.subspace!r}."
+            )
         size = self._committee(problem).n_members, n_drawn
         return draw_subspaces(self.subspace, problem.X, problem.labels, problem.seed, *size)
 
