@@ -234,9 +234,9 @@ class TreeSetting(Setting):
         -------
         TreeSetting
         """
-        shared = cls.deal(problem, n_drawn, **dealt)
-        is_large = large_bags or len(shared["labelled"]) > kernels.grow.SIDE_BY_SIDE
-        has_few = len(shared["labelled"]) * FEW_IN_BAGS <= problem.n_rows
+        shared, n_labelled = cls.deal(problem, n_drawn, **dealt), len(problem.labels.labelled)
+        is_large = large_bags or n_labelled > kernels.grow.SIDE_BY_SIDE
+        has_few = n_labelled * FEW_IN_BAGS <= problem.n_rows
         most_ranked = MOST_BYTE_RANKS - problem.has_gaps  # which have a rank of their own
         has_ranks = not problem.is_sparse and problem.n_rows <= most_ranked
         return cls(
