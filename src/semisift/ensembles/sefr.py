@@ -92,6 +92,7 @@ class SEFR(CommitteeMixin, FeatureRanker):
     """
 
     labels_needed = "two_classes"
+    takes_gaps = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
