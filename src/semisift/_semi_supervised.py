@@ -91,7 +91,7 @@ class SemiSupervisedMixin(WatchedMixin):
             **pairs,
         )
         self._refuse_gaps(problem)
-        return without_batches(problem)
+        return without_batches(problem.counted())
 
     def _refuse_gaps(self, problem: Problem) -> None:
         """Refuse missing values unless the method takes them."""

@@ -103,15 +103,15 @@ def known_extremes(X: NDArray[np.floating]) -> tuple[NDArray[np.floating], NDArr
     return found[0], found[1]
 
 
-def spread_of_known(X: NDArray[np.floating]) -> Floats:
+def spread_of_known(X: Any, weights: Floats | None = None) -> Floats:
     """Return the standard deviation of the values of each column that are there."""
-    known = ~np.isnan(X)
-    n_known = np.maximum(known.sum(axis=0), 1)
-    unit = power_of_two(np.abs(X).max(axis=0, where=known, initial=0.0))
-    values = np.where(known, X / unit, 0.0)
-    means = values.sum(axis=0) / n_known
-    squares = np.where(known, values - means, 0.0) ** 2
-    return np.asarray(np.sqrt(squares.sum(axis=0) / n_known) * unit)
+    if issparse(X):
+        largest = abs(X).max(axis=0).toarray().ravel()
+    else:
+        largest = np.abs(X).max(axis=0, where=~np.isnan(X), initial=0.0)
+    unit = power_of_two(largest)
+    totals, _, squares = known_moments(X, unit, weights=weights)
+    return np.asarray(np.sqrt(squares / np.where(totals > 0, totals, 1.0)) * unit)
 
 
 def power_of_two(values: NDArray[np.floating]) -> Floats:
@@ -161,6 +161,47 @@ def column_moments(X: Any, unit: Floats, rows: Ints | None = None) -> tuple[Floa
     return kernels.columns.moments(columns, np.asarray(unit, dtype=np.float64), some)
 
 
+def known_moments(
+    X: Any, unit: Floats, rows: Ints | None = None, weights: Floats | None = None
+) -> tuple[Floats, Floats, Floats]:
+    """Return `column_moments` over the values that are there, each counted by a weight.
+
+    Parameters
+    ----------
+    X : array, which may have gaps, or sparse array, of shape (n, p)
+    unit : float array of shape (p,)
+    rows : int array, optional
+        Some of the rows; else all of them.
+    weights : float array of shape (n,), optional
+        Of all rows; else each row counts once.
+
+    Returns
+    -------
+    totals, means, squares : float arrays of shape (p,)
+        The weights that were counted, the mean (0 where nothing was) and the sum of squares.
+    """
+    rows = np.arange(X.shape[0]) if rows is None else rows
+    weights = np.ones(len(rows)) if weights is None else weights[rows]
+    found = np.empty((3, X.shape[1]))
+    if issparse(X):
+        part = X.tocsr()[rows]
+        at = part.indices
+        own, values = np.repeat(weights, np.diff(part.indptr)), part.data / unit[at]
+        means = np.bincount(at, own * values, part.shape[1]) / weights.sum()
+        squares = np.bincount(at, own * (values - means[at]) ** 2, part.shape[1])
+        at_zeros = weights.sum() - np.bincount(at, own, part.shape[1])
+        found[:] = np.broadcast_to(weights.sum(), len(means)), means, squares + at_zeros * means**2
+        return found[0], found[1], found[2]
+    for columns in blocks(X.shape[1], len(rows)):
+        values = X[rows, columns] / unit[columns]
+        counted = np.where(np.isnan(values), 0.0, weights[:, None])
+        values = np.nan_to_num(values)
+        total = counted.sum(axis=0)
+        mean = (counted * values).sum(axis=0) / np.where(total > 0, total, 1.0)
+        found[:, columns] = total, mean, (counted * (values - mean) ** 2).sum(axis=0)
+    return found[0], found[1], found[2]
+
+
 def as_columns(X: NDArray[Any]) -> NDArray[np.floating]:
     """Return an array as the kernels read it: column after column, in floats."""
     dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
@@ -176,14 +217,16 @@ def _sparse_moments(X: csr_array, unit: Floats) -> tuple[Floats, Floats]:
     return means, squares + n_zeros * means**2
 
 
-def ratio(numerator: Floats, denominator: Floats, negligible: float | None = None) -> Floats:
-    """Divide; where the denominator vanishes, infinity or, if both do, NaN.
+def ratio(
+    numerator: Floats, denominator: Floats, negligible: float | Floats | None = None
+) -> Floats:
+    """Divide; where the denominator vanishes, infinity or, if both do or one is NaN, NaN.
 
     Parameters
     ----------
     numerator, denominator : float arrays of shape (..., p)
         Not negative.
-    negligible : float, optional
+    negligible : float or array of shape (..., p), optional
         What vanishes is not above it; else what is tiny against the largest along the last axis.
 
     Returns
@@ -195,7 +238,7 @@ def ratio(numerator: Floats, denominator: Floats, negligible: float | None = Non
     scores = np.full(np.shape(numerator), np.nan)
     np.divide(numerator, denominator, out=scores, where=~is_zero)
     below = NEGLIGIBLE * _largest(numerator) if negligible is None else negligible
-    scores[is_zero & (numerator > below)] = np.inf
+    scores[is_zero & (numerator > below) & ~np.isnan(denominator)] = np.inf
     return scores
 
 
