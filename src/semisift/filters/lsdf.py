@@ -32,9 +32,9 @@ from semisift._sklearn import Interval, StrOptions
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.graphs.label_graph import cannot_link_edges, laplacian_score, undecided_edges
-from semisift.graphs.pairs import count_pairs, pair_sums, pair_sums_in_units, scaled_to_all, units
+from semisift.graphs.pairs import count_pairs, pair_sums, pair_sums_in_units, units
 from semisift.math import Floats
-from semisift.math.columns import ratio
+from semisift.math.columns import ratio, scaled_to_all
 from semisift.math.edge_sums import edge_sums
 from semisift.math.graph import Graph
 

@@ -27,9 +27,9 @@ import numpy as np
 from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
 from semisift._sklearn import Interval
-from semisift.graphs.pairs import class_moments, scaled_to_all, units
+from semisift.graphs.pairs import class_moments, units
 from semisift.math import Floats
-from semisift.math.columns import column_moments, known_moments, ratio
+from semisift.math.columns import column_moments, known_moments, ratio, scaled_to_all
 from semisift.math.edge_sums import edge_sums
 
 

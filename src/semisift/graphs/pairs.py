@@ -12,7 +12,13 @@ from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
 from semisift.math import Bools, Floats, Ints
 from semisift.math.blocks import blocks, dense_columns
-from semisift.math.columns import column_moments, known_extremes, known_moments, power_of_two
+from semisift.math.columns import (
+    column_moments,
+    known_extremes,
+    known_moments,
+    power_of_two,
+    scaled_to_all,
+)
 from semisift.stored.statistics import moments_by_class
 
 # Separates the draw of pairs from the other draws with the same seed.
@@ -168,26 +174,6 @@ def pair_sums_in_units(problem: Problem) -> tuple[Floats, Floats]:
             for sums, known, every in zip((must, cannot), *_weights_of_pairs(problem), strict=True)
         )
     return must, cannot
-
-
-def scaled_to_all(sums: Floats, known: Floats, every: float | Floats) -> Floats:
-    """Return sums over what is known of something as if all of it were known.
-
-    Parameters
-    ----------
-    sums : float array of shape (p,)
-    known : float array of shape (p,)
-        How much is known for each column.
-    every : float
-        How much there is.
-
-    Returns
-    -------
-    float array of shape (p,)
-        ``sums * every / known``; NaN where nothing is known of what there is.
-    """
-    share = np.divide(every, known, out=np.full(len(sums), np.nan), where=known > 0)
-    return sums * np.where(known == every, 1.0, share)
 
 
 def _weights_of_pairs(problem: Problem) -> tuple[list[Floats], list[Floats]]:

@@ -202,6 +202,26 @@ def known_moments(
     return found[0], found[1], found[2]
 
 
+def scaled_to_all(sums: Floats, known: Floats, every: float | Floats) -> Floats:
+    """Return sums over what is known of something as if all of it were known.
+
+    Parameters
+    ----------
+    sums : float array of shape (p,)
+    known : float array of shape (p,)
+        How much is known for each column.
+    every : float
+        How much there is.
+
+    Returns
+    -------
+    float array of shape (p,)
+        ``sums * every / known``; NaN where nothing is known of what there is.
+    """
+    share = np.divide(every, known, out=np.full(len(sums), np.nan), where=known > 0)
+    return sums * np.where(known == every, 1.0, share)
+
+
 def as_columns(X: NDArray[Any]) -> NDArray[np.floating]:
     """Return an array as the kernels read it: column after column, in floats."""
     dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
