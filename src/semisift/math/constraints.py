@@ -209,8 +209,7 @@ class KnownPairs(ListedPairs):
     """
 
     def _distances(self, factors: Floats) -> Floats:
-        every = np.arange(len(self.held))
-        rows = RowsWithGaps(self.held, every, np.ones_like(every), factors)
+        rows = RowsWithGaps(self.held, factors)
         return rows.from_differences(*self.constraints.must_link.T.astype(np.int64))
 
     def _sums(self, matrix: Any) -> Floats:

@@ -227,9 +227,14 @@ def nearest_edges(
     if k < 1:
         none, nodes = np.empty(0), np.arange(n)
         return Edges(nodes[:0], nodes[:0], none, none), nodes, nodes, np.zeros(n), 0.0
-    rows, node = distinct_rows(X)
-    counts = np.bincount(node, minlength=len(rows))
-    measured = (RowsWithGaps if has_gaps else MeasuredRows)(X, rows, counts, factors)
+    measured: MeasuredRows | RowsWithGaps
+    if has_gaps:
+        rows = node = np.arange(n)
+        measured = RowsWithGaps(X, factors)
+    else:
+        rows, node = distinct_rows(X)
+        measured = MeasuredRows(X, rows, np.bincount(node, minlength=len(rows)), factors)
+    counts = measured.counts
     edges = symmetrise(nearest(measured, k), len(rows), options.symmetry)
     # what the rows of a node give to each other, at distance 0
     within = counts * np.minimum(k, counts - 1.0)

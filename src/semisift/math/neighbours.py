@@ -9,8 +9,8 @@ Rows with gaps are compared in the columns that both have: of p columns, with c 
     d2 = p / c * sum over these of (x_i - x_j)^2
 
 where columns of a single value are not among the p. Rows without a column in common are infinitely
-far from each other, and never neighbours: then a row may have fewer than k. Identical rows have the
-same gaps.
+far from each other, and never neighbours: then a row may have fewer than k. Such rows are not
+merged, as rows that agree wherever both have a value need not be identical.
 """
 
 import hashlib
@@ -252,38 +252,37 @@ class MeasuredRows:
 
 
 class RowsWithGaps:
-    """Distinct rows with gaps to measure distances between: four products instead of one.
+    """Rows with gaps to measure distances between: four products instead of one.
 
     Parameters
     ----------
     X : array of shape (n, p)
-    rows, counts, factors
-        As `MeasuredRows` takes them.
+    factors : float array of shape (p,)
+        What each column is multiplied by.
     """
 
-    def __init__(self, X: NDArray[np.floating], rows: Ints, counts: Ints, factors: Floats) -> None:
-        self.X, self.counts, self.factors = X, counts, factors
-        self.rows = slice(None) if len(rows) == X.shape[0] else rows
+    def __init__(self, X: NDArray[np.floating], factors: Floats) -> None:
+        self.X, self.factors = X, factors
+        self.counts = np.ones(len(X), dtype=np.int64)
         self.dense = np.flatnonzero(factors > 0)
-        n = len(rows)
-        squares, n_known = np.zeros((2, n))
+        squares, n_known = np.zeros((2, len(X)))
         self.mean_d2 = 0.0
         for values, known in self._blocks():
             squares += np.einsum("ij,ij->i", values, values)
             n_known += known.sum(axis=1)
-            n_values = counts @ known
             # twice the variance of a column is the mean squared difference of two of its values
-            self.mean_d2 += 2 * float(np.sum(counts @ values**2 / np.maximum(n_values - 1, 1)))
+            n_values = np.maximum(known.sum(axis=0) - 1, 1)
+            self.mean_d2 += 2 * float(np.sum((values**2).sum(axis=0) / n_values))
         self.lengths = squares * len(self.dense) / np.maximum(n_known, 1)
 
     def _blocks(self) -> Iterator[tuple[Floats, Floats]]:
         """Yield values around the mean of their column, 0 in gaps, and which are there."""
         size = min(BLOCK_VALUES, max(CACHED_VALUES, FEWEST_COLUMNS * len(self.counts)))
         for columns, part in dense_blocks(self.X, self.dense, size):
-            values = part[self.rows] * self.factors[columns]
+            values = part * self.factors[columns]
             known = (~np.isnan(values)).astype(np.float64)
             values = np.nan_to_num(values)
-            values -= self.counts @ values / np.maximum(self.counts @ known, 1)
+            values -= values.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
             values *= known
             yield values, known
 
@@ -312,7 +311,7 @@ class RowsWithGaps:
         """Return the squared distances of some pairs of rows, slowly and to the last digits."""
         sums, common = np.zeros((2, len(first)))
         for columns, values in dense_blocks(self.X, self.dense, BLOCK_VALUES):
-            block = np.ascontiguousarray(values[self.rows]) * self.factors[columns]
+            block = np.ascontiguousarray(values) * self.factors[columns]
             for part in blocks(len(first), block.shape[1]):
                 apart = block[first[part]] - block[second[part]]
                 common[part] += np.count_nonzero(~np.isnan(apart), axis=1)
@@ -342,7 +341,7 @@ def nearest(rows: MeasuredRows | RowsWithGaps, k: int) -> Edges:
         wanted = places[origin]
         if isinstance(rows, RowsWithGaps):
             # not all rows have so many others within reach
-            wanted = np.minimum(wanted, np.isfinite(d2) @ rows.counts)
+            wanted = np.minimum(wanted, np.count_nonzero(np.isfinite(d2), axis=1))
             some = wanted > 0
             d2, origin, wanted = d2[some], origin[some], wanted[some]
         parts.append(_block_of_edges(d2, origin, rows, wanted))
