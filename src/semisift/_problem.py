@@ -23,7 +23,7 @@ from semisift._labels import Labels, Pairs, pairs_from_labels, parse_labels, par
 from semisift._warnings import warn
 from semisift.exceptions import GraphWarning
 from semisift.math.blocks import blocks
-from semisift.math.columns import column_moments, power_of_two, some_rows, spans, spread_of_known
+from semisift.math.columns import column_moments, power_of_two, some_rows, spans, spread_of_counted
 from semisift.math.given_graph import given_graph
 from semisift.math.graph import Graph, GraphOptions, cure, neighbour_graph
 from semisift.math.neighbours import distinct_rows
@@ -60,11 +60,14 @@ class Whole:
         Of all rows.
     held : int array
         The rows that the problem holds, ascending.
+    design : Design
+        Of all rows.
     """
 
     rows: StoredRows
     labels: Labels
     held: NDArray[np.int64]
+    design: Design = NOTHING
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +203,7 @@ class Problem:
         taken = rows.once("sample", joblib.hash(held), lambda: parts_of(rows.take(held)))
         X = clean_taken(taken, (len(held), rows.shape[1]))
         some = Labels(labels.codes[held], labels.classes)
-        whole = Whole(rows, labels, held)
+        whole = Whole(rows, labels, held, design)
         return cls(
             X,
             some,
@@ -283,7 +286,7 @@ class Problem:
         if whole is None:
             stored = StoredRows(self.X)
             stored.has_gaps = self.has_gaps
-            whole = Whole(stored, self.labels, np.arange(self.n_rows))
+            whole = Whole(stored, self.labels, np.arange(self.n_rows), self.design)
         return replace(self.part(rows), whole=replace(whole, held=whole.held[rows]))
 
     def with_labels(self, labels: Labels, given_pairs: Pairs | None, seed: int) -> "Problem":
@@ -301,6 +304,15 @@ class Problem:
         for name in ("spans", "constant", "spread", "made"):
             other.__dict__[name] = getattr(self, name)  # as a cached property does
         return other
+
+    @cached_property
+    def unweighted(self) -> "Problem":
+        """The problem in which rows count alike, without those that do not count."""
+        weights = self.design.weights
+        if weights is None:
+            return self
+        some = self.part(np.flatnonzero(weights > 0))
+        return replace(some, design=replace(some.design, weights=None), whole=None)
 
     def lean(self) -> "Problem":
         """Return the problem to send elsewhere, where most that was made from it is made again."""
@@ -347,15 +359,16 @@ class Problem:
 
     @cached_property
     def spread(self) -> NDArray[np.float64]:
-        """Standard deviation of each column over all rows.
+        """Standard deviation of each column over all rows, as often as they count.
 
         Dense and sparse X give the same bits: zeros are counted rather than added, and the other
         values are added one by one in row order.
         """
         spread = np.empty(self.n_features)
+        measure: Callable[[Any], NDArray[np.float64]]
         measure = _sparse_spread if self.is_sparse else _dense_spread
         if self.has_gaps or self.design.weights is not None:
-            measure = partial(spread_of_known, weights=self.design.weights)
+            measure = partial(spread_of_counted, weights=self.design.weights)
         n_values = self.X.nnz if self.is_sparse else self.X.size
         for block in blocks(self.n_features, n_values // max(1, self.n_features), BLOCK_VALUES):
             spread[block] = measure(self.X[:, block])

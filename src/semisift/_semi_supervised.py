@@ -41,6 +41,7 @@ class SemiSupervisedMixin(WatchedMixin):
     takes_stored: ClassVar[bool] = False  # rows that do not fit into memory
     uses_statistics: ClassVar[bool] = False  # of columns and classes, and no rows by themselves
     labels_needed: ClassVar[Literal["none", "optional", "two_classes"]] = "optional"
+    labels_rows: ClassVar[bool] = False  # fit of a ranker sets transduction_ and confidence_
     takes_gaps: ClassVar[bool] = False  # values of X that are missing
     takes_one_class: ClassVar[bool] = False  # labelled rows of one class and unlabelled ones
     random_state: Any
@@ -95,7 +96,7 @@ class SemiSupervisedMixin(WatchedMixin):
             **pairs,
         )
         self._refuse_gaps(problem)
-        return without_batches(problem.counted())
+        return without_batches(problem if self.labels_rows else problem.counted())
 
     def _refuse_gaps(self, problem: Problem) -> None:
         """Refuse missing values unless the method takes them."""

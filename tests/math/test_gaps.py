@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import nan_euclidean_distances
 from semisift import FisherScore, VarianceScore
 from semisift._problem import Problem
 from semisift.math import neighbours, redundancy
-from semisift.math.columns import known_moments, ratio, scaled_to_all
+from semisift.math.columns import moments_of_counted, ratio, scaled_to_all
 from semisift.math.edge_sums import edge_sums
 from semisift.math.graph import GraphOptions
 from semisift.math.information import (
@@ -153,11 +153,11 @@ def test_sums_without_gaps_are_the_plain_ones():
 def test_moments_of_known_values():
     X = np.array([[1.0, np.nan, np.nan], [3.0, 4.0, np.nan], [np.nan, 4.0, np.nan], [8.0, 7.0, 2]])
     weights = np.array([1.0, 2.0, 1.0, 1.0])
-    totals, means, squares = known_moments(X, np.ones(3), weights=weights)
+    totals, means, squares = moments_of_counted(X, np.ones(3), weights=weights)
     assert_allclose(totals, [4, 4, 1])
     assert_allclose(means, [15 / 4, 19 / 4, 2])
     assert_allclose(squares, [83 - 15**2 / 4, 97 - 19**2 / 4, 0], atol=1e-12)
-    totals, means, squares = known_moments(X, np.ones(3), np.array([0, 1]), weights)
+    totals, means, squares = moments_of_counted(X, np.ones(3), np.array([0, 1]), weights)
     assert_allclose(totals, [3, 2, 0])
     assert_allclose(means, [7 / 3, 4, 0])
 

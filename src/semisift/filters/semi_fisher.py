@@ -29,7 +29,7 @@ from semisift._problem import Problem
 from semisift._sklearn import Interval
 from semisift.graphs.pairs import class_moments, units
 from semisift.math import Floats
-from semisift.math.columns import column_moments, known_moments, ratio, scaled_to_all
+from semisift.math.columns import column_moments, moments_of_counted, ratio, scaled_to_all
 from semisift.math.edge_sums import edge_sums
 
 
@@ -107,7 +107,7 @@ class SemiFisherScore(GraphRanker):
             return ratio(spread, near)
         moments = class_moments(problem)
         if problem.has_gaps:
-            _, mean, _ = known_moments(problem.X, unit)
+            _, mean, _ = moments_of_counted(problem.X, unit)
         else:
             mean, _ = column_moments(problem.X, unit)
         between = (moments.counts * (moments.means - mean) ** 2).sum(axis=0)

@@ -15,7 +15,7 @@ from semisift.math.blocks import blocks, dense_columns
 from semisift.math.columns import (
     column_moments,
     known_extremes,
-    known_moments,
+    moments_of_counted,
     power_of_two,
     scaled_to_all,
 )
@@ -108,12 +108,12 @@ def class_moments(problem: Problem) -> ClassMoments:
 
 
 def _known_by_class(problem: Problem, unit: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return what `known_moments` does of each class, with weights that the columns share if so."""
+    """Return `moments_of_counted` of each class; without gaps, one total for all columns."""
     found = np.empty((3, problem.labels.n_classes, problem.n_features))
     X = problem.X.tocsr() if problem.is_sparse else problem.X
     for code in range(problem.labels.n_classes):
         rows = np.flatnonzero(problem.labels.codes == code)
-        found[:, code] = known_moments(X, unit, rows, problem.design.weights)
+        found[:, code] = moments_of_counted(X, unit, rows, problem.design.weights)
     totals = found[0] if problem.has_gaps else found[0, :, :1]
     return totals, found[1], found[2]
 

@@ -95,14 +95,14 @@ class TransductiveClassifier(SemiSupervisedClassifier):
         # by the same way as rows that are yet to come, so that equal rows have equal shares
         self._axes = find_axes(problem)
         T = self._axes.place(problem.X)
-        found = label_components(T, labels.codes, labels.n_classes, prior)
+        found = label_components(T, labels, problem.design, prior)
         self.classes_ = labels.classes
         self.label_distributions_ = found.shares
         self.transduction_ = labels.classes[found.codes]
         self.stability_ = found.stability
         self.recovered_ = found.n_recovered, found.n_left_out
         self._weights = found.weights
-        self._machines = find_machines(T, labels.codes, labels.n_classes, prior)
+        self._machines = find_machines(T, labels, problem.design, prior)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -25,7 +25,7 @@ from semisift.math.blocks import blocks, dense_columns
 from semisift.math.columns import (
     column_factors,
     column_moments,
-    known_moments,
+    moments_of_counted,
     ratio,
     scaled_to_all,
     spans,
@@ -114,7 +114,7 @@ def cls_parts(
     factors, length = column_factors(X, None, spans(X, has_gaps=has_gaps))
     with np.errstate(under="ignore"):
         if has_gaps:
-            n_known, mean, squares = known_moments(X, unit)
+            n_known, mean, squares = moments_of_counted(X, unit)
             squares /= np.maximum(1, n_known - 1)
             mean_d2 = 2 * float(np.sum(squares * (unit * factors) ** 2))
         else:

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, issparse
 
 from semisift import kernels
 from semisift.math import Bools, Floats, Ints
-from semisift.math.blocks import blocks
+from semisift.math.blocks import blocks, dense_columns
 
 # A sparse column that is filled more than this is worked on as a dense one: a dense product is then
 # faster (measured on text and on single cells: the best share lies between 1/8 and 1/32).
@@ -103,15 +103,46 @@ def known_extremes(X: NDArray[np.floating]) -> tuple[NDArray[np.floating], NDArr
     return found[0], found[1]
 
 
-def spread_of_known(X: Any, weights: Floats | None = None) -> Floats:
+def spread_of_counted(X: Any, weights: Floats | None) -> Floats:
     """Return the standard deviation of the values of each column that are there."""
-    if issparse(X):
-        largest = abs(X).max(axis=0).toarray().ravel()
-    else:
-        largest = np.abs(X).max(axis=0, where=~np.isnan(X), initial=0.0)
-    unit = power_of_two(largest)
-    totals, _, squares = known_moments(X, unit, weights=weights)
-    return np.asarray(np.sqrt(squares / np.where(totals > 0, totals, 1.0)) * unit)
+    X = X.toarray() if issparse(X) else X
+    unit = power_of_two(np.fmax.reduce(np.abs(X), axis=0, initial=0.0))
+    total, _, squares = counted_moments(X, unit, weights)
+    return np.asarray(np.sqrt(squares / np.where(total > 0, total, 1.0)) * unit)
+
+
+def counted_moments(
+    X: NDArray[np.floating], unit: Floats, weights: Floats | None
+) -> tuple[Floats, Floats, Floats]:
+    """Return how many rows count in each column, their mean and their sum of squares around it.
+
+    Gaps do not count, and other rows as often as their weights say.
+
+    Parameters
+    ----------
+    X : float array of shape (n, p)
+    unit : float array of shape (p,)
+        In which means and squares are.
+    weights : float array of shape (n,) or None
+
+    Returns
+    -------
+    total, means, squares : float arrays of shape (p,)
+        The latter two are 0 where no row counts.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 5.0], [4.0, np.nan]])
+    >>> total, means, squares = counted_moments(X, np.ones(2), np.array([2.0, 1.0]))
+    >>> total.tolist(), means.tolist(), squares.tolist()
+    ([3.0, 2.0], [2.0, 5.0], [6.0, 0.0])
+    """
+    known = ~np.isnan(X)
+    counted = known.astype(np.float64) if weights is None else known * weights[:, None]
+    total = counted.sum(axis=0)
+    values = np.where(known, X, 0.0) / unit
+    means = (values * counted).sum(axis=0) / np.where(total > 0, total, 1.0)
+    return total, means, (np.square(values - means) * counted).sum(axis=0)
 
 
 def power_of_two(values: NDArray[np.floating]) -> Floats:
@@ -161,14 +192,14 @@ def column_moments(X: Any, unit: Floats, rows: Ints | None = None) -> tuple[Floa
     return kernels.columns.moments(columns, np.asarray(unit, dtype=np.float64), some)
 
 
-def known_moments(
+def moments_of_counted(
     X: Any, unit: Floats, rows: Ints | None = None, weights: Floats | None = None
 ) -> tuple[Floats, Floats, Floats]:
-    """Return `column_moments` over the values that are there, each counted by a weight.
+    """Return `counted_moments` of all columns, in blocks.
 
     Parameters
     ----------
-    X : array, which may have gaps, or sparse array, of shape (n, p)
+    X : array, which may have gaps, or csr_array, of shape (n, p)
     unit : float array of shape (p,)
     rows : int array, optional
         Some of the rows; else all of them.
@@ -177,28 +208,13 @@ def known_moments(
 
     Returns
     -------
-    totals, means, squares : float arrays of shape (p,)
-        The weights that were counted, the mean (0 where nothing was) and the sum of squares.
+    total, means, squares : float arrays of shape (p,)
     """
-    rows = np.arange(X.shape[0]) if rows is None else rows
-    weights = np.ones(len(rows)) if weights is None else weights[rows]
+    if rows is not None:
+        X, weights = X[rows], None if weights is None else weights[rows]
     found = np.empty((3, X.shape[1]))
-    if issparse(X):
-        part = X.tocsr()[rows]
-        at = part.indices
-        own, values = np.repeat(weights, np.diff(part.indptr)), part.data / unit[at]
-        means = np.bincount(at, own * values, part.shape[1]) / weights.sum()
-        squares = np.bincount(at, own * (values - means[at]) ** 2, part.shape[1])
-        at_zeros = weights.sum() - np.bincount(at, own, part.shape[1])
-        found[:] = np.broadcast_to(weights.sum(), len(means)), means, squares + at_zeros * means**2
-        return found[0], found[1], found[2]
-    for columns in blocks(X.shape[1], len(rows)):
-        values = X[rows, columns] / unit[columns]
-        counted = np.where(np.isnan(values), 0.0, weights[:, None])
-        values = np.nan_to_num(values)
-        total = counted.sum(axis=0)
-        mean = (counted * values).sum(axis=0) / np.where(total > 0, total, 1.0)
-        found[:, columns] = total, mean, (counted * (values - mean) ** 2).sum(axis=0)
+    for columns in blocks(X.shape[1], X.shape[0]):
+        found[:, columns] = counted_moments(dense_columns(X, columns), unit[columns], weights)
     return found[0], found[1], found[2]
 
 

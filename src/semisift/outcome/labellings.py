@@ -112,7 +112,7 @@ def test_labels(
     if labeller is None:
         return try_labellings(scorer, problem, seeds)
     prior = known_prior(labeller.class_prior, problem.labels)
-    return try_twins(problem, seeds, prior, scorer.n_jobs)
+    return try_twins(problem.unweighted, seeds, prior, scorer.n_jobs)
 
 
 def try_twins(

@@ -24,13 +24,15 @@ tournament are majorised by those). A p-value that allows for more defeats is ex
 too small by a factor of 2 at most.
 
 As in the test with shuffled labels, rows are exchanged among the labelled and among the unlabelled
-ones, if there are enough ways, else among all. The members that label the rows count alike.
+ones, if there are enough ways, else among all. The members that label the rows count alike, and so
+do rows, whatever their weights.
 
 H. G. Landau (1953). On dominance relations and the structure of animal societies III. Bulletin of
 Mathematical Biophysics 15, for the scores of tournaments.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +41,7 @@ from semisift._labels import Labels
 from semisift._problem import Problem
 from semisift._threads import one_blas_thread
 from semisift.math import Floats, Ints
+from semisift.math.columns import counted_moments
 from semisift.transduction.components import ScaledRows, components, scaled_rows
 from semisift.transduction.members import gaussian_classes, ridge
 from semisift.transduction.soft_labels import dimensions_of
@@ -125,9 +128,14 @@ def _soft_scores(
     stacked = weights.transpose(1, 0, 2).reshape(n_rows, -1).astype(rows.values.dtype)
     sums = rows.transposed_times(stacked).T.reshape(n_sets, 2, n_asked, -1)
     sizes = shares.sum(axis=1)[:, None, :n_asked, None]
+    n: Any = n_rows
+    if rows.known is not None:
+        sizes = rows.counted(stacked.astype(np.float64)).reshape(n_sets, 2, n_asked, -1)
+        n = np.maximum(rows.total, 1.0)
+        sizes = np.clip(sizes, np.finfo(np.float64).eps, n - np.finfo(np.float64).eps)
     total = np.where(rows.squares > 0, rows.squares, 1.0)
-    between = np.square(sums, dtype=np.float64) * n_rows / (sizes * (n_rows - sizes))
-    scores = between / np.maximum(total - between, total / n_rows)
+    between = np.square(sums, dtype=np.float64) * n / (sizes * (n - sizes))
+    scores = between / np.maximum(total - between, total / n)
     scores /= np.maximum(scores.max(axis=(1, 3), keepdims=True), np.finfo(np.float64).tiny)
     means = scores.mean(axis=2)
     return [(both[0], both[1]) for both in means]
@@ -152,7 +160,13 @@ def labelled_scores(rows: ScaledRows, labels: Labels, order: Ints) -> Floats:
     values = rows.take(order[labels.labelled])
     is_class = (codes == np.arange(labels.n_classes)[:, None]).astype(np.float64)
     sizes = is_class.sum(axis=1)[:, None]
-    centred = values - values.mean(axis=0)
+    if rows.known is None:
+        centred = values - values.mean(axis=0)
+    else:
+        known = ~np.isnan(values)
+        _, means, _ = counted_moments(values, np.ones(values.shape[1]), None)
+        centred = np.where(known, values - means, 0.0)
+        sizes = np.maximum(is_class @ known, np.finfo(np.float64).tiny)
     means = is_class @ centred / sizes
     total = np.square(centred).sum(axis=0)
     between = (sizes * np.square(means)).sum(axis=0)
