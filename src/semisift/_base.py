@@ -123,7 +123,6 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
 
     takes_stored = True
     takes_one_class = True
-    labels_rows: ClassVar[bool] = False  # whether fit sets transduction_ and confidence_
     scores_are_places: ClassVar[bool] = False  # p, p - 1, ... instead of a measure
     most_picked: ClassVar[int] = 100  # one by one, where nobody asked for a number of columns
     committee_divisor: ClassVar[int] = 20  # a committee is so many times smaller for repetitions
@@ -539,5 +538,46 @@ class PairRanker(FeatureRanker):
             The fitted ranker.
         """
         known = {"groups": groups, "batch": batch}
+        pairs = {"must_link": must_link, "cannot_link": cannot_link}
+        return self._fit(X, y, self._build_problem(X, y, **known, **pairs))
+
+
+class WeightedPairRanker(PairRanker):
+    """Base class of the rankers that take both pairs and weights."""
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        batch: Any = None,
+        sample_weight: Any = None,
+        must_link: Any = None,
+        cannot_link: Any = None,
+    ) -> Self:
+        """Score and rank the columns of `X`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            All rows, labelled and unlabelled.
+        y : array-like of shape (n_samples,), default=None
+            Labels; -1, None and NaN mark unlabelled rows.
+        groups, batch : array-like of shape (n_samples,), default=None
+            Which rows belong together, and which were measured together: see `FeatureRanker.fit`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many rows each row counts for; a pair counts the product of its two.
+        must_link, cannot_link : array-like of shape (n_pairs, 2), default=None
+            Pairs of row numbers that belong, or do not belong, to the same class: see
+            `PairRanker.fit`.
+
+        Returns
+        -------
+        self : object
+            The fitted ranker.
+        """
+        known = {"groups": groups, "batch": batch, "sample_weight": sample_weight}
         pairs = {"must_link": must_link, "cannot_link": cannot_link}
         return self._fit(X, y, self._build_problem(X, y, **known, **pairs))

@@ -255,6 +255,23 @@ class Problem:
             design=self.design.take(rows),
         )
 
+    def counted(self) -> "Problem":
+        """Return the problem of the rows whose weight is not 0, as if there were no others."""
+        weights = self.design.weights
+        if weights is None or weights.all():
+            return self
+        rows = np.flatnonzero(weights)
+        codes = self.labels.codes[rows]
+        present = np.unique(codes[codes >= 0])
+        codes = np.where(codes < 0, codes, np.searchsorted(present, codes)).astype(codes.dtype)
+        given = self.given_pairs
+        if given is not None:
+            place = np.cumsum(weights > 0, dtype=np.int32) - 1
+            kinds = given.must_link, given.cannot_link
+            given = Pairs(*(place[kind[weights[kind].all(axis=1)]] for kind in kinds))
+        labels = Labels(codes, self.labels.classes[present])
+        return replace(self.part(rows), labels=labels, given_pairs=given)
+
     def limited(self, max_unlabelled: int | None) -> "Problem":
         """Return the problem of `some_rows`, which knows all rows; itself if these are all."""
         rows = self.some_rows(max_unlabelled)
@@ -440,7 +457,10 @@ class Problem:
             return graph.split(distinct_rows(self.X)[1])[0] if merged else graph
         width = self.spread if options.feature_scaling == "standard" else self.spans
         data = self.X, options, width
-        graph = neighbour_graph(*data) if given is None else given_graph(given, *data)
+        if given is None:
+            graph = neighbour_graph(*data, has_gaps=self.has_gaps)
+        else:
+            graph = given_graph(given, *data)
         if graph.few_edges is not None:
             warn(
                 f"The neighbour graph of {self.n_rows} rows rests on few edges: its heat weights "

@@ -22,7 +22,11 @@ from semisift.graphs.batches import without_batches
 from semisift.stored.rows import COPIES, StoredRows, as_stored
 
 # Who takes gaps as they are, said by those who do not; a test compares it with the methods.
-WITH_GAPS = "These take gaps as they are: none yet."
+WITH_GAPS = (
+    "These take gaps as they are: C4, CLS, Consensus, ConstraintScore, FisherScore, GSFS, "
+    "LaplacianScore, LSDF, MRMR, SemiFisherScore, SemiJMI, SemiMIM, SemiSupervisedForest, SLS, "
+    "SSelect, SSFI, TransductiveScore and VarianceScore."
+)
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
@@ -37,6 +41,7 @@ class SemiSupervisedMixin(WatchedMixin):
     takes_stored: ClassVar[bool] = False  # rows that do not fit into memory
     uses_statistics: ClassVar[bool] = False  # of columns and classes, and no rows by themselves
     labels_needed: ClassVar[Literal["none", "optional", "two_classes"]] = "optional"
+    labels_rows: ClassVar[bool] = False  # fit of a ranker sets transduction_ and confidence_
     takes_gaps: ClassVar[bool] = False  # values of X that are missing
     takes_one_class: ClassVar[bool] = False  # labelled rows of one class and unlabelled ones
     random_state: Any
@@ -92,7 +97,7 @@ class SemiSupervisedMixin(WatchedMixin):
         )
         problem = self._exclude(problem)
         self._refuse_gaps(problem)
-        return without_batches(problem)
+        return without_batches(problem if self.labels_rows else problem.counted())
 
     def _exclude(self, problem: Problem) -> Problem:
         """Return the problem without the values that nothing is to be learnt from."""

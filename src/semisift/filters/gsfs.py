@@ -16,7 +16,8 @@ O(n_L) for each pair of a kept and a visited column.
 
 All of it is a reading of the abstract: the s-Laplacian preserves local and global structure, and
 the classification information gain degree removes redundant columns. Without labels of two classes
-the Laplacian score ranks.
+the Laplacian score ranks. Gaps are left out of the s-Laplacian as in `semisift.filters.laplacian`;
+information is over the labelled rows that have the values of both columns.
 """
 
 from numbers import Real
@@ -98,6 +99,7 @@ class GSFS(GraphRanker):
     """
 
     scores_are_places = True
+    takes_gaps = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphRanker._parameter_constraints,
@@ -170,11 +172,11 @@ def keep(
     y = problem.labels.codes[rows]
     X = problem.X.tocsr()[rows].tocsc() if problem.is_sparse else problem.X[rows]
     kept: list[int] = []
-    known: list[NDArray[np.uint8]] = []  # the bins of the kept columns
+    known: list[NDArray[np.integer]] = []  # the bins of the kept columns
     left = np.ones(problem.n_features, dtype=bool)
     for start in range(0, len(order), GROUP):
         group = order[start : start + GROUP]
-        binned = bin_columns(X[:, group])
+        binned = bin_columns(X[:, group], has_gaps=problem.has_gaps)
         alone = mutual_information(binned, y)
         least = np.full(len(group), np.inf)
         for codes in known:

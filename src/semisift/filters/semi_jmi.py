@@ -11,7 +11,8 @@ the largest I(f; y); with S the columns picked so far, the next one is that with
 over all rows. Direction: higher is better, as printed. Cost: O(n p) for each pick, and class.
 
 What is a reading: as in Semi-MIM, more than two classes are taken one against the rest and the
-scores of a column averaged, and both surrogates count where the prior favours neither.
+scores of a column averaged, and both surrogates count where the prior favours neither. Where there
+are gaps, I(f; y | s) is over the rows that have the values of both columns.
 """
 
 from functools import partial

@@ -4,9 +4,11 @@ A column is kept unless its absolute correlation, over all rows, with one of the
 it exceeds a threshold. The walk takes the ranking in blocks: one matrix product compares a block
 with all that was kept, one more the block with itself, and no p x p matrix is ever made. Its cost
 is O(n * visited * kept). The correlations with their sign are computed after it, of each near-copy
-with the column that stands for it: O(n * copies).
+with the column that stands for it: O(n * copies). Two columns with gaps are compared over the rows
+in which both have a value, which takes six products instead of one.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +34,12 @@ MOST_HELD = 1 << 27
 # A mean of so many standard deviations leaves twelve digits of a correlation.
 FAR_FROM_ZERO = 100.0
 
+# Columns with gaps are compared where they have so many rows in common.
+LEAST_COMMON = 10
+
+# What is left of a sum of squares around a mean below this share of it is rounding.
+ROUNDING = 1e-12
+
 # Correlations that differ by less are equal: dense and sparse products round differently.
 TIE = 1e-9
 
@@ -47,11 +55,15 @@ class Standardised:
         None where they are prepared anew.
     shift : float array of shape (k,)
         0 for dense columns, which are centred; sparse ones are not, to stay sparse.
+    there : float array of shape (k, n), or None
+        1 where there is a value, 0 where there is a gap and `values` are 0; None without gaps. Then
+        `_correlate` does more than the product.
     """
 
     columns: Ints
     values: Any
     shift: Floats
+    there: Floats | None = None
 
 
 def put_copies_last(
@@ -158,7 +170,8 @@ def find_copies(
             if not left:
                 break
             values = block.values[kept] if holds else None
-            pieces.append(Standardised(block.columns[kept], values, block.shift[kept]))
+            there = block.there[kept] if holds and block.there is not None else None
+            pieces.append(Standardised(block.columns[kept], values, block.shift[kept], there))
     return is_copy, represented_by
 
 
@@ -222,13 +235,16 @@ def correlations_in_families(X: Any, represented_by: Ints) -> Floats:
     for start in range(0, len(copies), width):
         block = copies[start : start + width]
         own, other = standardise(X, block), standardise(X, represented_by[block])
+        if own.there is not None or other.there is not None:
+            found[block] = _over_common_rows(own, other, lambda a, b: np.einsum("ij,ij->i", a, b))
+            continue
         products = own.values * other.values
         found[block] = np.asarray(products.sum(axis=1)).ravel() - own.shift * other.shift
     return np.clip(found, -1.0, 1.0)
 
 
 def standardise(X: Any, columns: Ints) -> Standardised:
-    """Scale columns to length 1 about their mean; a constant column is all zeros.
+    """Scale columns to length 1 about their mean; a constant column is all zeros, and gaps are 0.
 
     Parameters
     ----------
@@ -242,11 +258,46 @@ def standardise(X: Any, columns: Ints) -> Standardised:
     if issparse(X):
         return _standardise_sparse(X[:, columns], columns)
     values = np.ascontiguousarray(dense_columns(X, columns).T)
+    there = ~np.isnan(values)
+    if not there.all():
+        return _standardise_known(values, there.astype(np.float64), columns)
     values /= power_of_two(np.abs(values).max(axis=1))[:, None]
     values -= values.mean(axis=1)[:, None]
     length = np.sqrt(np.einsum("ij,ij->i", values, values))
     values *= _inverse(length, np.sqrt(values.shape[1]))[:, None]
     return Standardised(columns.astype(np.int64), values, np.zeros(len(columns)))
+
+
+def _standardise_known(values: Floats, there: Floats, columns: Ints) -> Standardised:
+    values = np.nan_to_num(values)
+    values /= power_of_two(np.abs(values).max(axis=1))[:, None]
+    values -= (values.sum(axis=1) / np.maximum(there.sum(axis=1), 1))[:, None]
+    values *= there
+    length = np.sqrt(np.einsum("ij,ij->i", values, values))
+    values *= _inverse(length, float(np.sqrt(values.shape[1])))[:, None]
+    return Standardised(columns.astype(np.int64), values, np.zeros(len(columns)), there)
+
+
+def _over_common_rows(
+    first: Standardised, second: Standardised, product: Callable[[Floats, Floats], Floats]
+) -> Floats:
+    """Return the correlations over the rows in which both columns have a value.
+
+    They are 0 where these are fewer than `LEAST_COMMON`, or than half of all rows if that is less:
+    any two columns are near-copies in two rows.
+    """
+    a, b = first.values, second.values
+    has_a = np.ones_like(a) if first.there is None else first.there
+    has_b = np.ones_like(b) if second.there is None else second.there
+    n = product(has_a, has_b)
+    enough = n >= max(2, min(LEAST_COMMON, a.shape[1] // 2))
+    n = np.maximum(n, 1)
+    sum_a, sum_b = product(a, has_b), product(has_a, b)
+    square_a, square_b = product(a**2, has_b), product(has_a, b**2)
+    left_a, left_b = square_a - sum_a**2 / n, square_b - sum_b**2 / n
+    varies = enough & (left_a > ROUNDING * square_a) & (left_b > ROUNDING * square_b)
+    length = np.sqrt(np.where(varies, left_a * left_b, 1.0))
+    return np.where(varies, (product(a, b) - sum_a * sum_b / n) / length, 0.0)
 
 
 def _standardise_sparse(part: Any, columns: Ints) -> Standardised:
@@ -283,6 +334,8 @@ def _inverse(length: Floats, scale: float) -> Floats:
 
 
 def _correlate(first: Standardised, second: Standardised) -> Floats:
+    if first.there is not None or second.there is not None:
+        return _over_common_rows(first, second, lambda a, b: a @ b.T)
     product = first.values @ second.values.T
     if issparse(product):
         return np.asarray(product.toarray() - np.outer(first.shift, second.shift))
