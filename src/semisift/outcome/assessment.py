@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from semisift._problem import Problem
 from semisift.math.stability import Stability, nogueira
 from semisift.outcome.decisions import count_decisions, find_confirmed, near_copies
+from semisift.outcome.exchanges import Exchange, exchange_of
 from semisift.outcome.labellings import SIGNIFICANT, LabellingsTest, test_labels
-from semisift.outcome.samples import exchanges_labels
 from semisift.outcome.scoring import ERROR, Scorer, seeds_of
 from semisift.transduction.components import components
 
@@ -72,7 +72,7 @@ class Assessment:
         What stands for labels that tell nothing: shuffled labels, or twins of the columns.
     exchanged : bool
         Whether labels were exchanged among the labelled rows, rather than given to rows drawn from
-        all.
+        all; with groups, among or within those with labelled rows.
     light : bool
         Whether committees were smaller than in the fit.
     n_labelled : int
@@ -81,6 +81,9 @@ class Assessment:
         What is bounded for the confirmed columns.
     is_copy : bool array of shape (p,) or None
         Which columns are near-copies of better ones, and not counted.
+    exchange : Exchange or None
+        How labels were exchanged between and within groups and batches, and the least p-value that
+        so many can show. None without groups and batches.
     """
 
     rank_interval: NDArray[np.int64] | None
@@ -102,6 +105,7 @@ class Assessment:
     stability: Stability | None = None
     family_stability: Stability | None = None
     n_kept: int = 0
+    exchange: Exchange | None = None
 
     @property
     def passed(self) -> bool:
@@ -117,7 +121,7 @@ class Assessment:
         for name in ("stability", "family_stability"):
             stable = getattr(self, name)
             facts[name] = stable and {k: getattr(stable, k) for k in ("value", "low", "high")}
-        return facts
+        return facts if self.exchange is None else facts | self.exchange.facts
 
     def __repr__(self) -> str:
         said = []
@@ -178,6 +182,7 @@ def assess_ranking(
     rankings = np.array(found, dtype=np.int64).reshape(-1, problem.n_features)
     n_resamples = len(rankings)
     best = [np.flatnonzero(ranking <= n_best) for ranking in rankings]
+    exchange = exchange_of(problem)
     on_scale = not (light or ranker.scores_are_places)
     return Assessment(
         rank_interval=rank_interval(rankings) if n_resamples else None,
@@ -191,11 +196,12 @@ def assess_ranking(
         # NaN where it is on another scale than the scores
         chance_score=nan if test is None or not on_scale else test.chance_score,
         n_permutations=0 if test is None else test.n_labellings,
-        exchanged=exchanges_labels(problem),
+        exchanged=exchange.how != "all",
         light=light,
         n_labelled=len(problem.labels.labelled),
         against="labels" if ranker._labeller() is None else "twins",
         is_copy=near_copies(ranker),
+        exchange=exchange if exchange.is_known else None,
         **_of_features(ranker, best),
     )
 
