@@ -171,7 +171,7 @@ class Consensus(WeightedRanker):
                 ranker._refuse_gaps(problem)
             if problem.design.weights is not None and not isinstance(ranker, WeightedRanker):
                 raise TypeError(
-                    f"sample_weight: {type(ranker).__name__}, the ranker {name!r}, takes no weights."
+                    f"sample_weight: the ranker {name!r} ({type(ranker).__name__}) takes none."
                 )
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
