@@ -199,6 +199,10 @@ class Consensus(WeightedRanker):
         self.part_rankings_ = rankdata(np.where(np.isnan(scores), np.inf, -scores), axis=1)
         return aggregate(self.part_rankings_, self.weights_, self.aggregation)
 
+    def _look_for_strangers(self, problem: Problem) -> None:
+        for _, ranker in self.rankers_:
+            ranker._look_for_strangers(problem)
+
     def _keep_labels_of(self, ranker: FeatureRanker) -> None:
         for name in OF_ROWS & vars(ranker).keys():
             setattr(self, name, getattr(ranker, name))
