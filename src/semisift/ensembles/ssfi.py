@@ -92,6 +92,11 @@ class SSFI(CommitteeMixin, WeightedRanker):
     feature with few values has no advantage. Other rows with a gap follow the same way, and where a
     feature is permuted, a gap travels as a value does.
 
+    With groups, a member draws as many of these as there are, and all rows of a group are in its
+    bag or out of it. With weights, rows are drawn as ever; each counts in the bag, in the
+    importance and among the values that are exchanged as often as its weight says, as so many rows
+    of one group would. The votes on a row do not depend on its weight.
+
     Parameters
     ----------
     {n_features_to_select}
