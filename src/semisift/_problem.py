@@ -255,6 +255,23 @@ class Problem:
             design=self.design.take(rows),
         )
 
+    def counted(self) -> "Problem":
+        """Return the problem of the rows whose weight is not 0, as if there were no others."""
+        weights = self.design.weights
+        if weights is None or weights.all():
+            return self
+        rows = np.flatnonzero(weights)
+        codes = self.labels.codes[rows]
+        present = np.unique(codes[codes >= 0])
+        codes = np.where(codes < 0, codes, np.searchsorted(present, codes)).astype(codes.dtype)
+        given = self.given_pairs
+        if given is not None:
+            place = np.cumsum(weights > 0, dtype=np.int32) - 1
+            kinds = given.must_link, given.cannot_link
+            given = Pairs(*(place[kind[weights[kind].all(axis=1)]] for kind in kinds))
+        labels = Labels(codes, self.labels.classes[present])
+        return replace(self.part(rows), labels=labels, given_pairs=given)
+
     def limited(self, max_unlabelled: int | None) -> "Problem":
         """Return the problem of `some_rows`, which knows all rows; itself if these are all."""
         rows = self.some_rows(max_unlabelled)
@@ -274,19 +291,46 @@ class Problem:
 
     def with_labels(self, labels: Labels, given_pairs: Pairs | None, seed: int) -> "Problem":
         """Return the problem of the same rows with other labels, and the same graphs."""
-        source = self.graph_source or self
-        other = replace(
-            self,
-            labels=labels,
-            seed=seed,
-            given_pairs=given_pairs,
-            graph_source=source,
-            whole=None,
-            numbers=None,
-        )
+        pairs = {"given_pairs": given_pairs, "seed": seed}
+        return self._same_rows(labels=labels, whole=None, numbers=None, **pairs)
+
+    def relabelled(self, rows: NDArray[np.integer], labels: Labels) -> "Problem":
+        """Return the problem with a second class, the `rest`, of which some rows are.
+
+        Parameters
+        ----------
+        rows : int array
+        labels : Labels
+            Of the rows that the problem holds.
+
+        Returns
+        -------
+        Problem
+        """
+        whole, rest = self.whole, labels.rest
+        assert rest is not None
+        if whole is not None:
+            codes = np.full(len(whole.labels.codes), -1, dtype=np.int32)
+            codes[whole.labels.labelled] = 1 - rest
+            codes[whole.held[rows]] = rest
+            whole = replace(whole, labels=replace(labels, codes=codes))
+        codes = labels.codes.copy()
+        codes[rows] = rest
+        return self._same_rows(labels=replace(labels, codes=codes), whole=whole)
+
+    def _same_rows(self, **changes: Any) -> "Problem":
+        other = replace(self, graph_source=self.graph_source or self, **changes)
         for name in ("spans", "constant", "spread", "made"):
             other.__dict__[name] = getattr(self, name)  # as a cached property does
         return other
+
+    @cached_property
+    def unweighted(self) -> "Problem":
+        """The problem in which rows count alike, without those that do not count."""
+        if self.design.weights is None:
+            return self
+        some = self.counted()
+        return replace(some, design=replace(some.design, weights=None), whole=None)
 
     def lean(self) -> "Problem":
         """Return the problem to send elsewhere, where most that was made from it is made again."""
@@ -412,7 +456,10 @@ class Problem:
             return graph.split(distinct_rows(self.X)[1])[0] if merged else graph
         width = self.spread if options.feature_scaling == "standard" else self.spans
         data = self.X, options, width
-        graph = neighbour_graph(*data) if given is None else given_graph(given, *data)
+        if given is None:
+            graph = neighbour_graph(*data, has_gaps=self.has_gaps)
+        else:
+            graph = given_graph(given, *data)
         if graph.few_edges is not None:
             warn(
                 f"The neighbour graph of {self.n_rows} rows rests on few edges: its heat weights "

@@ -59,6 +59,7 @@ class BaggingConstraintScore(PairRanker):
         Of the must-link and of the cannot-link pairs that follow from the labels, use so many,
         drawn at random, where there are more.
     {redundancy_threshold}
+    {known columns}
     {random_state (draws, ties)}
 
     Attributes

@@ -39,6 +39,7 @@ class ForestImportance(CommitteeMixin, WeightedRanker):
     {permutation}
     {n_jobs}
     {redundancy_threshold}
+    {known columns}
     {random_state (draws, ties)}
 
     Attributes

@@ -59,6 +59,7 @@ class SEFR(CommitteeMixin, WeightedRanker):
     {permutation}
     {n_jobs}
     {redundancy_threshold}
+    {known columns}
     {random_state (draws, ties)}
 
     Attributes

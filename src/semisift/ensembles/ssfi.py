@@ -131,6 +131,7 @@ class SSFI(CommitteeMixin, WeightedRanker):
         Threads; the scores do not depend on it. A joblib backend with processes or machines of its
         own, as chosen with ``joblib.parallel_config``, is used where there is one.
     {redundancy_threshold}
+    {known columns}
     {random_state (draws, ties)}
 
     Attributes
