@@ -291,16 +291,35 @@ class Problem:
 
     def with_labels(self, labels: Labels, given_pairs: Pairs | None, seed: int) -> "Problem":
         """Return the problem of the same rows with other labels, and the same graphs."""
-        source = self.graph_source or self
-        other = replace(
-            self,
-            labels=labels,
-            seed=seed,
-            given_pairs=given_pairs,
-            graph_source=source,
-            whole=None,
-            numbers=None,
-        )
+        pairs = {"given_pairs": given_pairs, "seed": seed}
+        return self._same_rows(labels=labels, whole=None, numbers=None, **pairs)
+
+    def relabelled(self, rows: NDArray[np.integer], labels: Labels) -> "Problem":
+        """Return the problem with a second class, the `rest`, of which some rows are.
+
+        Parameters
+        ----------
+        rows : int array
+        labels : Labels
+            Of the rows that the problem holds.
+
+        Returns
+        -------
+        Problem
+        """
+        whole, rest = self.whole, labels.rest
+        assert rest is not None
+        if whole is not None:
+            codes = np.full(len(whole.labels.codes), -1, dtype=np.int32)
+            codes[whole.labels.labelled] = 1 - rest
+            codes[whole.held[rows]] = rest
+            whole = replace(whole, labels=replace(labels, codes=codes))
+        codes = labels.codes.copy()
+        codes[rows] = rest
+        return self._same_rows(labels=replace(labels, codes=codes), whole=whole)
+
+    def _same_rows(self, **changes: Any) -> "Problem":
+        other = replace(self, graph_source=self.graph_source or self, **changes)
         for name in ("spans", "constant", "spread", "made"):
             other.__dict__[name] = getattr(self, name)  # as a cached property does
         return other
@@ -308,10 +327,9 @@ class Problem:
     @cached_property
     def unweighted(self) -> "Problem":
         """The problem in which rows count alike, without those that do not count."""
-        weights = self.design.weights
-        if weights is None:
+        if self.design.weights is None:
             return self
-        some = self.part(np.flatnonzero(weights > 0))
+        some = self.counted()
         return replace(some, design=replace(some.design, weights=None), whole=None)
 
     def lean(self) -> "Problem":

@@ -23,9 +23,10 @@ from semisift.stored.rows import COPIES, StoredRows, as_stored
 
 # Who takes gaps as they are, said by those who do not; a test compares it with the methods.
 WITH_GAPS = (
-    "These take gaps as they are: C4, CLS, Consensus, ConstraintScore, FisherScore, GSFS, "
-    "LaplacianScore, LSDF, MRMR, SemiFisherScore, SemiJMI, SemiMIM, SemiSupervisedForest, SLS, "
-    "SSelect, SSFI, TransductiveScore and VarianceScore."
+    "These take gaps as they are: C4, CLS, CoBC, CoForest, Consensus, ConstraintScore, "
+    "FisherScore, ForestImportance, GSFS, LaplacianScore, LSDF, MRMR, SEFR, SemiFisherScore, "
+    "SemiJMI, SemiMIM, SemiSupervisedForest, SLS, SSelect, SSFI, TransductiveScore, TriTraining "
+    "and VarianceScore."
 )
 
 
@@ -95,8 +96,13 @@ class SemiSupervisedMixin(WatchedMixin):
             takes_gaps=self.takes_gaps or not get_config()["assume_finite"],
             **pairs,
         )
+        problem = self._exclude(problem)
         self._refuse_gaps(problem)
         return without_batches(problem if self.labels_rows else problem.counted())
+
+    def _exclude(self, problem: Problem) -> Problem:
+        """Return the problem without the values that nothing is to be learnt from."""
+        return problem
 
     def _refuse_gaps(self, problem: Problem) -> None:
         """Refuse missing values unless the method takes them."""
@@ -151,7 +157,7 @@ class SemiSupervisedMixin(WatchedMixin):
                 "one with more memory.",
                 SampledRowsWarning,
             )
-        return Problem.of_stored(
+        problem = Problem.of_stored(
             rows,
             y,
             seed=_seed(self.random_state),
@@ -160,11 +166,14 @@ class SemiSupervisedMixin(WatchedMixin):
             design=parse_design(len(rows), groups=known["groups"]),
             **pairs,
         )
+        return self._exclude(problem)
 
     def _check_labels(self, problem: Problem) -> None:
         labels = problem.labels
         if problem.given_pairs:
             return  # they say what the labels would
+        if labels.n_classes == 1 and self.takes_one_class and len(labels.unlabelled) > 1:
+            return
         if self.labels_needed == "two_classes" and labels.n_classes < 2:
             raise ValueError(
                 f"{type(self).__name__} needs labelled rows of at least two classes; "

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.base import clone
 
-from semisift._base import FeatureRanker
+from semisift._base import FeatureRanker, WeightedRanker
 from semisift._problem import MOST_HELD, Problem
 from semisift._sklearn import JOBS, MOST_MEMBERS, Interval, StrOptions, at_least, check_params
 from semisift.consensus.parts import check_rankers, default_rankers, weigh_by_trust
@@ -37,7 +37,7 @@ OF_ROWS = {"transduction_", "confidence_", "label_distributions_"}
 REDUNDANCY = 0.7
 
 
-class Consensus(FeatureRanker):
+class Consensus(WeightedRanker):
     """Rank features by their mean place with rankers that err in different ways.
 
     The score of a feature is 1 minus the mean logarithm of its ranks, in units of log(p): 1 is the
@@ -61,7 +61,7 @@ class Consensus(FeatureRanker):
     {n_features_to_select}
     rankers : list of (str, FeatureRanker), default=None
         The rankers to ask, with their names. None takes the default ones. They are cloned; seed,
-        selection and the rule on near-copies are those of the consensus.
+        selection, the rule on near-copies and what is known of columns are those of the consensus.
     ranker_weights : array-like of shape (n_rankers,), default=None
         How much each ranker counts. None decides by the data: see
         `semisift.consensus.parts.weigh_by_trust`. Rankers without a `TransductiveScore` among them
@@ -79,6 +79,7 @@ class Consensus(FeatureRanker):
     redundancy_threshold : float, "auto" or None, default="auto"
         Rank columns whose absolute correlation with a better one exceeds it behind all others;
         "auto" is 0.7 for measurements and None for counts, where near-copies are rare.
+    {known columns}
     {random_state (draws, ties)}
 
     Attributes
@@ -132,6 +133,7 @@ class Consensus(FeatureRanker):
 
     labels_needed = "two_classes"
     labels_rows = True
+    takes_gaps = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
@@ -162,6 +164,15 @@ class Consensus(FeatureRanker):
     def _n_tasks(self, problem: Problem) -> int | None:
         parts = [ranker._n_tasks(problem) for _, ranker in self._new_rankers()]
         return None if None in parts else len(parts) + sum(filter(None, parts))
+
+    def _refuse_gaps(self, problem: Problem) -> None:
+        for name, ranker in self._new_rankers():
+            if problem.has_gaps and not ranker.takes_gaps:
+                ranker._refuse_gaps(problem)
+            if problem.design.weights is not None and not isinstance(ranker, WeightedRanker):
+                raise TypeError(
+                    f"sample_weight: the ranker {name!r} ({type(ranker).__name__}) takes none."
+                )
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         self.data_kind_ = kind_of_data(problem)

@@ -47,6 +47,7 @@ class C4(GraphRanker, PairRanker):
     {n_neighbors}
     {graph parameters}
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes

@@ -75,6 +75,7 @@ class CLS(GraphRanker, PairRanker):
     compress : {None, "som"}, default=None
         "som" replaces more than 500 unlabelled rows by the units of a self-organising map.
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes

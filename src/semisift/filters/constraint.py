@@ -48,6 +48,7 @@ class ConstraintScore(WeightedPairRanker):
     trade_off : float, default=0.1
         Weight of the cannot-link pairs in the difference: the lambda of the paper.
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes

@@ -30,6 +30,7 @@ class FisherScore(WeightedRanker):
     ----------
     {n_features_to_select}
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes

@@ -65,6 +65,7 @@ class GSFS(GraphRanker):
     {n_neighbors}
     {graph parameters}
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes
@@ -124,10 +125,14 @@ class GSFS(GraphRanker):
         graph = self._graph(problem)
         self.s_laplacian_ = label_aware_score(problem, graph, self.same_class_weight)
         self.s_laplacian_[problem.constant] = np.nan
-        n_wanted = self._count_to_pick(problem.n_features)
+        n_wanted = self._count_to_pick(problem)
         order = np.argsort(rank(-self.s_laplacian_, problem.seed))
         order = order[: int(np.isfinite(self.s_laplacian_).sum())]
-        kept = keep(problem, order, n_wanted, self.min_gain)
+        n_sure = 0
+        if (first := self._picked_first) is not None:
+            order = np.concatenate([order[first[order]], order[~first[order]]])
+            n_sure = int(first[order].sum())
+        kept = keep(problem, order, n_wanted, self.min_gain, n_sure, self._feature_of)
         self.n_kept_ = len(kept)
         return places(kept, -self.s_laplacian_)
 
@@ -135,7 +140,14 @@ class GSFS(GraphRanker):
         return -self.s_laplacian_
 
 
-def keep(problem: Problem, order: Ints, n_wanted: int, min_gain: float) -> list[int]:
+def keep(
+    problem: Problem,
+    order: Ints,
+    n_wanted: int,
+    min_gain: float,
+    n_sure: int = 0,
+    feature_of: Ints | None = None,
+) -> list[int]:
     """Visit columns in an order and keep those that are not redundant given any one kept before.
 
     Parameters
@@ -146,6 +158,10 @@ def keep(problem: Problem, order: Ints, n_wanted: int, min_gain: float) -> list[
     n_wanted : int
         Stop at this many.
     min_gain : float
+    n_sure : int, default=0
+        So many at the start of the order are kept in any case.
+    feature_of : int array of shape (p,), optional
+        Of the other columns of a feature only one is kept.
 
     Returns
     -------
@@ -157,6 +173,7 @@ def keep(problem: Problem, order: Ints, n_wanted: int, min_gain: float) -> list[
     X = problem.X.tocsr()[rows].tocsc() if problem.is_sparse else problem.X[rows]
     kept: list[int] = []
     known: list[NDArray[np.integer]] = []  # the bins of the kept columns
+    left = np.ones(problem.n_features, dtype=bool)
     for start in range(0, len(order), GROUP):
         group = order[start : start + GROUP]
         binned = bin_columns(X[:, group], has_gaps=problem.has_gaps)
@@ -167,7 +184,10 @@ def keep(problem: Problem, order: Ints, n_wanted: int, min_gain: float) -> list[
         for place, column in enumerate(group):
             if len(kept) == n_wanted:
                 return kept
-            if least[place] > min_gain:
+            is_sure = start + place < n_sure
+            if is_sure or (left[column] and least[place] > min_gain):
+                if feature_of is not None and not is_sure:
+                    left[feature_of == feature_of[column]] = False
                 kept.append(int(column))
                 known.append(binned.column(place))
                 np.minimum(least, gain(binned, y, known[-1], alone), out=least)

@@ -53,6 +53,7 @@ class LSDF(GraphRanker, PairRanker):
         Neighbours of each row; at most all other rows are used.
     {graph parameters}
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes

@@ -47,6 +47,7 @@ class MRMR(FeatureRanker):
         The rows over which the redundancy of two columns is measured: the labelled ones, as in the
         paper, or all of them. Each is binned by itself.
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes
@@ -98,7 +99,7 @@ class MRMR(FeatureRanker):
         self.relevance_ = relevance
         if self.redundancy_on == "all" and len(labelled) < problem.n_rows:
             binned = bin_columns(problem.X, has_gaps=problem.has_gaps)
-        n_picks = self._count_to_pick(problem.n_features)
+        n_picks = self._count_to_pick(problem)
         chance = np.random.default_rng([problem.seed, PICK_STREAM]).permutation(problem.n_features)
         self._shares = _fisher_shares(problem)  # the ranking asks for them again
         order = np.lexsort((chance, -self._shares))
@@ -112,7 +113,13 @@ class MRMR(FeatureRanker):
             return criterion(relevance, redundancy / n_added, self.criterion == "MIQ")
 
         return scores_of_picks(
-            relevance, add, n_picks, candidates=~problem.constant, tie_order=np.argsort(order)
+            relevance,
+            add,
+            n_picks,
+            candidates=~problem.constant,
+            tie_order=np.argsort(order),
+            first=self._picked_first,
+            feature_of=self._feature_of,
         )
 
     def _comparable_scores(self) -> Floats:

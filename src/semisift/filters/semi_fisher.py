@@ -50,6 +50,7 @@ class SemiFisherScore(GraphRanker):
         Neighbours of each row; at most all other rows are used.
     {graph parameters}
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes

@@ -38,6 +38,7 @@ class SemiJMI(SurrogateRanker):
         Whether both surrogates count where the prior does not favour one of them, or the authors'
         choice.
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes
@@ -70,7 +71,7 @@ class SemiJMI(SurrogateRanker):
     def _score_class(
         self, problem: Problem, relevance: Floats, binned: Any, targets: Surrogates
     ) -> Floats:
-        n_picks = self._count_to_pick(problem.n_features)
+        n_picks = self._count_to_pick(problem)
         joint = np.zeros(problem.n_features)
 
         def add(chosen: int) -> Floats:
@@ -82,5 +83,11 @@ class SemiJMI(SurrogateRanker):
 
         chance = np.random.default_rng([problem.seed, PICK_STREAM]).permutation(problem.n_features)
         return scores_of_picks(
-            relevance, add, n_picks, candidates=~problem.constant, tie_order=chance
+            relevance,
+            add,
+            n_picks,
+            candidates=~problem.constant,
+            tie_order=chance,
+            first=self._picked_first,
+            feature_of=self._feature_of,
         )

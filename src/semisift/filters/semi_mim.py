@@ -49,6 +49,7 @@ class SemiMIM(SurrogateRanker, WeightedRanker):
         Whether both surrogates count where the prior does not favour one of them, or the authors'
         choice.
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes

@@ -51,6 +51,7 @@ class TransductiveScore(WeightedRanker):
         all in the components and the members that label; all rows are then labelled and scored in
         a last pass. None uses all.
     {redundancy_threshold}
+    {known columns}
     {random_state (draws, ties)}
 
     Attributes

@@ -28,6 +28,7 @@ class VarianceScore(WeightedRanker):
         Scale every column to [0, 1] first. None ranks the columns as they are: right where all have
         the same unit, such as counts of words.
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes

@@ -48,6 +48,32 @@ def filled_columns(X: Any) -> Bools:
     return np.diff(X.indptr) > FILLED * X.shape[0]
 
 
+def blank_columns(X: Any, blank: Bools) -> Any:
+    """Return a copy of `X` with zeros in some columns.
+
+    Parameters
+    ----------
+    X : array, csr_array or csc_array of shape (n, p)
+        A sparse one holds no explicit zeros, and so does the copy.
+    blank : bool array of shape (p,)
+
+    Returns
+    -------
+    array, csr_array or csc_array
+    """
+    if not issparse(X):
+        copied = X.copy(order="K")
+        copied[:, blank] = 0
+        return copied
+    copied = X.copy()
+    if X.format == "csr":
+        copied.data[blank[X.indices]] = 0
+    else:
+        copied.data[np.repeat(blank, np.diff(X.indptr))] = 0
+    copied.eliminate_zeros()
+    return copied
+
+
 def dense_blocks(
     X: Any, columns: Ints, n_values: int
 ) -> Iterator[tuple[Ints, NDArray[np.floating]]]:

@@ -102,8 +102,7 @@ def put_copies_last(
     """
     order = np.argsort(ranking)
     walk, rest = order[scored[order]], order[~scored[order]]
-    n_kept = max(n_wanted, FEWEST_KEPT if fewest is None else fewest)
-    is_copy, stands_for = find_copies(X, walk, threshold, n_kept)
+    is_copy, stands_for = find_copies(X, walk, threshold, n_to_keep(n_wanted, fewest))
     represented_by = np.arange(len(ranking))
     represented_by[walk] = stands_for
     changed = np.empty_like(ranking)
@@ -111,7 +110,14 @@ def put_copies_last(
     return changed, represented_by
 
 
-def find_copies(X: Any, walk: Ints, threshold: float, n_kept: int) -> tuple[Bools, Ints]:
+def n_to_keep(n_wanted: int, fewest: int | None) -> int:
+    """Return after how many columns that are kept a walk ends; see `put_copies_last`."""
+    return max(n_wanted, FEWEST_KEPT if fewest is None else fewest)
+
+
+def find_copies(
+    X: Any, walk: Ints, threshold: float, n_kept: int, n_sure: int = 0
+) -> tuple[Bools, Ints]:
     """Find the columns that repeat a better one.
 
     Parameters
@@ -123,6 +129,8 @@ def find_copies(X: Any, walk: Ints, threshold: float, n_kept: int) -> tuple[Bool
         Largest absolute correlation between two columns that are kept.
     n_kept : int
         The walk ends when so many columns are kept; those after them count as no copies.
+    n_sure : int, default=0
+        So many columns at the start are kept, whatever they resemble.
 
     Returns
     -------
@@ -144,7 +152,7 @@ def find_copies(X: Any, walk: Ints, threshold: float, n_kept: int) -> tuple[Bool
     is_copy = np.zeros(len(walk), dtype=bool)
     represented_by = np.array(walk, dtype=np.int64)
     pieces: list[Standardised] = []
-    left = n_kept
+    left = max(n_kept, n_sure)
     with one_blas_thread():
         for start in range(0, len(walk), width):
             block = standardise(X, walk[start : start + width])
@@ -152,7 +160,7 @@ def find_copies(X: Any, walk: Ints, threshold: float, n_kept: int) -> tuple[Bool
             before = [np.abs(_correlate(piece, block)) for piece in held]
             known = np.concatenate([*before, np.empty((0, len(block.columns)))])
             inside = np.abs(_correlate(block, block))
-            kept, n_visited = _walk_block(known, inside, threshold + TIE, left)
+            kept, n_visited = _walk_block(known, inside, threshold + TIE, left, n_sure - start)
             copies = np.setdiff1d(np.arange(n_visited), kept)
             names = np.concatenate([*(piece.columns for piece in pieces), block.columns[kept]])
             best = _most_correlated(known[:, copies], inside[np.ix_(kept, copies)], kept, copies)
@@ -164,6 +172,41 @@ def find_copies(X: Any, walk: Ints, threshold: float, n_kept: int) -> tuple[Bool
             values = block.values[kept] if holds else None
             there = block.there[kept] if holds and block.there is not None else None
             pieces.append(Standardised(block.columns[kept], values, block.shift[kept], there))
+    return is_copy, represented_by
+
+
+def find_copies_of_first(X: Any, walk: Ints, n_first: int, threshold: float) -> tuple[Bools, Ints]:
+    """Find the columns that repeat one of the first ones, which are all kept.
+
+    Parameters
+    ----------
+    X : array or csc_array of shape (n, p)
+    walk : int array
+        Columns, those that may be repeated first.
+    n_first : int
+        How many these are.
+    threshold : float
+        Largest absolute correlation of another column with one of them.
+
+    Returns
+    -------
+    is_copy, represented_by
+        As of `find_copies`.
+    """
+    is_copy = np.zeros(len(walk), dtype=bool)
+    represented_by = np.array(walk, dtype=np.int64)
+    width = _block_width(X.shape[0])
+    starts = range(0, n_first, width)
+    with one_blas_thread():
+        first = [standardise(X, walk[start : min(start + width, n_first)]) for start in starts]
+        for start in range(n_first, len(walk) if first else 0, width):
+            block = standardise(X, walk[start : start + width])
+            known = np.concatenate([np.abs(_correlate(piece, block)) for piece in first])
+            copies = np.flatnonzero(known.max(axis=0) > threshold + TIE)
+            nobody = np.empty((0, len(copies)))
+            best = _most_correlated(known[:, copies], nobody, np.empty(0, dtype=int), copies)
+            is_copy[start + copies] = True
+            represented_by[start + copies] = walk[best]
     return is_copy, represented_by
 
 
@@ -299,12 +342,14 @@ def _correlate(first: Standardised, second: Standardised) -> Floats:
     return np.asarray(product)
 
 
-def _walk_block(known: Floats, inside: Floats, threshold: float, left: int) -> tuple[Ints, int]:
-    """Return which of a block are kept, and how many of it were visited."""
+def _walk_block(
+    known: Floats, inside: Floats, threshold: float, left: int, n_sure: int
+) -> tuple[Ints, int]:
+    """Return which of a block are kept, the first `n_sure` of all, and how many were visited."""
     is_copy = np.asarray((known > threshold).any(axis=0))
     kept: list[int] = []
     for i in range(len(inside)):
-        if is_copy[i]:
+        if is_copy[i] and i >= n_sure:
             continue
         kept.append(i)
         if len(kept) == left:

@@ -40,7 +40,8 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 from semisift._problem import Problem
 from semisift._threads import one_blas_thread
 from semisift.outcome.decisions import decide
-from semisift.outcome.samples import shuffled_labels, with_columns
+from semisift.outcome.exchanges import exchange_of, shuffled_labels
+from semisift.outcome.samples import with_columns
 from semisift.outcome.scoring import (
     ALPHA,
     LABEL_STREAM,
@@ -214,7 +215,7 @@ def compare_number(scorer: Scorer, both: Problem, n_kept: int, steps: Iterator[i
         test.add(np.array([float(n_kept)]), np.array([float(n_by_chance)]))
         if test.is_over():
             break
-    return float(test.p_values[0])
+    return max(float(test.p_values[0]), exchange_of(both).least_p_value)
 
 
 def count_by_chance(seed: int, both: Problem, scorer: Scorer) -> int:

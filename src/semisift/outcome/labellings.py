@@ -20,7 +20,7 @@ P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing. Wiley, fo
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -29,9 +29,16 @@ from numpy.typing import NDArray
 from semisift._labels import known_prior
 from semisift._problem import Problem
 from semisift.outcome.decisions import decide
-from semisift.outcome.samples import exchanged_rows, shuffled_labels, take_rows
+from semisift.outcome.exchanges import (
+    even_groups,
+    exchange_of,
+    exchanged_rows,
+    shuffled_labels,
+)
+from semisift.outcome.samples import take_rows
 from semisift.outcome.scoring import ALPHA, LABEL_STREAM, Scorer, repeat, seeds_of
 from semisift.transduction.components import components, make_components
+from semisift.transduction.one_class import given_share
 from semisift.transduction.twins import beaten_by_twins, n_together
 
 # How many of the highest scores the test of the whole ranking looks at, besides the highest.
@@ -85,6 +92,15 @@ class LabellingsTest:
         is_told = self.p_value <= SIGNIFICANT + 1e-12
         return decide(self.passed & is_told, self.p_values < 0.5)
 
+    def no_less_than(self, least: float) -> "LabellingsTest":
+        """Return the test without p-values below what so few ways to exchange labels can show.
+
+        That labels are as they were is one of the ways, and rounding may hide that they are.
+        """
+        least = min(1.0, least)
+        p_values = np.maximum(self.p_values, least)
+        return replace(self, p_value=max(self.p_value, least), p_values=p_values)
+
 
 def test_labels(
     scorer: Scorer, problem: Problem, steps: Iterator[int], n: int, seed: int
@@ -109,10 +125,17 @@ def test_labels(
     """
     labeller = scorer.ranker._labeller()
     seeds = seeds_of(steps, n, seed, LABEL_STREAM)
+    least = exchange_of(problem).least_p_value
     if labeller is None:
-        return try_labellings(scorer, problem, seeds)
-    prior = known_prior(labeller.class_prior, problem.labels)
-    return try_twins(problem.unweighted, seeds, prior, scorer.n_jobs)
+        test = try_labellings(scorer, problem, seeds)
+        return None if test is None else test.no_less_than(least)
+    if problem.labels.n_classes > 1:
+        prior = known_prior(labeller.class_prior, problem.labels)
+    else:
+        share = given_share(labeller.class_prior, problem.labels)
+        prior = None if share is None else np.array([share, 1 - share])
+    test = try_twins(problem.unweighted, seeds, prior, scorer.n_jobs)
+    return test.no_less_than(2 * least)
 
 
 def try_twins(
@@ -158,10 +181,12 @@ def try_together(
 ) -> NDArray[np.bool_]:
     """Tell which columns the best twin reaches in some trials, of shape (n_trials, 2, p)."""
     make_components(problem)  # of all rows, of which a part has its own
+    how = exchange_of(problem).how
     rows = problem.some_rows(MOST_TRIED)
     if len(rows) < problem.n_rows:
         problem = take_rows(problem, rows, problem.seed)
-    orders = (exchanged_rows(problem, seed) for seed in seeds)
+    problem = even_groups(problem, how)
+    orders = (exchanged_rows(problem, seed, how) for seed in seeds)
     return np.array([*beaten_by_twins(problem, orders, prior)])
 
 

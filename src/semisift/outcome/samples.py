@@ -1,27 +1,24 @@
-"""Problems made of another one: with more columns, fewer rows or other labels."""
+"""Problems made of another one: with more columns or fewer rows."""
 
 from dataclasses import replace
-from math import lgamma, log
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, hstack
+from scipy.sparse import csc_array, hstack, issparse
 
 from semisift._labels import UNLABELLED, Labels, Pairs
 from semisift._problem import Problem
 from semisift.math.blocks import blocks
 from semisift.math.columns import some_rows
+from semisift.outcome.units import Units, units_of
 from semisift.transduction.components import hand_down
 
 # Fewer columns get more than one shuffled copy each.
 LEAST_SHADOWS = 5
 
-# Classes with fewer labelled rows are not halved.
+# Classes with fewer labelled rows are not halved, nor are kinds of groups.
 LEAST_TO_HALVE = 4
-
-# With fewer ways to exchange the labels among the labelled rows, they are given to other rows.
-ENOUGH_LABELLINGS = 1000
 
 
 def with_columns(problem: Problem, extra: Any, seed: int, *, own_graph: bool) -> Problem:
@@ -53,13 +50,18 @@ def with_shadows(problem: Problem, seed: int, *, own_graph: bool = False) -> Pro
     """Return the problem with shuffled copies of its columns behind them.
 
     Each column is shuffled by itself over all rows, labelled or not. Dense and sparse columns are
-    shuffled alike. The neighbour graph stays that of the real columns unless `own_graph` lets the
-    shuffled ones count as well.
+    shuffled alike. With groups each group has values of one other group, in random order: some of
+    those of a larger one, and those of a smaller one repeatedly. The neighbour graph stays that of
+    the real columns unless `own_graph` lets the shuffled ones count as well.
     """
     rng = np.random.default_rng(seed)
     copies = -(-LEAST_SHADOWS // problem.n_features)
-    shuffle = _shuffle_sparse if problem.is_sparse else _shuffle_dense
-    shadows = [shuffle(problem.X, rng) for _ in range(copies)]
+    if problem.design.groups is not None:
+        units = units_of(problem)
+        shadows: list[Any] = [_shuffle_groups(problem.X, units, rng) for _ in range(copies)]
+    else:
+        shuffle: Any = _shuffle_sparse if problem.is_sparse else _shuffle_dense
+        shadows = [shuffle(problem.X, rng) for _ in range(copies)]
     join: Any = hstack if problem.is_sparse else np.hstack
     extra = join(shadows) if copies > 1 else shadows[0]
     return with_columns(problem, extra, seed, own_graph=own_graph)
@@ -92,9 +94,33 @@ def _shuffle_sparse(X: csc_array, rng: np.random.Generator) -> csc_array:
     return shuffled
 
 
+def _shuffle_groups(X: Any, units: Units, rng: np.random.Generator) -> Any:
+    """Return columns in which groups have the values of other groups; sparse if X is."""
+    n_rows, n_groups = X.shape[0], len(units.sizes)
+    starts = np.cumsum(units.sizes) - units.sizes
+    place = np.empty(n_rows, dtype=np.int64)
+    place[np.argsort(units.of_row, kind="stable")] = np.arange(n_rows)
+    place -= starts[units.of_row]
+    made = []
+    for columns in blocks(X.shape[1], n_rows):
+        block = X[:, columns].toarray() if issparse(X) else X[:, columns]
+        n_columns = block.shape[1]
+        # rows by their group, in random order within
+        by_group = np.argsort(units.of_row + rng.random((n_columns, n_rows)), axis=1)
+        other = _places(rng, n_groups, n_columns)[:, units.of_row]
+        rows = np.take_along_axis(by_group, starts[other] + place % units.sizes[other], axis=1)
+        shuffled = np.take_along_axis(block, rows.T, axis=0)
+        made.append(csc_array(shuffled) if issparse(X) else shuffled)
+    return hstack(made, format="csc") if issparse(X) else np.concatenate(made, axis=1)
+
+
 def can_halve(problem: Problem) -> bool:
-    """Return whether the labelled rows of each class can be halved."""
-    return not problem.given_pairs and bool((problem.labels.counts >= LEAST_TO_HALVE).all())
+    """Return whether the labelled rows of each class, or their groups, can be halved."""
+    if problem.given_pairs:
+        return False
+    if problem.design.groups is None:
+        return bool((problem.labels.counts >= LEAST_TO_HALVE).all())
+    return all(len(kind) >= LEAST_TO_HALVE for kind in _kinds(units_of(problem)))
 
 
 def half_of_rows(problem: Problem, seed: int) -> NDArray[np.int64]:
@@ -103,22 +129,47 @@ def half_of_rows(problem: Problem, seed: int) -> NDArray[np.int64]:
     Half of the labelled rows of each class, or, of a class with fewer than four, one less than
     there are, drawn with repetition; and half of the unlabelled rows. Rows of given pairs all stay.
 
+    With groups, whole groups are drawn, with all their rows: in the same way of those whose
+    labelled rows are of the same classes, and half of those without labelled rows.
+
     A mean of k of n values differs from that of all n by a variance of s^2 (1/k - 1/n), which for
     k = n/2 is that of a mean of n values. So is that of n - 1 values drawn with repetition, where
     n would vary too little: by (n - 1) / n of it.
     """
     rng = np.random.default_rng(seed)
     labels = problem.labels
-    drawn = [_half(rng, labels.unlabelled)]
-    for code in range(labels.n_classes):
-        rows = np.flatnonzero(labels.codes == code)
-        can = len(rows) >= LEAST_TO_HALVE
-        drawn.append(_half(rng, rows) if can else rng.choice(rows, max(1, len(rows) - 1)))
+    if problem.design.groups is not None:
+        drawn = _half_of_groups(rng, units_of(problem))
+    else:
+        drawn = [_half(rng, labels.unlabelled)]
+        of_classes = (np.flatnonzero(labels.codes == code) for code in range(labels.n_classes))
+        drawn += [_half_or_repeated(rng, rows) for rows in of_classes]
     if problem.given_pairs:
         pairs = problem.given_pairs
         in_pairs = np.concatenate([*pairs.must_link, *pairs.cannot_link])
         drawn.append(np.setdiff1d(in_pairs, np.concatenate(drawn)))
     return np.sort(np.concatenate(drawn)).astype(np.int64)
+
+
+def _half_of_groups(rng: np.random.Generator, units: Units) -> list[NDArray[np.integer]]:
+    drawn = [_half(rng, free)] if len(free := np.flatnonzero(units.is_free)) else []
+    drawn += [_half_or_repeated(rng, kind) for kind in _kinds(units)]
+    members = units.members()
+    return [members[unit] for unit in np.concatenate(drawn)]
+
+
+def _kinds(units: Units) -> list[NDArray[np.int64]]:
+    """Return the groups with labelled rows, by which classes these are of."""
+    labelled = np.flatnonzero(~units.is_free)
+    kinds, kind_of = np.unique(units.counts[labelled] > 0, axis=0, return_inverse=True)
+    return [labelled[kind_of.ravel() == kind] for kind in range(len(kinds))]
+
+
+def _half_or_repeated(
+    rng: np.random.Generator, members: NDArray[np.integer]
+) -> NDArray[np.integer]:
+    can = len(members) >= LEAST_TO_HALVE
+    return _half(rng, members) if can else rng.choice(members, max(1, len(members) - 1))
 
 
 def _half(rng: np.random.Generator, rows: NDArray[np.integer]) -> NDArray[np.integer]:
@@ -132,7 +183,7 @@ def take_rows(problem: Problem, rows: NDArray[np.integer], seed: int) -> Problem
     if pairs is not None:
         place = np.full(problem.n_rows, UNLABELLED)
         place[rows] = np.arange(len(rows))
-        pairs = _moved(pairs, place)
+        pairs = moved_pairs(pairs, place)
     labels = Labels(problem.labels.codes[rows], problem.labels.classes)
     part = replace(
         problem,
@@ -149,55 +200,7 @@ def take_rows(problem: Problem, rows: NDArray[np.integer], seed: int) -> Problem
     return part
 
 
-def _moved(pairs: Pairs, place: NDArray[np.integer]) -> Pairs:
+def moved_pairs(pairs: Pairs, place: NDArray[np.integer]) -> Pairs:
     """Return the pairs by the new places of their rows; those that are at none are left out."""
     moved = [place[part].astype(np.int32) for part in (pairs.must_link, pairs.cannot_link)]
     return Pairs(*(np.sort(part[(part >= 0).all(axis=1)], axis=1) for part in moved))
-
-
-def exchanges_labels(problem: Problem) -> bool:
-    """Return whether there are enough ways to exchange the labels among the labelled rows.
-
-    Ways that differ in the names of classes of equal size are one: 6 labels of two classes can be
-    exchanged in 10 ways, so that no p-value below .1 would be possible.
-    """
-    counts = problem.labels.counts
-    if problem.given_pairs:
-        return False
-    ways = lgamma(counts.sum() + 1) - sum(lgamma(count + 1) for count in counts)
-    ways -= sum(lgamma(times + 1) for times in np.unique(counts, return_counts=True)[1])
-    return ways >= log(ENOUGH_LABELLINGS)
-
-
-def exchanged_rows(problem: Problem, seed: int) -> NDArray[np.int64]:
-    """Return for each row another one, whose values tell nothing of its label.
-
-    Rows are exchanged among the labelled and among the unlabelled ones or, where there are too few
-    ways to do so, among all.
-    """
-    rng = np.random.default_rng(seed)
-    if not exchanges_labels(problem):
-        return rng.permutation(problem.n_rows)
-    order = np.arange(problem.n_rows)
-    for rows in (problem.labels.labelled, problem.labels.unlabelled):
-        order[rows] = rng.permutation(rows)
-    return order
-
-
-def shuffled_labels(problem: Problem, seed: int) -> Problem:
-    """Return the problem with labels that tell nothing.
-
-    They are exchanged among the labelled rows or, where there are too few ways to do so, given to
-    rows drawn from all, as are given pairs. The latter assumes that the labelled rows are a random
-    sample of all rows.
-    """
-    rng = np.random.default_rng(seed)
-    labels, pairs = problem.labels, problem.given_pairs
-    codes = labels.codes.copy()
-    if exchanges_labels(problem):
-        codes[labels.labelled] = rng.permutation(codes[labels.labelled])
-    else:
-        place = rng.permutation(problem.n_rows)
-        codes[place] = labels.codes
-        pairs = None if pairs is None else _moved(pairs, place)
-    return problem.with_labels(Labels(codes, labels.classes), pairs, seed)

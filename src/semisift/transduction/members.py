@@ -103,7 +103,7 @@ def _maximised(
         shares = shares * counted[:, None]
     means = np.matmul(_turned(shares), T) / sizes
     between = known * np.matmul(_turned(means * sizes), means) / n_rows
-    slopes = np.asarray(np.linalg.solve(_shrunk(total - between), _turned(means)), dtype=float)
+    slopes = np.asarray(np.linalg.solve(shrunk(total - between), _turned(means)), dtype=float)
     offsets = 0.5 * (_turned(means) * slopes).sum(axis=1, keepdims=True)
     if class_prior is None:
         prior = (sizes[:, :, 0] + n_rows / n_classes) / (2 * n_rows)
@@ -122,7 +122,7 @@ def _turned(matrices: Floats) -> Floats:
     return np.swapaxes(matrices, -1, -2)
 
 
-def _shrunk(covariance: Floats) -> Floats:
+def shrunk(covariance: Floats) -> Floats:
     """Return covariances of shape (n_sets, d, d), half of them shrunk to their diagonals."""
     diagonal = np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0)
     shrunk = (1 - SHRINKAGE) * covariance

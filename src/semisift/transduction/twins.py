@@ -44,6 +44,7 @@ from semisift.math import Floats, Ints
 from semisift.math.columns import counted_moments
 from semisift.transduction.components import ScaledRows, components, scaled_rows
 from semisift.transduction.members import gaussian_classes, ridge
+from semisift.transduction.one_class import rest_by
 from semisift.transduction.soft_labels import dimensions_of
 
 # Repetitions are worked on together as long as their components take no more values.
@@ -100,20 +101,34 @@ def _label(
     T: Floats, orders: NDArray[np.int64], labels: Labels, class_prior: Floats | None
 ) -> Floats:
     """Return the shares of the classes by the components of columns and twins together."""
-    n_classes = labels.n_classes
-    held = (labels.codes[:, None] == np.arange(n_classes)).astype(np.float64)
-    all_held = np.broadcast_to(held, (len(orders), *held.shape))
     twins = T[orders]
-    total = np.zeros(all_held.shape)
     dimensions = dimensions_of(T)
+    codes: Ints = np.broadcast_to(labels.codes, orders.shape)
+    n_classes = labels.n_classes
+    if n_classes == 1:
+        n_classes, codes = 2, _with_rests(T, twins, labels, class_prior)
+    held = (codes[:, :, None] == np.arange(n_classes)).astype(np.float64)
+    total = np.zeros(held.shape)
     for d in dimensions:
         mine = np.broadcast_to(T[:, :d], (len(orders), len(T), d))
         both = np.concatenate([mine, twins[:, :, :d]], axis=2)
-        total += gaussian_classes(both, all_held, class_prior)
+        total += gaussian_classes(both, held, class_prior)
     for number, own in enumerate(twins):
-        said = ridge(np.concatenate([T, own], axis=1), labels.codes, n_classes)
-        total[number] += np.where(held.any(axis=1, keepdims=True), held, said)
+        said = ridge(np.concatenate([T, own], axis=1), codes[number], n_classes)
+        total[number] += np.where(held[number].any(axis=1, keepdims=True), held[number], said)
     return total / (len(dimensions) + 1)
+
+
+def _with_rests(
+    T: Floats, twins: Floats, labels: Labels, class_prior: Floats | None
+) -> NDArray[np.int64]:
+    """Return labels of two classes where one is labelled: the rest is found with the twins."""
+    codes = np.where(labels.codes < 0, -1, np.zeros((len(twins), 1), dtype=np.int64))
+    share = None if class_prior is None else float(class_prior[0])
+    for number, own in enumerate(twins):
+        parts = [np.concatenate([T[:, :d], own[:, :d]], axis=1) for d in dimensions_of(T)]
+        codes[number, rest_by(parts, labels.labelled, share)[0]] = 1
+    return codes
 
 
 def _soft_scores(
@@ -154,8 +169,11 @@ def labelled_scores(rows: ScaledRows, labels: Labels, order: Ints) -> Floats:
     Returns
     -------
     float array of shape (p,)
-        Minus infinity where no two labelled rows differ.
+        Minus infinity where no two labelled rows differ. Of one labelled class it is the F-score
+        against all other rows.
     """
+    if labels.n_classes == 1:
+        return _one_against_all(rows, order[labels.labelled], len(order))
     codes = labels.codes[labels.labelled]
     values = rows.take(order[labels.labelled])
     is_class = (codes == np.arange(labels.n_classes)[:, None]).astype(np.float64)
@@ -173,3 +191,15 @@ def labelled_scores(rows: ScaledRows, labels: Labels, order: Ints) -> Floats:
     least = np.finfo(np.float32).eps * rows.squares / len(order)
     within = np.maximum(np.maximum(total - between, total / len(order)), least)
     return np.divide(between, within, out=np.full(len(total), -np.inf), where=total > least)
+
+
+def _one_against_all(rows: ScaledRows, some: Ints, n_rows: int) -> Floats:
+    """Return the F-score of some rows against all others."""
+    tiny = np.finfo(np.float64).tiny
+    values = rows.take(some)
+    sizes = np.maximum(np.sum(~np.isnan(values), axis=0), tiny)
+    between = np.nansum(values, axis=0) ** 2 * rows.total
+    between /= sizes * np.maximum(rows.total - sizes, tiny)
+    total = np.where(rows.squares > 0, rows.squares, 1.0)
+    scores = between / np.maximum(total - between, total / n_rows)
+    return np.where(rows.squares > 0, scores, -np.inf)

@@ -1,0 +1,410 @@
+"""Labels that tell nothing: how they are exchanged between rows, groups of rows, and batches.
+
+Rows of a group, as of a donor, are no independent ones, so the group is what labels belong to. If
+the labelled rows of a group are all of one class, the group exchanges its class with other such
+groups; if they are of several classes, their labels are exchanged among them:
+
+    between groups    all labelled rows of a group get the class of another group
+    within a group    its labelled rows exchange their labels
+
+Without groups each row is one by itself. If batches are known, groups change places with groups of
+the same batches, and rows of a group with rows of the same batch. Of these forms the first counts
+that has at least `ENOUGH_LABELLINGS` ways; else that with the most:
+
+    batches     as above, within batches
+    labelled    as above, whatever the batches
+    all         the labels of whole groups are given to groups drawn from all, labelled or not, that
+                have rows enough, and there to rows drawn at random
+
+The first two assume nothing of how groups or rows were chosen for labelling; the last assumes that
+they are a random sample. With w ways no p-value is below 1 / w, whatever is drawn.
+
+Twins exchange the values of rows instead, and need groups of the same size to change places. So in
+their test groups count alike: each has as many labelled and as many unlabelled rows as the mean
+group. Larger groups have some of their rows there, smaller ones repeat theirs, and a group without
+unlabelled rows has copies of its labelled ones for them. What a group has is not a matter of its
+class, so the exchange is exact.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import exp, inf, lgamma, log
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift._labels import UNLABELLED, Labels
+from semisift._problem import Problem
+from semisift.math import Bools, Ints
+from semisift.outcome.samples import moved_pairs, take_rows
+from semisift.outcome.units import Units, units_of
+
+# With fewer ways to exchange the labels among the labelled rows, they are given to other rows.
+ENOUGH_LABELLINGS = 1000
+
+# Ways that differ by less, in logarithms, are as many.
+SAME_WAYS = 1e-9
+
+# Separates the draw of the rows of even groups from all others.
+EVEN_STREAM = 0x6576656E
+
+How = Literal["batches", "labelled", "all"]
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """How labels are exchanged where groups or batches are known.
+
+    Attributes
+    ----------
+    how : {"batches", "labelled", "all"}
+        The form, as the module says.
+    log_ways : float
+        Logarithm of the number of ways; those that differ in the names of classes are one.
+    n_between : int
+        Groups that exchange their class with each other.
+    n_within : int
+        Groups that hold several classes, whose rows exchange their labels.
+    has_groups, has_batches : bool
+        Which of them are known.
+    """
+
+    how: How
+    log_ways: float
+    n_between: int = 0
+    n_within: int = 0
+    has_groups: bool = False
+    has_batches: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        """Whether groups or batches are known."""
+        return self.has_groups or self.has_batches
+
+    @property
+    def least_p_value(self) -> float:
+        """No p-value is below this; 0 where each row is one by itself."""
+        return exp(-self.log_ways) if self.is_known else 0.0
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The same as plain values."""
+        facts: dict[str, Any] = {}
+        if self.has_groups:
+            facts |= {"between_groups": self.n_between, "within_groups": self.n_within}
+        if self.has_batches:
+            facts["within_batches"] = self.how == "batches"
+        if facts:
+            facts["least_p_value"] = self.least_p_value
+        return facts
+
+
+def exchange_of(problem: Problem) -> Exchange:
+    """Return how the labels of a problem are exchanged.
+
+    Ways that differ in the names of classes of equal size are one: 6 labels of two classes can be
+    exchanged in 10 ways, so that no p-value below .1 would be possible.
+    """
+    design, counts = problem.design, problem.labels.counts
+    if design.groups is None and design.batches is None:
+        ways = _log_ways(counts[None])
+        enough = not problem.given_pairs and ways >= log(ENOUGH_LABELLINGS)
+        return Exchange("labelled" if enough else "all", ways)
+    units = units_of(problem)
+    known = {
+        "n_between": int(units.is_pure.sum()),
+        "n_within": int(units.is_mixed.sum()),
+        "has_groups": design.groups is not None,
+        "has_batches": design.batches is not None,
+    }
+    if problem.given_pairs or not len(problem.labels.labelled):
+        return Exchange("all", inf, **known)
+    forms: list[tuple[How, float]] = [("labelled", _log_ways(_exchange_sets(problem, units)))]
+    forms.append(("all", _log_ways_among_all(units)))
+    if known["has_batches"]:
+        within = _exchange_sets(problem, units, within_batches=True)
+        forms.insert(0, ("batches", _log_ways(within)))
+    enough_of = [form for form in forms if form[1] >= log(ENOUGH_LABELLINGS)]
+    most = max(ways for _, ways in forms)
+    how, ways = (enough_of or [form for form in forms if form[1] >= most - SAME_WAYS])[0]
+    return Exchange(how, ways, **known)
+
+
+def _exchange_sets(problem: Problem, units: Units, *, within_batches: bool = False) -> Ints:
+    """Return for each set whose members exchange their labels how many are of each class."""
+    stratum, keys = units.strata(within_batches), units.row_keys(problem, within_batches)
+    sets = np.unique(stratum)
+    between = np.zeros((len(sets), units.counts.shape[1]), dtype=np.int64)
+    pure = np.flatnonzero(units.is_pure)
+    place = np.searchsorted(sets, stratum[pure])
+    np.add.at(between, (place, units.counts[pure].argmax(axis=1)), 1)
+    rows = problem.labels.labelled
+    rows = rows[units.is_mixed[units.of_row[rows]]]
+    own, place = np.unique(keys[rows], return_inverse=True)
+    within = np.zeros((len(own), units.counts.shape[1]), dtype=np.int64)
+    np.add.at(within, (place, problem.labels.codes[rows]), 1)
+    return np.concatenate([between, within])
+
+
+def _log_ways(sets: Ints) -> float:
+    """Return the logarithm of the number of ways to exchange labels within each of some sets."""
+    ways = sum(lgamma(each.sum() + 1) - sum(lgamma(n + 1) for n in each) for each in sets)
+    return ways - _log_names(sets)
+
+
+def _log_names(sets: Ints) -> float:
+    """Return the logarithm of the number of ways to name classes that are everywhere as large."""
+    times = np.unique(sets.T, axis=0, return_counts=True)[1] if sets.size else []
+    return sum(lgamma(n + 1) for n in times)
+
+
+def _log_ways_among_all(units: Units) -> float:
+    """Return the logarithm of the number of ways to give the labels of groups to other groups."""
+    ways = sum(log(n_open) for _, n_open in _by_room(units.counts.sum(axis=1), units.sizes))
+    pure = (units.counts[units.is_pure] > 0).sum(axis=0)
+    ways -= sum(lgamma(n + 1) for n in pure)
+    mixed = units.counts[units.is_mixed]
+    for size, own in zip(units.sizes[units.is_mixed], mixed, strict=True):
+        ways += lgamma(size + 1) - lgamma(size - own.sum() + 1) - sum(lgamma(n + 1) for n in own)
+    return ways - _log_names(np.concatenate([pure[None], mixed]))
+
+
+def _by_room(needed: Ints, sizes: Ints) -> Iterable[tuple[int, int]]:
+    """Yield the units that need rows, that of the most first, and how many places each may take.
+
+    Who needs less may go wherever who needs more may, so that this does not depend on where the
+    others went.
+    """
+    ordered = np.sort(sizes)
+    asking = np.flatnonzero(needed)
+    for n_before, unit in enumerate(asking[np.argsort(-needed[asking], kind="stable")]):
+        n_large = len(sizes) - np.searchsorted(ordered, needed[unit])
+        yield int(unit), int(n_large) - n_before
+
+
+def exchanges_labels(problem: Problem) -> bool:
+    """Return whether labels are exchanged among the labelled rows, or else among all."""
+    return exchange_of(problem).how != "all"
+
+
+# Labels -------------------------------------------------------------------------------------------
+
+
+def shuffled_labels(problem: Problem, seed: int) -> Problem:
+    """Return the problem with labels that tell nothing.
+
+    They are exchanged among the labelled rows or, where there are too few ways to do so, given to
+    rows drawn from all, as are given pairs. The latter assumes that the labelled rows are a random
+    sample of all rows. With groups and batches see above.
+    """
+    rng = np.random.default_rng(seed)
+    labels, pairs = problem.labels, problem.given_pairs
+    codes, exchange = labels.codes.copy(), exchange_of(problem)
+    if exchange.how != "all":
+        if exchange.is_known:
+            codes = _exchanged_codes(problem, rng, within_batches=exchange.how == "batches")
+        else:
+            codes[labels.labelled] = rng.permutation(codes[labels.labelled])
+    else:
+        place = rng.permutation(problem.n_rows)
+        if exchange.is_known:
+            place = _placed_rows(problem, rng)
+            codes[:] = UNLABELLED
+        placed = place >= 0
+        codes[place[placed]] = labels.codes[placed]
+        pairs = None if pairs is None else moved_pairs(pairs, place)
+    return problem.with_labels(Labels(codes, labels.classes), pairs, seed)
+
+
+def _exchanged_codes(
+    problem: Problem, rng: np.random.Generator, *, within_batches: bool
+) -> NDArray[np.int32]:
+    codes, units = problem.labels.codes.copy(), units_of(problem)
+    pure = np.flatnonzero(units.is_pure)
+    code_of = units.counts.argmax(axis=1)
+    code_of[pure] = code_of[pure[_another(units.strata(within_batches)[pure], rng)]]
+    rows = problem.labels.labelled
+    is_pure = units.is_pure[units.of_row[rows]]
+    codes[rows[is_pure]] = code_of[units.of_row[rows[is_pure]]]
+    rows = rows[~is_pure]
+    keys = units.row_keys(problem, within_batches)[rows]
+    codes[rows] = codes[rows[_another(keys, rng)]]
+    return codes
+
+
+def _another(keys: Ints, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return for each element another one of the same key: they are permuted within keys."""
+    other = np.empty(len(keys), dtype=np.int64)
+    other[np.argsort(keys, kind="stable")] = np.lexsort((rng.random(len(keys)), keys))
+    return other
+
+
+def _placed_rows(problem: Problem, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return where the label and the pairs of each row go: whole groups to groups drawn from all.
+
+    -1 for rows without either.
+    """
+    units, pairs = units_of(problem), problem.given_pairs
+    has_any = problem.labels.codes != UNLABELLED
+    if pairs is not None:
+        has_any[np.concatenate([*pairs.must_link, *pairs.cannot_link]).astype(np.int64)] = True
+    needed = np.bincount(units.of_row[has_any], minlength=len(units.sizes))
+    members = units.members()
+    is_open = np.ones(len(units.sizes), dtype=bool)
+    place = np.full(problem.n_rows, -1)
+    for unit, _ in _by_room(needed, units.sizes):
+        target = rng.choice(np.flatnonzero(is_open & (units.sizes >= needed[unit])))
+        is_open[target] = False
+        rows = members[unit][has_any[members[unit]]]
+        place[rows] = rng.permutation(members[target])[: len(rows)]
+    return place
+
+
+# Rows ---------------------------------------------------------------------------------------------
+
+
+def exchanged_rows(problem: Problem, seed: int, how: How | None = None) -> NDArray[np.int64]:
+    """Return for each row another one, whose values tell nothing of its label.
+
+    Rows are exchanged among the labelled and among the unlabelled ones or, where there are too few
+    ways to do so, among all; with groups or batches as above.
+
+    Parameters
+    ----------
+    problem : Problem
+        With even groups, if it has groups.
+    seed : int
+    how : {"batches", "labelled", "all"}, optional
+        The form; None is that of the problem.
+
+    Returns
+    -------
+    int array of shape (n,)
+        Each row once.
+    """
+    rng = np.random.default_rng(seed)
+    how = how or exchange_of(problem).how
+    if problem.design.groups is not None or problem.design.batches is not None:
+        return _exchanged_blocks(problem, rng, how)
+    if how == "all":
+        return rng.permutation(problem.n_rows)
+    order = np.arange(problem.n_rows)
+    for rows in (problem.labels.labelled, problem.labels.unlabelled):
+        order[rows] = rng.permutation(rows)
+    return order
+
+
+def _exchanged_blocks(problem: Problem, rng: np.random.Generator, how: How) -> NDArray[np.int64]:
+    units, is_labelled = units_of(problem), problem.labels.codes != UNLABELLED
+    n_units = len(units.sizes)
+    if how == "all":
+        partner = rng.permutation(n_units)
+        return _values_of(units.of_row, partner, _another(units.of_row, rng))
+    stratum = units.strata(how == "batches")
+    partner = np.arange(n_units)
+    for some in (np.flatnonzero(units.is_pure), np.flatnonzero(units.is_free)):
+        partner[some] = some[_another(stratum[some], rng)]
+    parts = 2 * units.of_row + is_labelled
+    both = np.column_stack([2 * partner, 2 * partner + 1]).ravel()
+    order = _values_of(parts, both, np.arange(problem.n_rows))
+    rows = np.flatnonzero(units.is_mixed[units.of_row])
+    keys = 2 * units.row_keys(problem, how == "batches")[rows] + is_labelled[rows]
+    order[rows] = rows[_another(keys, rng)]
+    return order
+
+
+def _values_of(part: Ints, partner: Ints, within: Ints) -> NDArray[np.int64]:
+    """Return for each row that of the partner of its part, which has as many rows.
+
+    The rows of a part come in the order in which `within` exchanges them.
+    """
+    by_part = np.argsort(part, kind="stable")
+    starts = np.searchsorted(part[by_part], np.arange(len(partner) + 1))
+    place = np.empty(len(part), dtype=np.int64)
+    place[by_part] = np.arange(len(part)) - starts[part[by_part]]
+    return np.asarray(within[by_part[starts[partner[part]] + place]])
+
+
+def even_groups(problem: Problem, how: How) -> Problem:
+    """Return the problem of groups that can change places, since they have as many rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    how : {"batches", "labelled", "all"}
+        Between which groups.
+
+    Returns
+    -------
+    Problem
+        The same where they can already.
+    """
+    if problem.design.groups is None:
+        return problem
+    units, codes = units_of(problem), problem.labels.codes
+    n_labelled = units.counts.sum(axis=1)
+    of_kinds = [np.ones(len(units.sizes), dtype=bool)]
+    if how != "all":
+        of_kinds = [units.is_pure, units.is_free]
+    alike = (units.sizes, n_labelled) if how != "all" else (units.sizes,)
+    if all(len(np.unique(sizes[kind])) <= 1 for kind in of_kinds for sizes in alike):
+        return problem
+    rng = np.random.default_rng([problem.seed, EVEN_STREAM])
+    draw = _draw_any if how == "all" else _draw_alike
+    drawn = draw(rng, units, codes)
+    rows, is_labelled = (np.concatenate(each) for each in zip(*drawn, strict=True))
+    order = np.argsort(rows, kind="stable")
+    rows, is_labelled = rows[order], is_labelled[order]
+    even = take_rows(problem, rows, problem.seed)
+    labels = Labels(np.where(is_labelled, codes[rows], UNLABELLED), problem.labels.classes)
+    return even.with_labels(labels, even.given_pairs, problem.seed)
+
+
+Drawn = Iterable[tuple[Ints, Bools]]
+
+
+def _draw_alike(rng: np.random.Generator, units: Units, codes: NDArray[np.int32]) -> Drawn:
+    """Yield rows of each group, and which are labelled: as many of groups that change places."""
+    n_labelled = units.counts.sum(axis=1)
+    most = {
+        "labelled": _mean_up(n_labelled[units.is_pure]),
+        "unlabelled": _mean_up((units.sizes - n_labelled)[units.is_pure]),
+        "free": _mean_up(units.sizes[units.is_free]),
+    }
+    for unit, rows in enumerate(units.members()):
+        labelled, others = rows[codes[rows] != UNLABELLED], rows[codes[rows] == UNLABELLED]
+        if units.is_pure[unit]:
+            labelled = _repeated(rng, labelled, most["labelled"])
+            others = others if len(others) else labelled
+            others = _repeated(rng, others, most["unlabelled"])
+        elif units.is_free[unit]:
+            others = _repeated(rng, others, most["free"])
+        yield np.append(labelled, others), np.arange(len(labelled) + len(others)) < len(labelled)
+
+
+def _draw_any(rng: np.random.Generator, units: Units, codes: NDArray[np.int32]) -> Drawn:
+    """Yield rows of each group, and which are labelled: as many rows of every group."""
+    n_labelled = units.counts.sum(axis=1)
+    most = max(_mean_up(n_labelled[n_labelled > 0]), units.counts.shape[1])
+    size = max(most, _mean_up(units.sizes))
+    for rows in units.members():
+        labelled = rng.permutation(rows[codes[rows] != UNLABELLED])
+        # one of each class comes first
+        times = np.zeros(len(labelled), dtype=np.int64)
+        for code in np.unique(codes[labelled]):
+            own = codes[labelled] == code
+            times[own] = np.arange(own.sum())
+        labelled = labelled[np.argsort(times, kind="stable")][:most]
+        others = rng.permutation(rows[codes[rows] == UNLABELLED])
+        others = np.resize(np.append(others, rng.permutation(rows)), size - len(labelled))
+        yield np.append(labelled, others), np.arange(size) < len(labelled)
+
+
+def _repeated(rng: np.random.Generator, rows: Ints, n: int) -> Ints:
+    """Return n of the rows, in random order; of fewer all, again and again."""
+    return np.resize(rng.permutation(rows), n)
+
+
+def _mean_up(sizes: Ints) -> int:
+    return int(np.ceil(sizes.mean())) if len(sizes) else 0
