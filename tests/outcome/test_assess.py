@@ -19,8 +19,8 @@ from semisift import (
 from semisift._problem import Problem
 from semisift.math.stability import mean_kuncheva
 from semisift.outcome.assessment import rank_interval
-from semisift.outcome.labellings import compare_labellings
 from semisift.outcome.exchanges import exchanges_labels, shuffled_labels
+from semisift.outcome.labellings import compare_labellings
 from semisift.outcome.samples import half_of_rows
 from semisift.outcome.scoring import Scorer
 from semisift.outcome.words import say_stability

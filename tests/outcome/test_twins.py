@@ -7,9 +7,9 @@ from scipy import sparse
 
 from semisift import Consensus, FisherScore, TransductiveScore
 from semisift._problem import Problem
+from semisift.outcome.exchanges import exchanged_rows
 from semisift.outcome.labellings import test_labels as compare_with_chance
 from semisift.outcome.labellings import try_twins
-from semisift.outcome.exchanges import exchanged_rows
 from semisift.outcome.scoring import LABEL_STREAM, Scorer, seed_of
 from semisift.transduction import twins
 from semisift.transduction.twins import beaten_by_twins
