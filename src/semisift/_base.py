@@ -18,6 +18,13 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
+from semisift._features import (
+    COPY_OF_KEPT,
+    PARAMETERS,
+    Features,
+    read_features,
+    without,
+)
 from semisift._named import names_of, validate_again
 from semisift._problem import FEW_HELD, MOST_HELD, Problem
 from semisift._semi_supervised import SemiSupervisedMixin
@@ -30,6 +37,7 @@ from semisift.math.structure import check_structure
 from semisift.outcome.mixin import RULES, CutoffMixin
 from semisift.outcome.shown import renderer
 from semisift.stored.rows import StoredRows, as_stored
+from semisift.transduction.one_class import find_rest, given_share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,6 +66,22 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
     random_state : int or RandomState instance, default=None
         Seed of the method and of the order of ties. None is a fixed seed: fitting twice gives the
         same ranking.
+    keep : list of str or int, default=None
+        Columns, by name or number, that are selected in any case and rank first, in the order of
+        their scores; or a mask of the columns. Near-copies of them (above `redundancy_threshold`,
+        or .7 without one) are put last, and methods that pick columns one by one pick these first.
+        A number to select counts them.
+    exclude : list of str or int, default=None
+        Columns, by name or number, or a mask of them, that are treated as if they held one value:
+        nothing is learnt from them, they have no score, rank last and are never selected.
+    feature_groups : dict of str to list, or list of lists, default=None
+        Columns that are one feature: ranked side by side, where the best of them stands, selected
+        together, and counted as one. Groups of many columns have more chances of a good one, which
+        p-values account for and ranks do not.
+    prior : dict of str or int to float, or array-like of shape (n_features,), default=None
+        How much is expected of columns, 0 or more; 1 of those that are not named. A column at place
+        r by score with the weight w is ranked as one of weight 1 at place r / w. Scores and
+        decisions do not change: what is expected is no evidence.
 
     Attributes
     ----------
@@ -67,24 +91,30 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         Rank of each column, 1 is best: a permutation in which NaN scores come last and ties stand
         in a seeded random order. A redundancy threshold changes it, not the scores.
     score_ranking_ : ndarray of shape (n_features_in_,)
-        Rank of each column by its score alone, ties as in `ranking_`, from which it differs with a
-        redundancy threshold only.
+        Rank of each column by its score alone, ties as in `ranking_`, from which it differs only
+        with a redundancy threshold and where `keep`, `feature_groups` or `prior` say so.
     represented_by_ : ndarray of shape (n_features_in_,)
         For each column, the column that stands for it: the kept one that a near-copy resembles
-        most, else itself. Columns with the same one are a family. With a redundancy threshold only.
+        most, else itself. Columns with the same one are a family. With a redundancy threshold or
+        `keep` only.
     family_correlation_ : ndarray of shape (n_features_in_,)
         Correlation of each column with the one that stands for it, with its sign; 1 where that is
-        itself. With a redundancy threshold only.
+        itself. With a redundancy threshold or `keep` only.
     redundancy_threshold_ : float
-        The threshold that was used. With a redundancy threshold only.
+        The threshold that was used. With a redundancy threshold or `keep` only.
     decisions_ : ndarray of shape (n_features_in_,)
         "confirmed", "tentative" or "unconfirmed" (not told from chance, which does not show that it
         is useless) for each column. With a rule only, which selects the confirmed columns (with a
-        redundancy threshold, those that are no near-copies).
+        redundancy threshold, those that are no near-copies) besides those of `keep`; of a group its
+        best column decides.
     cutoff_ : ShadowCutoff, StabilityCutoff or KnockoffCutoff
         What the rule measured. With a rule only.
     classes_ : ndarray of shape (n_classes,)
-        The classes of the labelled rows, where there are any.
+        The classes of the labelled rows, where there are any; with one labelled class also the
+        rest, of which some unlabelled rows are taken to be (see docs/studies.md).
+    positive_share_ : float
+        The share of the labelled class among the unlabelled rows, where no other is labelled: as
+        given by `class_prior`, or estimated.
     n_features_in_ : int
         Number of columns seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -92,7 +122,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
     """
 
     takes_stored = True
-    labels_rows: ClassVar[bool] = False  # whether fit sets transduction_ and confidence_
+    takes_one_class = True
     scores_are_places: ClassVar[bool] = False  # p, p - 1, ... instead of a measure
     most_picked: ClassVar[int] = 100  # one by one, where nobody asked for a number of columns
     committee_divisor: ClassVar[int] = 20  # a committee is so many times smaller for repetitions
@@ -106,11 +136,22 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         ],
         "redundancy_threshold": [None, Interval(Real, 0, 1, closed="neither")],
         "random_state": ["random_state"],
+        "keep": [None, "array-like"],
+        "exclude": [None, "array-like"],
+        "feature_groups": [None, dict, list],
+        "prior": [None, dict, "array-like"],
     }
 
     n_features_to_select: int | float | str | None = None
     redundancy_threshold: float | None = None
     random_state: int | np.random.RandomState | None = None
+    keep: Any = None
+    exclude: Any = None
+    feature_groups: Any = None
+    prior: Any = None
+
+    # what the last four say of the columns of the fit
+    _features: ClassVar[Features | None] = None
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, batch: Any = None) -> Self:
@@ -147,12 +188,33 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         n_own = self._n_tasks(problem)
         n_tasks = None if n_own is None else n_own + self._n_repetitions()
         with self._watched(X, y, n_tasks):
-            self._set_ranking(problem, self._score(problem))
+            known = self._find_rest(problem)
+            self._set_ranking(known, self._score(known))
             self._decide(replace(problem, whole=None) if problem.whole else problem)
         return self
 
+    def _find_rest(self, problem: Problem) -> Problem:
+        """Return the problem with a second class where one is labelled and two are needed."""
+        self.__dict__.pop("positive_share_", None)
+        if problem.labels.n_classes != 1 or self.labels_needed != "two_classes":
+            return problem
+        if problem.given_pairs:
+            return problem
+        share = given_share(getattr(self, "class_prior", None), problem.labels)
+        problem, self.positive_share_ = find_rest(problem, share)
+        return problem
+
+    def _exclude(self, problem: Problem) -> Problem:
+        said = {name: getattr(self, name) for name in PARAMETERS}
+        features = read_features(problem.feature_names, problem.n_features, **said)
+        self.__dict__["_features"] = features
+        if features is None or not features.excluded.any():
+            return problem
+        return without(problem, features.excluded)
+
     def _most_to_hold(self) -> int:
-        needs_rows = self._rule is not None or self.redundancy_threshold is not None
+        looks_for_copies = self.redundancy_threshold is not None or self.keep is not None
+        needs_rows = self._rule is not None or looks_for_copies
         return FEW_HELD if self.uses_statistics and not needs_rows else MOST_HELD
 
     def _limit(self, problem: Problem) -> Problem:
@@ -175,13 +237,19 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         """Set what every ranker has after a fit, from the scores of the columns."""
         for name in OF_A_RANKING:
             self.__dict__.pop(name, None)
+        self._set_scores(problem, scores)
+        self._put_copies_last(problem)
+        if problem.labels.n_classes:
+            self.classes_ = problem.labels.classes
+
+    def _set_scores(self, problem: Problem, scores: NDArray[np.floating]) -> None:
+        """Set the scores and the ranking that follows from them before near-copies are put last."""
         self.scores_ = np.array(scores, dtype=np.float64)
         self.scores_[problem.constant] = np.nan
         self.score_ranking_ = rank(self.scores_, problem.seed, self._tie_key(problem))
         self.ranking_ = self.score_ranking_.copy()
-        self._put_copies_last(problem)
-        if problem.labels.n_classes:
-            self.classes_ = problem.labels.classes
+        if self._features is not None:
+            self.ranking_ = self._features.arrange(self.scores_, self.score_ranking_)
 
     def _comparable_scores(self) -> NDArray[np.floating] | None:
         """Return scores whose size can be compared with those of a fit to other labels.
@@ -207,15 +275,18 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
 
     def _put_copies_last(self, problem: Problem) -> None:
         """Let the redundancy rule change the ranking."""
-        threshold = self._threshold_of_copies(problem)
-        if threshold is not None:
-            self.redundancy_threshold_ = threshold
-            n_wanted = self._count_to_select(problem.n_features) if self._asks_for_number else 0
-            has_score = ~np.isnan(self.scores_)
-            self.ranking_, self.represented_by_ = put_copies_last(
-                problem.X, self.ranking_, has_score, threshold, n_wanted
-            )
-            self.family_correlation_ = correlations_in_families(problem.X, self.represented_by_)
+        threshold, features = self._threshold_of_copies(problem), self._features
+        self._copies_of_kept_only = threshold is None
+        if threshold is None and (features is None or not features.kept.any()):
+            return
+        self.redundancy_threshold_ = COPY_OF_KEPT if threshold is None else threshold
+        n_wanted = self._count_to_select(problem.n_features) if self._asks_for_number else 0
+        has_score = ~np.isnan(self.scores_)
+        put_last: Any = put_copies_last if features is None else features.put_copies_last
+        self.ranking_, self.represented_by_ = put_last(
+            problem.X, self.ranking_, has_score, threshold, n_wanted
+        )
+        self.family_correlation_ = correlations_in_families(problem.X, self.represented_by_)
 
     def _threshold_of_copies(self, problem: Problem) -> float | None:
         """Return the correlation above which a column is a near-copy; None for no such rule."""
@@ -225,24 +296,40 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         """Return how many items `_score` will pass through `_progress`; None if unknown."""
         return 0
 
-    def _count_to_select(self, n_features: int) -> int:
-        wanted = self.n_features_to_select
+    def _count_to_select(self, n_columns: int) -> int:
+        """Return how many features to select, of which a group of columns is one."""
+        wanted, known = self.n_features_to_select, self._features
+        n_features = n_columns if known is None else known.n_features
         if wanted is None or isinstance(wanted, str):  # a rule decides after the ranking
-            return max(1, n_features // 2)
+            return max(1, n_features // 2, 0 if known is None else known.n_kept)
         if not isinstance(wanted, Integral):
             # 0.29 * 100 is a little less than 29 in floating point.
-            return max(1, int(wanted * n_features + 1e-9))
+            wanted = max(1, int(wanted * n_features + 1e-9))
         if wanted > n_features:
             raise ValueError(
                 f"n_features_to_select must be at most the number of features of X: "
                 f"got n_features_to_select={wanted} and n_features={n_features}."
             )
-        return int(wanted)
+        return int(wanted) if known is None else known.check_number(int(wanted))
 
-    def _count_to_pick(self, n_features: int) -> int:
+    def _count_to_pick(self, problem: Problem) -> int:
         """Return how many columns to pick one by one, for methods that do."""
-        wanted = self._count_to_select(n_features)
-        return wanted if self._asks_for_number else min(wanted, self.most_picked)
+        wanted = self._count_to_select(problem.n_features)
+        wanted = wanted if self._asks_for_number else min(wanted, self.most_picked)
+        if self._features is None:
+            return wanted
+        return self._features.n_picks(wanted, ~problem.constant)
+
+    @property
+    def _picked_first(self) -> NDArray[np.bool_] | None:
+        """Which columns to pick before all others, for methods that pick one by one."""
+        return None if self._features is None else self._features.kept
+
+    @property
+    def _feature_of(self) -> NDArray[np.int64] | None:
+        """The feature of each column, where some features have several columns."""
+        known = self._features
+        return known.feature_of if known is not None and known.groups else None
 
     def to_frame(self, output: Literal["polars", "pandas"] = "polars") -> Any:
         """Return the ranking as a frame, best first.
@@ -258,7 +345,8 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
             With the columns feature, rank, score and selected and, where they are known, draws,
             score_rank, represented_by and correlation (of near-copies), decision, rank_low,
             rank_high, selection_probability, family_probability and the rank by each part of a
-            consensus.
+            consensus. A group of columns is one feature, with n_columns and best_column; kept and
+            prior are there where such columns were given.
 
         Examples
         --------
@@ -450,5 +538,46 @@ class PairRanker(FeatureRanker):
             The fitted ranker.
         """
         known = {"groups": groups, "batch": batch}
+        pairs = {"must_link": must_link, "cannot_link": cannot_link}
+        return self._fit(X, y, self._build_problem(X, y, **known, **pairs))
+
+
+class WeightedPairRanker(PairRanker):
+    """Base class of the rankers that take both pairs and weights."""
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        batch: Any = None,
+        sample_weight: Any = None,
+        must_link: Any = None,
+        cannot_link: Any = None,
+    ) -> Self:
+        """Score and rank the columns of `X`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            All rows, labelled and unlabelled.
+        y : array-like of shape (n_samples,), default=None
+            Labels; -1, None and NaN mark unlabelled rows.
+        groups, batch : array-like of shape (n_samples,), default=None
+            Which rows belong together, and which were measured together: see `FeatureRanker.fit`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many rows each row counts for; a pair counts the product of its two.
+        must_link, cannot_link : array-like of shape (n_pairs, 2), default=None
+            Pairs of row numbers that belong, or do not belong, to the same class: see
+            `PairRanker.fit`.
+
+        Returns
+        -------
+        self : object
+            The fitted ranker.
+        """
+        known = {"groups": groups, "batch": batch, "sample_weight": sample_weight}
         pairs = {"must_link": must_link, "cannot_link": cannot_link}
         return self._fit(X, y, self._build_problem(X, y, **known, **pairs))

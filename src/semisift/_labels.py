@@ -43,10 +43,13 @@ class Labels:
         Index into `classes`, or -1 for an unlabelled row.
     classes : array of shape (n_classes,)
         The distinct labels in sorted order, in their own type.
+    rest : int or None
+        The class that nobody labelled, which stands for all but the other one, if there is such.
     """
 
     codes: NDArray[np.int32]
     classes: NDArray[Any]
+    rest: int | None = None
 
     @cached_property
     def labelled(self) -> NDArray[np.int32]:
@@ -400,11 +403,29 @@ def known_prior(given: Any, labels: Labels) -> NDArray[np.float64] | None:
     return None if given is None else class_prior(given, labels)
 
 
+def _share_of_one(given: Any, labels: Labels) -> float | None:
+    """Return the share of the class that is labelled where it is given alone."""
+    own = labels.classes.tolist()[1 - labels.rest]  # type: ignore[operator]
+    if isinstance(given, dict):
+        given = [*given.values()] if [*given] == [own] else []
+    values = np.atleast_1d(np.asarray(given, dtype=object))
+    if len(values) != 1:
+        return None
+    if not isinstance(values[0], Real) or not 0 < float(values[0]) < 1:
+        raise ValueError(
+            f"class_prior must be between 0 and 1, the share of the class {own!r} among the "
+            f"unlabelled rows, where no other is labelled: got {values[0]!r}."
+        )
+    return float(values[0])
+
+
 def class_prior(given: Any, labels: Labels) -> NDArray[np.float64]:
     """Return the class prior: as given, or the shares among the labelled rows."""
     if given is None:
         return labels.counts / labels.counts.sum()
     classes = labels.classes.tolist()
+    if labels.rest is not None and (share := _share_of_one(given, labels)) is not None:
+        return np.where(np.arange(2) == labels.rest, 1 - share, share)
     if isinstance(given, dict):
         missing = [label for label in classes if label not in given]
         if missing:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import joblib
@@ -23,7 +23,7 @@ from semisift._labels import Labels, Pairs, pairs_from_labels, parse_labels, par
 from semisift._warnings import warn
 from semisift.exceptions import GraphWarning
 from semisift.math.blocks import blocks
-from semisift.math.columns import column_moments, power_of_two, some_rows, spans, spread_of_known
+from semisift.math.columns import column_moments, power_of_two, some_rows, spans, spread_of_counted
 from semisift.math.given_graph import given_graph
 from semisift.math.graph import Graph, GraphOptions, cure, neighbour_graph
 from semisift.math.neighbours import distinct_rows
@@ -60,11 +60,14 @@ class Whole:
         Of all rows.
     held : int array
         The rows that the problem holds, ascending.
+    design : Design
+        Of all rows.
     """
 
     rows: StoredRows
     labels: Labels
     held: NDArray[np.int64]
+    design: Design = NOTHING
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +203,7 @@ class Problem:
         taken = rows.once("sample", joblib.hash(held), lambda: parts_of(rows.take(held)))
         X = clean_taken(taken, (len(held), rows.shape[1]))
         some = Labels(labels.codes[held], labels.classes)
-        whole = Whole(rows, labels, held)
+        whole = Whole(rows, labels, held, design)
         return cls(
             X,
             some,
@@ -252,6 +255,23 @@ class Problem:
             design=self.design.take(rows),
         )
 
+    def counted(self) -> "Problem":
+        """Return the problem of the rows whose weight is not 0, as if there were no others."""
+        weights = self.design.weights
+        if weights is None or weights.all():
+            return self
+        rows = np.flatnonzero(weights)
+        codes = self.labels.codes[rows]
+        present = np.unique(codes[codes >= 0])
+        codes = np.where(codes < 0, codes, np.searchsorted(present, codes)).astype(codes.dtype)
+        given = self.given_pairs
+        if given is not None:
+            place = np.cumsum(weights > 0, dtype=np.int32) - 1
+            kinds = given.must_link, given.cannot_link
+            given = Pairs(*(place[kind[weights[kind].all(axis=1)]] for kind in kinds))
+        labels = Labels(codes, self.labels.classes[present])
+        return replace(self.part(rows), labels=labels, given_pairs=given)
+
     def limited(self, max_unlabelled: int | None) -> "Problem":
         """Return the problem of `some_rows`, which knows all rows; itself if these are all."""
         rows = self.some_rows(max_unlabelled)
@@ -266,24 +286,52 @@ class Problem:
         if whole is None:
             stored = StoredRows(self.X)
             stored.has_gaps = self.has_gaps
-            whole = Whole(stored, self.labels, np.arange(self.n_rows))
+            whole = Whole(stored, self.labels, np.arange(self.n_rows), self.design)
         return replace(self.part(rows), whole=replace(whole, held=whole.held[rows]))
 
     def with_labels(self, labels: Labels, given_pairs: Pairs | None, seed: int) -> "Problem":
         """Return the problem of the same rows with other labels, and the same graphs."""
-        source = self.graph_source or self
-        other = replace(
-            self,
-            labels=labels,
-            seed=seed,
-            given_pairs=given_pairs,
-            graph_source=source,
-            whole=None,
-            numbers=None,
-        )
+        pairs = {"given_pairs": given_pairs, "seed": seed}
+        return self._same_rows(labels=labels, whole=None, numbers=None, **pairs)
+
+    def relabelled(self, rows: NDArray[np.integer], labels: Labels) -> "Problem":
+        """Return the problem with a second class, the `rest`, of which some rows are.
+
+        Parameters
+        ----------
+        rows : int array
+        labels : Labels
+            Of the rows that the problem holds.
+
+        Returns
+        -------
+        Problem
+        """
+        whole, rest = self.whole, labels.rest
+        assert rest is not None
+        if whole is not None:
+            codes = np.full(len(whole.labels.codes), -1, dtype=np.int32)
+            codes[whole.labels.labelled] = 1 - rest
+            codes[whole.held[rows]] = rest
+            whole = replace(whole, labels=replace(labels, codes=codes))
+        codes = labels.codes.copy()
+        codes[rows] = rest
+        return self._same_rows(labels=replace(labels, codes=codes), whole=whole)
+
+    def _same_rows(self, **changes: Any) -> "Problem":
+        other = replace(self, graph_source=self.graph_source or self, **changes)
         for name in ("spans", "constant", "spread", "made"):
             other.__dict__[name] = getattr(self, name)  # as a cached property does
         return other
+
+    @cached_property
+    def unweighted(self) -> "Problem":
+        """The problem in which rows count alike, without those that do not count."""
+        weights = self.design.weights
+        if weights is None:
+            return self
+        some = self.part(np.flatnonzero(weights > 0))
+        return replace(some, design=replace(some.design, weights=None), whole=None)
 
     def lean(self) -> "Problem":
         """Return the problem to send elsewhere, where most that was made from it is made again."""
@@ -330,15 +378,16 @@ class Problem:
 
     @cached_property
     def spread(self) -> NDArray[np.float64]:
-        """Standard deviation of each column over all rows.
+        """Standard deviation of each column over all rows, as often as they count.
 
         Dense and sparse X give the same bits: zeros are counted rather than added, and the other
         values are added one by one in row order.
         """
         spread = np.empty(self.n_features)
+        measure: Callable[[Any], NDArray[np.float64]]
         measure = _sparse_spread if self.is_sparse else _dense_spread
-        if self.has_gaps:
-            measure = spread_of_known
+        if self.has_gaps or self.design.weights is not None:
+            measure = partial(spread_of_counted, weights=self.design.weights)
         n_values = self.X.nnz if self.is_sparse else self.X.size
         for block in blocks(self.n_features, n_values // max(1, self.n_features), BLOCK_VALUES):
             spread[block] = measure(self.X[:, block])
@@ -408,7 +457,10 @@ class Problem:
             return graph.split(distinct_rows(self.X)[1])[0] if merged else graph
         width = self.spread if options.feature_scaling == "standard" else self.spans
         data = self.X, options, width
-        graph = neighbour_graph(*data) if given is None else given_graph(given, *data)
+        if given is None:
+            graph = neighbour_graph(*data, has_gaps=self.has_gaps)
+        else:
+            graph = given_graph(given, *data)
         if graph.few_edges is not None:
             warn(
                 f"The neighbour graph of {self.n_rows} rows rests on few edges: its heat weights "

@@ -22,7 +22,11 @@ from semisift.graphs.batches import without_batches
 from semisift.stored.rows import COPIES, StoredRows, as_stored
 
 # Who takes gaps as they are, said by those who do not; a test compares it with the methods.
-WITH_GAPS = "These take gaps as they are: none yet."
+WITH_GAPS = (
+    "These take gaps as they are: C4, CLS, Consensus, ConstraintScore, FisherScore, GSFS, "
+    "LaplacianScore, LSDF, MRMR, SemiFisherScore, SemiJMI, SemiMIM, SemiSupervisedForest, SLS, "
+    "SSelect, SSFI, TransductiveScore and VarianceScore."
+)
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
@@ -37,6 +41,7 @@ class SemiSupervisedMixin(WatchedMixin):
     takes_stored: ClassVar[bool] = False  # rows that do not fit into memory
     uses_statistics: ClassVar[bool] = False  # of columns and classes, and no rows by themselves
     labels_needed: ClassVar[Literal["none", "optional", "two_classes"]] = "optional"
+    labels_rows: ClassVar[bool] = False  # fit of a ranker sets transduction_ and confidence_
     takes_gaps: ClassVar[bool] = False  # values of X that are missing
     takes_one_class: ClassVar[bool] = False  # labelled rows of one class and unlabelled ones
     random_state: Any
@@ -90,8 +95,13 @@ class SemiSupervisedMixin(WatchedMixin):
             takes_gaps=self.takes_gaps or not get_config()["assume_finite"],
             **pairs,
         )
+        problem = self._exclude(problem)
         self._refuse_gaps(problem)
-        return without_batches(problem)
+        return without_batches(problem if self.labels_rows else problem.counted())
+
+    def _exclude(self, problem: Problem) -> Problem:
+        """Return the problem without the values that nothing is to be learnt from."""
+        return problem
 
     def _refuse_gaps(self, problem: Problem) -> None:
         """Refuse missing values unless the method takes them."""
@@ -146,7 +156,7 @@ class SemiSupervisedMixin(WatchedMixin):
                 "one with more memory.",
                 SampledRowsWarning,
             )
-        return Problem.of_stored(
+        problem = Problem.of_stored(
             rows,
             y,
             seed=_seed(self.random_state),
@@ -155,11 +165,14 @@ class SemiSupervisedMixin(WatchedMixin):
             design=parse_design(len(rows), groups=known["groups"]),
             **pairs,
         )
+        return self._exclude(problem)
 
     def _check_labels(self, problem: Problem) -> None:
         labels = problem.labels
         if problem.given_pairs:
             return  # they say what the labels would
+        if labels.n_classes == 1 and self.takes_one_class and len(labels.unlabelled) > 1:
+            return
         if self.labels_needed == "two_classes" and labels.n_classes < 2:
             raise ValueError(
                 f"{type(self).__name__} needs labelled rows of at least two classes; "

@@ -192,7 +192,7 @@ def test_names_from_the_data_are_not_markup(folder):
         (["--out", "r.csv", "--labels-out", "r.csv"], 2, ["also given for"]),
         (["--method", "forest", "--labels-out", "l.csv"], 2, ["gives no labels", "ssfi"]),
         (["--separator", ",,"], 2, ["single character"]),
-        (["--format", "xlsx"], 2, ["'csv', 'tsv'"]),
+        (["--format", "docx"], 2, ["'csv', 'tsv'"]),
         (["--label", "x0"], 1, ["measurement"]),
         (["--unlabelled", "A"], 1, ["at least two classes", "'B'"]),
     ],

@@ -272,7 +272,7 @@ def test_progress_is_shown_on_a_terminal(folder, monkeypatch):
         (["--scheduler", "tcp://127.0.0.1:1"], 2, "--backend dask go together"),
         (["--backend", "dask"], 2, "--backend dask go together"),
         (["--separator", ",,"], 2, "single character"),
-        (["--format", "xlsx"], 2, "'csv', 'tsv'"),
+        (["--format", "docx"], 2, "'csv', 'tsv'"),
         (["--label", "none"], 1, "no column of this name"),
         (["--group", "none"], 1, "--group none"),
         (["--group", "kind"], 1, "data set 'wine': groups: no"),

@@ -76,7 +76,7 @@ def test_bags_are_those_of_the_kernels(stratified, data):
     setting = build_setting(problem_of(data), 3, stratified=stratified)
     dealt = (
         *(setting.seed, 5, 40, setting.n_rows),
-        *(setting.labelled, setting.strata, setting.labels.unlabelled),
+        *(setting.labelled, setting.bootstrap.strata, setting.labels.unlabelled),
     )
     for ours, theirs in zip(
         numpy_plan.draw_bags(*dealt), kernels.plan.draw_bags(*dealt), strict=True

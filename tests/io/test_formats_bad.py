@@ -18,6 +18,8 @@ from semisift.exceptions import TableError
 from semisift.io import (
     _shared,
     arff,
+    gct,
+    geo,
     h5ad,
     limits,
     matlab,
@@ -289,7 +291,11 @@ def examples(folder):
     (folder / "t.svm").write_text("1 1:2.5\n-1 2:3\n")
     (folder / "t.svm.gz").write_bytes(gzip.compress(b"1 1:2.5\n-1 2:3\n"))
     (folder / "t.mtx").write_text(MTX + "2 2 1\n1 2 7\n")
+    (folder / "t.gct").write_text("#1.2\n1\t2\nName\tDescription\ts\tt\na\tna\t1\t3\n")
+    text = '!series_matrix_table_begin\n"ID_REF"\t"s"\t"t"\na\t1\t3\n!series_matrix_table_end\n'
+    (folder / "t.geo").write_text("!Sample_title\ta\tb\n" + text)
     modules = {".parquet": parquet, ".npz": npz, ".mat": matlab, ".arff": arff, ".mtx": mtx}
+    modules |= {".gct": gct, ".geo": geo}
     return [(file, modules.get(file.suffix, svmlight)) for file in sorted(folder.iterdir())]
 
 

@@ -3,7 +3,9 @@
 import gzip
 import io
 
+import h5py
 import numpy as np
+import openpyxl
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -15,7 +17,7 @@ from semisift.cli import main
 from semisift.io import read
 from tests.conftest import make_data
 
-N_MUTATIONS = 30  # of each format: 270 in all
+N_MUTATIONS = 30  # of each format: 390 in all
 
 DATA = make_data(n_rows=30, n_features=5, per_class=4)
 NAMES = [f"x{j}" for j in range(5)]
@@ -87,6 +89,51 @@ def as_mtx():
     return target.getvalue()
 
 
+def as_xlsx():
+    made = openpyxl.Workbook()
+    made.active.append([*NAMES, "label"])
+    for row, label in zip(DATA.X.tolist(), LABELS, strict=True):
+        made.active.append([*row, label])
+    target = io.BytesIO()
+    made.save(target)
+    return target.getvalue()
+
+
+def lines_of_features(first, labels):
+    rows = [[name, *DATA.X[:, j].tolist()] for j, name in enumerate(NAMES)]
+    lines = [*first, [labels[0], *(f"{labels[1]}{label}" for label in LABELS)]]
+    return ["\t".join(map(str, line)) for line in lines], ["\t".join(map(str, row)) for row in rows]
+
+
+def as_geo():
+    samples = [f"GSM{i}" for i in range(30)]
+    first, rows = lines_of_features(
+        [["!Sample_geo_accession", *samples]], ("!Sample_characteristics_ch1", "label: ")
+    )
+    begin = ["!series_matrix_table_begin", "\t".join(["ID_REF", *samples])]
+    return "\n".join([*first, *begin, *rows, "!series_matrix_table_end", ""]).encode()
+
+
+def as_gct():
+    samples = [f"s{i}" for i in range(30)]
+    head = [["#1.3"], [5, 30, 0, 1], ["id", *samples]]
+    first, rows = lines_of_features(head, ("label", ""))
+    return "\n".join([*first, *rows, ""]).encode()
+
+
+def as_tenx_h5():
+    X = csr_array(np.column_stack([DATA.y_true + 1, np.where(DATA.X > 0, DATA.X, 0)]))
+    target = io.BytesIO()
+    with h5py.File(target, "w") as file:
+        for name in ("data", "indices", "indptr"):
+            file[f"matrix/{name}"] = getattr(X, name)
+        file["matrix/shape"] = X.shape[::-1]
+        file["matrix/barcodes"] = [f"c{i}" for i in range(30)]
+        for name in ("id", "name"):
+            file[f"matrix/features/{name}"] = np.array(["label", *NAMES], dtype="S")
+    return target.getvalue()
+
+
 FILES = {
     "table.csv": (as_csv, ["--label", "label"]),
     "table.tsv.gz": (as_packed_tsv, ["--label", "label"]),
@@ -97,6 +144,18 @@ FILES = {
     "table.arff": (as_arff, []),
     "table.svmlight": (as_svmlight, []),
     "table.mtx": (as_mtx, ["--label", "1"]),
+    "table.xlsx": (as_xlsx, ["--label", "label"]),
+    "a_series_matrix.txt": (as_geo, ["--label", "label"]),
+    "table.gct": (as_gct, ["--label", "label"]),
+    "table.h5": (as_tenx_h5, ["--label", "label"]),
+}
+
+# Where it is not that of the file.
+WRITTEN = {
+    "table.xlsx": ".csv",
+    "a_series_matrix.txt": ".tsv",
+    "table.gct": ".csv",
+    "table.h5": ".npz",
 }
 
 
@@ -175,9 +234,10 @@ def test_sound_files_are_read(tmp_path, name):
     make, options = FILES[name]
     path = tmp_path / name
     path.write_bytes(make())
-    result = select(path, options, tmp_path / f"small-{name}")
+    target = tmp_path / f"small-{name}{WRITTEN.get(name, '')}"
+    result = select(path, options, target)
     assert result.exit_code == 0, result.output
-    assert read(tmp_path / f"small-{name}").n_rows == 30
+    assert read(target).n_rows == 30
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -192,7 +252,7 @@ def test_mutated_files_give_a_result_or_a_clear_error(tmp_path, name):
         folder.mkdir()
         path = folder / name
         path.write_bytes(mutate(sound, rng))
-        target = folder / f"small-{name}"
+        target = folder / f"small-{name}{WRITTEN.get(name, '')}"
         result = select(path, options, target)
         told = f"{mutate.__name__}, mutation {number}: {result.output}"
         assert result.exception is None or isinstance(result.exception, SystemExit), (

@@ -148,7 +148,7 @@ def test_no_such_file_and_unknown_endings(tmp_path):
     with pytest.raises(TableError, match="no such file or folder"):
         read(tmp_path / "none.csv")
     for name, match in [
-        ("table.xlsx", "Save the sheet as CSV"),
+        ("table.numbers", "Save the sheet as CSV"),
         ("table.xyz", r"does not tell the format.*\.csv.*format="),
     ]:
         (tmp_path / name).write_text("x")

@@ -4,6 +4,7 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from click.testing import CliRunner
@@ -35,9 +36,10 @@ def make_copies(n_rows=40, n_groups=6, n_each=5, seed=0):
 
 def walk_slowly(X, walk, threshold, n_kept):
     """Return what `find_copies` does, by one correlation after the other."""
+    every = abs(pd.DataFrame(X).corr().to_numpy())
     kept, is_copy, stands = [], [], []
     for column in walk:
-        correlations = [abs(np.corrcoef(X[:, column], X[:, other])[0, 1]) for other in kept]
+        correlations = every[column, kept].tolist()
         if len(kept) < n_kept and correlations and max(correlations) > threshold:
             is_copy.append(True)
             stands.append(kept[int(np.argmax(correlations))])
@@ -271,3 +273,32 @@ def test_sparse_columns_far_from_zero_are_no_copies():
     thin = VarianceScore(redundancy_threshold=0.7).fit(sparse.csc_array(X), y)
     assert_array_equal(dense.represented_by_, thin.represented_by_)
     assert dense.represented_by_[0] != dense.represented_by_[1]
+
+
+# --- columns that are kept in any case -----------------------------------------------------------
+
+
+def test_the_first_columns_are_kept_whatever_they_resemble():
+    rng = np.random.default_rng(0)
+    own = rng.normal(size=(100, 3))
+    X = np.column_stack([own[:, 0], 2 * own[:, 0], own[:, 1], -own[:, 1], own[:, 2], own[:, 0] + 1])
+    walk = np.arange(6)
+    is_copy, stands = find_copies(X, walk, 0.9, 6, n_sure=2)
+    assert is_copy.tolist() == [False, False, False, True, False, True]
+    assert stands.tolist() == [0, 1, 2, 2, 4, 0]
+    assert find_copies(X, walk, 0.9, 1, n_sure=2)[0].tolist() == [False] * 6
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csc_array])
+@pytest.mark.parametrize("width", [1, 256])
+def test_copies_of_the_first_columns_alone(form, width, monkeypatch):
+    monkeypatch.setattr(redundancy, "_block_width", lambda n_rows: width)
+    rng = np.random.default_rng(0)
+    own = rng.normal(size=(100, 3))
+    noisy = own[:, 0] + rng.normal(size=100)
+    X = np.column_stack([own[:, 0], noisy, own[:, 1], 3 * own[:, 1], -own[:, 0], own[:, 2]])
+    walk = np.array([0, 1, 5, 4, 3, 2])
+    for n_first, copies in ((2, {4: 0}), (0, {}), (3, {4: 0}), (6, {})):
+        is_copy, stands = redundancy.find_copies_of_first(form(X), walk, n_first, 0.9)
+        assert dict(zip(walk[is_copy].tolist(), stands[is_copy].tolist(), strict=True)) == copies
+        assert (stands[~is_copy] == walk[~is_copy]).all()

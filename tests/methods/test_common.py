@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from semisift import METHODS, NothingUnlabelledWarning
@@ -247,8 +248,8 @@ def test_nothing_unlabelled_warns(name, data):
 
 @pytest.mark.parametrize("name", needing("two_classes"))
 def test_two_classes_are_needed(name, data):
-    with pytest.raises(ValueError, match=r"12 labelled rows, all of one class .* 48 unlabelled"):
-        make(name).fit(data.X, np.minimum(data.y, 0))
+    with pytest.raises(ValueError, match=r"60 labelled rows, all of one class .* 0 unlabelled"):
+        make(name).fit(data.X, np.zeros(60))
     with pytest.raises(ValueError, match="no labelled row: all 60"):
         make(name).fit(data.X, np.full(60, -1))
     with pytest.raises(ValueError, match="requires y to be passed"):
@@ -334,8 +335,6 @@ DATES = pd.date_range("2026-01-01", periods=60)
     [
         (["0.5"] * 60, "'height' holds the text '0.5'. Convert numbers"),
         (["tall"] * 60, "'height' holds the text 'tall'. Encode text"),
-        ([pd.NA, *range(59)], "contains NaN.\nFound in column 'height'"),
-        ([None, *range(59)], "contains NaN.\nFound in column 'height'"),
         (DATES, r"the columns \['height'\] hold dates"),
     ],
 )
@@ -343,6 +342,36 @@ def test_columns_that_are_not_numbers(name, column, message, data):
     table = pd.DataFrame(data.X, columns=list("abcdefgh")).assign(height=column)
     with pytest.raises(ValueError, match=message):
         make(name).fit(table, data.y)
+
+
+@every
+@pytest.mark.parametrize("gap", [pd.NA, None, np.nan])
+def test_gaps_are_taken_or_refused(name, gap, data):
+    table = pd.DataFrame(data.X, columns=list("abcdefgh")).assign(height=[gap, *range(59)])
+    ranker = make(name)
+    if ranker.takes_gaps:
+        assert_is_ranking(ranker.fit(table, data.y), 9)
+    else:
+        with pytest.raises(ValueError, match=r"contains NaN.\nFound in column 'height'.*SSFI"):
+            ranker.fit(table, data.y)
+    assert get_tags(ranker).input_tags.allow_nan == ranker.takes_gaps
+
+
+@pytest.mark.parametrize("name", needing("two_classes"))
+def test_one_labelled_class_is_enough(name):
+    rng = np.random.default_rng(0)
+    truth = np.arange(80) % 2
+    X = rng.normal(size=(80, 6))
+    X[:, :2] += 6 * truth[:, None]
+    y = np.where((truth == 1) & (np.arange(80) < 20), 1, -1)
+    ranker = make(name).fit(X, y)
+    assert ranker.classes_.tolist() == [0, 1]
+    assert 0.3 < ranker.positive_share_ < 0.7
+    assert ranker.ranking_[:2].min() == 1
+    again = make(name).fit(X, np.where(y == 1, "case", None))
+    assert again.classes_.tolist() == ["case", "other"]
+    both = np.where(np.arange(80) < 20, truth, -1)
+    assert not hasattr(ranker.fit(X, both), "positive_share_")
 
 
 @every

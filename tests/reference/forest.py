@@ -1,5 +1,7 @@
 """Supervised baseline: a forest whose every node draws its own columns, labelled rows only."""
 
+import math
+
 import numpy as np
 
 from tests.reference.importance import tree_importance
@@ -40,7 +42,8 @@ def node_columns(X, examples, m, key):
     """The first m distinct draws; if all are constant here, also the first that is not."""
 
     def varies(column):
-        return len({float(X[e.row, column]) for e in examples}) > 1
+        values = {float(X[e.row, column]) for e in examples}
+        return len({value for value in values if not math.isnan(value)}) > 1
 
     columns = []
     for column in distinct(key, X.shape[1]):

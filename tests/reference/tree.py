@@ -1,5 +1,10 @@
-"""Decision tree with exact arithmetic: every boundary of every column is scored as a Fraction."""
+"""Decision tree with exact arithmetic: every boundary of every column is scored as a Fraction.
 
+A value that is not there (a gap) is NaN. At each boundary the rows with a gap go where more of the
+others go, by weight, and to the left if both sides have as many.
+"""
+
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count, pairwise
@@ -21,6 +26,7 @@ class Node:
     counts: list  # weighted, per class
     feature: int | None = None
     threshold: float | None = None
+    gaps_left: bool | None = None
     left: "Node | None" = None
     right: "Node | None" = None
 
@@ -44,17 +50,27 @@ def grow(X, examples, columns_at, n_classes, spread=None, max_depth=None):
             return Node(counts)
         feature, threshold = split
         left_number, right_number = next(numbers), next(numbers)
-        left = [e for e in examples if X[e.row, feature] <= threshold]
-        right = [e for e in examples if not X[e.row, feature] <= threshold]
+        left, right, gaps_left = part(X, examples, feature, threshold)
         return Node(
             counts,
             feature,
             threshold,
+            gaps_left,
             grow_node(left, left_number, depth + 1),
             grow_node(right, right_number, depth + 1),
         )
 
     return grow_node(list(examples), next(numbers), 0)
+
+
+def part(X, examples, column, threshold):
+    """Examples on the left, examples on the right, and whether those with a gap are on the left."""
+    below = [e for e in examples if X[e.row, column] <= threshold]
+    above = [e for e in examples if X[e.row, column] > threshold]
+    gaps = [e for e in examples if math.isnan(X[e.row, column])]
+    if sum(e.weight for e in below) >= sum(e.weight for e in above):
+        return below + gaps, above, True
+    return below, above + gaps, False
 
 
 def best_split(X, examples, columns, n_classes, spread):
@@ -65,11 +81,10 @@ def best_split(X, examples, columns, n_classes, spread):
     """
     best = None
     for column in columns:
-        values = sorted({float(X[e.row, column]) for e in examples})
-        for a, b in pairwise(values):
-            left = class_counts([e for e in examples if X[e.row, column] <= a], n_classes)
-            right = class_counts([e for e in examples if X[e.row, column] >= b], n_classes)
-            score = purity(left) + purity(right)
+        values = {float(X[e.row, column]) for e in examples}
+        for a, b in pairwise(sorted(value for value in values if not math.isnan(value))):
+            left, right, _ = part(X, examples, column, a)
+            score = purity(class_counts(left, n_classes)) + purity(class_counts(right, n_classes))
             width = 0.0 if spread is None else (b - a) / float(spread[column])
             if best is None or (score, width) > best[:2]:
                 best = (score, width, column, a, b)
@@ -104,7 +119,8 @@ def leaf_counts(tree, x, feature=None, value=None):
     node = tree
     while node.feature is not None:
         v = value if node.feature == feature else x[node.feature]
-        node = node.left if v <= node.threshold else node.right
+        goes_left = node.gaps_left if math.isnan(v) else v <= node.threshold
+        node = node.left if goes_left else node.right
     return node.counts
 
 

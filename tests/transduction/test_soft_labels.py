@@ -123,7 +123,7 @@ def test_scores_equal_the_loops(n_classes, form):
     shares = find_soft_labels(problem).shares
     wanted = reference.class_scores(scaled_rows(problem).values, shares)
     rows = scaled_rows(problem)
-    found = class_scores(rows.sums(shares), rows.squares, shares, problem.constant)
+    found = class_scores(rows.class_sums(shares), problem.constant)
     assert_allclose(found, wanted)
     ranker = TransductiveScore().fit(form(problem.X), problem.labels.codes)
     assert_allclose(ranker.class_scores_, wanted)

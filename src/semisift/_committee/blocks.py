@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift import kernels
+from semisift._committee.bags import Bootstrap
 from semisift._labels import Labels
 from semisift._problem import Problem
 
@@ -94,8 +95,7 @@ class BaseBlock:
             elif not setting.draws_at_nodes:
                 size = setting.n_features, setting.n_drawn
                 subspaces = kernels.plan.draw_subspaces(*members, *size)
-            bags: Any = setting.n_rows, setting.labelled, setting.strata, setting.labels.unlabelled
-            setting.plans[key] = Dealt(subspaces, *kernels.plan.draw_bags(*members, *bags))
+            setting.plans[key] = Dealt(subspaces, *setting.bootstrap.draw(*members))
         return setting.plans[key]
 
     def pick_confident(self, setting: "Setting", *choice: NDArray[Any]) -> NDArray[np.int32]:
@@ -113,8 +113,7 @@ class Setting:
     kind: ClassVar[type[Any]]  # of its blocks
 
     labels: Labels
-    labelled: NDArray[np.int32]
-    strata: NDArray[np.int32]
+    bootstrap: Bootstrap
     seed: int
     n_rows: int
     n_features: int
@@ -133,6 +132,11 @@ class Setting:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+
+    @property
+    def labelled(self) -> NDArray[np.int32]:
+        """The labelled rows, in the order in which bags count them."""
+        return self.bootstrap.labelled
 
     def prepare(self) -> None:
         """Work out what members need again and again, before several of them ask for it."""
@@ -154,7 +158,7 @@ class Setting:
         n_drawn : int
             Features that each member draws.
         stratified : bool
-            Bootstrap each class by itself.
+            Bootstrap each class by itself, where the rows are of no groups.
         draws_at_nodes : bool
             Draw features afresh at every node, as a random forest does.
         subspaces : int32 array of shape (n_members, n_drawn), optional
@@ -164,11 +168,9 @@ class Setting:
         -------
         dict
         """
-        labelled, strata = list_strata(problem.labels, stratified)
         return {
             "labels": problem.labels,
-            "labelled": labelled,
-            "strata": strata,
+            "bootstrap": Bootstrap.of(problem, stratified),
             "seed": problem.seed,
             "n_rows": problem.n_rows,
             "n_features": problem.n_features,
@@ -181,16 +183,6 @@ class Setting:
         """Return members that have not been handed any row."""
         none = np.empty((stop - start, 0), dtype=np.int32)
         return self.kind(start, stop, none, none)
-
-
-def list_strata(labels: Labels, stratified: bool) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """List the labelled rows, those of one stratum side by side, and where each stratum starts."""
-    labelled = labels.labelled
-    strata = np.array([0, len(labelled)])
-    if stratified:
-        labelled = labelled[np.argsort(labels.codes[labelled], kind="stable")]
-        strata = np.concatenate([[0], np.cumsum(labels.counts)])
-    return labelled.astype(np.int32), strata.astype(np.int32)
 
 
 def count_quotas(growth: float, prior: NDArray[np.float64], n_unlabelled: int) -> NDArray[np.int32]:

@@ -9,6 +9,8 @@ they learn from them is the estimator's own.
   confidence that is asked for is reached.
 - Trees stand between equal splits by their random state; the widest gap (SSFI's default reading) is
   not to be had from scikit-learn.
+- Gaps (NaN) are left to the estimator, which must take them: scikit-learn's trees try both sides
+  for them at each split.
 - The expected loss under a permutation is exact for scikit-learn's trees, by the thresholds of each
   feature; for other estimators it is the mean over `N_PERMUTATIONS` random permutations.
 
@@ -23,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
+from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
@@ -31,7 +34,7 @@ from semisift._committee.blocks import BaseBlock, Importance, Setting
 from semisift._committee.permutation import Constant, Member, lose_columns
 from semisift._problem import Problem
 from semisift._threads import one_openmp_thread
-from semisift.math.columns import extremes, is_small, power_of_two
+from semisift.math.columns import extremes, is_small, known_extremes, power_of_two
 from semisift.math.masks import unmask
 from semisift.math.streams import Purpose, draw_below, surest
 
@@ -215,10 +218,16 @@ class EstimatorSetting(Setting):
             max_features = n_drawn if draws_at_nodes else None
             estimator = DecisionTreeClassifier(max_depth=max_depth, max_features=max_features)
             # factors that bring each column into the range of float32, in which trees read it
-            low, high = extremes(X)
+            low, high = known_extremes(X) if problem.has_gaps else extremes(X)
             scale = 1.0 / power_of_two(np.maximum(-low, high))
         elif not is_classifier(estimator):
             raise ValueError(f"estimator must be a classifier: got {estimator!r}.")
+        elif problem.has_gaps and not takes_gaps(estimator):
+            raise ValueError(
+                f"X has missing values (NaN), which {type(estimator).__name__} does not take. Fill "
+                "them, give an estimator that does, as a pipeline with an imputer, or none: got "
+                f"estimator={estimator!r}."
+            )
         n_columns = problem.n_features if draws_at_nodes else n_drawn
         return cls(
             X=X.tocsr() if problem.is_sparse and draws_at_nodes else X,
@@ -247,6 +256,12 @@ def gets_dense(estimator: Any, n_rows: int, n_columns: int) -> bool:
     which keep others of those that tie. One that does not take sparse rows is left to refuse them.
     """
     return bool(get_tags(estimator).input_tags.sparse) and is_small(n_rows, n_columns)
+
+
+def takes_gaps(estimator: Any) -> bool:
+    """Return whether an estimator, or the first one of a pipeline, takes NaN."""
+    first = estimator.steps[0][1] if isinstance(estimator, Pipeline) else estimator
+    return bool(get_tags(first).input_tags.allow_nan)
 
 
 def fit_member(

@@ -234,12 +234,13 @@ class TreeSetting(Setting):
         -------
         TreeSetting
         """
-        shared = cls.deal(problem, n_drawn, **dealt)
-        is_large = large_bags or len(shared["labelled"]) > kernels.grow.SIDE_BY_SIDE
-        has_few = len(shared["labelled"]) * FEW_IN_BAGS <= problem.n_rows
-        has_ranks = not problem.is_sparse and problem.n_rows <= MOST_BYTE_RANKS
+        shared, n_labelled = cls.deal(problem, n_drawn, **dealt), len(problem.labels.labelled)
+        is_large = large_bags or n_labelled > kernels.grow.SIDE_BY_SIDE
+        has_few = n_labelled * FEW_IN_BAGS <= problem.n_rows
+        most_ranked = MOST_BYTE_RANKS - problem.has_gaps  # which have a rank of their own
+        has_ranks = not problem.is_sparse and problem.n_rows <= most_ranked
         return cls(
-            columns=kernels.columns.Columns(problem.X),
+            columns=kernels.columns.Columns(problem.X, problem.has_gaps),
             **shared,
             spread=problem.spread if widest_gap else None,
             max_depth=max_depth,
@@ -254,13 +255,13 @@ def take_trees(trees: "kernels.grow.Trees", numbers: NDArray[np.integer]) -> "ke
     starts, sizes = trees.offsets[numbers], np.diff(trees.offsets)[numbers]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     nodes = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
-    names = ("feature", "threshold", "left", "leaf", "impure")
+    names = ("feature", "threshold", "left", "leaf", "impure", "gaps_left")
     parts: dict[str, Any] = {name: getattr(trees, name)[nodes] for name in names}
     return trees._replace(offsets=offsets, **parts)
 
 
 def sort_rows(X: NDArray[np.floating]) -> NDArray[np.int32]:
-    """Return the rows of each column by ascending value, of shape (n_features, n_rows)."""
+    """Return the rows of each column by ascending value, gaps last: (n_features, n_rows)."""
     n_rows, n_features = X.shape
     order = np.empty((n_features, n_rows), dtype=np.int32)
     for columns in blocks(n_features, n_rows, SORTED_AT_ONCE):

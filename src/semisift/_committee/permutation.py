@@ -133,7 +133,8 @@ def _replace(
     """Yield what a column is replaced by, and the share that it has in the permuted column's loss.
 
     Over all permutations each of the n values meets a row equally often. Values between the same
-    two thresholds of a tree are as one, so a tree is asked about one of them, for all rows at once.
+    two thresholds of a tree are as one, so a tree is asked about one of them, for all rows at once;
+    gaps are one more such value.
     """
     values = X[:, [column]].toarray().ravel() if issparse(X) else X[:, column]
     n_rows = len(values)
@@ -141,6 +142,7 @@ def _replace(
         tree = member.estimator.tree_
         thresholds = np.unique(tree.threshold[tree.feature == column])
         interval = np.searchsorted(thresholds, values.astype(np.float32))  # as the tree reads them
+        interval[np.isnan(values)] = len(thresholds) + 1
         _, first, counts = np.unique(interval, return_index=True, return_counts=True)
         for value, count in zip(values[first], counts.tolist(), strict=True):
             yield np.full(n_rows, value), count / n_rows

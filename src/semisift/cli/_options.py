@@ -20,6 +20,10 @@ OWN_OPTIONS = {
     "redundancy_threshold": "--redundancy",
     "random_state": "--seed",
     "n_jobs": "--n-jobs",
+    "keep": "--keep",
+    "exclude": "--exclude",
+    "feature_groups": "--feature-groups",
+    "prior": "--prior",
 }
 
 # The same for learners.

@@ -9,6 +9,7 @@ from typing import Any
 import click
 import polars as pl
 
+from semisift._features import PARAMETERS as KNOWN
 from semisift._files import can_write
 from semisift._provenance import PACKAGES, versions
 from semisift._words import count
@@ -110,10 +111,12 @@ def provenance(request: FileRequest, method: Entry, dataset: Dataset, estimator:
     parameters = estimator.get_params(deep=False)
     labelled = Counter(str(label) for label in dataset.y if label is not None)
     numbers = versions((*PACKAGES, "polars"))
+    hidden = {"n_jobs", *KNOWN}  # what is known of features stands in files, or below
+    names = {name: getattr(request, name, None) for name in KNOWN}
     return {
         "semisift": numbers.pop("semisift"),
         "method": method.name,
-        "parameters": {name: parameters[name] for name in sorted(parameters) if name != "n_jobs"},
+        "parameters": {name: parameters[name] for name in sorted(parameters) if name not in hidden},
         "seed": request.seed,
         "input": {
             **(_state(request.table) if dataset.table.is_stored else _file(request.table)),
@@ -122,6 +125,7 @@ def provenance(request: FileRequest, method: Entry, dataset: Dataset, estimator:
             "labelled": dict(sorted(labelled.items())),
             "log": request.log,
         },
+        **{name: given for name, given in names.items() if given is not None},
         **{name: _file(file) for name, file in request.files_beside.items()},
         "versions": numbers,
         "citation": method.citation,

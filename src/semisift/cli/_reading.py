@@ -1,6 +1,7 @@
 """From a file to a data set whose labels suffice."""
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -60,7 +61,13 @@ def _tell(file: str, dataset: Dataset) -> None:
     )
     is_dense = not getattr(dataset.X, "is_sparse", False)  # others are not judged
     advice = [LONG_TAIL] if is_dense and has_long_tails(few_rows(dataset.X)) else []
-    for note in [*dataset.notes, *advice]:
+    tell_notes([*dataset.notes, *advice])
+
+
+def tell_notes(notes: Iterable[str]) -> None:
+    """Print what was done to a table, or not found in it."""
+    console = Terminal()
+    for note in notes:
         console.print(f"Note: {note}")
 
 

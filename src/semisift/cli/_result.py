@@ -1,6 +1,6 @@
 """What came of ranking a table: what is written of it, and what is printed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,10 +17,10 @@ from semisift._words import visible
 from semisift.cli import _outputs
 from semisift.cli._terminal import Terminal
 from semisift.cli.rank import RankRequest
-from semisift.io import Dataset, find_format, write
+from semisift.io import FORMATS, Dataset, find_format, write
 from semisift.outcome import Outcome
 from semisift.outcome.decisions import CELLS, HEADING
-from semisift.outcome.words import say_copies
+from semisift.outcome.words import say_copies, say_known, say_marks
 from semisift.registry import Method
 
 # Of the column of names, where a family has many.
@@ -39,13 +39,17 @@ OUTPUTS = {
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """An outcome with all that led to it; the user may have interrupted its assessment."""
+    """An outcome with all that led to it; the user may have interrupted its assessment.
+
+    `not_found` says which names of features were not in the table.
+    """
 
     request: RankRequest
     method: Method
     dataset: Dataset
     outcome: Outcome
     is_cut_short: bool = False
+    not_found: Sequence[str] = ()
 
     @cached_property
     def facts(self) -> dict[str, Any]:
@@ -57,7 +61,8 @@ class Result:
     def notes(self) -> list[str]:
         """What was done to the table, from which rows it was ranked, and what was left out."""
         cut_short = [CUT_SHORT] if self.is_cut_short else []
-        return [*self.dataset.notes, *filter(None, [self.sampled]), *cut_short]
+        sampled = filter(None, [self.sampled])
+        return [*self.dataset.notes, *self.not_found, *sampled, *cut_short]
 
     @property
     def sampled(self) -> str | None:
@@ -73,8 +78,12 @@ class Result:
 
     @property
     def selected(self) -> list[str]:
-        """Names of the selected features, best first."""
-        return list(self.outcome.features[self.outcome.selected])
+        """Names of the selected features; where these are groups, of the variables in them."""
+        outcome, dataset = self.outcome, self.dataset
+        if outcome.n_columns is None or outcome.place_of is None:
+            return list(outcome.features[outcome.selected])
+        chosen = dataset.variable_of[outcome.selected[outcome.place_of]]
+        return [dataset.variables[variable] for variable in np.unique(chosen).tolist()]
 
 
 # --- what is written ------------------------------------------------------------------------------
@@ -114,9 +123,13 @@ def _form_differs(request: RankRequest, path: Path) -> str | None:
         target = find_format(path)
     except ValueError:
         target = ""
-    if target == form:
+    written = FORMATS[form].written
+    if target in (written or (form,)):
         return None
-    return f"the reduced table has the form of the input, which is {form}."
+    if not written:
+        return f"the reduced table has the form of the input, which is {form}."
+    endings = [FORMATS[each].endings[0] for each in written]
+    return f"{form} files are read, not written: the name must end in {' or '.join(endings)}."
 
 
 def write_outputs(result: Result, outputs: dict[str, Path]) -> None:
@@ -206,8 +219,10 @@ def _told_below(result: Result) -> Iterator[str]:
     n_left = outcome.n_selected - int(outcome.selected[outcome.families.shown].sum())
     if n_left > 0:
         yield f"{n_left:,} more confirmed features are not shown; --out writes all."
-    if result.dataset.is_spread and outcome.rank_interval is not None:
+    is_spread = result.dataset.is_spread and outcome.n_columns is None
+    if is_spread and outcome.rank_interval is not None:
         yield "Intervals and numbers of best features count columns; some features have several."
+    yield from say_known(outcome)
     if outcome.is_copy.any():
         yield say_copies(outcome)
     if result.sampled is not None:
@@ -254,8 +269,13 @@ def _table(outcome: Outcome) -> Table:
 
 
 def _with_family(outcome: Outcome, place: int) -> Text:
-    """Return the name of a feature, and below it how many near-copies it has and the first."""
+    """Return the name of a feature, what was known of it, and below it its near-copies."""
     cell = Text(visible(outcome.features[place]))
+    marks = say_marks(outcome, place)
+    if outcome.n_columns is not None and outcome.n_columns[place] > 1:
+        marks.append(f"best {visible(outcome.column_names[place])}")
+    if marks:
+        cell.append(f"\n{', '.join(marks)}", "dim")
     if place in outcome.copies:
         named, n_copies = outcome.families.named[place], len(outcome.copies[place])
         names = ", ".join(visible(name) for name in outcome.features[named])

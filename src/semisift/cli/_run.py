@@ -8,8 +8,9 @@ import click
 
 from semisift._base import FeatureRanker, PairRanker
 from semisift._words import count
+from semisift.cli._known import KnownFeatures, read_known
 from semisift.cli._options import find_named, parse_parameters
-from semisift.cli._reading import check_classes, read_dataset
+from semisift.cli._reading import check_classes, read_dataset, tell_notes
 from semisift.cli._result import CUT_SHORT, Result, check_outputs, show, write_outputs
 from semisift.cli._terminal import Steps
 from semisift.cli.rank import OFF, RankRequest
@@ -37,11 +38,15 @@ def run(request: RankRequest) -> None:
     dataset = read_dataset(request, steps, method.name, needs_labels)
     if not request.has_pairs:  # they say what the labels would
         check_classes(dataset, method.name, method.cls.labels_needed)
-    n_wanted = _count(request.number, len(dataset.variables))
+    known = read_known(request, dataset)
+    if request.is_told:
+        tell_notes(known.notes)
+    n_wanted = _count(request.number, known)
     ranker = method.cls(
         n_features_to_select=_to_select(request, method, n_wanted),
         random_state=request.seed,
         **_common_parameters(request, method),
+        **known.parameters,
         **parameters,
     )
     rows, pairs = _to_fit(dataset)
@@ -50,7 +55,7 @@ def run(request: RankRequest) -> None:
         ranker.fit(*rows, **pairs)
     is_complete = not request.is_assessed or _assess(request, dataset, ranker, steps)
     outcome = _outcome(request, dataset, ranker, n_wanted)
-    result = Result(request, method, dataset, outcome, not is_complete)
+    result = Result(request, method, dataset, outcome, not is_complete, known.notes)
     with steps.step("Writing the results") as step, step.watching(dataset.X):
         write_outputs(result, outputs)
     if request.is_told:
@@ -90,11 +95,14 @@ def _check_wishes(request: RankRequest, method: Method) -> None:
         )
 
 
-def _count(number: int | None, n_features: int) -> int:
+def _count(number: int | None, known: KnownFeatures) -> int:
     if number is None:
-        return min(DEFAULT_TOP, n_features)
-    if number > n_features:
-        raise TableError(f"--top {number}: the table has {count(n_features, 'feature')} only.")
+        return max(known.n_kept, min(DEFAULT_TOP, known.n_features))
+    if number > known.n_features:
+        there = count(known.n_features, "feature")
+        raise TableError(f"--top {number}: the table has {there} only.")
+    if number < known.n_kept:
+        raise TableError(f"--top {number}: {count(known.n_kept, 'feature')} are to stay (--keep).")
     return number
 
 
@@ -146,7 +154,7 @@ def _outcome(
 ) -> Outcome:
     """Put together what came out; without a number, what is confirmed is selected."""
     spread: dict[str, Any] = {}
-    if dataset.is_spread:
+    if dataset.is_spread and ranker._features is None:
         spread = {"variables": dataset.variables, "variable_of": dataset.variable_of}
     outcome = outcome_of(ranker, dataset.feature_names, seed=request.seed, **spread)
     is_decided = request.number is None and outcome.decisions is not None

@@ -1,6 +1,7 @@
 """``semisift rank``: a table in, a ranking out."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -8,6 +9,7 @@ import click
 from semisift.cli._options import OF_ONE_TABLE, TABLE, FileRequest, command, option
 
 RESULTS = ("ranking", "labels_out", "spreadsheet_safe", "report", "title", "quiet")
+FEATURES = ("keep", "exclude", "feature_groups", "prior")
 METHOD = ("method", "param", "redundancy", "seed", "n_jobs", "top", "assess", "thorough")
 
 EXAMPLES = """\b
@@ -19,6 +21,7 @@ Examples:
   semisift rank cells.zarr --label cell_type --memory 4GB --passes passes/
   semisift rank table.csv --label diagnosis --thorough --out ranking.json
   semisift rank table.csv --label diagnosis --method ssfi --top shadow
+  semisift rank table.csv --label diagnosis --keep age,sex --exclude controls.txt
 """
 
 
@@ -99,6 +102,26 @@ class RankRequest(FileRequest):
         "ranking.  [default: yes "
         "for rank without --method and without a rule, else no]"
     )
+    keep: str | None = option(
+        "Features that stay: first in the ranking and selected in any case; what follows must add "
+        "to them. A file with a name in each line or in its first column, or names between commas.",
+        "FILE|NAMES",
+    )
+    exclude: str | None = option(
+        "Features that nothing is learnt from: they have no score and are never selected. In the "
+        "same form.",
+        "FILE|NAMES",
+    )
+    feature_groups: str | None = option(
+        "Features that are ranked and selected together, where the best of them stands: a table "
+        "with the columns feature and group, or a gmt file.",
+        "FILE",
+    )
+    prior: str | None = option(
+        "How much is expected of features, 1 of those not named: a table with the columns feature "
+        "and weight. Place r becomes r / weight; scores and decisions stay.",
+        "FILE",
+    )
     thorough: bool = option(
         "Confirm features by the rule shadow, unless --top says otherwise, and assess the "
         "ranking with more repetitions and whole committees. Takes some hundred times as long as "
@@ -127,18 +150,33 @@ class RankRequest(FileRequest):
         return self.thorough or by_itself
 
     @property
+    def files_beside(self) -> dict[str, str]:
+        """The files that are read besides the table, by what they hold."""
+        given = {name: getattr(self, name) for name in FEATURES}
+        files = {name: file for name, file in given.items() if file and Path(file).is_file()}
+        return super().files_beside | files
+
+    @property
     def has_pairs(self) -> bool:
         """Whether pairs of rows were given."""
         return self.must_link is not None or self.cannot_link is not None
 
 
-@command(RankRequest, TABLE, EXAMPLES, Results=RESULTS, Method=METHOD, Table=OF_ONE_TABLE)
+@command(
+    RankRequest,
+    TABLE,
+    EXAMPLES,
+    Results=RESULTS,
+    Method=METHOD,
+    Features=FEATURES,
+    Table=OF_ONE_TABLE,
+)
 def rank(**options: Any) -> None:
     """Rank the features of a table, best first.
 
-    TABLE is a file (csv, tsv, parquet, npz, mat, arff, svmlight, mtx, h5ad; text may be packed
-    with gzip) or a folder of zarr or 10x. A few labelled rows are enough; rows without a label are
-    not thrown away: they are what makes the methods semi-supervised.
+    TABLE is a file (csv, tsv, parquet, npz, mat, xlsx, geo, gct, arff, svmlight, mtx, 10x-h5,
+    h5ad; text may be packed with gzip) or a folder of zarr or 10x. A few labelled rows are enough;
+    rows without a label are not thrown away: they are what makes the methods semi-supervised.
 
     Without --method and without a rule in --top, the ranking is also assessed: twins of the
     features, with their rows exchanged, tell whether the labels matter and confirm features, and

@@ -4,7 +4,7 @@ from dataclasses import MISSING, dataclass
 from typing import Any
 
 from semisift.cli._options import OF_ONE_TABLE, TABLE, command, option
-from semisift.cli.rank import METHOD, RESULTS, RankRequest
+from semisift.cli.rank import FEATURES, METHOD, RESULTS, RankRequest
 
 EXAMPLES = """\b
 Examples:
@@ -31,7 +31,13 @@ class SelectRequest(RankRequest):
 
 
 @command(
-    SelectRequest, TABLE, EXAMPLES, Results=["reduced", *RESULTS], Method=METHOD, Table=OF_ONE_TABLE
+    SelectRequest,
+    TABLE,
+    EXAMPLES,
+    Results=["reduced", *RESULTS],
+    Method=METHOD,
+    Features=FEATURES,
+    Table=OF_ONE_TABLE,
 )
 def select(**options: Any) -> None:
     """Rank the features of a table and write a table with the best of them.

@@ -61,7 +61,7 @@ class Consensus(FeatureRanker):
     {n_features_to_select}
     rankers : list of (str, FeatureRanker), default=None
         The rankers to ask, with their names. None takes the default ones. They are cloned; seed,
-        selection and the rule on near-copies are those of the consensus.
+        selection, the rule on near-copies and what is known of columns are those of the consensus.
     ranker_weights : array-like of shape (n_rankers,), default=None
         How much each ranker counts. None decides by the data: see
         `semisift.consensus.parts.weigh_by_trust`. Rankers without a `TransductiveScore` among them
@@ -79,6 +79,7 @@ class Consensus(FeatureRanker):
     redundancy_threshold : float, "auto" or None, default="auto"
         Rank columns whose absolute correlation with a better one exceeds it behind all others;
         "auto" is 0.7 for measurements and None for counts, where near-copies are rare.
+    {known columns}
     {random_state (draws, ties)}
 
     Attributes

@@ -42,6 +42,8 @@ class Elimination:
         The columns that are left at the start.
     tie_order : int array of shape (p,)
         Of equally weak columns the one with the lowest number leaves.
+    last : bool array of shape (p,), optional
+        Columns that leave after all others.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Elimination:
         is_printed: bool,
         kept: Bools,
         tie_order: Ints,
+        last: Bools | None = None,
     ) -> None:
         self.unlabelled = unlabelled
         self.machines = [part for part in (labelled, unlabelled) if part is not None]
@@ -62,12 +65,16 @@ class Elimination:
         ]
         self.is_printed, self.tie_order = is_printed, tie_order
         self.kept = kept.copy()
+        self.last = np.zeros(len(kept), dtype=bool) if last is None else last & kept
         self.n_kept = int(kept.sum())
         self.has_direction = True
         self._start_afresh()
 
     def remove(self, count: int) -> Ints:
         """Remove the weakest columns and return them, the weakest first."""
+        if self.last.any() and self.n_kept == np.count_nonzero(self.kept & self.last):
+            self.last = np.zeros_like(self.last)  # all others have left
+            self._no_front()
         if count == 1:
             place = self._weakest()
             weakest = self.front[[place]]
@@ -93,7 +100,7 @@ class Elimination:
         self._train()
         left, strengths = self._all_strengths()
         levels = np.round(strengths / self.tie) if self.tie > 0 else strengths
-        return left[np.lexsort((self.tie_order[left], levels))]
+        return left[np.lexsort((self.tie_order[left], levels, self.last[left]))]
 
     def _all_strengths(self) -> tuple[Ints, Floats]:
         """Return the columns that are left and their strengths."""
@@ -146,7 +153,7 @@ class Elimination:
     def _strengths_in_front(self) -> Floats:
         pairs = zip(self.blocks, self.directions, strict=True)
         strengths = self._strengths([block @ direction.T for block, direction in pairs])
-        return np.where(self.in_front, strengths, np.inf)
+        return np.where(self.in_front & ~self.last[self.front], strengths, np.inf)
 
     def _drift(self) -> float:
         """Return by how much columns can be weaker than when the front was made.
@@ -167,6 +174,7 @@ class Elimination:
         n_rows = sum(part.columns.n_rows for part in self.machines)
         size = max(FRONT_COLUMNS, FRONT_VALUES // n_rows)
         left, strengths = self._all_strengths()
+        strengths = np.where(self.last[left], np.inf, strengths)
         self.front, self.beyond = left, np.inf
         if len(left) > size:
             places = np.argpartition(strengths, size)

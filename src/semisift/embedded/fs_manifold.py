@@ -84,6 +84,7 @@ class FSManifold(GraphRanker):
     {heat_scale}
     {heat_constant}
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes
@@ -151,7 +152,7 @@ class FSManifold(GraphRanker):
     def _score(self, problem: Problem) -> Floats:
         rows = problem.some_rows(self.max_unlabelled)
         part = problem.part(rows)
-        m = self._count_to_pick(problem.n_features)
+        m = self._count_to_pick(problem)
         state = self._fit_model(part, self._graph_of_rows(problem, part, rows), m)
         for _ in range(self.rebuild):
             best = np.sort(np.lexsort((state.solution.pull, state.d))[-m:])

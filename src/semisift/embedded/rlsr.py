@@ -68,6 +68,7 @@ class RLSR(FeatureRanker):
         the shares of the classes, and stops at a relative change of 1e-8 or after 100 steps;
         `feature_scaling`, `tol` and `max_iter` are then not used.
     {redundancy_threshold}
+    {known columns}
     random_state : int or RandomState instance, default=None
         Seed of the draw of unlabelled rows and of the order of ties. None is a fixed seed.
 

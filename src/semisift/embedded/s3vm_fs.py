@@ -50,6 +50,7 @@ class S3VMFS(S3VMRFE):
         Go on where an earlier fit on the same X and y was, from its `eliminated_`: one that was
         interrupted, or that kept more columns.
     {redundancy_threshold}
+    {known columns}
     random_state : int or RandomState instance, default=None
         Seed of the choice of unlabelled rows and of the order of equally weak columns. None is a
         fixed seed.

@@ -81,6 +81,7 @@ class S3VMRFE(FeatureRanker):
         Go on where an interrupted fit on the same X, y and random_state was, from its
         `eliminated_`. A fit that was complete, or on other data, is not gone on with.
     {redundancy_threshold}
+    {known columns}
     random_state : int or RandomState instance, default=None
         Seed of the choice of unlabelled rows and of the order of equally weak columns. None is a
         fixed seed.
@@ -220,6 +221,7 @@ class S3VMRFE(FeatureRanker):
             is_printed=self.variant == "paper",
             kept=kept,
             tie_order=chance.permutation(problem.n_features),
+            last=self._picked_first,
         )
 
 

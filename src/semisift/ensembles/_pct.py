@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from semisift import kernels
-from semisift._committee.blocks import list_strata
+from semisift._committee.bags import Bootstrap, by_appearance
 from semisift._committee.engine import Committee
 from semisift._labels import Labels
 from semisift._problem import Problem
@@ -38,8 +38,8 @@ class PCTSetting:
     columns : Columns or None
         X for the kernels.
     labels : Labels
-    labelled, strata : int32 arrays
-        The labelled rows class by class, and where each class starts.
+    bootstrap : Bootstrap
+        Of each class by itself, or of groups of rows.
     usable : int32 array
         The columns that are not constant.
     unit, mean, spread : float arrays of shape (p,)
@@ -61,8 +61,7 @@ class PCTSetting:
     X: Any
     columns: Any
     labels: Labels
-    labelled: NDArray[np.int32]
-    strata: NDArray[np.int32]
+    bootstrap: Bootstrap
     usable: NDArray[np.int32]
     unit: NDArray[np.float64]
     mean: NDArray[np.float64]
@@ -86,13 +85,11 @@ class PCTSetting:
         """Return the attributes that depend on the rows."""
         unit = units(problem)
         mean, squares = column_moments(problem.X, unit)
-        labelled, strata = list_strata(problem.labels, stratified=True)
         return {
             "X": problem.X,
             "columns": kernels.columns.Columns(problem.X),
             "labels": problem.labels,
-            "labelled": labelled,
-            "strata": strata,
+            "bootstrap": Bootstrap.of(problem, stratified=True),
             "usable": np.flatnonzero(~problem.constant).astype(np.int32),
             "unit": unit,
             "mean": mean,
@@ -107,8 +104,7 @@ class PCTSetting:
 
     def bag(self, member: int) -> NDArray[np.int32]:
         """Return how often each row is in the bag of a tree."""
-        rows = self.labelled, self.strata, self.labels.unlabelled
-        return pct.draw_bag(self.seed, member, self.X.shape[0], *rows)
+        return self.bootstrap.count(self.seed, member)
 
     def coordinates(self, member: int, rows: NDArray[np.integer]) -> NDArray[np.float64]:
         """Return the standardised columns over which a tree measures the variance."""
@@ -175,7 +171,8 @@ def permutation_importance(
 
     As a share of the error, or where the tree makes none, of one error.
     """
-    rows = setting.labelled[bag[setting.labelled] == 0]
+    labelled = setting.bootstrap.labelled
+    rows = labelled[bag[labelled] == 0]
     X, truth = setting.X[rows], setting.labels.codes[rows]
     if not len(rows):
         return np.empty(0, dtype=np.int64), np.empty(0)
@@ -225,9 +222,18 @@ def votes(part: tuple[int, int, int], setting: PCTSetting, problem: Problem) -> 
 
 
 def folds(problem: Problem) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Return the rows to grow on and the labelled rows held out, class by class in turn."""
+    """Return the rows to grow on and the labelled rows held out, class by class in turn.
+
+    Where rows are of groups, these are held out in turn, with their unlabelled rows.
+    """
     rng = np.random.default_rng([problem.seed, FOLD_STREAM])
     codes = problem.labels.codes
+    if problem.design.groups is not None:
+        groups = by_appearance(problem.design.groups)
+        turn = rng.permutation(np.unique(groups[codes >= 0]))
+        n_folds = min(N_FOLDS, len(turn))
+        each = [np.isin(groups, turn[fold::n_folds]) for fold in range(n_folds)]
+        return [(np.flatnonzero(~out), np.flatnonzero(out & (codes >= 0))) for out in each]
     turn = np.concatenate(
         [rng.permutation(np.flatnonzero(codes == k)) for k in range(problem.labels.n_classes)]
     )

@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Tags
 
 from semisift._committee.blocks import Importance
 from semisift._committee.engine import Committee, committee_size
+from semisift._committee.estimators import takes_gaps
 from semisift._committee.members import Block
 from semisift._problem import Problem
 from semisift._sklearn import JOBS, MOST_MEMBERS, Interval, RealNotInt, StrOptions, at_least
@@ -36,6 +38,12 @@ class CommitteeMixin:
     def _n_tasks(self, problem: Problem) -> int:
         return len(self._committee(problem).ranges())
 
+    def __sklearn_tags__(self: Any) -> Tags:
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
+        if getattr(self, "estimator", None) is not None:
+            tags.input_tags.allow_nan &= takes_gaps(self.estimator)
+        return tags
+
     def _subspaces(self: Any, problem: Problem, n_drawn: int) -> NDArray[np.int32] | None:
         """Return the features of all members, or None where they are drawn with equal chances.
 
@@ -43,6 +51,11 @@ class CommitteeMixin:
         """
         if self.subspace == "random":
             return None
+        if problem.has_gaps:
+            raise ValueError(
+                'X has missing values (NaN), with which subspace must be "random": the mutual '
+                f"information of columns with gaps is not known. Got subspace={self.subspace!r}."
+            )
         size = self._committee(problem).n_members, n_drawn
         return draw_subspaces(self.subspace, problem.X, problem.labels, problem.seed, *size)
 

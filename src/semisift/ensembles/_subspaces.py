@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift import kernels
+from semisift._committee.bags import Bootstrap
 from semisift._committee.engine import features_to_draw
 from semisift._problem import Problem
 from semisift.graphs.constrained import list_constraints, scaled, weight_options
@@ -38,6 +39,8 @@ class SubspaceSetting:
     unlabelled : int32 array
     strata : int32 array
         Where each stratum of the rows (or pairs) to bootstrap starts, with the end as last entry.
+    groups : int array or None
+        The group of each row of the constraints.
     bootstrap : {"rows", "pairs", None}
     keeps_copies : bool
         Whether what is drawn twice counts twice.
@@ -57,6 +60,7 @@ class SubspaceSetting:
     constraints: Constraints
     unlabelled: NDArray[np.int32]
     strata: NDArray[np.int32]
+    groups: NDArray[np.integer] | None
     bootstrap: Literal["rows", "pairs"] | None
     keeps_copies: bool
     n_drawn: int
@@ -105,6 +109,7 @@ def make_setting(ranker: Any, problem: Problem) -> SubspaceSetting:
         constraints = constraints.ordered(np.argsort(codes, kind="stable"))
         n_each = np.unique(codes, return_counts=True)[1].tolist()
     X, unit = scaled(problem, feature_scaling)
+    groups = problem.design.groups
     compress: Literal["som"] | None = "som" if is_printed else ranker.compress
     return SubspaceSetting(
         X=X,
@@ -112,6 +117,7 @@ def make_setting(ranker: Any, problem: Problem) -> SubspaceSetting:
         constraints=constraints,
         unlabelled=unlabelled,
         strata=np.cumsum([0, *n_each]).astype(np.int32),
+        groups=None if groups is None else groups[constraints.rows],
         bootstrap=None if bootstrap is None else "pairs" if bags_pairs else "rows",
         keeps_copies=is_printed,
         n_drawn=n_drawn,
@@ -135,9 +141,7 @@ def deal_members(members: tuple[int, int], setting: SubspaceSetting) -> Deal:
     copies = np.ones((stop - start, len(setting.constraints.rows)), dtype=np.int32)
     pair_counts = NO_COUNTS
     if setting.bootstrap is not None and setting.strata[-1] > 0:
-        places = np.arange(setting.strata[-1], dtype=np.int32)
-        bags: Any = len(places), places, setting.strata, places[:0]
-        drawn, _ = kernels.plan.draw_bags(setting.seed, start, stop, *bags)
+        drawn = _draw(members, setting)
         drawn = drawn if setting.keeps_copies else np.minimum(drawn, 1)
         if setting.bootstrap == "rows":
             copies = drawn
@@ -155,6 +159,22 @@ def deal_members(members: tuple[int, int], setting: SubspaceSetting) -> Deal:
         words = stream_words(setting.seed, member, Purpose.UNLABELLED_BAG, counters)
         some[i] = rows[np.sort(np.argpartition(words, most - 1)[:most])]
     return Deal(features, copies, pair_counts, some)
+
+
+def _draw(members: tuple[int, int], setting: SubspaceSetting) -> NDArray[np.int32]:
+    """Return how often each member draws each row of the constraints, or each pair.
+
+    Where the rows are of groups, these are drawn, and a pair as often as both of its rows.
+    """
+    if setting.groups is None:
+        rows = Bootstrap.of_all(int(setting.strata[-1]), strata=setting.strata)
+    else:
+        rows = Bootstrap.of_all(len(setting.groups), groups=setting.groups)
+    drawn, _ = rows.draw(setting.seed, *members)
+    if setting.groups is None or setting.bootstrap == "rows":
+        return drawn
+    pairs = np.concatenate([setting.constraints.must_link, setting.constraints.cannot_link])
+    return np.ascontiguousarray(drawn[:, pairs].prod(axis=2, dtype=np.int32))
 
 
 def _leave_some_out(

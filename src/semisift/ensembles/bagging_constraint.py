@@ -10,6 +10,8 @@ the cannot-link pairs, and ranks the columns by CS-1 of its bag::
 
 where d_kr is the squared difference of pair k in column r and v_bk how often bag b drew it. So all
 bags are two matrix products, (bags x pairs) @ (pairs x columns), a block of columns at a time.
+Where rows are of groups, a bag draws as many of these as there are instead, and has a pair as often
+as both of its rows.
 
 Direction: low values rank first, so ``scores_`` is minus the average. Cost: O(B * pairs * p), with
 at most `max_pairs` pairs of either kind.
@@ -26,6 +28,8 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from semisift._base import PairRanker
+from semisift._committee.bags import Bootstrap
+from semisift._labels import Pairs
 from semisift._problem import Problem
 from semisift._sklearn import MOST_MEMBERS, StrOptions, at_least
 from semisift._threads import one_blas_thread
@@ -55,6 +59,7 @@ class BaggingConstraintScore(PairRanker):
         Of the must-link and of the cannot-link pairs that follow from the labels, use so many,
         drawn at random, where there are more.
     {redundancy_threshold}
+    {known columns}
     {random_state (draws, ties)}
 
     Attributes
@@ -104,8 +109,11 @@ class BaggingConstraintScore(PairRanker):
         with one_blas_thread():
             for block in blocks(self.n_members, problem.n_features, MOST_SCORES):
                 bags = range(block.start, block.stop)
-                must = draw_bags(problem.seed, bags, n_must, Purpose.LABELLED_BAG)
-                cannot = draw_bags(problem.seed, bags, n_cannot, Purpose.UNLABELLED_BAG)
+                if problem.design.groups is not None:
+                    must, cannot = draw_groups_of_pairs(problem, pairs, bags)
+                else:
+                    must = draw_bags(problem.seed, bags, n_must, Purpose.LABELLED_BAG)
+                    cannot = draw_bags(problem.seed, bags, n_cannot, Purpose.UNLABELLED_BAG)
                 for scores in score_bags(problem, pairs, must, cannot):
                     total += rank_columns(scores) if self.aggregation == "rank" else scores
         return -total / self.n_members
@@ -118,8 +126,23 @@ def draw_bags(seed: int, bags: range, n_pairs: int, purpose: Purpose) -> NDArray
     return np.array([np.bincount(each, minlength=n_pairs) for each in drawn], dtype=np.float64)
 
 
+def draw_groups_of_pairs(
+    problem: Problem, pairs: Pairs, bags: range
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how often each bag of groups has each must-link and each cannot-link pair.
+
+    A pair is there as often as both of its rows are.
+    """
+    kinds = pairs.must_link, pairs.cannot_link
+    rows = np.unique(np.concatenate([kind.ravel() for kind in kinds]))
+    groups = np.asarray(problem.design.groups)[rows]
+    drawn, _ = Bootstrap.of_all(len(rows), groups=groups).draw(problem.seed, bags.start, bags.stop)
+    must, cannot = (drawn[:, np.searchsorted(rows, kind)].prod(axis=2) for kind in kinds)
+    return must.astype(np.float64), cannot.astype(np.float64)
+
+
 def score_bags(
-    problem: Problem, pairs: Any, must: NDArray[np.float64], cannot: NDArray[np.float64]
+    problem: Problem, pairs: Pairs, must: NDArray[np.float64], cannot: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return CS-1 of each bag for all columns, infinite where its cannot-link pairs do not differ.
 

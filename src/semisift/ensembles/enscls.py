@@ -107,6 +107,7 @@ class EnsCLS(CommitteeMixin, PairRanker):
         Threads; the scores do not depend on it. A joblib backend with processes or machines of its
         own is used where one was chosen.
     {redundancy_threshold}
+    {known columns}
     {random_state (draws, ties)}
 
     Attributes

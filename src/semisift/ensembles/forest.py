@@ -39,6 +39,7 @@ class ForestImportance(CommitteeMixin, FeatureRanker):
     {permutation}
     {n_jobs}
     {redundancy_threshold}
+    {known columns}
     {random_state (draws, ties)}
 
     Attributes
@@ -66,6 +67,7 @@ class ForestImportance(CommitteeMixin, FeatureRanker):
     """
 
     labels_needed = "two_classes"
+    takes_gaps = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,

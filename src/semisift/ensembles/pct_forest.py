@@ -83,6 +83,7 @@ class PCTForestImportance(CommitteeMixin, FeatureRanker):
         Use at most this many unlabelled rows, drawn at random by `random_state`. None uses all.
     {n_jobs}
     {redundancy_threshold}
+    {known columns}
     {random_state (draws, ties)}
 
     Attributes

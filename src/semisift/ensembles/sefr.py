@@ -59,6 +59,7 @@ class SEFR(CommitteeMixin, FeatureRanker):
     {permutation}
     {n_jobs}
     {redundancy_threshold}
+    {known columns}
     {random_state (draws, ties)}
 
     Attributes
@@ -91,6 +92,7 @@ class SEFR(CommitteeMixin, FeatureRanker):
     """
 
     labels_needed = "two_classes"
+    takes_gaps = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,

@@ -85,6 +85,12 @@ class SSFI(CommitteeMixin, FeatureRanker):
     class and is rounded up; the votes of a round are counted once, at its start; out-of-bag sets
     stay those of the first bootstrap; a row is handed to a member once, however often it was drawn.
 
+    Gaps (NaN) are taken as they are. At a node, the thresholds of a feature are midpoints between
+    the values that are there. For each of them the rows with a gap go to the side that has more
+    rows with a value, to the left if they are as many, and the impurity counts them there: a
+    feature with few values has no advantage. Other rows with a gap follow the same way, and where a
+    feature is permuted, a gap travels as a value does.
+
     Parameters
     ----------
     {n_features_to_select}
@@ -119,6 +125,7 @@ class SSFI(CommitteeMixin, FeatureRanker):
         Threads; the scores do not depend on it. A joblib backend with processes or machines of its
         own, as chosen with ``joblib.parallel_config``, is used where there is one.
     {redundancy_threshold}
+    {known columns}
     {random_state (draws, ties)}
 
     Attributes
@@ -159,6 +166,7 @@ class SSFI(CommitteeMixin, FeatureRanker):
 
     labels_needed = "two_classes"
     labels_rows = True
+    takes_gaps = True
     committee_divisor = 10  # the trees are cheap
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

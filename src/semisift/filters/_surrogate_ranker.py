@@ -30,12 +30,12 @@ ON_IT = 1e-9
 Surrogates = list[Ints]
 
 
-def threshold(n_positive: int, n_negative: int, n_unlabelled: int) -> float:
+def threshold(n_positive: float, n_negative: float, n_unlabelled: float) -> float:
     """Return the prior of the positive class from which unlabelled rows are called positive.
 
     Parameters
     ----------
-    n_positive, n_negative, n_unlabelled : int
+    n_positive, n_negative, n_unlabelled : float
         Rows that are labelled so, and rows that are not labelled.
 
     Returns
@@ -54,7 +54,12 @@ def threshold(n_positive: int, n_negative: int, n_unlabelled: int) -> float:
 
 
 def surrogates(
-    codes: Ints, positive: int, prior: float | None, *, both_on_threshold: bool
+    codes: Ints,
+    positive: int,
+    prior: float | None,
+    *,
+    both_on_threshold: bool,
+    weights: Floats | None = None,
 ) -> Surrogates:
     """Return one or two surrogates of one class against the rest.
 
@@ -70,6 +75,8 @@ def surrogates(
     both_on_threshold : bool
         Return both surrogates where the prior is the threshold, which the names of the classes
         cannot change, instead of that which calls unlabelled rows positive.
+    weights : float array of shape (n,), optional
+        How many rows each row counts for.
 
     Returns
     -------
@@ -77,8 +84,10 @@ def surrogates(
         1 for the positive side and 0 for the other.
     """
     unlabelled, is_positive = codes < 0, codes == positive
-    n_positive, n_unlabelled = int(is_positive.sum()), int(unlabelled.sum())
-    n_negative = len(codes) - n_positive - n_unlabelled
+    kinds = is_positive, unlabelled, ~is_positive & ~unlabelled
+    n_positive, n_unlabelled, n_negative = (
+        int(kind.sum()) if weights is None else float(weights @ kind) for kind in kinds
+    )
     as_negative = is_positive.astype(np.int64)
     as_positive = (is_positive | unlabelled).astype(np.int64)
     if not n_unlabelled or (prior is None and not n_negative):
@@ -108,6 +117,8 @@ class SurrogateRanker(FeatureRanker):
         "variant": [StrOptions({"default", "paper"})],
     }
 
+    takes_gaps = True
+
     class_prior: Any = None
     variant: Literal["default", "paper"] = "default"
 
@@ -124,7 +135,13 @@ class SurrogateRanker(FeatureRanker):
         scores, both = [], self.variant == "default"
         # each class against the rest, or the last of two classes
         for code in range(1 if labels.n_classes == 2 else 0, labels.n_classes):
-            targets = surrogates(labels.codes, code, priors[code], both_on_threshold=both)
+            targets = surrogates(
+                labels.codes,
+                code,
+                priors[code],
+                both_on_threshold=both,
+                weights=problem.design.weights,
+            )
             relevance = mean_over(targets, partial(mutual_information, binned))
             scores.append(
                 self._score_class(problem, np.round(relevance, DECIMALS), binned, targets)
@@ -133,7 +150,8 @@ class SurrogateRanker(FeatureRanker):
 
     def _bins(self, problem: Problem) -> tuple[Labels, Countable]:
         """Return the binned columns, and the labels of their rows."""
-        return problem.labels, bin_columns(problem.X)
+        weights = problem.design.weights
+        return problem.labels, bin_columns(problem.X, has_gaps=problem.has_gaps, weights=weights)
 
     @abstractmethod
     def _score_class(

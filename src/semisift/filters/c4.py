@@ -15,7 +15,8 @@ the graph of n rows, O(n k p + n_L p) for the scores.
 What is a reading: the graph of LS has nearest neighbours. Without a must-link pair, where CS1 is 0
 everywhere, the variance over all rows takes the place of its numerator; without a cannot-link pair
 the score is LS. A factor of 0 makes the product 0 whatever the other says; `offset` is added to
-both factors to order such columns, and is 0 in the paper.
+both factors to order such columns, and is 0 in the paper. Gaps are left out of LS as in
+`semisift.filters.laplacian`, of CS1 as in `semisift.filters.constraint`.
 """
 
 from numbers import Real
@@ -46,6 +47,7 @@ class C4(GraphRanker, PairRanker):
     {n_neighbors}
     {graph parameters}
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes
@@ -78,6 +80,8 @@ class C4(GraphRanker, PairRanker):
         **GraphRanker._parameter_constraints,
         "offset": [Interval(Real, 0, None, closed="left")],
     }
+
+    takes_gaps = True
 
     offset: float = 0.0
 

@@ -24,6 +24,8 @@ its transpose instead of their union; the mean is weighted by D, because a singl
 plain mean away from all rows and so makes any column look good (for EnsCLS the accuracy is the
 same, ``benchmarks/enscls.py --part accuracy``); and each labelled row has a self-loop, without
 which the only row of a class would count for nothing (D_i = 0). The settings of the map are ours.
+What gaps change is told in `semisift.math.cls`; the map does not take them, nor do more than 2,000
+labelled rows.
 """
 
 from typing import Any, ClassVar, Literal
@@ -42,7 +44,9 @@ from semisift.graphs.constrained import (
     weight_options,
 )
 from semisift.math import Floats
+from semisift.math.blocks import MOST_SQUARED
 from semisift.math.cls import cls_parts, combine
+from semisift.math.constraints import Constraints
 from semisift.math.som import FEWEST_ROWS, batch_som
 
 
@@ -71,6 +75,7 @@ class CLS(GraphRanker, PairRanker):
     compress : {None, "som"}, default=None
         "som" replaces more than 500 unlabelled rows by the units of a self-organising map.
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes
@@ -106,6 +111,8 @@ class CLS(GraphRanker, PairRanker):
         "compress": [None, StrOptions({"som"})],
     }
 
+    takes_gaps = True
+
     graph: Literal["mean", "union"] = "mean"
     feature_scaling: Literal["minmax"] | None = None
     self_loops: bool = True
@@ -117,13 +124,29 @@ class CLS(GraphRanker, PairRanker):
         warn_of_no_cannot_link(problem, name)
         constraints, unlabelled = list_constraints(problem)
         X, unit = scaled(problem, None if is_printed else self.feature_scaling)
-        if self.compress == "som" and len(unlabelled) > FEWEST_ROWS:
+        compresses = self.compress == "som" and len(unlabelled) > FEWEST_ROWS
+        if problem.has_gaps:
+            _refuse_gaps(constraints, compresses)
+        if compresses:
             held = X[constraints.rows]
             held = held.toarray() if problem.is_sparse else held
             X = np.vstack([held, batch_som(X[unlabelled]).units])
             constraints = constraints._replace(rows=np.arange(len(held)))
             unlabelled = np.arange(len(held), len(X), dtype=np.int32)
-        parts = cls_parts(X, unlabelled, constraints, weight_options(self), unit)
+        options = weight_options(self)
+        parts = cls_parts(X, unlabelled, constraints, options, unit, has_gaps=problem.has_gaps)
         if parts.vanished or parts.few_edges is not None:
             refuse_vanished(name, is_printed, parts.few_edges)
         return 0.0 - combine(parts.sums, parts.totals)
+
+
+def _refuse_gaps(constraints: Constraints, compresses: bool) -> None:
+    if compresses:
+        raise ValueError(
+            "X has gaps, which compress='som' does not take: set compress=None, or fill the gaps."
+        )
+    if constraints.labels is not None:
+        raise ValueError(
+            f"X has gaps, and {len(constraints.rows)} rows are labelled: CLS takes gaps with at "
+            f"most {MOST_SQUARED} labelled rows. Hide some of the labels, or fill the gaps."
+        )

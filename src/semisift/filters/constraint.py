@@ -15,7 +15,9 @@ besides one pass over all rows for the unit of each column.
 
 What is a reading: without a must-link pair CS-1 is 0 everywhere, and c_r ranks; without a
 cannot-link pair the variance over all rows takes the place of c_r. Both are told by a warning.
-The default lambda is that of the original, as far as known.
+The default lambda is that of the original, as far as known. Where there are gaps, a sum is over the
+pairs in which both rows have the value, scaled to the number of all pairs, and the score is NaN
+where a kind of pairs is left without any. Pairs count the product of the weights of their rows.
 """
 
 from numbers import Real
@@ -23,7 +25,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from semisift._base import PairRanker
+from semisift._base import WeightedPairRanker
 from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions
 from semisift.graphs.pairs import check_kinds, pair_sums, pair_sums_in_units, units
@@ -31,7 +33,7 @@ from semisift.math import Floats
 from semisift.math.columns import ratio
 
 
-class ConstraintScore(PairRanker):
+class ConstraintScore(WeightedPairRanker):
     """Rank columns by the differences inside must-link and cannot-link pairs.
 
     Pairs follow from the labels, or are given to `fit`, or both. Other rows only help to measure
@@ -45,6 +47,7 @@ class ConstraintScore(PairRanker):
     trade_off : float, default=0.1
         Weight of the cannot-link pairs in the difference: the lambda of the paper.
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes
@@ -76,9 +79,10 @@ class ConstraintScore(PairRanker):
 
     labels_needed = "two_classes"
     uses_statistics = True
+    takes_gaps = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PairRanker._parameter_constraints,
+        **WeightedPairRanker._parameter_constraints,
         "criterion": [StrOptions({"ratio", "difference"})],
         "trade_off": [Interval(Real, 0, None, closed="left")],
     }

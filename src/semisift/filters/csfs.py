@@ -70,6 +70,7 @@ class CSFS(GraphRanker, PairRanker):
         Larger is more even weights. A graph that too small a constant leaves with few effective
         edges is a `GraphWarning`, and one without any an error.
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes

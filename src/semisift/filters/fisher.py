@@ -8,25 +8,28 @@ with var_c the variance of class c, divided by n_c. Direction: higher is better,
 O(n_L p) for n_L labelled rows, besides one pass over all rows for the unit of each column. Columns
 without any spread within the classes score infinity; between them, and this is a reading, the
 numerator decides, in units of the variance over all rows. A class with one labelled row adds
-nothing to the denominator, so scores of very few labels are optimistic.
+nothing to the denominator, so scores of very few labels are optimistic. A gap leaves its row out of
+the column; the score is over the classes that then have a value, and NaN if there are fewer than
+two. A row of weight 2 is two rows.
 """
 
 import numpy as np
 
-from semisift._base import FeatureRanker
+from semisift._base import WeightedRanker
 from semisift._problem import Problem
 from semisift.graphs.pairs import class_moments, units
 from semisift.math import Floats
 from semisift.math.columns import ratio
 
 
-class FisherScore(FeatureRanker):
+class FisherScore(WeightedRanker):
     """Rank columns by how far the classes lie apart; unlabelled rows are not used.
 
     Parameters
     ----------
     {n_features_to_select}
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes
@@ -56,10 +59,12 @@ class FisherScore(FeatureRanker):
 
     labels_needed = "two_classes"
     uses_statistics = True
+    takes_gaps = True
 
     def _score(self, problem: Problem) -> Floats:
         moments = class_moments(problem)
-        return ratio(moments.between, moments.within.sum(axis=0))
+        scores = ratio(moments.between, moments.within.sum(axis=0))
+        return np.where(moments.too_few, np.nan, scores)
 
     def _tie_key(self, problem: Problem) -> Floats | None:
         if np.count_nonzero(np.isposinf(self.scores_)) < 2:

@@ -16,7 +16,8 @@ O(n_L) for each pair of a kept and a visited column.
 
 All of it is a reading of the abstract: the s-Laplacian preserves local and global structure, and
 the classification information gain degree removes redundant columns. Without labels of two classes
-the Laplacian score ranks.
+the Laplacian score ranks. Gaps are left out of the s-Laplacian as in `semisift.filters.laplacian`;
+information is over the labelled rows that have the values of both columns.
 """
 
 from numbers import Real
@@ -64,6 +65,7 @@ class GSFS(GraphRanker):
     {n_neighbors}
     {graph parameters}
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes
@@ -97,6 +99,7 @@ class GSFS(GraphRanker):
     """
 
     scores_are_places = True
+    takes_gaps = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphRanker._parameter_constraints,
@@ -122,10 +125,14 @@ class GSFS(GraphRanker):
         graph = self._graph(problem)
         self.s_laplacian_ = label_aware_score(problem, graph, self.same_class_weight)
         self.s_laplacian_[problem.constant] = np.nan
-        n_wanted = self._count_to_pick(problem.n_features)
+        n_wanted = self._count_to_pick(problem)
         order = np.argsort(rank(-self.s_laplacian_, problem.seed))
         order = order[: int(np.isfinite(self.s_laplacian_).sum())]
-        kept = keep(problem, order, n_wanted, self.min_gain)
+        n_sure = 0
+        if (first := self._picked_first) is not None:
+            order = np.concatenate([order[first[order]], order[~first[order]]])
+            n_sure = int(first[order].sum())
+        kept = keep(problem, order, n_wanted, self.min_gain, n_sure, self._feature_of)
         self.n_kept_ = len(kept)
         return places(kept, -self.s_laplacian_)
 
@@ -133,7 +140,14 @@ class GSFS(GraphRanker):
         return -self.s_laplacian_
 
 
-def keep(problem: Problem, order: Ints, n_wanted: int, min_gain: float) -> list[int]:
+def keep(
+    problem: Problem,
+    order: Ints,
+    n_wanted: int,
+    min_gain: float,
+    n_sure: int = 0,
+    feature_of: Ints | None = None,
+) -> list[int]:
     """Visit columns in an order and keep those that are not redundant given any one kept before.
 
     Parameters
@@ -144,6 +158,10 @@ def keep(problem: Problem, order: Ints, n_wanted: int, min_gain: float) -> list[
     n_wanted : int
         Stop at this many.
     min_gain : float
+    n_sure : int, default=0
+        So many at the start of the order are kept in any case.
+    feature_of : int array of shape (p,), optional
+        Of the other columns of a feature only one is kept.
 
     Returns
     -------
@@ -154,10 +172,11 @@ def keep(problem: Problem, order: Ints, n_wanted: int, min_gain: float) -> list[
     y = problem.labels.codes[rows]
     X = problem.X.tocsr()[rows].tocsc() if problem.is_sparse else problem.X[rows]
     kept: list[int] = []
-    known: list[NDArray[np.uint8]] = []  # the bins of the kept columns
+    known: list[NDArray[np.integer]] = []  # the bins of the kept columns
+    left = np.ones(problem.n_features, dtype=bool)
     for start in range(0, len(order), GROUP):
         group = order[start : start + GROUP]
-        binned = bin_columns(X[:, group])
+        binned = bin_columns(X[:, group], has_gaps=problem.has_gaps)
         alone = mutual_information(binned, y)
         least = np.full(len(group), np.inf)
         for codes in known:
@@ -165,7 +184,10 @@ def keep(problem: Problem, order: Ints, n_wanted: int, min_gain: float) -> list[
         for place, column in enumerate(group):
             if len(kept) == n_wanted:
                 return kept
-            if least[place] > min_gain:
+            is_sure = start + place < n_sure
+            if is_sure or (left[column] and least[place] > min_gain):
+                if feature_of is not None and not is_sure:
+                    left[feature_of == feature_of[column]] = False
                 kept.append(int(column))
                 known.append(binned.column(place))
                 np.minimum(least, gain(binned, y, known[-1], alone), out=least)

@@ -11,7 +11,9 @@ Cost: O(n^2 p) for the graph of n rows, O(n k p) for the scores of all p columns
 
 What differs from the paper: the graph is the mean of the directed graph and its transpose, with
 shared places for ties (``variant="paper"`` takes the union), and t is by default the mean squared
-distance of the rows, as the paper leaves it to the user. There are no self-loops.
+distance of the rows, as the paper leaves it to the user. There are no self-loops. Where there are
+gaps, rows are compared in the columns that both have (`semisift.math.neighbours.RowsWithGaps`), and
+the sums of a column are over the edges whose two rows have its value.
 """
 
 from semisift._graph_ranker import GraphRanker
@@ -29,6 +31,7 @@ class LaplacianScore(GraphRanker):
     {n_neighbors}
     {graph parameters}
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes
@@ -53,6 +56,7 @@ class LaplacianScore(GraphRanker):
     """
 
     labels_needed = "none"
+    takes_gaps = True
 
     def _score(self, problem: Problem) -> Floats:
         return -laplacian_score(problem, self._graph(problem, shift=True))

@@ -15,7 +15,9 @@ What is a reading: a second-hand account joins differently labelled rows only if
 neighbours, which with a few labels leaves nothing; ``between="near"`` does so, and falls back to
 all such rows where there is no such edge. Given pairs of rows count as labels do. Where no row must
 be linked and none is a neighbour, the sum over the differently labelled rows ranks; without
-differently labelled rows, minus the Laplacian score.
+differently labelled rows, minus the Laplacian score. Where there are gaps, each sum is over the
+pairs in which both rows have the value, scaled to all pairs of its kind; the score is NaN where one
+is left without any.
 """
 
 from numbers import Real
@@ -32,8 +34,9 @@ from semisift.exceptions import FallbackWarning
 from semisift.graphs.label_graph import cannot_link_edges, laplacian_score, undecided_edges
 from semisift.graphs.pairs import count_pairs, pair_sums, pair_sums_in_units, units
 from semisift.math import Floats
-from semisift.math.columns import ratio
+from semisift.math.columns import ratio, scaled_to_all
 from semisift.math.edge_sums import edge_sums
+from semisift.math.graph import Graph
 
 
 class LSDF(GraphRanker, PairRanker):
@@ -50,6 +53,7 @@ class LSDF(GraphRanker, PairRanker):
         Neighbours of each row; at most all other rows are used.
     {graph parameters}
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes
@@ -84,6 +88,8 @@ class LSDF(GraphRanker, PairRanker):
         "between": [StrOptions({"all", "near"})],
     }
 
+    takes_gaps = True
+
     must_link_weight: float = 100.0
     between: Literal["all", "near"] = "all"
     n_neighbors: int = 5
@@ -93,10 +99,9 @@ class LSDF(GraphRanker, PairRanker):
         graph = self._graph(problem)
         if self._lacks_classes(problem, "minus the Laplacian score"):
             return -laplacian_score(problem, graph)
-        unit = units(problem)
         must_link, _ = pair_sums_in_units(problem)
         undecided = undecided_edges(problem, graph)
-        near = edge_sums(problem.X, undecided, unit).difference
+        near = self._differences(problem, undecided)
         if not count_pairs(problem)[0] and not undecided.degrees.any():
             warn(
                 f"{type(self).__name__} has no must-link pair and no unlabelled neighbours: it "
@@ -111,13 +116,19 @@ class LSDF(GraphRanker, PairRanker):
         if self.between == "near":
             edges = cannot_link_edges(problem, self._graph(problem))
             if edges.weights.any():
-                return edge_sums(problem.X, edges, units(problem)).difference
+                return self._differences(problem, edges)
             warn(
                 "No differently labelled rows are neighbours: LSDF compares all of them, as with "
                 "between='all'. Set a larger n_neighbors to compare near ones.",
                 FallbackWarning,
             )
         return pair_sums_in_units(problem)[1]
+
+    def _differences(self, problem: Problem, graph: Graph) -> Floats:
+        sums = edge_sums(problem.X, graph, units(problem), has_gaps=problem.has_gaps)
+        if not problem.has_gaps:
+            return sums.difference
+        return scaled_to_all(sums.difference, sums.volume, graph.degrees.sum())
 
     def _tie_key(self, problem: Problem) -> Floats | None:
         perfect = np.isposinf(self.scores_)

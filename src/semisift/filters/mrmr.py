@@ -15,7 +15,8 @@ better, as printed. Cost: O(n p) for each pick.
 What is a reading: the bins, of which the paper leaves the choice open; MIQ without any redundancy
 is I(f; y) / 1e-12; the redundancy over all rows, which the paper, having no unlabelled rows, does
 not consider; and that among equally good columns, of which bins and few labels make many, the one
-with the best Fisher score is picked.
+with the best Fisher score is picked. Where there are gaps, information is over the rows that have
+the value, or the values of both columns.
 """
 
 from typing import Any, ClassVar, Literal
@@ -46,6 +47,7 @@ class MRMR(FeatureRanker):
         The rows over which the redundancy of two columns is measured: the labelled ones, as in the
         paper, or all of them. Each is binned by itself.
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes
@@ -79,6 +81,7 @@ class MRMR(FeatureRanker):
 
     labels_needed = "two_classes"
     scores_are_places = True
+    takes_gaps = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
@@ -91,12 +94,12 @@ class MRMR(FeatureRanker):
 
     def _score(self, problem: Problem) -> Floats:
         labelled = problem.labels.labelled
-        binned = bin_columns(_rows(problem, labelled))
+        binned = bin_columns(_rows(problem, labelled), has_gaps=problem.has_gaps)
         relevance = np.round(mutual_information(binned, problem.labels.codes[labelled]), DECIMALS)
         self.relevance_ = relevance
         if self.redundancy_on == "all" and len(labelled) < problem.n_rows:
-            binned = bin_columns(problem.X)
-        n_picks = self._count_to_pick(problem.n_features)
+            binned = bin_columns(problem.X, has_gaps=problem.has_gaps)
+        n_picks = self._count_to_pick(problem)
         chance = np.random.default_rng([problem.seed, PICK_STREAM]).permutation(problem.n_features)
         self._shares = _fisher_shares(problem)  # the ranking asks for them again
         order = np.lexsort((chance, -self._shares))
@@ -110,7 +113,13 @@ class MRMR(FeatureRanker):
             return criterion(relevance, redundancy / n_added, self.criterion == "MIQ")
 
         return scores_of_picks(
-            relevance, add, n_picks, candidates=~problem.constant, tie_order=np.argsort(order)
+            relevance,
+            add,
+            n_picks,
+            candidates=~problem.constant,
+            tie_order=np.argsort(order),
+            first=self._picked_first,
+            feature_of=self._feature_of,
         )
 
     def _comparable_scores(self) -> Floats:

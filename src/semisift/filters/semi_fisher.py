@@ -15,7 +15,8 @@ O(n k p + n_L p) for the scores.
 Written after a third-party implementation, whose defaults are ours: k = 20, lambda = delta = 1. J
 grows with all rows and S_w with the labelled ones, so that J outweighs it; ``balance=True``
 divides each by what it is a sum over, which is not in the source. Without labels of two classes the
-score is ``delta * Var / (lambda * J)``.
+score is ``delta * Var / (lambda * J)``. Where there are gaps, each is over the rows and neighbours
+that have the value, and S_b, S_w and J are scaled to all labelled rows and all neighbours.
 """
 
 from numbers import Real
@@ -28,7 +29,7 @@ from semisift._problem import Problem
 from semisift._sklearn import Interval
 from semisift.graphs.pairs import class_moments, units
 from semisift.math import Floats
-from semisift.math.columns import column_moments, ratio
+from semisift.math.columns import column_moments, moments_of_counted, ratio, scaled_to_all
 from semisift.math.edge_sums import edge_sums
 
 
@@ -49,6 +50,7 @@ class SemiFisherScore(GraphRanker):
         Neighbours of each row; at most all other rows are used.
     {graph parameters}
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes
@@ -84,6 +86,8 @@ class SemiFisherScore(GraphRanker):
         "balance": ["boolean"],
     }
 
+    takes_gaps = True
+
     graph_weight: float = 1.0
     variance_weight: float = 1.0
     balance: bool = False
@@ -93,15 +97,25 @@ class SemiFisherScore(GraphRanker):
     def _score(self, problem: Problem) -> Floats:
         graph = self._graph(problem)
         unit = units(problem)
-        near = self.graph_weight * 2.0 * edge_sums(problem.X, graph, unit).difference
+        sums = edge_sums(problem.X, graph, unit, has_gaps=problem.has_gaps)
+        near = self.graph_weight * 2.0 * sums.difference
+        if problem.has_gaps:
+            near = scaled_to_all(near, sums.volume, graph.degrees.sum())
         spread = self.variance_weight * (problem.spread / unit) ** 2
         if self.balance:
             near /= max(graph.n_edges, np.finfo(np.float64).tiny)
         if self._lacks_classes(problem, "the variance of all rows over that of neighbours"):
             return ratio(spread, near)
         moments = class_moments(problem)
-        mean, _ = column_moments(problem.X, unit)
-        between = (moments.counts[:, None] * (moments.means - mean) ** 2).sum(axis=0)
+        if problem.has_gaps:
+            _, mean, _ = moments_of_counted(problem.X, unit)
+        else:
+            mean, _ = column_moments(problem.X, unit)
+        between = (moments.counts * (moments.means - mean) ** 2).sum(axis=0)
         within = moments.within.sum(axis=0)
-        parts = moments.counts.sum() if self.balance else 1
+        n_labelled = len(problem.labels.labelled)
+        if problem.has_gaps:
+            n_known = np.maximum(moments.counts.sum(axis=0), 1)  # of no labelled row both are 0
+            between, within = (part * n_labelled / n_known for part in (between, within))
+        parts = n_labelled if self.balance else 1
         return ratio(between / parts + spread, within / parts + near)

@@ -11,7 +11,8 @@ the largest I(f; y); with S the columns picked so far, the next one is that with
 over all rows. Direction: higher is better, as printed. Cost: O(n p) for each pick, and class.
 
 What is a reading: as in Semi-MIM, more than two classes are taken one against the rest and the
-scores of a column averaged, and both surrogates count where the prior favours neither.
+scores of a column averaged, and both surrogates count where the prior favours neither. Where there
+are gaps, I(f; y | s) is over the rows that have the values of both columns.
 """
 
 from functools import partial
@@ -37,6 +38,7 @@ class SemiJMI(SurrogateRanker):
         Whether both surrogates count where the prior does not favour one of them, or the authors'
         choice.
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes
@@ -69,7 +71,7 @@ class SemiJMI(SurrogateRanker):
     def _score_class(
         self, problem: Problem, relevance: Floats, binned: Any, targets: Surrogates
     ) -> Floats:
-        n_picks = self._count_to_pick(problem.n_features)
+        n_picks = self._count_to_pick(problem)
         joint = np.zeros(problem.n_features)
 
         def add(chosen: int) -> Floats:
@@ -81,5 +83,11 @@ class SemiJMI(SurrogateRanker):
 
         chance = np.random.default_rng([problem.seed, PICK_STREAM]).permutation(problem.n_features)
         return scores_of_picks(
-            relevance, add, n_picks, candidates=~problem.constant, tie_order=chance
+            relevance,
+            add,
+            n_picks,
+            candidates=~problem.constant,
+            tie_order=chance,
+            first=self._picked_first,
+            feature_of=self._feature_of,
         )

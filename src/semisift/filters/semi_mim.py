@@ -19,13 +19,16 @@ What is a reading: more than two classes, which the paper leaves out, are taken 
 rest, and the ranks of a column are averaged. The prior is the share among the labelled rows, as the
 authors' comment says (their code counts unlabelled rows as negative). As many labels of one class
 as of the other put the prior exactly on phi: then the score is the mean of both surrogates, so that
-the names of the classes do not matter; with ``variant="paper"`` it is y1 of the last class.
+the names of the classes do not matter; with ``variant="paper"`` it is y1 of the last class. Gaps
+are in no bin, and the score of a column is over the rows that have its value; phi and the prior are
+over all rows. A row of weight 2 is two rows, in the tables and in phi; bins do not depend on it.
 """
 
 from typing import Any
 
 from scipy.stats import rankdata
 
+from semisift._base import WeightedRanker
 from semisift._labels import Labels
 from semisift._problem import Problem
 from semisift.filters._surrogate_ranker import SurrogateRanker, Surrogates
@@ -34,7 +37,7 @@ from semisift.math.information import Countable
 from semisift.stored.bins import count_bins
 
 
-class SemiMIM(SurrogateRanker):
+class SemiMIM(SurrogateRanker, WeightedRanker):
     """Rank columns by what they tell about a class to which the unlabelled rows were added.
 
     Parameters
@@ -45,6 +48,7 @@ class SemiMIM(SurrogateRanker):
         Whether both surrogates count where the prior does not favour one of them, or the authors'
         choice.
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes

@@ -12,7 +12,8 @@ Direction: low values first, so ``scores_`` is minus the value. Cost: O(n^2 p) f
 rows, O(n k p) for the scores; the pairs of labelled rows are never listed.
 
 All of it is a reading: the paper says only that it resembles another semi-supervised method, with
-the Laplacian score as the criterion. Without labels of two classes it is the Laplacian score.
+the Laplacian score as the criterion. Without labels of two classes it is the Laplacian score. Gaps
+are left out as in `semisift.filters.laplacian`.
 """
 
 from semisift._graph_ranker import GraphRanker
@@ -30,6 +31,7 @@ class SLS(GraphRanker):
     {n_neighbors}
     {graph parameters}
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes
@@ -56,6 +58,8 @@ class SLS(GraphRanker):
     >>> ranker.get_feature_names_out().tolist()
     ['flavanoids', 'od280/od315_of_diluted_wines', 'proline']
     """
+
+    takes_gaps = True
 
     def _score(self, problem: Problem) -> Floats:
         if self._lacks_classes(problem, "the Laplacian score, without labels"):

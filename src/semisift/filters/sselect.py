@@ -12,7 +12,8 @@ the graph of n rows, O(n k p + n_L p) for the scores. A is the Laplacian score o
 
 What is a reading: the final sum is given from general knowledge of the paper. The paper has two
 classes; with more, the two signs are compared with all of them at once, so that NMI stays below 1.
-Without labels of two classes the score is A.
+Without labels of two classes the score is A. Gaps are left out of A as in
+`semisift.filters.laplacian`, and NMI is over the labelled rows that have the value.
 """
 
 from numbers import Real
@@ -44,6 +45,7 @@ class SSelect(GraphRanker):
     {n_neighbors}
     {graph parameters}
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes
@@ -75,6 +77,8 @@ class SSelect(GraphRanker):
         "graph_weight": [Interval(Real, 0, 1, closed="both")],
     }
 
+    takes_gaps = True
+
     graph_weight: float = 0.1
 
     def _score(self, problem: Problem) -> Floats:
@@ -82,15 +86,16 @@ class SSelect(GraphRanker):
         if self._lacks_classes(problem, "its graph term, the Laplacian score"):
             return -laplacian_score(problem, graph)
         unit = span_units(problem)
-        sums = edge_sums(problem.X, graph, unit)
-        negligible = NO_VARIANCE * graph.degrees.sum()
-        graph_term = ratio(sums.difference, sums.variance, negligible)
+        sums = edge_sums(problem.X, graph, unit, has_gaps=problem.has_gaps)
+        graph_term = ratio(sums.difference, sums.variance, NO_VARIANCE * sums.volume)
         label_term = 1.0 - normalised_information(count_above(problem, sums.mean, unit))
         return -(self.graph_weight * graph_term + (1.0 - self.graph_weight) * label_term)
 
 
 def count_above(problem: Problem, mean: Floats, unit: Floats) -> Floats:
     """Count the labelled rows of each class below and not below the mean of each column.
+
+    Rows with a gap are not counted.
 
     Parameters
     ----------
@@ -106,11 +111,12 @@ def count_above(problem: Problem, mean: Floats, unit: Floats) -> Floats:
     rows = labels.labelled
     X = problem.X.tocsr()[rows].tocsc() if problem.is_sparse else problem.X[rows]
     member = (labels.codes[rows] == np.arange(labels.n_classes)[:, None]).astype(np.float64)
-    above = np.empty((labels.n_classes, problem.n_features))
+    above, known = np.empty((2, labels.n_classes, problem.n_features))
     for columns in blocks(problem.n_features, len(rows)):
         distance = dense_columns(X, columns) / unit[columns] - mean[columns]
         above[:, columns] = member @ (distance >= -ON_THE_MEAN)
-    return np.stack([labels.counts[:, None] - above, above])
+        known[:, columns] = member @ ~np.isnan(distance)
+    return np.stack([known - above, above])
 
 
 def normalised_information(counts: Floats) -> Floats:
@@ -134,5 +140,5 @@ def normalised_information(counts: Floats) -> Floats:
 
 
 def _entropy(counts: Floats) -> Floats:
-    shares = counts / counts.sum(axis=0)
+    shares = counts / np.maximum(counts.sum(axis=0), 1)  # gaps may leave nothing
     return np.asarray(-(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=0))

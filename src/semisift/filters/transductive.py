@@ -19,17 +19,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from semisift._base import FeatureRanker
+from semisift._base import WeightedRanker
 from semisift._labels import known_prior
 from semisift._problem import MOST_HELD, Problem
 from semisift._sklearn import at_least
 from semisift.math import Bools, Floats
-from semisift.transduction.components import scaled_rows
+from semisift.transduction.components import ClassSums, scaled_rows
 from semisift.transduction.everyone import label_everyone
 from semisift.transduction.soft_labels import find_soft_labels
 
 
-class TransductiveScore(FeatureRanker):
+class TransductiveScore(WeightedRanker):
     """Rank columns by how far apart the classes lie, with all rows labelled softly.
 
     All rows get soft labels from the few that are given and the shape of the data: Gaussian classes
@@ -51,6 +51,7 @@ class TransductiveScore(FeatureRanker):
         all in the components and the members that label; all rows are then labelled and scored in
         a last pass. None uses all.
     {redundancy_threshold}
+    {known columns}
     {random_state (draws, ties)}
 
     Attributes
@@ -95,9 +96,10 @@ class TransductiveScore(FeatureRanker):
 
     labels_needed = "two_classes"
     labels_rows = True
+    takes_gaps = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **FeatureRanker._parameter_constraints,
+        **WeightedRanker._parameter_constraints,
         "class_prior": [None, "array-like", dict],
         "max_unlabelled": [None, at_least(2)],
     }
@@ -114,16 +116,15 @@ class TransductiveScore(FeatureRanker):
         prior = known_prior(self.class_prior, labels)
         if problem.whole is None:
             found = find_soft_labels(problem, prior)
-            rows = scaled_rows(problem)
-            sums, squares = rows.sums(found.shares), rows.squares
+            sums = scaled_rows(problem).class_sums(found.shares)
         else:
-            found, sums, squares = label_everyone(problem, prior)
+            found, sums = label_everyone(problem, prior)
         self.label_distributions_ = found.shares
         self.transduction_ = labels.classes[found.codes]
         self.confidence_ = found.confidence
         self.stability_ = found.stability
         self.recovered_ = found.n_recovered, found.n_left_out
-        self.class_scores_ = class_scores(sums, squares, found.shares, problem.constant)
+        self.class_scores_ = class_scores(sums, problem.constant)
         best = self.class_scores_.max(axis=1, initial=0.0, keepdims=True)
         return np.asarray((self.class_scores_ / np.where(best > 0, best, 1.0)).mean(axis=0))
 
@@ -134,17 +135,12 @@ class TransductiveScore(FeatureRanker):
         return self
 
 
-def class_scores(sums: Floats, squares: Floats, shares: Floats, constant: Bools) -> Floats:
+def class_scores(rows: ClassSums, constant: Bools) -> Floats:
     """Return the F-score of each class against the rest, for soft labels.
 
     Parameters
     ----------
-    sums : float array of shape (n_classes, p)
-        Sums of the centred columns, weighted by the shares.
-    squares : float array of shape (p,)
-        Sums of squares of the centred columns.
-    shares : float array of shape (n, n_classes)
-        They add up to 1 in each row.
+    rows : ClassSums
     constant : bool array of shape (p,)
 
     Returns
@@ -152,9 +148,10 @@ def class_scores(sums: Floats, squares: Floats, shares: Floats, constant: Bools)
     float array of shape (n_classes, p)
         At most n; 0 for constant columns.
     """
-    n = len(shares)
-    sizes = shares.sum(axis=0)[:, None]
-    between = sums**2 * n / (sizes * np.maximum(n - sizes, np.finfo(float).tiny))
+    n, sizes, squares = rows.total, rows.sizes, rows.squares
+    tiny = np.finfo(float).tiny
+    least = 0.0 if len(n) == 1 else tiny  # with gaps a class may be without a value
+    between = rows.sums**2 * n / np.maximum(sizes * np.maximum(n - sizes, tiny), least)
     total = np.where(constant | ~(squares > 0), 1.0, squares)
-    within = np.maximum(total - between, total / n)
+    within = np.maximum(total - between, total / np.maximum(n, 1.0))
     return np.where(constant, 0.0, between / within)

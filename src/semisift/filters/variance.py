@@ -3,22 +3,22 @@
     score_r = (1/n) * sum_i (x_ir - mean_r)^2      over labelled and unlabelled rows
 
 Direction: higher is better. Cost: O(n p). It depends on the unit of a column, so by default columns
-are scaled to [0, 1] first: the score is then divided by ``(max_r - min_r)^2``. No paper proposes
-it; C. M. Bishop (1995), Neural Networks for Pattern Recognition, discusses it. Nothing here is a
-reading.
+are scaled to [0, 1] first: the score is then divided by ``(max_r - min_r)^2``. Gaps are left out of
+the column, and a row of weight 2 is two rows. No paper proposes it; C. M. Bishop (1995), Neural
+Networks for Pattern Recognition, discusses it. Nothing here is a reading.
 """
 
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from semisift._base import FeatureRanker
+from semisift._base import WeightedRanker
 from semisift._problem import Problem
 from semisift._sklearn import StrOptions
 from semisift.math import Floats
 
 
-class VarianceScore(FeatureRanker):
+class VarianceScore(WeightedRanker):
     """Rank columns by their variance over all rows; labels are not used.
 
     Parameters
@@ -28,6 +28,7 @@ class VarianceScore(FeatureRanker):
         Scale every column to [0, 1] first. None ranks the columns as they are: right where all have
         the same unit, such as counts of words.
     {redundancy_threshold}
+    {known columns}
     {random_state (ties)}
 
     Attributes
@@ -48,9 +49,10 @@ class VarianceScore(FeatureRanker):
 
     labels_needed = "none"
     uses_statistics = True
+    takes_gaps = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **FeatureRanker._parameter_constraints,
+        **WeightedRanker._parameter_constraints,
         "feature_scaling": [None, StrOptions({"minmax"})],
     }
 

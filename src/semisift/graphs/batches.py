@@ -16,14 +16,13 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import issparse
 
-from semisift._design import Design
 from semisift._memory import available_memory, in_words
 from semisift._problem import Problem
 from semisift.exceptions import StoredRowsError
 from semisift.graphs.kind import kind_of_data
-from semisift.math import Bools, Floats
+from semisift.math import Floats, Ints
 from semisift.math.blocks import blocks
-from semisift.math.columns import power_of_two
+from semisift.math.columns import counted_moments, known_extremes, power_of_two
 from semisift.math.counts import log_of_shares, usual_total
 
 
@@ -39,7 +38,7 @@ def without_batches(problem: Problem) -> Problem:
     Problem
         With a dense X.
     """
-    batches = problem.design.batches
+    batches, weights = problem.design.batches, problem.design.weights
     if batches is None:
         return problem
     X = problem.X
@@ -52,38 +51,27 @@ def without_batches(problem: Problem) -> Problem:
         )
     kind = kind_of_data(problem)
     if kind == "counts":
-        known = np.nan_to_num(X) if problem.has_gaps else X  # a gap adds nothing to a total
-        X = log_of_shares(known, usual_total(known))
-        if problem.has_gaps:
-            X[np.isnan(problem.X)] = np.nan
+        X = log_of_shares(X, usual_total(X))
     clean = np.empty(X.shape, dtype=problem.X.dtype, order="F")
     for columns in blocks(*X.shape[::-1]):
         block = X[:, columns].toarray() if issparse(X) else X[:, columns]
-        clean[:, columns] = _centred(block.astype(np.float64, order="F"), problem.design)
+        clean[:, columns] = _centred(block.astype(np.float64, order="F"), batches, weights)
     clean.flags.writeable = False
     return replace(problem, X=clean, is_log=kind == "counts")
 
 
-def _centred(X: Floats, design: Design) -> Floats:
+def _centred(X: Floats, batches: Ints, weights: Floats | None) -> Floats:
     """Return columns without the differences between batches."""
-    known = ~np.isnan(X)
-    counted = known if design.weights is None else known * design.weights[:, None]
-    unit = power_of_two(np.abs(X).max(axis=0, where=known, initial=0.0))
-    values = np.where(known, X, 0.0) / unit  # whose sums do not overflow
-    overall = _mean(values, counted)
-    centred = np.full(X.shape, np.nan)
+    unit = power_of_two(np.fmax.reduce(np.abs(X), axis=0, initial=0.0))
+    overall = counted_moments(X, unit, weights)[1]
+    centred = np.empty(X.shape)
     varies = np.zeros(X.shape[1], dtype=bool)
-    assert design.batches is not None
-    for batch in np.unique(design.batches):
-        rows = np.flatnonzero(design.batches == batch)
-        own, there = values[rows], known[rows]
-        low = own.min(axis=0, where=there, initial=np.inf)
-        varies |= own.max(axis=0, where=there, initial=-np.inf) > low
-        centred[rows] = own - _mean(own, counted[rows])
-    centred[:, ~varies] = 0.0  # but for rounding
-    return np.where(known, (centred + overall) * unit, np.nan)
-
-
-def _mean(values: Floats, counted: Bools | Floats) -> Floats:
-    total = counted.sum(axis=0)
-    return np.asarray((values * counted).sum(axis=0) / np.where(total > 0, total, 1.0))
+    for batch in np.unique(batches):
+        rows = np.flatnonzero(batches == batch)
+        own = X[rows]
+        low, high = known_extremes(own)
+        varies |= high > low
+        means = counted_moments(own, unit, None if weights is None else weights[rows])[1]
+        centred[rows] = own / unit - means
+    centred[:, ~varies] *= 0.0  # but for rounding; gaps stay
+    return (centred + overall) * unit

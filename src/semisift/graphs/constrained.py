@@ -90,7 +90,8 @@ def scaled(problem: Problem, feature_scaling: str | None) -> tuple[Any, Floats]:
     X, unit = problem.X, units(problem)
     if feature_scaling is None:
         return X, unit
-    factors, _ = column_factors(X, feature_scaling)
+    width = problem.spans if problem.has_gaps else None
+    factors, _ = column_factors(X, feature_scaling, width)
     X = X.multiply(factors[None, :]).tocsc() if problem.is_sparse else X * factors
     return X, np.ones(X.shape[1]) / 8
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._problem import Problem
-from semisift.graphs.pairs import pair_sums_in_units, units, unlabelled_pairs
+from semisift.graphs.pairs import class_moments, pair_sums_in_units, units, unlabelled_pairs
 from semisift.math import Bools, Floats
 from semisift.math.columns import power_of_two, ratio
 from semisift.math.edge_sums import NO_VARIANCE, edge_sums
@@ -96,10 +96,11 @@ def laplacian_score(problem: Problem, graph: Graph) -> Floats:
     Returns
     -------
     float array of shape (p,)
-        ``f'(D - S)f / f~'Df~`` with f~ the column less its mean weighted by the degrees.
+        ``f'(D - S)f / f~'Df~`` with f~ the column less its mean weighted by the degrees. Where a
+        column has gaps, S holds the edges whose two rows have the value, and D their sums.
     """
-    sums = edge_sums(problem.X, graph, span_units(problem))
-    return ratio(sums.difference, sums.variance, NO_VARIANCE * graph.degrees.sum())
+    sums = edge_sums(problem.X, graph, span_units(problem), has_gaps=problem.has_gaps)
+    return ratio(sums.difference, sums.variance, NO_VARIANCE * sums.volume)
 
 
 def label_aware_score(problem: Problem, graph: Graph, same_class_weight: float = 1.0) -> Floats:
@@ -121,10 +122,27 @@ def label_aware_score(problem: Problem, graph: Graph, same_class_weight: float =
     graph = undecided_edges(problem, graph)
     # the must-link pairs, a complete graph in each class, are added as sums
     code = problem.labels.codes[graph.rows]
+    if problem.has_gaps:
+        return _label_aware_of_known(problem, graph, same_class_weight, code)
     others = np.where(code >= 0, np.append(problem.labels.counts, 1)[code] - 1, 0)
     within = graph.within + same_class_weight * graph.counts * others
     graph = replace(graph, within=within)
     sums = edge_sums(problem.X, graph, units(problem))
     must_link, _ = pair_sums_in_units(problem)
     difference = sums.difference + same_class_weight * must_link
-    return ratio(difference, sums.variance, NO_VARIANCE * graph.degrees.sum())
+    return ratio(difference, sums.variance, NO_VARIANCE * sums.volume)
+
+
+def _label_aware_of_known(
+    problem: Problem, graph: Graph, same_class_weight: float, code: NDArray[np.int32]
+) -> Floats:
+    moments = class_moments(problem)
+
+    def must_link_degrees(columns: slice) -> Floats:
+        others = np.where((code >= 0)[:, None], moments.counts[code][:, columns] - 1, 0)
+        return np.asarray(same_class_weight * graph.counts[:, None] * others)
+
+    sums = edge_sums(problem.X, graph, units(problem), has_gaps=True, more=must_link_degrees)
+    must_link = (moments.counts * moments.within).sum(axis=0)
+    difference = sums.difference + same_class_weight * must_link
+    return ratio(difference, sums.variance, NO_VARIANCE * sums.volume)

@@ -10,9 +10,15 @@ from semisift._labels import Pairs
 from semisift._problem import Problem
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
-from semisift.math import Floats, Ints
+from semisift.math import Bools, Floats, Ints
 from semisift.math.blocks import blocks, dense_columns
-from semisift.math.columns import column_moments, power_of_two
+from semisift.math.columns import (
+    column_moments,
+    known_extremes,
+    moments_of_counted,
+    power_of_two,
+    scaled_to_all,
+)
 from semisift.stored.statistics import moments_by_class
 
 # Separates the draw of pairs from the other draws with the same seed.
@@ -25,19 +31,25 @@ class ClassMoments:
 
     Attributes
     ----------
-    counts : int array of shape (n_classes,)
-        Rows of each class.
+    counts : int or float array of shape (n_classes, 1), or (n_classes, p) where there are gaps
+        Rows of each class that have the value, each counted by its weight.
     means : float array of shape (n_classes, p)
+        0 of a class that has no value.
     within : float array of shape (n_classes, p)
         Sum of the squared differences from the mean of the class.
     between : float array of shape (p,)
         ``sum_c counts_c (mean_c - mean)^2``.
     """
 
-    counts: Ints
+    counts: Ints | Floats
     means: Floats
     within: Floats
     between: Floats
+
+    @property
+    def too_few(self) -> Bools:
+        """Columns in which gaps leave one class or none, though there are more."""
+        return np.asarray((self.counts > 0).sum(axis=0) < min(2, len(self.counts)))
 
 
 def units(problem: Problem) -> Floats:
@@ -54,8 +66,11 @@ def units(problem: Problem) -> Floats:
     -------
     float array of shape (p,)
     """
-    first = problem.X[[0]]
-    first = first.toarray().ravel() if problem.is_sparse else first[0]
+    if problem.has_gaps:
+        first, _ = known_extremes(problem.X)
+    else:
+        first = problem.X[[0]]
+        first = first.toarray().ravel() if problem.is_sparse else first[0]
     return power_of_two(np.where(problem.constant, np.abs(first), problem.spread))
 
 
@@ -63,7 +78,8 @@ def class_moments(problem: Problem) -> ClassMoments:
     """Return means and sums of squares of the labelled rows of each class, in `units`.
 
     Dense and sparse X give the same bits: zeros are counted rather than added, and the other values
-    are added one by one in row order. Cost: O(n_labelled p).
+    are added one by one in row order. Rows with a gap are left out of a column, and a row of weight
+    2 is two rows. Cost: O(n_labelled p).
 
     Parameters
     ----------
@@ -74,8 +90,10 @@ def class_moments(problem: Problem) -> ClassMoments:
     ClassMoments
     """
     labels, unit = problem.all_labels, units(problem)
-    counts = labels.counts
-    if problem.whole is not None and len(problem.labels.labelled) < len(labels.labelled):
+    counts: Ints | Floats = labels.counts[:, None]
+    if problem.has_gaps or problem.design.weights is not None:
+        counts, means, within = _known_by_class(problem, unit)
+    elif problem.whole is not None and len(problem.labels.labelled) < len(labels.labelled):
         means, within = moments_by_class(problem.whole.rows, labels, unit)
     else:
         means, within = np.empty((2, len(counts), problem.n_features))
@@ -83,9 +101,21 @@ def class_moments(problem: Problem) -> ClassMoments:
         for code in range(len(counts)):
             rows = np.flatnonzero(problem.labels.codes == code)
             means[code], within[code] = column_moments(X, unit, rows)
-    share = counts[:, None] / max(1, counts.sum())
+    total = counts.sum(axis=0)
+    share = counts / np.where(total > 0, total, 1)
     distance = means - (share * means).sum(axis=0)
-    return ClassMoments(counts, means, within, (counts[:, None] * distance**2).sum(axis=0))
+    return ClassMoments(counts, means, within, (counts * distance**2).sum(axis=0))
+
+
+def _known_by_class(problem: Problem, unit: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return `moments_of_counted` of each class; without gaps, one total for all columns."""
+    found = np.empty((3, problem.labels.n_classes, problem.n_features))
+    X = problem.X.tocsr() if problem.is_sparse else problem.X
+    for code in range(problem.labels.n_classes):
+        rows = np.flatnonzero(problem.labels.codes == code)
+        found[:, code] = moments_of_counted(X, unit, rows, problem.design.weights)
+    totals = found[0] if problem.has_gaps else found[0, :, :1]
+    return totals, found[1], found[2]
 
 
 def pair_sums(problem: Problem) -> tuple[Floats, Floats]:
@@ -96,7 +126,10 @@ def pair_sums(problem: Problem) -> tuple[Floats, Floats]:
 
         m = sum_c n_c W_c            c = sum_c (n_L - n_c) W_c + n_L B
 
-    Pairs that were given are added one by one, unless the labels of both rows imply them.
+    Pairs that were given are added one by one, unless the labels of both rows imply them. A pair
+    counts the product of the weights of its rows. Where there are gaps, the sums of a column are
+    over the pairs in which both rows have the value, times the number of all pairs over that of
+    these pairs.
 
     Parameters
     ----------
@@ -105,7 +138,8 @@ def pair_sums(problem: Problem) -> tuple[Floats, Floats]:
     Returns
     -------
     m, c : float arrays of shape (p,)
-        Infinite where they leave the range of floats.
+        Infinite where they leave the range of floats; NaN where there are pairs, and none of them
+        has both values.
     """
     must, cannot = pair_sums_in_units(problem)
     with np.errstate(over="ignore"):
@@ -125,8 +159,8 @@ def pair_sums_in_units(problem: Problem) -> tuple[Floats, Floats]:
     m, c : float arrays of shape (p,)
     """
     moments = class_moments(problem)
-    n_each = moments.counts[:, None]
-    n_labelled = moments.counts.sum()
+    n_each = moments.counts
+    n_labelled = moments.counts.sum(axis=0)
     must = (n_each * moments.within).sum(axis=0)
     cannot = ((n_labelled - n_each) * moments.within).sum(axis=0) + n_labelled * moments.between
     if problem.given_pairs is not None:
@@ -134,7 +168,41 @@ def pair_sums_in_units(problem: Problem) -> tuple[Floats, Floats]:
         extra = unlabelled_pairs(problem)
         must = must + _summed_over_pairs(problem, extra.must_link, unit)
         cannot = cannot + _summed_over_pairs(problem, extra.cannot_link, unit)
+    if problem.has_gaps:
+        must, cannot = (
+            scaled_to_all(sums, known, every)
+            for sums, known, every in zip((must, cannot), *_weights_of_pairs(problem), strict=True)
+        )
     return must, cannot
+
+
+def _weights_of_pairs(problem: Problem) -> tuple[list[Floats], list[Floats]]:
+    """Return the weights of the must-link and the cannot-link pairs, known and all of them.
+
+    Pairs are of different rows, and each counts the product of their weights.
+    """
+    weights, labels = problem.design.weights, problem.labels
+    weights = np.ones(problem.n_rows) if weights is None else weights
+    extra = unlabelled_pairs(problem)
+    kinds = extra.must_link, extra.cannot_link
+    known, every = np.zeros((2, problem.n_features)), np.zeros((2, 1))
+    member = (labels.codes == np.arange(labels.n_classes)[:, None]).astype(np.float64)
+    for columns in blocks(problem.n_features, problem.n_rows):
+        there = (~np.isnan(problem.X[:, columns])).astype(np.float64)
+        known[:, columns] = _pairs_of_classes(member * weights, member * weights**2, there)
+        for kind, pairs in enumerate(kinds):
+            both = there[pairs[:, 0]] * there[pairs[:, 1]]
+            known[kind, columns] += weights[pairs].prod(axis=1) @ both
+    every[:] = _pairs_of_classes(member * weights, member * weights**2, np.ones((len(weights), 1)))
+    every[:, 0] += [weights[pairs].prod(axis=1).sum() for pairs in kinds]
+    return list(known), list(every)
+
+
+def _pairs_of_classes(member: Floats, squares: Floats, there: Floats) -> Floats:
+    """Return the weights of the pairs within and between classes, of shape (2, columns)."""
+    own, same = member @ there, (squares @ there).sum(axis=0)
+    within = ((own**2).sum(axis=0) - same) / 2
+    return np.stack([within, (own.sum(axis=0) ** 2 - same) / 2 - within])
 
 
 def unlabelled_pairs(problem: Problem) -> Pairs:
@@ -241,8 +309,13 @@ def squared_differences(
 
 def _summed_over_pairs(problem: Problem, pairs: Ints, unit: Floats) -> Floats:
     sums = np.zeros(problem.n_features)
+    weights = problem.design.weights
     if len(pairs):
         for columns, squares in squared_differences(problem, pairs, unit):
+            if problem.has_gaps:
+                np.nan_to_num(squares, copy=False)
+            if weights is not None:
+                squares *= weights[pairs].prod(axis=1)[:, None]
             sums[columns] = np.cumsum(squares, axis=0)[-1]
     return sums
 

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 
-from semisift.io._shared import told_apart
+from semisift.io._shared import choose_names, told_apart
 from semisift.io._sparse import as_shape, from_compressed, native
 from semisift.io.limits import FileError, check_fits
 from semisift.io.on_disk import MatrixOnDisk, stays_on_disk
@@ -102,13 +102,17 @@ def make_table(
     -------
     FileTable
         Columns of obs, such as cell types, stand beside the values. Genes whose name stands more
-        than once have their id in parentheses, if var holds one.
+        than once have their id in parentheses, if var holds one and the user names no column.
     """
     read_elem = _io(anndata).read_elem
     obs, var = read_elem(root["obs"]), read_elem(root["var"])
     names = [str(name) for name in var.index]
+    notes: tuple[str, ...] = ()
     key = next((key for key in IDS if key in var.columns), None)
-    if key is not None:
+    if options.names_from is not None:
+        cells = {str(name): _series(var[name]).cast(pl.String) for name in var.columns}
+        names, notes = choose_names(cells, names, options.names_from)
+    elif key is not None:
         names = told_apart(names, [str(id_) for id_ in var[key]])
     return from_matrix(
         path,
@@ -118,6 +122,7 @@ def make_table(
         names=names,
         row_names=[str(name) for name in obs.index],
         rows={str(name): _series(obs[name]) for name in obs.columns},
+        notes=notes,
         details={"matrix": options.matrix},
     )
 

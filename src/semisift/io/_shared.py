@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from semisift._memory import available_memory
+from semisift._words import quoted
 from semisift.exceptions import StoredRowsError, TableError
 from semisift.io.limits import USABLE_SHARE, FileError, naming
 from semisift.io.options import TableOptions, said
@@ -106,6 +107,7 @@ def try_in_child(program: str, data: bytes) -> None:
         raise ValueError("its reader does not come to an end") from error
     if done.returncode:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
+        lines = [line for line in lines if not line.startswith("note:")]
         reason = re.sub(r"^[\w.]*(Error|Exception): ", "", lines[-1]) if lines else ""
         raise ValueError(reason or f"its reader ends with {done.returncode}")
 
@@ -138,6 +140,39 @@ def told_apart(names: Sequence[str], ids: Sequence[str]) -> list[str]:
     """Return the names, with the id in parentheses where a name stands more than once."""
     often, pairs = Counter(names), zip(names, ids, strict=True)
     return [name if often[name] == 1 else f"{name} ({id_})" for name, id_ in pairs]
+
+
+def choose_names(
+    columns: Mapping[str, Iterable[str | None]], usual: Sequence[str], wanted: str
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the names of features from the column that the user wants, and a note.
+
+    Parameters
+    ----------
+    columns : mapping of name to cells
+        The columns that could hold them; None for an empty cell.
+    usual : sequence of str
+        What features are called whose cell is empty.
+    wanted : str
+
+    Returns
+    -------
+    names : list of str
+    notes : tuple of str
+        Tells of empty cells.
+    """
+    if wanted not in columns:
+        there_are = f"There are {', '.join(map(quoted, columns))}" if columns else "There is none"
+        raise FileError(
+            f"{said('names_from', wanted)}: no column of features is called so. {there_are}."
+        )
+    given = [(cell or "").strip() for cell in columns[wanted]]
+    n_empty = given.count("")
+    names = [name or other for name, other in zip(given, usual, strict=True)]
+    if not n_empty:
+        return names, ()
+    have = "feature has" if n_empty == 1 else "features have"
+    return names, (f"{n_empty:,} {have} no name in {quoted(wanted)}, called as usual.",)
 
 
 # --- features in rows -----------------------------------------------------------------------------

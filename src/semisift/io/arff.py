@@ -36,6 +36,7 @@ def read(path: Path, options: TableOptions) -> FileTable:
     Parameters
     ----------
     path : Path
+        Unpacked on the way where it ends in ``.gz``.
     options : TableOptions
         `encoding` counts here too.
 

@@ -15,7 +15,7 @@ from semisift.io.labels import find_labels, hide_labels, text_of
 from semisift.io.limits import FileError, naming
 from semisift.io.numbers import read_numbers
 from semisift.io.on_disk import few_rows, sample_places
-from semisift.io.options import Reading, said
+from semisift.io.options import FORMATS, Reading, said
 from semisift.io.pairs import read_pairs
 from semisift.io.settle import check_categories, encode, settle_missing, take_logarithms
 from semisift.io.settle_on_disk import rows_of_features
@@ -53,7 +53,7 @@ class Dataset:
     table : FileTable
         What was read.
     beside : frozenset of str
-        FeatureColumns of the table that hold labels and row names.
+        Columns of the table, or of what it says of the rows, that hold labels, names and groups.
     must_link, cannot_link : int array of shape (k, 2), or None
         Pairs of rows of `X`, counted from 0; None where no file was named.
     groups : object array of shape (n_rows,), or None
@@ -92,7 +92,12 @@ class Dataset:
         """
         kept = {*variables, *self.beside}
         columns = [j for j, name in enumerate(self.table.names) if name in kept]
-        return self.table.take_columns(np.array(columns))
+        table = self.table.take_columns(np.array(columns))
+        if not FORMATS[table.form].written:
+            return table
+        # in another form, what is said of the rows would be features
+        rows = table.rows.select(name for name in table.rows.columns if name in self.beside)
+        return replace(table, rows=rows)
 
 
 def prepare(
@@ -148,7 +153,7 @@ def _prepare(table: FileTable, reading: Reading, labels_table: FileTable | None)
         hidden=hidden,
         notes=notes,
         table=table,
-        beside=frozenset(beside & set(table.names)),
+        beside=frozenset(beside),
         must_link=must_link,
         cannot_link=cannot_link,
         groups=None if groups is None else groups[rows],

@@ -13,12 +13,19 @@ from typing import Any
 from semisift.exceptions import TableError
 from semisift.io.dataset import Dataset, prepare
 from semisift.io.limits import FileError, naming
-from semisift.io.options import FORMATS, STORED, Reading, TableOptions, said, takes_options
+from semisift.io.options import (
+    FORMATS,
+    HAVE_SEVERAL_MATRICES,
+    HAVE_SEVERAL_NAMES,
+    STORED,
+    Reading,
+    TableOptions,
+    said,
+    takes_options,
+)
 from semisift.io.table import FileTable
 
-HAVE_SEVERAL_MATRICES = ("npz", "mat", "h5ad", "zarr")
-
-SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
+SPREADSHEETS = (".numbers",)  # that are not read
 
 
 def read(path: str | Path, options: TableOptions | None = None) -> FileTable:
@@ -41,6 +48,11 @@ def read(path: str | Path, options: TableOptions | None = None) -> FileTable:
         form = options.format or find_format(path)
         if options.matrix is not None and form not in HAVE_SEVERAL_MATRICES:
             raise FileError(f"{said('matrix')} chooses one of several, and a {form} file has one.")
+        if options.names_from is not None and form not in HAVE_SEVERAL_NAMES:
+            raise FileError(
+                f"{said('names_from')} chooses one of several columns of names, which "
+                f"{', '.join(HAVE_SEVERAL_NAMES)} files have; this is {form}."
+            )
         if options.append_unlabelled and form != "npz":
             raise FileError(f"{said('append_unlabelled', True)} is for npz files; this is {form}.")
         for name in ("max_memory", "passes"):
@@ -67,7 +79,8 @@ def write(table: FileTable, path: Path) -> None:
     ----------
     table : FileTable
     path : Path
-        A new file, or a new folder.
+        A new file, or a new folder. For formats that are written in other ones, its ending tells
+        in which.
     """
     _module(table.form).write(table, path)
 
@@ -77,9 +90,14 @@ def find_format(path: Path) -> str:
     name = path.name.lower()
     if path.is_dir():
         return "zarr" if name.endswith(FORMATS["zarr"].endings) else "10x"
-    for form, known in FORMATS.items():
-        if name.endswith(known.endings):
-            return form
+    found = {
+        ending: form
+        for form, known in FORMATS.items()
+        for ending in known.endings
+        if name.endswith(ending)
+    }
+    if found:
+        return found[max(found, key=len)]
     if name.endswith(SPREADSHEETS):
         raise TableError(
             f"{path}: this is a file of a spreadsheet program. Save the sheet as CSV there, and "
@@ -120,8 +138,8 @@ def read_table(path: str | Path, **options: Any) -> Dataset:
     Parameters
     ----------
     path : str or Path
-        A file (csv, tsv, parquet, npz, mat, arff, svmlight, mtx, h5ad), or a folder of zarr or
-        10x.
+        A file (csv, tsv, parquet, npz, mat, xlsx, geo, gct, arff, svmlight, mtx, 10x-h5, h5ad), or
+        a folder of zarr or 10x.
     {options}
 
     Returns

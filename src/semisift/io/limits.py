@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 from semisift._memory import available_memory, in_words
 from semisift.exceptions import TableError
@@ -59,15 +59,11 @@ def check_fits(n_bytes: int, what: str) -> None:
 
 CHUNK = 1 << 24
 
+# How gzip files start.
+PACKED = b"\x1f\x8b"
+
 # Errors of a packed file that is cut or damaged.
 DAMAGED = (EOFError, OSError, zlib.error)
-
-
-def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file for reading; what ends in .gz is unpacked on the way."""
-    if path.suffix.lower() == ".gz":
-        return cast("IO[bytes]", gzip.open(path, "rb"))
-    return path.open("rb")
 
 
 def read_bytes(path: Path) -> bytes:
@@ -76,15 +72,19 @@ def read_bytes(path: Path) -> bytes:
     Parameters
     ----------
     path : Path
+        Packed with gzip if it ends in ``.gz`` or starts as such files do.
 
     Returns
     -------
     bytes
     """
     check_fits(path.stat().st_size, "the file")
-    chunks, size = [], 0
+    chunks, size, packing = [], 0, ""
     try:
-        with open_bytes(path) as file:
+        with path.open("rb") as raw:
+            file: Any = raw
+            if path.suffix.lower() == ".gz" or raw.peek(len(PACKED)).startswith(PACKED):
+                file, packing = gzip.GzipFile(fileobj=raw), " (packed with gzip)"
             while chunk := file.read(CHUNK):
                 chunks.append(chunk)
                 size += len(chunk)
@@ -92,8 +92,8 @@ def read_bytes(path: Path) -> bytes:
                 check_fits(2 * size, "the unpacked file")
     except DAMAGED as error:
         raise FileError(
-            f"the file cannot be read: {error}. It may be cut or damaged: make or download it "
-            "again."
+            f"the file{packing} cannot be read: {error}. It may be cut or damaged: make or "
+            "download it again."
         ) from error
     return b"".join(chunks)
 

@@ -23,11 +23,18 @@ FLAGS = {"max_memory": "memory"}
 
 
 class Format(NamedTuple):
-    """A kind of file: its module, how names end (in lower case; none for a folder), what it is."""
+    """A kind of file: its module, how names end (in lower case; none for a folder), what it is.
+
+    Where a reduced table is not written in its own form: in which ones instead.
+    """
 
     module: str
     endings: tuple[str, ...]
     about: str
+    written: tuple[str, ...] = ()
+
+
+PLAIN = ("csv", "tsv", "parquet")
 
 
 FORMATS: dict[str, Format] = {
@@ -36,7 +43,20 @@ FORMATS: dict[str, Format] = {
     "parquet": Format("parquet", (".parquet", ".pq"), "Apache Parquet"),
     "npz": Format("npz", (".npz",), "arrays of numpy, dense or sparse"),
     "mat": Format("matlab", (".mat",), "MATLAB; version 7.3 needs the extra hdf5"),
-    "arff": Format("arff", (".arff",), "Weka, dense or sparse"),
+    "xlsx": Format(
+        "xlsx",
+        (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
+        "a sheet of Excel or LibreOffice; needs the extra excel",
+        PLAIN,
+    ),
+    "geo": Format(
+        "geo",
+        ("_series_matrix.txt", "_series_matrix.txt.gz"),
+        "a series matrix of GEO, with what it says of the samples",
+        PLAIN,
+    ),
+    "gct": Format("gct", (".gct", ".gct.gz"), "GenePattern, version 1.2 or 1.3", PLAIN),
+    "arff": Format("arff", (".arff", ".arff.gz"), "Weka, dense or sparse"),
     "svmlight": Format(
         "svmlight",
         (".svmlight", ".libsvm", ".svm", ".svmlight.gz", ".libsvm.gz", ".svm.gz"),
@@ -44,12 +64,20 @@ FORMATS: dict[str, Format] = {
     ),
     "mtx": Format("mtx", (".mtx", ".mtx.gz"), "Matrix Market"),
     "10x": Format("tenx", (), "a folder with matrix.mtx, features.tsv and barcodes.tsv"),
+    "10x-h5": Format(
+        "tenx_h5", (".h5",), "the matrix of Cell Ranger; needs the extra hdf5", ("npz",)
+    ),
     "h5ad": Format("h5ad", (".h5ad",), "AnnData; needs the extra anndata"),
     "zarr": Format("zarr", (".zarr",), "a folder of AnnData; needs the extra anndata"),
 }
 
 # Formats whose values may stay in the file.
 STORED = ("h5ad", "zarr", "parquet")
+
+# Formats with more than one column that could name the features.
+HAVE_SEVERAL_NAMES = ("h5ad", "zarr", "10x", "10x-h5", "gct")
+
+HAVE_SEVERAL_MATRICES = ("npz", "mat", "xlsx", "10x-h5", "h5ad", "zarr")
 
 
 def _option(default: Any, about: str, kind: str = "", choices: tuple[str, ...] = ()) -> Any:
@@ -113,7 +141,14 @@ class TableOptions:
     )
     matrix: str | None = _option(
         None,
-        "Which array of the file holds the values (npz, mat), or which layer (h5ad, zarr).",
+        "Which array of the file holds the values (npz, mat), which layer (h5ad, zarr), sheet "
+        "(xlsx) or genome (10x-h5).",
+        "NAME",
+    )
+    names_from: str | None = _option(
+        None,
+        "Column with the names of the features: of var (h5ad, zarr), id or name (10x, 10x-h5), "
+        "Description or another one before the samples (gct).",
         "NAME",
     )
     append_unlabelled: bool = _option(

@@ -142,6 +142,7 @@ def from_matrix(
     rows: Mapping[str, Any] | None = None,
     label: str | None = None,
     categorical: NDArray[np.bool_] | None = None,
+    notes: tuple[str, ...] = (),
     details: Mapping[str, Any] | None = None,
 ) -> FileTable:
     """Make a table of a matrix of numbers as the file has it.
@@ -162,6 +163,8 @@ def from_matrix(
         Which of `rows` holds the labels.
     categorical : boolean array, optional
         Which features are categorical.
+    notes : tuple of str
+        On what was read.
     details : mapping, optional
         For the writer.
 
@@ -192,7 +195,7 @@ def from_matrix(
     if len(marks) != n_columns:
         raise FileError(f"{len(marks)} marks of categorical columns for {n_columns} columns.")
     what = "feature" if options.transpose else "column"
-    named, notes = settle_names([str(name) for name in names], what, options)
+    named, numbered = settle_names([str(name) for name in names], what, options)
     return FileTable(
         path=path,
         form=form,
@@ -203,7 +206,7 @@ def from_matrix(
         label=label,
         categorical=frozenset(np.array(named, dtype=object)[marks]),
         transposed=options.transpose,
-        notes=notes,
+        notes=(*notes, *numbered),
         details={**(details or {}), "names": named},
     )
 

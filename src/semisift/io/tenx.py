@@ -1,8 +1,9 @@
 """A folder of 10x Genomics: a matrix of genes and cells with the names of both."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from semisift.io._shared import columns_kept, create, reading, told_apart
+from semisift.io._shared import choose_names, columns_kept, create, reading, told_apart
 from semisift.io.limits import FileError, naming, read_bytes
 from semisift.io.mtx import read_matrix, write_matrix
 from semisift.io.options import TableOptions
@@ -37,14 +38,17 @@ def read(path: Path, options: TableOptions) -> FileTable:
         features = _lines(files["features"], matrix.shape[0], "genes")
         barcodes = _lines(files["barcodes"], matrix.shape[1], "cells")
         cells = [line.split("\t") for line in features]
+        ids = [cell[0] for cell in cells]
         symbols = [cell[1] if len(cell) > 1 else cell[0] for cell in cells]
+        names, notes = gene_names(ids, symbols, options)
         return from_matrix(
             path,
             "10x",
             matrix.T,
             options,
-            names=told_apart(symbols, [cell[0] for cell in cells]),
+            names=names,
             row_names=[line.partition("\t")[0] for line in barcodes],
+            notes=notes,
             details={
                 "features": features,
                 "files": {role: file.name for role, file in files.items()},
@@ -70,6 +74,15 @@ def write(table: FileTable, path: Path) -> None:
     for role, lines in (("features", kept), ("barcodes", table.row_names or [])):
         with create(path / files[role]) as file:
             file.write("".join(f"{line}\n" for line in lines).encode())
+
+
+def gene_names(
+    ids: Sequence[str], symbols: Sequence[str], options: TableOptions
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return what genes are called, by their symbols unless the user says otherwise, and notes."""
+    if options.names_from is None:
+        return told_apart(symbols, ids), ()
+    return choose_names({"id": ids, "name": symbols}, ids, options.names_from)
 
 
 def _find(folder: Path, candidates: tuple[str, ...]) -> Path:

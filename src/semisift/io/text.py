@@ -10,7 +10,7 @@ import gzip
 import io
 import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -73,10 +73,15 @@ def _read(path: Path, options: TableOptions) -> FileTable:
     names = [name.strip() for name in first.split(cells.separator)]
     if has_header:
         if options.header is None:
-            _refuse_numbers_as_names(names, skipped, separator)
+            remark = ""
+            if skipped and skipped[-1].count(separator) == len(names) - 1:
+                remark = (
+                    f" Line {len(skipped)}, a remark, looks like the names: remove its mark (#)."
+                )
+            refuse_numbers_as_names(names, remark)
         cells = replace(cells, text=rest, first_line=cells.first_line + 1)
     else:
-        names = [f"column_{j}" for j in range(1, len(names) + 1)]
+        names = numbered_names(len(names))
     if not cells.text:
         raise FileError("the table has names but no row.")
     n_columns = width_of(cells, len(names))
@@ -84,6 +89,49 @@ def _read(path: Path, options: TableOptions) -> FileTable:
     what = f"a table of {n_rows:,} rows and {n_columns:,} columns"
     check_fits(BYTES_A_CELL * n_rows * n_columns + len(cells.text), what)
     frame = parse(cells, n_columns)
+    return as_table(
+        path,
+        "tsv" if separator == "\t" else "csv",
+        frame,
+        names,
+        options,
+        first_line=cells.first_line if cells.one_line_each else None,
+        details={"separator": separator, "has_header": has_header},
+    )
+
+
+def as_table(
+    path: Path,
+    form: str,
+    frame: pl.DataFrame,
+    names: list[str],
+    options: TableOptions,
+    *,
+    first_line: int | None,
+    details: Mapping[str, Any],
+) -> FileTable:
+    """Make a table of the cells of a text or of a sheet.
+
+    Parameters
+    ----------
+    path, form
+        Of the file.
+    frame : polars.DataFrame
+        The cells below the names.
+    names : list of str
+        As the file has them: one for each column, or one less where row names have no heading.
+    options : TableOptions
+    first_line : int or None
+        Where the first row stands in the file.
+    details : mapping
+        For the writer.
+
+    Returns
+    -------
+    FileTable
+        Without empty columns and rows at the edges; a first column without a name holds row names.
+        Turned where the options say so.
+    """
     frame, names, notes = _without_empty_edges(frame, names)
     heading = None  # of the row names, where they are no named column
     if frame.width == len(names) + 1:  # as R writes it: the column of row names has no heading
@@ -94,22 +142,23 @@ def _read(path: Path, options: TableOptions) -> FileTable:
     frame.columns = names
     table = FileTable(
         path=path,
-        form="tsv" if separator == "\t" else "csv",
+        form=form,
         values=frame,
         names=names,
-        first_line=cells.first_line if cells.one_line_each else None,
+        first_line=first_line,
         notes=(*notes, *numbered),
-        details={"separator": separator, "has_header": has_header, "heading": heading},
+        details={**details, "heading": heading},
     )
     if options.transpose:
         return turn(table, options)
     if heading is None:
         return table
+    row_names = frame[ROW_NAME].cast(pl.String).fill_null("").str.strip_chars()
     return replace(  # row names must never be ranked as a feature
         table,
         values=frame.drop(ROW_NAME),
         names=names[1:],
-        row_names=frame[ROW_NAME].fill_null("").str.strip_chars().to_list(),
+        row_names=row_names.to_list(),
         column_offset=1,
     )
 
@@ -160,12 +209,15 @@ def _without_empty_edges(
     return frame[:height, :width], names, tuple(notes)
 
 
-def _refuse_numbers_as_names(names: list[str], skipped: list[str], separator: str) -> None:
+def numbered_names(n_columns: int) -> list[str]:
+    """Return names for the columns of a table that has none."""
+    return [f"column_{j}" for j in range(1, n_columns + 1)]
+
+
+def refuse_numbers_as_names(names: list[str], remark: str = "") -> None:
+    """Refuse a first line that looks like values; a remark may say where the names could be."""
     numbers = [name for name in names if is_number(name)]
     if len(names) > 1 and 2 * len(numbers) > len(names):
-        remark = ""
-        if skipped and skipped[-1].count(separator) == len(names) - 1:
-            remark = f" Line {len(skipped)}, a remark, looks like the names: remove its mark (#)."
         raise FileError(
             "the first line should hold the names of the columns, and holds numbers "
             f"({', '.join(numbers[:3])}, ...). If the file has no names, say "

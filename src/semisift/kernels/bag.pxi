@@ -6,6 +6,7 @@ cdef extern from "portable.h" nogil:
 
 cdef extern from "splits.h" nogil:
     enum: LANES
+    enum: GAP_CODE
     enum: SIDE_BY_SIDE_ROWS
     ctypedef struct entry_t:
         double value
@@ -26,6 +27,15 @@ cdef extern from "splits.h" nogil:
     int separating_columns(
         const uint8_t *codes, int stride, int n_columns, const int32_t *rows, int n_first, int n,
         uint8_t *separates,
+    )
+    int separating_despite_gaps(
+        const uint8_t *codes, int stride, int n_columns, const int32_t *rows,
+        const uint8_t *weights, int n_first, int n, uint8_t *separates,
+    )
+    void column_scores_despite_gaps(
+        const uint8_t *codes, int stride, int n_columns, const int32_t *rows,
+        const uint8_t *weights, int n, const int32_t *run_end, const int32_t *run_weight,
+        int n_runs, int total, double *best,
     )
     void column_scores(
         const uint8_t *codes, int stride, int n_columns, const int32_t *rows,
@@ -85,6 +95,24 @@ cdef struct Bag:
     int64_t *pairs  # of each row, its weight and, above it, its weight in the second class
     int32_t *marks
     uint8_t *goes_left
+
+
+cdef struct Sweep:
+    double squares_left
+    double squares_right
+    double n_left
+    # the entry on the left of the next boundary
+    int32_t last
+    int32_t rank
+    bint started
+
+
+cdef inline void move_left(Bag *bag, Sweep *sweep, int label, int64_t weight) noexcept nogil:
+    cdef int64_t left = bag.left_counts[label], right = bag.counts[label] - left
+    sweep.squares_left += <double>(weight * (2 * left + weight))
+    sweep.squares_right -= <double>(weight * (2 * right - weight))
+    sweep.n_left += weight
+    bag.left_counts[label] = left + weight
 
 
 cdef Split NO_SPLIT = Split(column=-1, threshold=0.0, score=-1.0, gap=-1.0)

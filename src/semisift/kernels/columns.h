@@ -12,6 +12,7 @@ typedef struct {
     int64_t n_rows;
     int is_float32;
     int is_sparse;
+    int has_gaps;            /* whether a dense X has NaN: a value that is not there */
     const void *values;      /* dense: column after column; sparse: the stored entries */
     const int32_t *indices;  /* sparse only: rows, ascending within a column */
     const int64_t *indptr;
@@ -87,16 +88,20 @@ static inline uint64_t pack_bytes(const uint8_t *bytes) {
     return (word * 0x0102040810204080ULL) >> 56;
 }
 
-#define SEMISIFT_MASK_AT_MOST(name, type)                                                     \
+/* Without gaps the two tests are one; a gap passes only the second. */
+#define AT_MOST(x, threshold) ((x) <= (threshold))
+#define NOT_ABOVE(x, threshold) (!((x) > (threshold)))
+
+#define SEMISIFT_MASK(name, type, TEST)                                                       \
     SEMISIFT_CLONES static void name(const type *x, int64_t n, type threshold, uint64_t *out) { \
         uint8_t below[64];                                                                    \
         for (int64_t start = 0; start < n; start += 64) {                                     \
             int64_t length = n - start < 64 ? n - start : 64;                                 \
             if (length == 64) {                                                               \
-                for (int i = 0; i < 64; i++) below[i] = x[start + i] <= threshold;            \
+                for (int i = 0; i < 64; i++) below[i] = TEST(x[start + i], threshold);        \
             } else {                                                                          \
                 memset(below, 0, 64);                                                         \
-                for (int i = 0; i < length; i++) below[i] = x[start + i] <= threshold;        \
+                for (int i = 0; i < length; i++) below[i] = TEST(x[start + i], threshold);    \
             }                                                                                 \
             uint64_t word = 0;                                                                \
             for (int i = 0; i < 8; i++) word |= pack_bytes(below + 8 * i) << (8 * i);         \
@@ -104,21 +109,33 @@ static inline uint64_t pack_bytes(const uint8_t *bytes) {
         }                                                                                     \
     }
 
-SEMISIFT_MASK_AT_MOST(mask_at_most_float32, float)
-SEMISIFT_MASK_AT_MOST(mask_at_most_float64, double)
+SEMISIFT_MASK(mask_at_most_float32, float, AT_MOST)
+SEMISIFT_MASK(mask_at_most_float64, double, AT_MOST)
+SEMISIFT_MASK(mask_not_above_float32, float, NOT_ABOVE)
+SEMISIFT_MASK(mask_not_above_float64, double, NOT_ABOVE)
 
-/* The rows whose value is at most the threshold. */
+/* Whether a row with this value goes left at a split. */
+static inline int goes_left(double value, double threshold, int gaps_left) {
+    return gaps_left ? NOT_ABOVE(value, threshold) : AT_MOST(value, threshold);
+}
+
+/* The rows that go left: those whose value is at most the threshold and, with `gaps_left`, those
+   without a value. */
 static inline void column_mask(const columns_t *columns, int64_t column, double threshold,
-                               uint64_t *out) {
+                               int gaps_left, uint64_t *out) {
     int64_t n = columns->n_rows, n_words = (n + 63) / 64;
     if (!columns->is_sparse) {
         if (columns->is_float32) {
+            const float *values = (const float *)columns->values + column * n;
             /* rounding the threshold down changes no comparison with a float32 */
             float below = (float)threshold;
             if ((double)below > threshold) below = nextafterf(below, -INFINITY);
-            mask_at_most_float32((const float *)columns->values + column * n, n, below, out);
+            if (gaps_left) mask_not_above_float32(values, n, below, out);
+            else mask_at_most_float32(values, n, below, out);
         } else {
-            mask_at_most_float64((const double *)columns->values + column * n, n, threshold, out);
+            const double *values = (const double *)columns->values + column * n;
+            if (gaps_left) mask_not_above_float64(values, n, threshold, out);
+            else mask_at_most_float64(values, n, threshold, out);
         }
         return;
     }
@@ -132,12 +149,12 @@ static inline void column_mask(const columns_t *columns, int64_t column, double 
     }
 }
 
-#define SEMISIFT_SPLIT_ROWS(name, type)                                                          \
+#define SEMISIFT_SPLIT_ROWS(name, type, TEST)                                                    \
     static int64_t name(const type *x, double threshold, int32_t *rows, int64_t n, int32_t *right) { \
         int64_t n_left = 0, n_right = 0;                                                      \
         for (int64_t i = 0; i < n; i++) {                                                     \
             int32_t row = rows[i];                                                            \
-            int below = (double)x[row] <= threshold;                                          \
+            int below = TEST((double)x[row], threshold);                                      \
             rows[n_left] = row;                                                               \
             right[n_right] = row;                                                             \
             n_left += below;                                                                  \
@@ -147,19 +164,25 @@ static inline void column_mask(const columns_t *columns, int64_t column, double 
         return n_left;                                                                        \
     }
 
-SEMISIFT_SPLIT_ROWS(split_rows_float32, float)
-SEMISIFT_SPLIT_ROWS(split_rows_float64, double)
+SEMISIFT_SPLIT_ROWS(split_at_most_float32, float, AT_MOST)
+SEMISIFT_SPLIT_ROWS(split_at_most_float64, double, AT_MOST)
+SEMISIFT_SPLIT_ROWS(split_not_above_float32, float, NOT_ABOVE)
+SEMISIFT_SPLIT_ROWS(split_not_above_float64, double, NOT_ABOVE)
 
-/* Bring the rows whose value is at most the threshold to the front, both parts in their order;
-   returns their number. `right` has room for all of them. */
+/* Bring the rows that go left, as in `column_mask`, to the front, both parts in their order; returns
+   their number. `right` has room for all of them. */
 static inline int64_t split_rows(const columns_t *columns, int64_t column, double threshold,
-                                 int32_t *rows, int64_t n, int32_t *right) {
+                                 int gaps_left, int32_t *rows, int64_t n, int32_t *right) {
     if (!columns->is_sparse) {
         int64_t start = column * columns->n_rows;
-        if (columns->is_float32)
-            return split_rows_float32((const float *)columns->values + start, threshold, rows, n,
-                                      right);
-        return split_rows_float64((const double *)columns->values + start, threshold, rows, n, right);
+        if (columns->is_float32) {
+            const float *values = (const float *)columns->values + start;
+            return gaps_left ? split_not_above_float32(values, threshold, rows, n, right)
+                             : split_at_most_float32(values, threshold, rows, n, right);
+        }
+        const double *values = (const double *)columns->values + start;
+        return gaps_left ? split_not_above_float64(values, threshold, rows, n, right)
+                         : split_at_most_float64(values, threshold, rows, n, right);
     }
     int64_t n_left = 0, n_right = 0;
     for (int64_t i = 0; i < n; i++) {

@@ -13,6 +13,7 @@ cdef extern from "columns.h" nogil:
         int64_t n_rows
         int is_float32
         int is_sparse
+        int has_gaps
         const void *values
         const int32_t *indices
         const int64_t *indptr
@@ -24,10 +25,13 @@ cdef extern from "columns.h" nogil:
     )
     double stored_value(const columns_t *columns, int64_t at)
     int64_t count_rows(const uint64_t *rows, int64_t n_words)
-    void column_mask(const columns_t *columns, int64_t column, double threshold, uint64_t *out)
+    bint goes_left(double value, double threshold, bint gaps_left)
+    void column_mask(
+        const columns_t *columns, int64_t column, double threshold, bint gaps_left, uint64_t *out
+    )
     int64_t split_rows(
-        const columns_t *columns, int64_t column, double threshold, int32_t *rows, int64_t n,
-        int32_t *right,
+        const columns_t *columns, int64_t column, double threshold, bint gaps_left, int32_t *rows,
+        int64_t n, int32_t *right,
     )
 
 

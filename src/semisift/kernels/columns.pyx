@@ -16,9 +16,12 @@ cdef extern from "moments.h" nogil:
 
 
 cdef class Columns:
-    """A Fortran-ordered array or a CSC matrix of float32 or float64, kept alive while it is read."""
+    """A Fortran-ordered array or a CSC matrix of float32 or float64, kept alive while it is read.
 
-    def __init__(self, X):
+    With `has_gaps`, NaN in an array is a value that is not there.
+    """
+
+    def __init__(self, X, bint has_gaps=False):
         cdef const float[::1] float32
         cdef const double[::1] float64
         cdef const int32_t[::1] indices
@@ -27,6 +30,7 @@ cdef class Columns:
         self.n_features = X.shape[1]
         self.c.n_rows = X.shape[0]
         self.c.is_sparse = sparse.issparse(X)
+        self.c.has_gaps = has_gaps and not self.c.is_sparse
         self.c.is_float32 = X.dtype == np.float32
         if self.c.is_sparse:
             stored = X.data
@@ -48,7 +52,7 @@ cdef class Columns:
             self.c.values = &float64[0]
 
     def __reduce__(self):
-        return Columns, (self.X,)
+        return Columns, (self.X, bool(self.c.has_gaps))
 
 
 def extremes(Columns X):

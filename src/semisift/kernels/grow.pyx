@@ -3,13 +3,17 @@
 Gini impurity, thresholds at midpoints, every feature of the member's subspace considered at every
 node, grown until pure. Two split searches give the same trees: for small bags all thresholds of all
 columns are tried side by side (splits.h), for larger ones each column is kept sorted and swept.
+
+Where a value is not there (a gap, NaN in X), thresholds are midpoints between the values that are.
+For each threshold the rows with a gap go to the side that has more (weighted) rows with a value, to
+the left if they are as many, and count there: a column with few values has no advantage.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from libc.math cimport isnan
+from libc.math cimport INFINITY, isnan
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
@@ -51,6 +55,9 @@ class Trees(NamedTuple):
         Which row of `counts` belongs to a leaf that holds more than one class, else -1.
     counts : ndarray of shape (n_impure, n_classes)
         Weighted class counts of the impure leaves.
+    gaps_left : ndarray of shape (n_nodes,), uint8
+        Whether rows without a value go left: to the child with more (weighted) training rows, the
+        left one if they are as many.
     """
 
     offsets: np.ndarray
@@ -60,6 +67,7 @@ class Trees(NamedTuple):
     leaf: np.ndarray
     impure: np.ndarray
     counts: np.ndarray
+    gaps_left: np.ndarray
 
 
 cdef struct Output:
@@ -70,6 +78,7 @@ cdef struct Output:
     int32_t *impure
     int32_t *counts
     int32_t n_impure
+    int32_t *total  # of the weights of each node of the tree
 
 
 cdef struct Growth:
@@ -208,6 +217,26 @@ cdef int grow_part(Growth *growth, uint64_t member, Node node, int n_columns, Ou
     return n_nodes
 
 
+cdef void send_despite_gaps(const columns_t *X, Bag *bag, Node node, Split split) noexcept nogil:
+    """Find the rows that go left where some have no value: these go where more of the others are."""
+    cdef int i
+    cdef int32_t position
+    cdef int64_t balance = 0
+    cdef double value
+    for i in range(node.start, node.stop):
+        position = bag.members[i]
+        value = column_value(X, bag.features[split.column], bag.rows[position])
+        bag.goes_left[position] = value <= split.threshold
+        if not isnan(value):
+            balance += bag.weights[position] * (1 if value <= split.threshold else -1)
+    if balance < 0:
+        return
+    for i in range(node.start, node.stop):
+        position = bag.members[i]
+        if isnan(column_value(X, bag.features[split.column], bag.rows[position])):
+            bag.goes_left[position] = True
+
+
 cdef int grow_tree(Growth *growth, Bag *bag, bint small, uint64_t member, const int32_t *subspace,
                    int n_columns, Output *out, Node *stack, Node root, int n_nodes) noexcept nogil:
     """Grow one tree, or what is below one of its nodes, on the rows in the bag.
@@ -222,6 +251,7 @@ cdef int grow_tree(Growth *growth, Bag *bag, bint small, uint64_t member, const 
         n_pending -= 1
         node = stack[n_pending]
         count_classes(bag, node.start, node.stop, &n_runs)
+        out.total[node.number] = bag.total
         split = NO_SPLIT
         if n_runs > 1 and node.depth != growth.max_depth:
             if not small and is_part(growth, bag, node.stop - node.start):
@@ -239,10 +269,13 @@ cdef int grow_tree(Growth *growth, Bag *bag, bint small, uint64_t member, const 
         if split.column < 0:
             close_leaf(bag, out, node.number, n_runs)
             continue
-        for i in range(node.start, node.stop):
-            bag.goes_left[bag.members[i]] = column_value(
-                growth.X, bag.features[split.column], bag.rows[bag.members[i]]
-            ) <= split.threshold
+        if growth.X.has_gaps:
+            send_despite_gaps(growth.X, bag, node, split)
+        else:
+            for i in range(node.start, node.stop):
+                bag.goes_left[bag.members[i]] = column_value(
+                    growth.X, bag.features[split.column], bag.rows[bag.members[i]]
+                ) <= split.threshold
         middle = split_members(bag, node.start, node.stop)
         if middle == node.start or middle == node.stop:  # NaN, where the caller vouched for X
             close_leaf(bag, out, node.number, n_runs)
@@ -306,6 +339,7 @@ cdef int grow_sorted(Growth *growth, Bag *bag, const int32_t *subspace, int n_co
         for k in range(n_classes):
             n_runs += bag.counts[k] > 0
             bag.total += <int32_t>bag.counts[k]
+        out.total[node.number] = bag.total
         split = NO_SPLIT
         if n_runs > 1 and node.depth != growth.max_depth:
             if node.number == 0:
@@ -363,11 +397,14 @@ cdef inline bint is_mixed(const int64_t *counts, int64_t n_classes) noexcept nog
 
 cdef void count_perfect(Growth *growth, Bag *bag, Split split) noexcept nogil:
     """Class counts of the two sides of a perfect split of the root."""
-    cdef int k
+    cdef int k, at = 0
     cdef int first = bag.labels[0]
-    cdef bint first_is_left = (
-        column_value(growth.X, bag.features[split.column], bag.rows[0]) <= split.threshold
-    )
+    cdef bint first_is_left
+    cdef double value = column_value(growth.X, bag.features[split.column], bag.rows[0])
+    while isnan(value) and at + 1 < bag.n:
+        at += 1
+        value = column_value(growth.X, bag.features[split.column], bag.rows[at])
+    first_is_left = value <= split.threshold
     for k in range(bag.n_classes):
         growth.level_counts[k] = bag.counts[k] if (k == first) != first_is_left else 0
         growth.level_counts[bag.n_classes + k] = bag.counts[k] - growth.level_counts[k]
@@ -381,6 +418,10 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
          uint64_t seed=0, Py_ssize_t start=0, Py_ssize_t node_features=-1,
          int side_by_side=-1, const int32_t[:, ::1] pick_weights=None):
     """Grow one tree for each member of a block.
+
+    At a node, the thresholds of a feature are midpoints between the values that are there. For each
+    of them the rows with a gap go to the side that has more (weighted) rows with a value, to the
+    left if they are as many, and the impurity counts them there.
 
     Parameters
     ----------
@@ -399,9 +440,10 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
         draws `node_features` features of its own from the stream of `seed` and the member's number,
         which counts from `start`, and more of them while all are constant on the node.
     codes : array of shape (n_features, n_rows), optional
-        Dense ranks of the values of each column; without them they are worked out for each bag.
+        Dense ranks of the values of each column, 255 for gaps; without them they are worked out for
+        each bag.
     order : array of shape (n_features, n_rows), optional
-        The rows of each dense column by ascending value, a help for large bags.
+        The rows of each dense column by ascending value, gaps last; a help for large bags.
     spread : array of shape (n_features,), optional
         Equal splits: take the one with the widest gap between its two sides in these units instead
         of the first.
@@ -457,11 +499,14 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
     left = np.empty(capacity, dtype=np.int32)
     leaf = np.empty(capacity, dtype=np.int32)
     impure = np.empty(capacity, dtype=np.int32)
+    gaps_left = np.zeros(capacity, dtype=np.uint8)
     counts = np.empty((capacity // 2 + 1, n_classes), dtype=np.int32)
     cdef int32_t[::1] out_offsets = offsets, out_feature = feature, out_left = left
     cdef int32_t[::1] out_leaf = leaf, out_impure = impure
     cdef double[::1] out_threshold = threshold
     cdef int32_t[:, ::1] out_counts = counts
+    cdef uint8_t[::1] out_gaps_left = gaps_left
+    cdef Py_ssize_t first, v
     cdef Output out
     cdef Growth growth
     growth.X = &X.c
@@ -489,6 +534,7 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
         make_room(&growth, 8, n_columns, n_classes)
     out.counts = &out_counts[0, 0]
     out.n_impure = 0
+    out.total = <int32_t *>workspace.take((2 * largest + 1) * sizeof(int32_t))
     n_nodes = 0
     try:
         with nogil:
@@ -501,6 +547,7 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
                 small = bag.n <= side_by_side and total <= 255
                 if not small and n_classes == 2:
                     pair_weights(bag)
+                first = n_nodes
                 out.feature = &out_feature[n_nodes]
                 out.threshold = &out_threshold[n_nodes]
                 out.left = &out_left[n_nodes]
@@ -515,6 +562,9 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
                 else:
                     n_nodes += grow_sorted(&growth, bag, &subspaces[i, 0], n_columns, &out)
                 out_offsets[i + 1] = <int32_t>n_nodes
+                for v in range(first, n_nodes):
+                    if out_left[v] >= 0:
+                        out_gaps_left[v] = out.total[out_left[v]] >= out.total[out_left[v] + 1]
                 for j in range(bag.n):
                     bag.position[bag.rows[j]] = -1
     finally:
@@ -523,16 +573,18 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
     return Trees(
         offsets, feature[:n_nodes].copy(), threshold[:n_nodes].copy(), left[:n_nodes].copy(),
         leaf[:n_nodes].copy(), impure[:n_nodes].copy(), counts[:out.n_impure].copy(),
+        gaps_left[:n_nodes].copy(),
     )
 
 
 def rank_columns(X):
     """Dense ranks of the values of each column of a dense array with at most 256 rows.
 
-    Returns codes of shape (n_features, n_rows) for `grow`.
+    Returns codes of shape (n_features, n_rows) for `grow`. The code of a gap is 255, which is that
+    of a value only where there are 256 of them.
     """
     cdef Columns columns = Columns(X)
-    cdef Py_ssize_t n = columns.c.n_rows, f, j
+    cdef Py_ssize_t n = columns.c.n_rows, f, j, n_held
     cdef int rank
     codes = np.empty((columns.n_features, n), dtype=np.uint8)
     cdef uint8_t[:, ::1] out = codes
@@ -544,17 +596,21 @@ def rank_columns(X):
         raise MemoryError
     with nogil:
         for f in range(columns.n_features):
+            for j in range(n):
+                values[j] = stored_value(&columns.c, f * n + j)
             if n <= COUNT_RANKS:
-                for j in range(n):
-                    values[j] = stored_value(&columns.c, f * n + j)
                 rank_column(values, <int>n, &out[f, 0], 1)
+                code_gaps(values, <int>n, &out[f, 0], 1)
                 continue
+            n_held = 0
             for j in range(n):
-                entries[j].value = stored_value(&columns.c, f * n + j)
-                entries[j].position = <int32_t>j
-            sort_entries(entries, n)
+                out[f, j] = GAP_CODE
+                entries[n_held].value = values[j]
+                entries[n_held].position = <int32_t>j
+                n_held += not isnan(values[j])
+            sort_entries(entries, n_held)
             rank = 0
-            for j in range(n):
+            for j in range(n_held):
                 if j and entries[j].value > entries[j - 1].value:
                     rank += 1
                 out[f, entries[j].position] = <uint8_t>rank

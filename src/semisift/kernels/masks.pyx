@@ -7,12 +7,12 @@ a look at all rows for each node: trees of hundreds of nodes split lists of rows
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from semisift.kernels.columns cimport (
-    column_mask, column_value, columns_t, count_rows, semisift_lowest_bit, split_rows,
+    column_mask, column_value, columns_t, count_rows, goes_left, semisift_lowest_bit, split_rows,
 )
 
 # Smaller trees are walked by masks, whatever they look like.
@@ -31,6 +31,7 @@ cdef class Forest:
         self.left = trees.left
         self.leaf = trees.leaf
         self.impure = trees.impure
+        self.gaps_left = trees.gaps_left
         self.counts = trees.counts
         self.most_nodes = np.diff(trees.offsets).max(initial=1)
 
@@ -43,6 +44,7 @@ cdef class Forest:
         tree.left = &self.left[start]
         tree.leaf = &self.leaf[start]
         tree.impure = &self.impure[start]
+        tree.gaps_left = &self.gaps_left[start]
         return tree
 
     cdef double confidence(self, const Tree *tree, int leaf) noexcept nogil:
@@ -59,8 +61,8 @@ cdef class Forest:
 cdef class Fallen:
     """The rows that reach each node of a tree, as masks or as lists.
 
-    With `keeps_below`, `below` has for each inner node of a tree that is walked by masks the rows at
-    or below its threshold, whether they reach it or not; else it is scratch.
+    With `keeps_below`, `below` has for each inner node of a tree that is walked by masks the rows that
+    it sends left, whether they reach it or not; else it is scratch.
     """
 
     def __cinit__(self, Py_ssize_t n_nodes, Py_ssize_t n_words, bint keeps_below=False,
@@ -116,8 +118,8 @@ cdef class Fallen:
                 start = self.starts[v]
                 stop = self.stops[v]
                 middle = start + <int32_t>split_rows(
-                    X, tree.feature[v], tree.threshold[v], self.rows + start, stop - start,
-                    self.scratch,
+                    X, tree.feature[v], tree.threshold[v], tree.gaps_left[v], self.rows + start,
+                    stop - start, self.scratch,
                 )
                 self.starts[tree.left[v]] = start
                 self.stops[tree.left[v]] = self.starts[tree.left[v] + 1] = middle
@@ -129,7 +131,7 @@ cdef class Fallen:
             if tree.leaf[v] >= 0:
                 continue
             below = self.below + (v * n_words if self.keeps_below else 0)
-            column_mask(X, tree.feature[v], tree.threshold[v], below)
+            column_mask(X, tree.feature[v], tree.threshold[v], tree.gaps_left[v], below)
             split_mask(
                 self.reached + v * n_words, below, self.reached + tree.left[v] * n_words,
                 self.reached + (tree.left[v] + 1) * n_words, n_words,
@@ -182,7 +184,9 @@ cdef bint lists_are_faster(const Tree *tree, const columns_t *X, const uint64_t 
             row = <int32_t>(w * 64 + semisift_lowest_bit(rows[w]))
             v = 0
             while tree.leaf[v] < 0:
-                v = tree.left[v] + (not column_value(X, tree.feature[v], row) <= tree.threshold[v])
+                v = tree.left[v] + (not goes_left(
+                    column_value(X, tree.feature[v], row), tree.threshold[v], tree.gaps_left[v]
+                ))
                 n_steps += 1
             n_walked += 1
         w += step

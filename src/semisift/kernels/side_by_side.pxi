@@ -41,6 +41,54 @@ cdef bint separates(Bag *bag, const columns_t *X, const uint8_t *ranks, int feat
     return True
 
 
+cdef bint separates_despite_gaps(Bag *bag, const columns_t *X, const uint8_t *ranks, int feature,
+                                 int n_first, int32_t *row_below, int32_t *row_above) noexcept nogil:
+    """Whether a feature with gaps separates the two classes: gaps go where more rows are."""
+    cdef int step, i, second, left, gets
+    cdef double value
+    cdef double[2] low, high
+    cdef int32_t row
+    cdef int32_t[2] lowest, highest
+    cdef int64_t[2] held, gaps
+    cdef bint is_gap
+    cdef const uint8_t *rank = ranks + feature * X.n_rows if ranks != NULL else NULL
+    for second in range(2):
+        held[second] = gaps[second] = 0
+        low[second] = INFINITY
+        high[second] = -INFINITY
+        lowest[second] = highest[second] = -1
+    # a row of the second class comes first, so that most features fail on one of the next
+    for step in range(-1, bag.n):
+        i = n_first if step < 0 else step
+        if step == n_first:
+            continue
+        second = i >= n_first
+        row = bag.rows[i]
+        value = rank[row] if rank != NULL else column_value(X, feature, row)
+        is_gap = value == GAP_CODE if rank != NULL else isnan(value)
+        if is_gap:
+            gaps[second] += bag.weights[i]
+            if gaps[0] and gaps[1]:
+                return False
+            continue
+        held[second] += bag.weights[i]
+        if value < low[second]:
+            low[second] = value
+            lowest[second] = row
+        if value > high[second]:
+            high[second] = value
+            highest[second] = row
+        if high[0] >= low[1] and high[1] >= low[0]:
+            return False
+    if not (held[0] and held[1]):
+        return False
+    left = high[1] < low[0]
+    gets = left if held[left] >= held[1 - left] else 1 - left
+    row_below[0] = highest[left]
+    row_above[0] = lowest[1 - left]
+    return gaps[1 - gets] == 0
+
+
 cdef Split find_perfect(Bag *bag, const columns_t *X, const uint8_t *ranks, const double *spread,
                         const int32_t *subspace, int n_columns) noexcept nogil:
     """Search a bag of two classes for a feature that separates them."""
@@ -48,8 +96,15 @@ cdef Split find_perfect(Bag *bag, const columns_t *X, const uint8_t *ranks, cons
     cdef int c
     cdef int32_t row_below, row_above
     cdef double below, above, gap
+    cdef bint found
     for c in range(n_columns):
-        if not separates(bag, X, ranks, subspace[c], bag.run_end[0], &row_below, &row_above):
+        if X.has_gaps:
+            found = separates_despite_gaps(
+                bag, X, ranks, subspace[c], bag.run_end[0], &row_below, &row_above
+            )
+        else:
+            found = separates(bag, X, ranks, subspace[c], bag.run_end[0], &row_below, &row_above)
+        if not found:
             continue
         below = column_value(X, subspace[c], row_below)
         above = column_value(X, subspace[c], row_above)
@@ -89,7 +144,20 @@ cdef bint code_ordered(Bag *bag, const columns_t *X, const int32_t *order, int f
         code += at > 0 and value > last
         last = value
         out[<int64_t>position * bag.stride] = <uint8_t>code
+    if X.has_gaps:  # which come last
+        for at in range(n_found - 1, -1, -1):
+            position = bag.scratch[at]
+            if not isnan(column_value(X, feature, bag.rows[position])):
+                break
+            out[<int64_t>position * bag.stride] = GAP_CODE
     return code > 0
+
+
+cdef inline void code_gaps(const double *values, int n, uint8_t *codes, int stride) noexcept nogil:
+    cdef int j
+    for j in range(n):
+        if isnan(values[j]):
+            codes[<int64_t>j * stride] = GAP_CODE
 
 
 cdef void code_columns(Bag *bag, const columns_t *X, const uint8_t *codes, const int32_t *order,
@@ -131,9 +199,13 @@ cdef void code_columns(Bag *bag, const columns_t *X, const uint8_t *codes, const
         bag.features[kept] = subspace[c]
         if whole:
             rank_column(bag.values, n, bag.codes + kept, bag.stride)
+            if X.has_gaps:
+                code_gaps(bag.values, n, bag.codes + kept, bag.stride)
         else:
             # the codes of a part of the bag are scattered to its places
             rank_column(bag.values, n, bag.separates, 1)
+            if X.has_gaps:
+                code_gaps(bag.values, n, bag.separates, 1)
             for j in range(n):
                 bag.codes[<int64_t>bag.members[start + j] * bag.stride + kept] = bag.separates[j]
         kept += 1
@@ -145,8 +217,9 @@ cdef void consider_column(Bag *bag, const columns_t *X, const double *spread, in
     """Find the boundaries of one column whose score is `wanted`; keep the best of them."""
     cdef int i, k, code, position, lowest = 255, highest = 0
     cdef int32_t row_below = -1
-    cdef double below, above, gap, n_left = 0, squares_left = 0, squares_right = 0
-    cdef int64_t left, right
+    cdef double below, above, gap
+    cdef int64_t n_held = bag.total
+    cdef Sweep sweep
     cdef uint8_t *codes = bag.codes + column
     cdef int16_t *first = bag.first_with_code
     cdef int16_t *following = bag.next_with_code
@@ -155,19 +228,26 @@ cdef void consider_column(Bag *bag, const columns_t *X, const double *spread, in
     for i in range(start, stop):
         position = bag.members[i]
         code = codes[<int64_t>position * bag.stride]
-        lowest = min(lowest, code)
-        highest = max(highest, code)
         following[position] = first[code]
         first[code] = position
+        if X.has_gaps and code == GAP_CODE:
+            n_held -= bag.weights[position]
+            continue
+        lowest = min(lowest, code)
+        highest = max(highest, code)
     memset(bag.left_counts, 0, bag.n_classes * sizeof(int64_t))
+    sweep.squares_left = sweep.squares_right = sweep.n_left = 0
     for k in range(bag.n_classes):
-        squares_right += <double>(bag.counts[k] * bag.counts[k])
+        sweep.squares_right += <double>(bag.counts[k] * bag.counts[k])
     for code in range(lowest, highest + 1):
         position = first[code]
         if position < 0:
             continue
+        if n_held < bag.total and 2 * sweep.n_left >= n_held:
+            move_list(bag, &sweep, first[GAP_CODE])
+            n_held = bag.total
         if row_below >= 0 and split_score(
-            squares_left, n_left, squares_right, bag.total - n_left
+            sweep.squares_left, sweep.n_left, sweep.squares_right, bag.total - sweep.n_left
         ) == wanted:
             below = column_value(X, bag.features[column], row_below)
             above = column_value(X, bag.features[column], bag.rows[position])
@@ -180,37 +260,58 @@ cdef void consider_column(Bag *bag, const columns_t *X, const double *spread, in
             if spread == NULL:
                 return
         row_below = bag.rows[position]
-        while position >= 0:
-            k = bag.labels[position]
-            left = bag.left_counts[k]
-            right = bag.counts[k] - left
-            squares_left += <double>(bag.weights[position] * (2 * left + bag.weights[position]))
-            squares_right -= <double>(bag.weights[position] * (2 * right - bag.weights[position]))
-            n_left += bag.weights[position]
-            bag.left_counts[k] += bag.weights[position]
-            position = following[position]
+        move_list(bag, &sweep, position)
+
+
+cdef inline void move_list(Bag *bag, Sweep *sweep, int position) noexcept nogil:
+    """Move the rows of one code to the left."""
+    while position >= 0:
+        move_left(bag, sweep, bag.labels[position], bag.weights[position])
+        position = bag.next_with_code[position]
+
+
+cdef inline void fill_byte_weights(Bag *bag, int start, int n) noexcept nogil:
+    cdef int i
+    for i in range(n):
+        bag.byte_weights[i] = <uint8_t>bag.weights[bag.members[start + i]]
 
 
 cdef Split search_side_by_side(Bag *bag, const columns_t *X, const double *spread,
                                int start, int stop, int n_runs) noexcept nogil:
     cdef Split best = NO_SPLIT
-    cdef int c, i, n = stop - start
+    cdef int c, n = stop - start
     cdef double highest = -1.0
-    if n_runs == 2 and separating_columns(
-        bag.codes, bag.stride, bag.n_columns, bag.members + start, bag.run_end[0], n, bag.separates
-    ):
+    cdef bint separable = False
+    if X.has_gaps:
+        fill_byte_weights(bag, start, n)
+    if n_runs == 2 and X.has_gaps:
+        separable = separating_despite_gaps(
+            bag.codes, bag.stride, bag.n_columns, bag.members + start, bag.byte_weights,
+            bag.run_end[0], n, bag.separates,
+        ) > 0
+    elif n_runs == 2:
+        separable = separating_columns(
+            bag.codes, bag.stride, bag.n_columns, bag.members + start, bag.run_end[0], n,
+            bag.separates,
+        ) > 0
+    if separable:
         for c in range(bag.n_columns):
             if bag.separates[c]:
                 consider_column(bag, X, spread, c, start, stop, bag.total, &best)
                 if spread == NULL:
                     break
         return best
-    for i in range(n):
-        bag.byte_weights[i] = <uint8_t>bag.weights[bag.members[start + i]]
-    column_scores(
-        bag.codes, bag.stride, bag.n_columns, bag.members + start, bag.byte_weights, n,
-        bag.run_end, bag.run_weight, n_runs, bag.total, bag.best,
-    )
+    if X.has_gaps:
+        column_scores_despite_gaps(
+            bag.codes, bag.stride, bag.n_columns, bag.members + start, bag.byte_weights, n,
+            bag.run_end, bag.run_weight, n_runs, bag.total, bag.best,
+        )
+    else:
+        fill_byte_weights(bag, start, n)
+        column_scores(
+            bag.codes, bag.stride, bag.n_columns, bag.members + start, bag.byte_weights, n,
+            bag.run_end, bag.run_weight, n_runs, bag.total, bag.best,
+        )
     for c in range(bag.n_columns):
         if bag.best[c] > highest:
             highest = bag.best[c]

@@ -4,6 +4,9 @@
    the values, and equal values share a code. The training rows of a node come class by class. The
    total weight is at most 255, so that counts fit into bytes and sums of squared counts into 16 bits.
 
+   Where columns have gaps, rows without a value have the code 255, which no value has then. For each
+   threshold they go to the side that has more (weighted) rows with a value, to the left of equal ones.
+
    A split is scored by sum_k L_k^2 / n_L + sum_k R_k^2 / n_R (the largest has the lowest Gini
    impurity), computed as ONE division of integers that float64 holds exactly: equal scores are equal
    bits, whatever the order of the classes, the sides or the instruction set. */
@@ -14,6 +17,7 @@
 #include "portable.h"
 
 #define LANES 32
+#define GAP_CODE 255
 
 static inline double split_score(double squares_left, double n_left, double squares_right,
                                  double n_right) {
@@ -34,6 +38,10 @@ static inline codes_t load_codes(const uint8_t *from) {
     memcpy(&lanes, from, LANES);
     return (codes_t)(lanes ^ 0x80);
 }
+
+/* As they are loaded: the lowest code, and that of gaps, the highest. */
+#define LOWEST ((int8_t)-128)
+#define GAP ((int8_t)(GAP_CODE ^ 0x80))
 
 static inline void widen_range(codes_t *lowest, codes_t *highest, codes_t row) {
     codes_t above = row > *highest, below = row < *lowest;
@@ -56,6 +64,43 @@ SEMISIFT_CLONES static int separating_columns(const uint8_t *codes, int stride, 
         for (int i = n_first + 1; i < n; i++)
             widen_range(&lowest_2, &highest_2, load_codes(start + (int64_t)rows[i] * stride));
         codes_t apart = ((highest < lowest_2) | (highest_2 < lowest)) & 1;
+        memcpy(separates + block, &apart, LANES);
+        int end = n_columns - block < LANES ? n_columns - block : LANES;
+        for (int c = 0; c < end; c++) found += separates[block + c];
+    }
+    return found;
+}
+
+/* The same where columns have gaps. Those of one class only are no hindrance where its rows with a
+   value weigh more, or as much on the left. */
+SEMISIFT_CLONES static int separating_despite_gaps(const uint8_t *codes, int stride, int n_columns,
+                                                   const int32_t *rows, const uint8_t *weights,
+                                                   int n_first, int n, uint8_t *separates) {
+    int found = 0;
+    for (int block = 0; block < n_columns; block += LANES) {
+        codes_t highest[2], lowest[2];
+        bytes_t held[2], gaps[2];
+        for (int i = 0, second = 0; second < 2; second++) {
+            highest[second] = (codes_t){0} + LOWEST;
+            lowest[second] = (codes_t){0} + GAP;
+            held[second] = gaps[second] = (bytes_t){0};
+            for (; i < (second ? n : n_first); i++) {
+                codes_t row = load_codes(codes + block + (int64_t)rows[i] * stride);
+                codes_t is_gap = row == GAP, above = (row > highest[second]) & ~is_gap;
+                codes_t below = row < lowest[second];
+                highest[second] = (row & above) | (highest[second] & ~above);
+                lowest[second] = (row & below) | (lowest[second] & ~below);
+                gaps[second] += weights[i] & (bytes_t)is_gap;
+                held[second] += weights[i] & (bytes_t)~is_gap;
+            }
+        }
+        codes_t none_in_first = (codes_t)(gaps[0] == 0), none_in_second = (codes_t)(gaps[1] == 0);
+        codes_t heavier = (codes_t)(held[0] > held[1]), as_heavy = (codes_t)(held[0] >= held[1]);
+        codes_t on_the_left = (none_in_second & as_heavy) | (none_in_first & ~as_heavy);
+        codes_t on_the_right = (none_in_second & heavier) | (none_in_first & ~heavier);
+        codes_t apart = ((highest[0] < lowest[1]) & on_the_left)
+                        | ((highest[1] < lowest[0]) & on_the_right);
+        apart &= (codes_t)((held[0] != 0) & (held[1] != 0)) & 1;
         memcpy(separates + block, &apart, LANES);
         int end = n_columns - block < LANES ? n_columns - block : LANES;
         for (int c = 0; c < end; c++) found += separates[block + c];
@@ -98,11 +143,12 @@ typedef struct { words_t even, odd; } sums_t;
 
 /* best[c] = the best score of any split of the node on column c, -1 where the column is constant.
    Classes come in runs: class k has the rows up to run_end[k], of total weight run_weight[k]. */
-SEMISIFT_CLONES static void column_scores(const uint8_t *codes, int stride, int n_columns,
-                                          const int32_t *rows, const uint8_t *weights, int n,
-                                          const int32_t *run_end, const int32_t *run_weight,
-                                          int n_runs, int total, double *best) {
+SEMISIFT_INLINED void scores_of_columns(const uint8_t *codes, int stride, int n_columns,
+                                        const int32_t *rows, const uint8_t *weights, int n,
+                                        const int32_t *run_weight, int n_runs, int total,
+                                        double *best, const int has_gaps) {
     codes_t block_rows[255];  /* a row of weight w stands there w times */
+    bytes_t gaps[255], rights[255];  /* of each class */
     int32_t last_of_run[255], total_squares = 0;
     for (int k = 0, end = 0; k < n_runs; k++) {
         end += run_weight[k];
@@ -113,10 +159,21 @@ SEMISIFT_CLONES static void column_scores(const uint8_t *codes, int stride, int 
         double block_best[LANES];  /* in the order in which lanes are split up below */
         int8_t highest_code[LANES];
         codes_t lowest = load_codes(codes + block + (int64_t)rows[0] * stride), highest = lowest;
+        if (has_gaps) highest = (codes_t){0} + LOWEST;
         for (int i = 0, end = 0; i < n; i++) {
             codes_t row = load_codes(codes + block + (int64_t)rows[i] * stride);
-            widen_range(&lowest, &highest, row);
+            codes_t is_gap = has_gaps ? row == GAP : (codes_t){0};
+            widen_range(&lowest, &highest, has_gaps ? (row & ~is_gap) | (is_gap & LOWEST) : row);
             for (int w = 0; w < weights[i]; w++) block_rows[end++] = row;
+        }
+        bytes_t all_gaps = {0}, half = {0};
+        if (has_gaps) {
+            for (int k = 0, i = 0; k < n_runs; k++) {
+                gaps[k] = (bytes_t){0};
+                for (; i < last_of_run[k]; i++) gaps[k] -= (bytes_t)(block_rows[i] == GAP);
+                all_gaps += gaps[k];
+            }
+            half = ((uint8_t)total - all_gaps) >> 1;
         }
         /* candidates: the code of each row, or each code where the columns have only a few */
         int n_codes = -128;
@@ -130,11 +187,27 @@ SEMISIFT_CLONES static void column_scores(const uint8_t *codes, int stride, int 
         for (int r = 0, at = 0; r < n_candidates; at += weights[r++]) {
             codes_t candidate = by_code ? (codes_t){0} + (int8_t)(r - 128) : block_rows[at];
             sums_t counts = {{0}, {0}}, squares = {{0}, {0}}, products = {{0}, {0}};
+            bytes_t all_right = {0}, gaps_left = {0};
             int i = 0;
+            if (has_gaps) {  /* where they go depends on all classes */
+                for (int k = 0; k < n_runs; k++) {
+                    rights[k] = (bytes_t){0};
+#pragma GCC unroll 2
+                    for (; i < last_of_run[k]; i++)
+                        rights[k] -= (bytes_t)(block_rows[i] > candidate);
+                    all_right += rights[k];
+                }
+                /* no row is above a gap, which is no threshold */
+                gaps_left = (bytes_t)((all_right - all_gaps <= half) & ~(candidate == GAP));
+            }
             for (int k = 0; k < n_runs; k++) {
                 bytes_t right = {0};
+                if (has_gaps) {
+                    right = rights[k] - (gaps[k] & gaps_left);
+                } else {
 #pragma GCC unroll 2
-                for (; i < last_of_run[k]; i++) right -= (bytes_t)(block_rows[i] > candidate);
+                    for (; i < last_of_run[k]; i++) right -= (bytes_t)(block_rows[i] > candidate);
+                }
                 words_t even = (words_t)right & 0xFF, odd = (words_t)right >> 8;
                 counts.even += even;
                 counts.odd += odd;
@@ -161,6 +234,21 @@ SEMISIFT_CLONES static void column_scores(const uint8_t *codes, int stride, int 
     }
 }
 
+SEMISIFT_CLONES static void column_scores(const uint8_t *codes, int stride, int n_columns,
+                                          const int32_t *rows, const uint8_t *weights, int n,
+                                          const int32_t *run_end, const int32_t *run_weight,
+                                          int n_runs, int total, double *best) {
+    (void)run_end;
+    scores_of_columns(codes, stride, n_columns, rows, weights, n, run_weight, n_runs, total, best, 0);
+}
+
+SEMISIFT_CLONES static void column_scores_despite_gaps(
+    const uint8_t *codes, int stride, int n_columns, const int32_t *rows, const uint8_t *weights, int n,
+    const int32_t *run_end, const int32_t *run_weight, int n_runs, int total, double *best) {
+    (void)run_end;
+    scores_of_columns(codes, stride, n_columns, rows, weights, n, run_weight, n_runs, total, best, 1);
+}
+
 #else /* other compilers: the same, a column at a time */
 #define SIDE_BY_SIDE_ROWS 8
 
@@ -180,18 +268,58 @@ static int separating_columns(const uint8_t *codes, int stride, int n_columns, c
     return found;
 }
 
-static void column_scores(const uint8_t *codes, int stride, int n_columns, const int32_t *rows,
-                          const uint8_t *weights, int n, const int32_t *run_end,
-                          const int32_t *run_weight, int n_runs, int total, double *best) {
+/* The same where columns have gaps: gaps of one class only are no hindrance where its rows with a
+   value weigh more, or as much on the left. */
+static int separating_despite_gaps(const uint8_t *codes, int stride, int n_columns,
+                                   const int32_t *rows, const uint8_t *weights, int n_first, int n,
+                                   uint8_t *separates) {
+    int found = 0;
+    for (int c = 0; c < n_columns; c++) {
+        int lowest[2] = {256, 256}, highest[2] = {-1, -1}, held[2] = {0, 0}, gaps[2] = {0, 0};
+        for (int i = 0; i < n; i++) {
+            int code = codes[(int64_t)rows[i] * stride + c], second = i >= n_first;
+            if (code == GAP_CODE) {
+                gaps[second] += weights[i];
+                continue;
+            }
+            held[second] += weights[i];
+            if (code < lowest[second]) lowest[second] = code;
+            if (code > highest[second]) highest[second] = code;
+        }
+        int left = highest[1] < lowest[0], gets = held[left] >= held[!left] ? left : !left;
+        separates[c] = held[0] && held[1] && highest[left] < lowest[!left] && !gaps[!gets];
+        found += separates[c];
+    }
+    return found;
+}
+
+static void scores_of_columns(const uint8_t *codes, int stride, int n_columns, const int32_t *rows,
+                              const uint8_t *weights, int n, const int32_t *run_end,
+                              const int32_t *run_weight, int n_runs, int total, double *best,
+                              int has_gaps) {
     for (int c = 0; c < n_columns; c++) {
         best[c] = -1.0;
         for (int r = 0; r < n; r++) {
-            int candidate = codes[(int64_t)rows[r] * stride + c], i = 0;
+            int candidate = codes[(int64_t)rows[r] * stride + c], gaps_left = 0;
+            if (has_gaps) {
+                int below = 0, held = 0;
+                for (int i = 0; i < n; i++) {
+                    int code = codes[(int64_t)rows[i] * stride + c];
+                    if (code == GAP_CODE) continue;
+                    held += weights[i];
+                    if (code <= candidate) below += weights[i];
+                }
+                if (below == held) continue;
+                gaps_left = 2 * below >= held;
+            }
             double n_left = 0, squares_left = 0, squares_right = 0;
-            for (int k = 0; k < n_runs; k++) {
+            for (int k = 0, i = 0; k < n_runs; k++) {
                 int left = 0;
-                for (; i < run_end[k]; i++)
-                    if (codes[(int64_t)rows[i] * stride + c] <= candidate) left += weights[i];
+                for (; i < run_end[k]; i++) {
+                    int code = codes[(int64_t)rows[i] * stride + c];
+                    if (has_gaps && code == GAP_CODE ? gaps_left : code <= candidate)
+                        left += weights[i];
+                }
                 n_left += left;
                 squares_left += (double)left * left;
                 squares_right += (double)(run_weight[k] - left) * (run_weight[k] - left);
@@ -201,6 +329,20 @@ static void column_scores(const uint8_t *codes, int stride, int n_columns, const
             best[c] = score > best[c] ? score : best[c];
         }
     }
+}
+
+static void column_scores(const uint8_t *codes, int stride, int n_columns, const int32_t *rows,
+                          const uint8_t *weights, int n, const int32_t *run_end,
+                          const int32_t *run_weight, int n_runs, int total, double *best) {
+    scores_of_columns(codes, stride, n_columns, rows, weights, n, run_end, run_weight, n_runs, total,
+                      best, 0);
+}
+
+static void column_scores_despite_gaps(
+    const uint8_t *codes, int stride, int n_columns, const int32_t *rows, const uint8_t *weights, int n,
+    const int32_t *run_end, const int32_t *run_weight, int n_runs, int total, double *best) {
+    scores_of_columns(codes, stride, n_columns, rows, weights, n, run_end, run_weight, n_runs, total,
+                      best, 1);
 }
 
 #endif

@@ -15,7 +15,10 @@ cdef void pair_weights(Bag *bag) noexcept nogil:
 
 cdef void sort_columns(Bag *bag, const columns_t *X, const int32_t *order, const int32_t *subspace,
                        int n_columns, int start, int stop, int32_t *segments) noexcept nogil:
-    """List the node's entries of each column by ascending value (sparse: the stored ones only)."""
+    """List the node's entries of each column by ascending value.
+
+    Neither the zeros of a sparse column nor the gaps of a dense one are listed.
+    """
     cdef int c, j, n = stop - start, kept = 0
     cdef int64_t at, n_found
     cdef int32_t position
@@ -49,6 +52,15 @@ cdef void sort_columns(Bag *bag, const columns_t *X, const int32_t *order, const
                     break
             for j in range(n):
                 entries[j].value = column_value(X, subspace[c], bag.rows[entries[j].position])
+            if X.has_gaps:  # which come last
+                while n_found and isnan(entries[n_found - 1].value):
+                    n_found -= 1
+        elif X.has_gaps:
+            for j in range(start, stop):
+                entries[n_found].position = bag.members[j]
+                entries[n_found].value = column_value(X, subspace[c], bag.rows[bag.members[j]])
+                n_found += not isnan(entries[n_found].value)
+            sort_entries(entries, n_found)
         else:
             for j in range(start, stop):
                 entries[n_found].position = bag.members[j]
@@ -125,24 +137,6 @@ cdef void keep_better(const Bag *bag, const columns_t *X, const double *spread, 
     best.above = above
 
 
-cdef struct Sweep:
-    double squares_left
-    double squares_right
-    double n_left
-    # the entry on the left of the next boundary
-    int32_t last
-    int32_t rank
-    bint started
-
-
-cdef inline void move_left(Bag *bag, Sweep *sweep, int label, int64_t weight) noexcept nogil:
-    cdef int64_t left = bag.left_counts[label], right = bag.counts[label] - left
-    sweep.squares_left += <double>(weight * (2 * left + weight))
-    sweep.squares_right -= <double>(weight * (2 * right - weight))
-    sweep.n_left += weight
-    bag.left_counts[label] = left + weight
-
-
 cdef inline void try_boundary(Bag *bag, const columns_t *X, Sweep *sweep, const double *spread,
                               int column, int32_t rank, int32_t position, Found *best) noexcept nogil:
     cdef double score, n_right
@@ -177,35 +171,73 @@ cdef void sweep_two(Bag *bag, const columns_t *X, const double *spread, int colu
         at += 1
 
 
+cdef void sweep_two_despite_gaps(Bag *bag, const columns_t *X, const double *spread, int column,
+                                 const place_t *places, int64_t n, Found *best) noexcept nogil:
+    """Sweep a dense column, whose gaps are not listed, between two classes."""
+    cdef int64_t at = 1, left = 0, held = 0, gaps, turn = 0, limit
+    cdef double score = 0
+    for at in range(n):
+        held += bag.pairs[places[at].position]
+    gaps = (bag.counts[1] << 32) + bag.total - held
+    # from this boundary on, at least half of the rows with a value are on the left, and the gaps too
+    while 2 * <int64_t>(<int32_t>left) < <int32_t>held:
+        left += bag.pairs[places[turn].position]
+        turn += 1
+    left = 0
+    at = 1
+    limit = turn
+    while True:
+        at = next_split_of_two(
+            places, at, limit, bag.pairs, &left, bag.total, bag.counts[1], best.split.score, &score
+        )
+        if at < limit:
+            keep_better(
+                bag, X, spread, column, score, places[at - 1].position, places[at].position, best
+            )
+            at += 1
+        elif limit == n:
+            return
+        else:
+            left += gaps
+            limit = n
+
+
 cdef void sweep_many(Bag *bag, const columns_t *X, const double *spread, int column,
                      const place_t *places, int64_t n, int n_rows, double squares,
                      Found *best) noexcept nogil:
-    """Sweep a column, whose zeros may not be listed, between any number of classes."""
+    """Sweep a column between any number of classes; zeros or gaps may not be listed.
+
+    Zeros move to the left before the positive values, gaps as soon as at least half of the rows with
+    a value are there.
+    """
     cdef Sweep sweep
     cdef int k
-    cdef int64_t at
-    cdef int64_t *zeros = bag.counts + bag.n_classes
-    cdef bint zeros_pending = n < n_rows
+    cdef int64_t at, n_held = bag.total
+    cdef int64_t *rest = bag.counts + bag.n_classes
+    cdef bint rest_pending = n < n_rows
     sweep.squares_left = 0
     sweep.squares_right = squares
     sweep.n_left = 0
     sweep.started = False
     sweep.last = sweep.rank = 0
     memset(bag.left_counts, 0, bag.n_classes * sizeof(int64_t))
-    if zeros_pending:
+    if rest_pending:
         for k in range(bag.n_classes):
-            zeros[k] = bag.counts[k]
+            rest[k] = bag.counts[k]
         for at in range(n):
-            zeros[bag.labels[places[at].position]] -= bag.weights[places[at].position]
+            rest[bag.labels[places[at].position]] -= bag.weights[places[at].position]
+        for k in range(bag.n_classes):
+            n_held -= rest[k]
     for at in range(n):
-        if zeros_pending and places[at].rank > 0:
-            try_boundary(bag, X, &sweep, spread, column, 0, -1, best)
+        if rest_pending and (places[at].rank > 0 if X.is_sparse else 2 * sweep.n_left >= n_held):
+            if X.is_sparse:
+                try_boundary(bag, X, &sweep, spread, column, 0, -1, best)
             for k in range(bag.n_classes):
-                move_left(bag, &sweep, k, zeros[k])
-            zeros_pending = False
+                move_left(bag, &sweep, k, rest[k])
+            rest_pending = False
         try_boundary(bag, X, &sweep, spread, column, places[at].rank, places[at].position, best)
         move_left(bag, &sweep, bag.labels[places[at].position], bag.weights[places[at].position])
-    if zeros_pending:
+    if rest_pending and X.is_sparse:
         try_boundary(bag, X, &sweep, spread, column, 0, -1, best)
 
 
@@ -228,6 +260,8 @@ cdef Split search_sorted(Bag *bag, const columns_t *X, const double *spread, int
             continue
         if bag.n_classes == 2 and n_entries == n_rows:
             sweep_two(bag, X, spread, c, places, n_entries, &best)
+        elif bag.n_classes == 2 and X.has_gaps:
+            sweep_two_despite_gaps(bag, X, spread, c, places, n_entries, &best)
         else:
             sweep_many(bag, X, spread, c, places, n_entries, n_rows, squares, &best)
         if spread == NULL and best.split.score == bag.total:
@@ -244,13 +278,14 @@ cdef bint mark_side(Bag *bag, const columns_t *X, int column, double threshold, 
                     const int32_t *segments, int64_t *left_counts, int32_t *n_left) noexcept nogil:
     """Mark the rows on one side of a split, and count those on the left.
 
-    Only rows with an entry in the column are looked at: the others are zeros, which stay unmarked.
+    Only rows with an entry in the column are looked at: the others, zeros or gaps, stay unmarked.
     Returns whether the marked rows are the left ones.
     """
     cdef int64_t at, low = segments[2 * column], high = segments[2 * column + 1], middle
     cdef int32_t position
     cdef int k
     cdef bint marks_left = not (X.is_sparse and 0.0 <= threshold)
+    cdef int64_t balance = 0
     cdef const place_t *places = bag.places + <int64_t>column * bag.n
     cdef int32_t n_marked
     # the first entry above the threshold
@@ -260,6 +295,10 @@ cdef bint mark_side(Bag *bag, const columns_t *X, int column, double threshold, 
             low = middle + 1
         else:
             high = middle
+    if X.has_gaps:  # they go where more rows with a value are
+        for at in range(segments[2 * column], segments[2 * column + 1]):
+            balance += bag.weights[places[at].position] * (1 if at < low else -1)
+        marks_left = balance < 0
     if marks_left:
         low = segments[2 * column]
     else:

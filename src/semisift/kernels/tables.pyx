@@ -84,7 +84,7 @@ def bin_columns(Columns X, const double[:, ::1] cuts, Py_ssize_t n_bins):
                 bits[j, 0, n_words - 1] >>= 64 - n_rows % 64
             # a row goes on to the next bin where it is in this one and reaches the next cut
             for b in range(1, n_bins):
-                column_mask(&X.c, j, nextafter(own[b - 1], -INFINITY), &below[0])
+                column_mask(&X.c, j, nextafter(own[b - 1], -INFINITY), False, &below[0])
                 for w in range(n_words):
                     bits[j, b, w] = bits[j, b - 1, w] & ~below[w]
                     bits[j, b - 1, w] &= below[w]

@@ -55,4 +55,5 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimat
         X = validate_again(
             self, X, accept_sparse=["csc", "csr"], dtype=None, ensure_all_finite=False
         )
-        return Problem.build(X, feature_names=getattr(self, "feature_names_in_", None)).X
+        names = getattr(self, "feature_names_in_", None)
+        return Problem.build(X, feature_names=names, takes_gaps=self.takes_gaps).X

@@ -10,6 +10,7 @@ from semisift._sklearn import fit_context
 from semisift.learners._base import SemiSupervisedClassifier
 from semisift.math import Floats
 from semisift.transduction.axes import find_axes
+from semisift.transduction.one_class import find_rest, given_share
 from semisift.transduction.soft_labels import find_machines, label_components, shares_by
 
 
@@ -45,6 +46,9 @@ class TransductiveClassifier(SemiSupervisedClassifier):
         1 if they do, 0 if they are as alike as by chance; .5 with one label a class.
     recovered_ : tuple of int
         How many labelled rows that were left out are found again, and how many were left out.
+    positive_share_ : float
+        The share of the labelled class among the unlabelled rows, where no other is labelled: as
+        given by `class_prior`, or estimated.
     {n_features_in_}
     {feature_names_in_}
 
@@ -69,6 +73,8 @@ class TransductiveClassifier(SemiSupervisedClassifier):
         "random_state": ["random_state"],
     }
 
+    takes_one_class = True
+
     class_prior: Any = None
     random_state: int | np.random.RandomState | None = None
 
@@ -90,19 +96,23 @@ class TransductiveClassifier(SemiSupervisedClassifier):
         """
         problem = self._build_problem(X, y)
         self._check_labels(problem)
+        self.__dict__.pop("positive_share_", None)
+        if problem.labels.n_classes == 1:
+            share = given_share(self.class_prior, problem.labels)
+            problem, self.positive_share_ = find_rest(problem, share)
         labels = problem.labels
         prior = known_prior(self.class_prior, labels)
         # by the same way as rows that are yet to come, so that equal rows have equal shares
         self._axes = find_axes(problem)
         T = self._axes.place(problem.X)
-        found = label_components(T, labels.codes, labels.n_classes, prior)
+        found = label_components(T, labels, problem.design, prior)
         self.classes_ = labels.classes
         self.label_distributions_ = found.shares
         self.transduction_ = labels.classes[found.codes]
         self.stability_ = found.stability
         self.recovered_ = found.n_recovered, found.n_left_out
         self._weights = found.weights
-        self._machines = find_machines(T, labels.codes, labels.n_classes, prior)
+        self._machines = find_machines(T, labels, problem.design, prior)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:

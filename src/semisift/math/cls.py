@@ -10,7 +10,8 @@ Four sums for each column f, over ordered pairs of rows::
     variance      sum over unlabelled rows i of          D_i (f_i - mean)^2
 
 with D_i the sum of the weights at row i. The score is the first two over the other two; low is
-good.
+good. Where there are gaps, each sum is over the pairs and rows that have the value, and scaled to
+the weight of all of them; NaN where nothing of it is left.
 """
 
 from dataclasses import dataclass
@@ -21,8 +22,15 @@ import numpy as np
 from semisift._threads import one_blas_thread
 from semisift.math import Floats, Ints
 from semisift.math.blocks import blocks, dense_columns
-from semisift.math.columns import column_factors, column_moments, ratio
-from semisift.math.constraints import ClassPairs, Constraints, ListedPairs
+from semisift.math.columns import (
+    column_factors,
+    column_moments,
+    moments_of_counted,
+    ratio,
+    scaled_to_all,
+    spans,
+)
+from semisift.math.constraints import ClassPairs, Constraints, KnownPairs, ListedPairs
 from semisift.math.edge_sums import edge_sums
 from semisift.math.graph import Graph, GraphOptions, few_edges, heat_scale, nearest_edges
 
@@ -76,7 +84,13 @@ class Parts(NamedTuple):
 
 @one_blas_thread()
 def cls_parts(
-    X: Any, unlabelled: Ints, constraints: Constraints, options: TieOptions, unit: Floats
+    X: Any,
+    unlabelled: Ints,
+    constraints: Constraints,
+    options: TieOptions,
+    unit: Floats,
+    *,
+    has_gaps: bool = False,
 ) -> Parts:
     """Tie rows to each other, and add up the parts of the score for all columns.
 
@@ -90,17 +104,25 @@ def cls_parts(
     options : TieOptions
     unit : float array of shape (p,)
         Each column is divided by it first, so that squares stay in range.
+    has_gaps : bool
+        Whether `X` is dense and has gaps; then all pairs must be listed.
 
     Returns
     -------
     Parts
     """
-    mean, squares = column_moments(X, unit)
-    factors, length = column_factors(X, None)
+    factors, length = column_factors(X, None, spans(X, has_gaps=has_gaps))
     with np.errstate(under="ignore"):
-        mean_d2 = 2 * float(np.sum(squares * (unit * factors) ** 2)) / max(1, X.shape[0] - 1)
-    edges, rows, node, within, _ = nearest_edges(X[unlabelled], options, factors)
+        if has_gaps:
+            n_known, mean, squares = moments_of_counted(X, unit)
+            squares /= np.maximum(1, n_known - 1)
+            mean_d2 = 2 * float(np.sum(squares * (unit * factors) ** 2))
+        else:
+            mean, squares = column_moments(X, unit)
+            mean_d2 = 2 * float(np.sum(squares * (unit * factors) ** 2)) / max(1, X.shape[0] - 1)
+    edges, rows, node, within, _ = nearest_edges(X[unlabelled], options, factors, has_gaps=has_gaps)
     kind = ListedPairs if constraints.labels is None else ClassPairs
+    kind = KnownPairs if has_gaps else kind
     pairs = kind(X[constraints.rows], constraints, factors, unit, mean)
     least, least_apart = pairs.least_distances()
 
@@ -125,13 +147,19 @@ def cls_parts(
         degrees = degrees + (largest if largest > 0 else 1.0)
     cannot_link, total, number = pairs.cannot_link_sums(degrees)
 
-    around = edge_sums(X[unlabelled], graph, unit)
+    around = edge_sums(X[unlabelled], graph, unit, has_gaps=has_gaps)
     volume = float(graph.degrees.sum())
     if options.mean == "D" and volume + degrees.sum() > 0:
-        held_mean = _weighted_sums(X[constraints.rows], degrees, unit)
-        mean = (volume * around.mean + held_mean) / (volume + degrees.sum())
-    variance = around.variance + volume * (around.mean - mean) ** 2
-    sums = np.array([2 * around.difference, 2 * must_link.sums, cannot_link, variance])
+        held_mean, held = _weighted_sums(X[constraints.rows], degrees, unit, has_gaps)
+        total_known = around.volume + held
+        mean = (around.volume * around.mean + held_mean) / np.where(total_known > 0, total_known, 1)
+    variance = around.variance + around.volume * (around.mean - mean) ** 2
+    difference = around.difference
+    if has_gaps:
+        difference, variance = (
+            scaled_to_all(part, around.volume, volume) for part in (difference, variance)
+        )
+    sums = np.array([2 * difference, 2 * must_link.sums, cannot_link, variance])
     totals = np.array([volume, must_link.total, total, number, largest])
 
     # identical rows are tied as ever, and do not differ
@@ -207,12 +235,19 @@ def _repeat_pairs(pairs: Ints, copies: Ints) -> Ints:
     return np.column_stack([starts[first][pair] + one, starts[second][pair] + other])
 
 
-def _weighted_sums(X: Any, weights: Floats, unit: Floats) -> Floats:
-    """Add up the rows, each as often as its weight says, in the unit of each column."""
-    sums = np.zeros(X.shape[1])
+def _weighted_sums(X: Any, weights: Floats, unit: Floats, has_gaps: bool) -> tuple[Floats, Floats]:
+    """Add up the rows, each as often as its weight says, in the unit of each column.
+
+    The second sums are of the weights of the rows that have the value.
+    """
+    sums, known = np.zeros(X.shape[1]), np.full(X.shape[1], weights.sum())
     for columns in blocks(X.shape[1], max(1, X.shape[0])):
-        sums[columns] = weights @ (dense_columns(X, columns) / unit[columns])
-    return sums
+        block = dense_columns(X, columns) / unit[columns]
+        if has_gaps:
+            known[columns] = weights @ ~np.isnan(block)
+            block = np.nan_to_num(block)
+        sums[columns] = weights @ block
+    return sums, known
 
 
 def combine(sums: Floats, totals: Floats, balance: float | None = None) -> Floats:

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, issparse
 
 from semisift import kernels
 from semisift.math import Bools, Floats, Ints
-from semisift.math.blocks import blocks
+from semisift.math.blocks import blocks, dense_columns
 
 # A sparse column that is filled more than this is worked on as a dense one: a dense product is then
 # faster (measured on text and on single cells: the best share lies between 1/8 and 1/32).
@@ -46,6 +46,32 @@ def filled_columns(X: Any) -> Bools:
     if not issparse(X) or is_small(*X.shape):
         return np.ones(X.shape[1], dtype=bool)
     return np.diff(X.indptr) > FILLED * X.shape[0]
+
+
+def blank_columns(X: Any, blank: Bools) -> Any:
+    """Return a copy of `X` with zeros in some columns.
+
+    Parameters
+    ----------
+    X : array, csr_array or csc_array of shape (n, p)
+        A sparse one holds no explicit zeros, and so does the copy.
+    blank : bool array of shape (p,)
+
+    Returns
+    -------
+    array, csr_array or csc_array
+    """
+    if not issparse(X):
+        copied = X.copy(order="K")
+        copied[:, blank] = 0
+        return copied
+    copied = X.copy()
+    if X.format == "csr":
+        copied.data[blank[X.indices]] = 0
+    else:
+        copied.data[np.repeat(blank, np.diff(X.indptr))] = 0
+    copied.eliminate_zeros()
+    return copied
 
 
 def dense_blocks(
@@ -103,15 +129,46 @@ def known_extremes(X: NDArray[np.floating]) -> tuple[NDArray[np.floating], NDArr
     return found[0], found[1]
 
 
-def spread_of_known(X: NDArray[np.floating]) -> Floats:
+def spread_of_counted(X: Any, weights: Floats | None) -> Floats:
     """Return the standard deviation of the values of each column that are there."""
+    X = X.toarray() if issparse(X) else X
+    unit = power_of_two(np.fmax.reduce(np.abs(X), axis=0, initial=0.0))
+    total, _, squares = counted_moments(X, unit, weights)
+    return np.asarray(np.sqrt(squares / np.where(total > 0, total, 1.0)) * unit)
+
+
+def counted_moments(
+    X: NDArray[np.floating], unit: Floats, weights: Floats | None
+) -> tuple[Floats, Floats, Floats]:
+    """Return how many rows count in each column, their mean and their sum of squares around it.
+
+    Gaps do not count, and other rows as often as their weights say.
+
+    Parameters
+    ----------
+    X : float array of shape (n, p)
+    unit : float array of shape (p,)
+        In which means and squares are.
+    weights : float array of shape (n,) or None
+
+    Returns
+    -------
+    total, means, squares : float arrays of shape (p,)
+        The latter two are 0 where no row counts.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 5.0], [4.0, np.nan]])
+    >>> total, means, squares = counted_moments(X, np.ones(2), np.array([2.0, 1.0]))
+    >>> total.tolist(), means.tolist(), squares.tolist()
+    ([3.0, 2.0], [2.0, 5.0], [6.0, 0.0])
+    """
     known = ~np.isnan(X)
-    n_known = np.maximum(known.sum(axis=0), 1)
-    unit = power_of_two(np.abs(X).max(axis=0, where=known, initial=0.0))
-    values = np.where(known, X / unit, 0.0)
-    means = values.sum(axis=0) / n_known
-    squares = np.where(known, values - means, 0.0) ** 2
-    return np.asarray(np.sqrt(squares.sum(axis=0) / n_known) * unit)
+    counted = known.astype(np.float64) if weights is None else known * weights[:, None]
+    total = counted.sum(axis=0)
+    values = np.where(known, X, 0.0) / unit
+    means = (values * counted).sum(axis=0) / np.where(total > 0, total, 1.0)
+    return total, means, (np.square(values - means) * counted).sum(axis=0)
 
 
 def power_of_two(values: NDArray[np.floating]) -> Floats:
@@ -161,6 +218,52 @@ def column_moments(X: Any, unit: Floats, rows: Ints | None = None) -> tuple[Floa
     return kernels.columns.moments(columns, np.asarray(unit, dtype=np.float64), some)
 
 
+def moments_of_counted(
+    X: Any, unit: Floats, rows: Ints | None = None, weights: Floats | None = None
+) -> tuple[Floats, Floats, Floats]:
+    """Return `counted_moments` of all columns, in blocks.
+
+    Parameters
+    ----------
+    X : array, which may have gaps, or csr_array, of shape (n, p)
+    unit : float array of shape (p,)
+    rows : int array, optional
+        Some of the rows; else all of them.
+    weights : float array of shape (n,), optional
+        Of all rows; else each row counts once.
+
+    Returns
+    -------
+    total, means, squares : float arrays of shape (p,)
+    """
+    if rows is not None:
+        X, weights = X[rows], None if weights is None else weights[rows]
+    found = np.empty((3, X.shape[1]))
+    for columns in blocks(X.shape[1], X.shape[0]):
+        found[:, columns] = counted_moments(dense_columns(X, columns), unit[columns], weights)
+    return found[0], found[1], found[2]
+
+
+def scaled_to_all(sums: Floats, known: Floats, every: float | Floats) -> Floats:
+    """Return sums over what is known of something as if all of it were known.
+
+    Parameters
+    ----------
+    sums : float array of shape (p,)
+    known : float array of shape (p,)
+        How much is known for each column.
+    every : float
+        How much there is.
+
+    Returns
+    -------
+    float array of shape (p,)
+        ``sums * every / known``; NaN where nothing is known of what there is.
+    """
+    share = np.divide(every, known, out=np.full(len(sums), np.nan), where=known > 0)
+    return sums * np.where(known == every, 1.0, share)
+
+
 def as_columns(X: NDArray[Any]) -> NDArray[np.floating]:
     """Return an array as the kernels read it: column after column, in floats."""
     dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
@@ -176,14 +279,16 @@ def _sparse_moments(X: csr_array, unit: Floats) -> tuple[Floats, Floats]:
     return means, squares + n_zeros * means**2
 
 
-def ratio(numerator: Floats, denominator: Floats, negligible: float | None = None) -> Floats:
-    """Divide; where the denominator vanishes, infinity or, if both do, NaN.
+def ratio(
+    numerator: Floats, denominator: Floats, negligible: float | Floats | None = None
+) -> Floats:
+    """Divide; where the denominator vanishes, infinity or, if both do or one is NaN, NaN.
 
     Parameters
     ----------
     numerator, denominator : float arrays of shape (..., p)
         Not negative.
-    negligible : float, optional
+    negligible : float or array of shape (..., p), optional
         What vanishes is not above it; else what is tiny against the largest along the last axis.
 
     Returns
@@ -195,7 +300,7 @@ def ratio(numerator: Floats, denominator: Floats, negligible: float | None = Non
     scores = np.full(np.shape(numerator), np.nan)
     np.divide(numerator, denominator, out=scores, where=~is_zero)
     below = NEGLIGIBLE * _largest(numerator) if negligible is None else negligible
-    scores[is_zero & (numerator > below)] = np.inf
+    scores[is_zero & (numerator > below) & ~np.isnan(denominator)] = np.inf
     return scores
 
 

@@ -20,9 +20,11 @@ from scipy.sparse import coo_array, csr_array, issparse, triu
 from semisift._labels import Labels, pairs_from_labels
 from semisift.math import Floats, Ints
 from semisift.math.blocks import blocks, dense_columns, too_many_to_square
-from semisift.math.edge_sums import CANCELS, PRODUCT_VALUES
+from semisift.math.columns import scaled_to_all
+from semisift.math.edge_sums import CANCELS, PRODUCT_VALUES, edge_sums
 from semisift.math.gram import Gram, exact_distances
-from semisift.math.neighbours import FAR
+from semisift.math.graph import Graph, edges_of
+from semisift.math.neighbours import FAR, RowsWithGaps
 
 # A centre that is more than so many standard deviations from the mean of the rows is none.
 AWAY = 1e6
@@ -107,7 +109,10 @@ class ListedPairs:
     ) -> None:
         self.held, self.constraints = held, constraints
         self.unit, self.centre = unit, centre
-        self.d2 = Gram(held, factors).distances(constraints.must_link)
+        self.d2 = self._distances(factors)
+
+    def _distances(self, factors: Floats) -> Floats:
+        return Gram(self.held, factors).distances(self.constraints.must_link)
 
     def least_distances(self) -> tuple[float, float]:
         """Return the least squared distance of a must-link, and the least that is not 0."""
@@ -194,6 +199,25 @@ def quadratic_sums(weights: Any, block: Floats, centre: Floats) -> Floats:
             apart = few[half.row[pairs]] - few[half.col[pairs]]
             sums[lost] += half.data[pairs] @ np.asfortranarray(apart) ** 2
     return sums
+
+
+class KnownPairs(ListedPairs):
+    """Sums over listed pairs of rows with gaps, scaled to all pairs.
+
+    Distances are those of `semisift.math.neighbours`, and the sum of a column is over the pairs in
+    which both rows have the value.
+    """
+
+    def _distances(self, factors: Floats) -> Floats:
+        rows = RowsWithGaps(self.held, factors)
+        return rows.from_differences(*self.constraints.must_link.T.astype(np.int64))
+
+    def _sums(self, matrix: Any) -> Floats:
+        nodes = np.arange(len(self.held))
+        edges = edges_of(triu(csr_array(matrix), k=1))
+        graph = Graph(*edges, nodes, nodes, np.zeros(len(nodes)))
+        sums = edge_sums(self.held, graph, self.unit, has_gaps=True)
+        return scaled_to_all(sums.difference, sums.volume, graph.degrees.sum())
 
 
 class ClassPairs(ListedPairs):

@@ -39,6 +39,9 @@ def _totals(X: Any) -> tuple[Any, Floats, float]:
     if issparse(X) and X.format not in ("csc", "csr"):
         values = csc_array(values)
     counts = values.data if issparse(X) else values
-    unit = float(power_of_two(np.asarray(counts.max(initial=0.0))))
+    unit = float(power_of_two(np.asarray(np.fmax.reduce(counts, axis=None, initial=0.0))))
     counts /= unit
-    return values, np.asarray(values.sum(axis=1)).ravel(), unit
+    totals = np.asarray(values.sum(axis=1)).ravel()
+    if np.isnan(totals).any():  # gaps, which add nothing
+        totals = np.nansum(values, axis=1)
+    return values, totals, unit

@@ -2,9 +2,11 @@
 
 With S the weights, D the degrees and f a column, ``f'(D - S)f`` is the sum of the weighted squared
 differences over the edges. Dense columns are added up edge by edge, many side by side, so nothing
-cancels; for sparse ones it is the column sums of ``X o (D X - S X)``.
+cancels; for sparse ones it is the column sums of ``X o (D X - S X)``. Where a column has gaps, its
+graph is that of the edges whose two rows have the value, with degrees of its own.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +14,7 @@ from scipy.sparse import csr_array, issparse
 
 from semisift import kernels
 from semisift.math import Floats, Ints
+from semisift.math.blocks import blocks
 from semisift.math.columns import dense_blocks, filled_columns
 from semisift.math.graph import Graph
 
@@ -44,14 +47,24 @@ class EdgeSums(NamedTuple):
         Squared deviations from the mean, weighted by the degrees.
     mean : float array of shape (p,)
         Mean weighted by the degrees.
+    volume : float array of shape (p,)
+        Sum of the degrees.
     """
 
     difference: Floats
     variance: Floats
     mean: Floats
+    volume: Floats
 
 
-def edge_sums(X: Any, graph: Graph, unit: Floats) -> EdgeSums:
+def edge_sums(
+    X: Any,
+    graph: Graph,
+    unit: Floats,
+    *,
+    has_gaps: bool = False,
+    more: Callable[[slice], Floats] | None = None,
+) -> EdgeSums:
     """Return the sums of all columns.
 
     Parameters
@@ -61,18 +74,25 @@ def edge_sums(X: Any, graph: Graph, unit: Floats) -> EdgeSums:
         On the rows of `X`.
     unit : float array of shape (p,)
         Each column is divided by it first, so that nothing overflows.
+    has_gaps : bool
+        Whether `X` is dense and has gaps.
+    more : callable, optional
+        Where there are gaps: given some columns, what is added to the degrees of the nodes in each
+        of them.
 
     Returns
     -------
     EdgeSums
         Of the columns in their units.
     """
+    if has_gaps:
+        return _sums_of_known(X, graph, unit, more)
     p = X.shape[1]
     sums = np.zeros((3, p))
     degrees = graph.degrees
     volume = degrees.sum()
     if not volume > 0:
-        return EdgeSums(*sums)
+        return EdgeSums(sums[0], sums[1], sums[2], np.zeros(p))
     factors = 1 / unit
     dense = filled_columns(X)
     if issparse(X):
@@ -88,6 +108,25 @@ def edge_sums(X: Any, graph: Graph, unit: Floats) -> EdgeSums:
         sums[:, columns] = kernels.edges.column_sums(
             block, graph.rows, factors[columns], degrees, *edges
         )
+    return EdgeSums(sums[0], sums[1], sums[2], np.full(p, volume))
+
+
+def _sums_of_known(
+    X: Any, graph: Graph, unit: Floats, more: Callable[[slice], Floats] | None
+) -> EdgeSums:
+    sums = np.zeros((4, X.shape[1]))
+    for columns in blocks(X.shape[1], max(len(graph.weights), len(graph.rows)), BLOCK_VALUES):
+        values = X[:, columns][graph.rows] / unit[columns]
+        known = (~np.isnan(values)).astype(np.float64)
+        between = graph.upper @ known + graph.upper.T @ known
+        added = graph.within[:, None] if more is None else graph.within[:, None] + more(columns)
+        degrees = known * (between + added)
+        apart = np.nan_to_num(values[graph.first] - values[graph.second])
+        volume = degrees.sum(axis=0)
+        values = np.nan_to_num(values)
+        mean = (degrees * values).sum(axis=0) / np.where(volume > 0, volume, 1.0)
+        variance = (degrees * (values - mean) ** 2).sum(axis=0)
+        sums[:, columns] = graph.weights @ apart**2, variance, mean, volume
     return EdgeSums(*sums)
 
 

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, triu
 from semisift._threads import one_blas_thread
 from semisift.math import Floats, Ints
 from semisift.math.columns import column_factors
-from semisift.math.neighbours import Edges, MeasuredRows, distinct_rows, nearest
+from semisift.math.neighbours import Edges, MeasuredRows, RowsWithGaps, distinct_rows, nearest
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,9 @@ def edges_of(upper: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
 
 
 @one_blas_thread()
-def neighbour_graph(X: Any, options: GraphOptions, width: Floats | None = None) -> Graph:
+def neighbour_graph(
+    X: Any, options: GraphOptions, width: Floats | None = None, *, has_gaps: bool = False
+) -> Graph:
     """Make the graph of the nearest neighbours of each row.
 
     Parameters
@@ -192,18 +194,21 @@ def neighbour_graph(X: Any, options: GraphOptions, width: Floats | None = None) 
     options : GraphOptions
     width : float array of shape (p,), optional
         What scaling divides each column by: the difference between its extremes, if it is not
-        given.
+        given. It must be where there are gaps.
+    has_gaps : bool
+        Whether `X` is dense and has gaps.
 
     Returns
     -------
     Graph
     """
     factors, unit = column_factors(X, options.feature_scaling, width)
-    return weighted_graph(*nearest_edges(X, options, factors), unit, options)
+    edges = nearest_edges(X, options, factors, has_gaps=has_gaps)
+    return weighted_graph(*edges, unit, options)
 
 
 def nearest_edges(
-    X: Any, options: GraphOptions, factors: Floats
+    X: Any, options: GraphOptions, factors: Floats, *, has_gaps: bool = False
 ) -> tuple[Edges, NDArray[np.int64], NDArray[np.int64], Floats, float]:
     """Return the symmetric edges, `rows`, `node` and `within` of a graph, and the mean distance.
 
@@ -213,15 +218,23 @@ def nearest_edges(
     options : GraphOptions
     factors : float array of shape (p,)
         What columns are multiplied by to measure distances, squared in what is returned.
+    has_gaps : bool
+        Whether `X` is dense and has gaps. The mean distance is then the sum over the columns of
+        that of the values that are there.
     """
     n = X.shape[0]
     k = min(options.n_neighbors, n - 1)
     if k < 1:
         none, nodes = np.empty(0), np.arange(n)
         return Edges(nodes[:0], nodes[:0], none, none), nodes, nodes, np.zeros(n), 0.0
-    rows, node = distinct_rows(X)
-    counts = np.bincount(node, minlength=len(rows))
-    measured = MeasuredRows(X, rows, counts, factors)
+    measured: MeasuredRows | RowsWithGaps
+    if has_gaps:
+        rows = node = np.arange(n)
+        measured = RowsWithGaps(X, factors)
+    else:
+        rows, node = distinct_rows(X)
+        measured = MeasuredRows(X, rows, np.bincount(node, minlength=len(rows)), factors)
+    counts = measured.counts
     edges = symmetrise(nearest(measured, k), len(rows), options.symmetry)
     # what the rows of a node give to each other, at distance 0
     within = counts * np.minimum(k, counts - 1.0)

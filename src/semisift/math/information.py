@@ -7,13 +7,14 @@ values keep these. Then every quantity is a sum of ``k log k`` over a table of c
     n I(f; y | s) = sum k log k over (f, y, s) - over (f, s) - over (y, s) + over s
 
 and the tables of all columns with one variable are products of their indicator matrices: of bits
-where X is dense, of lists of entries where it is sparse.
+where X is dense, of lists of entries where it is sparse. Where there are gaps or weights, a table
+holds the weights of the rows in which its variables are known.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +84,8 @@ class SparseBins:
     background : uint8 array of shape (n_columns,)
         The code of all other rows.
     n_rows, n_bins : int
+    weights : float array of shape (n_rows,) or None
+        How many rows each row counts for.
     """
 
     starts: Ints
@@ -91,6 +94,7 @@ class SparseBins:
     background: NDArray[np.uint8]
     n_rows: int
     n_bins: int
+    weights: Floats | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -108,18 +112,19 @@ class SparseBins:
     def sizes(self) -> Ints:
         """Number of rows in each bin, of shape (n_columns, n_bins)."""
         alone = np.zeros(self.n_rows, dtype=np.int64)
-        parts = [counts[0].T for _, counts in self._blocks(alone, 1)]
+        parts = [counts[0].T for _, counts in self.tables(alone, 1)]
         return np.concatenate(parts) if parts else np.empty((0, self.n_bins), dtype=np.int32)
 
     def terms(self, values: Ints, n_s: int, n_y: int, k_log_k: Floats) -> Floats:
         """Return ``sum k log k over (f, y, s) - over (f, s)``, where values are s * n_y + y."""
         terms = np.empty(len(self.background))
-        for columns, counts in self._blocks(values, n_s * n_y):
+        for columns, counts in self.tables(values, n_s * n_y):
             with_s = counts.reshape(n_s, n_y, *counts.shape[1:]).sum(axis=1)
             terms[columns] = _sum(k_log_k, counts) - _sum(k_log_k, with_s)
         return terms
 
-    def _blocks(self, other: Ints, n_other: int) -> Iterator[tuple[slice, Ints]]:
+    def tables(self, other: Ints, n_other: int) -> Iterator[tuple[slice, Any]]:
+        """Yield columns and their tables with a variable: (n_other, n_bins, number of columns)."""
         for columns in blocks(len(self.background), n_other * self.n_bins, BLOCK_COUNTS):
             yield columns, self._counts(other, n_other, columns)
 
@@ -128,15 +133,16 @@ class SparseBins:
         column = np.repeat(np.arange(len(self.background)), np.diff(self.starts))
         return column * self.n_bins + self.values
 
-    def _counts(self, other: Ints, n_other: int, columns: slice) -> Ints:
-        """Return the counts of shape (n_other, n_bins, number of columns)."""
+    def _counts(self, other: Ints, n_other: int, columns: slice) -> Any:
         width = columns.stop - columns.start
         entries = slice(self.starts[columns.start], self.starts[columns.stop])
         cells = self._cells[entries] - columns.start * self.n_bins
         keys = cells * n_other + other[self.rows[entries]]
-        counts = np.bincount(keys, minlength=width * self.n_bins * n_other)
-        counts = counts.reshape(width, self.n_bins, n_other).astype(np.int32)
-        rest = np.bincount(other, minlength=n_other) - counts.sum(axis=1)
+        own = None if self.weights is None else self.weights[self.rows[entries]]
+        counts = np.bincount(keys, own, minlength=width * self.n_bins * n_other)
+        counts = counts.reshape(width, self.n_bins, n_other)
+        counts = counts.astype(np.int32 if own is None else np.float64)
+        rest = np.bincount(other, self.weights, minlength=n_other) - counts.sum(axis=1)
         counts[np.arange(width), self.background[columns]] = rest
         return np.ascontiguousarray(counts.transpose(2, 1, 0))
 
@@ -184,11 +190,56 @@ class CountedBins:
         return _sum(k_log_k, counts) - _sum(k_log_k, with_s)
 
 
-Binned = DenseBins | SparseBins
+@dataclass(frozen=True, eq=False)
+class KnownBins:
+    """Dense columns with gaps, or of rows with weights.
+
+    Attributes
+    ----------
+    codes : uint8 array of shape (n_rows, n_columns)
+        `n_bins` is a gap.
+    n_bins : int
+    weights : float array of shape (n_rows,)
+    """
+
+    codes: NDArray[np.uint8]
+    n_bins: int
+    weights: Floats
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.codes.shape[0], self.codes.shape[1]
+
+    def column(self, j: int) -> NDArray[np.int16]:
+        """Return the codes of one column, -1 for a gap."""
+        codes = self.codes[:, j].astype(np.int16)
+        return np.where(codes == self.n_bins, np.int16(-1), codes)
+
+    def tables(self, other: Ints, n_other: int) -> Iterator[tuple[slice, Any]]:
+        """Yield columns and their tables with a variable: (n_other, n_bins, number of columns).
+
+        Rows in which it is -1 are left out.
+        """
+        rows = np.flatnonzero(other >= 0)
+        per_column = max(len(rows), n_other * (self.n_bins + 1))
+        for columns in blocks(self.codes.shape[1], per_column):
+            codes = self.codes[rows, columns].T.astype(np.int64)
+            cells = np.arange(len(codes))[:, None] * (self.n_bins + 1) + codes
+            keys = cells * n_other + other[rows]
+            own = np.broadcast_to(self.weights[rows], keys.shape)
+            shape = len(codes), self.n_bins + 1, n_other
+            counts = np.bincount(keys.ravel(), own.ravel(), minlength=int(np.prod(shape)))
+            yield columns, counts.reshape(shape)[:, : self.n_bins].transpose(2, 1, 0)
+
+
+Binned = DenseBins | SparseBins | KnownBins
 Countable = Binned | CountedBins
 
 
-def bin_columns(X: Any, n_bins: int = N_BINS) -> Binned:
+def bin_columns(
+    X: Any, n_bins: int = N_BINS, *, has_gaps: bool = False, weights: Floats | None = None
+) -> Binned:
     """Bin every column: equal widths between its extremes, or its values if these are few.
 
     Parameters
@@ -196,10 +247,14 @@ def bin_columns(X: Any, n_bins: int = N_BINS) -> Binned:
     X : array or sparse csc_array of shape (n, p)
         A sparse X stays sparse.
     n_bins : int
+    has_gaps : bool
+        Whether a dense X has gaps, which are in no bin.
+    weights : float array of shape (n,), optional
+        How many rows each row counts for; bins do not depend on it.
 
     Returns
     -------
-    DenseBins or SparseBins
+    DenseBins, SparseBins, or KnownBins of a dense X with gaps or weights
 
     Examples
     --------
@@ -208,7 +263,10 @@ def bin_columns(X: Any, n_bins: int = N_BINS) -> Binned:
     array([0, 0, 1, 2, 3, 4], dtype=uint8)
     """
     if issparse(X):
-        return _bin_sparse(X.tocsc(), n_bins)
+        return replace(_bin_sparse(X.tocsc(), n_bins), weights=weights)
+    if has_gaps or weights is not None:
+        codes = _bin_known(np.asarray(X), n_bins)
+        return KnownBins(codes, n_bins, np.ones(len(codes)) if weights is None else weights)
     columns = as_columns(np.asarray(X))
     cuts = np.ascontiguousarray(_equal_widths(*extremes(columns), n_bins).T)
     bins = kernels.tables.bin_columns(kernels.columns.Columns(columns), cuts, n_bins)
@@ -227,6 +285,10 @@ def entropy(binned: Countable) -> Floats:
     float array of shape (p,)
     """
     n_rows, _ = binned.shape
+    if isinstance(binned, KnownBins) or _has_weights(binned):
+        alone = np.zeros(n_rows, dtype=np.int64)
+        parts = [_entropy_of(table[0]) for _, table in binned.tables(alone, 1)]
+        return np.concatenate(parts)
     k_log_k = _k_log_k(n_rows)
     return np.maximum(k_log_k[-1] - _sum(k_log_k, binned.sizes.T), 0.0) / n_rows
 
@@ -238,7 +300,8 @@ def mutual_information(binned: Countable, y: Ints) -> Floats:
     ----------
     binned : DenseBins or SparseBins
     y : int array of shape (n,)
-        Codes from 0: classes, or another column, ``binned.column(j)``.
+        Codes from 0: classes, or another column, ``binned.column(j)``. Of columns with gaps or
+        weights, rows of -1 are left out.
 
     Returns
     -------
@@ -253,6 +316,30 @@ def mutual_information(binned: Countable, y: Ints) -> Floats:
     array([0.69314718, 0.        ])
     """
     return conditional_mutual_information(binned, y, np.zeros(len(y), dtype=np.int64))
+
+
+def _has_weights(binned: Countable) -> TypeGuard[SparseBins]:
+    return isinstance(binned, SparseBins) and binned.weights is not None
+
+
+def _information_in(table: Floats) -> Floats:
+    """Return I(f; y | s) of weights of shape (n_s, n_y, n_bins, p); 0 where there are none."""
+    total = table.sum(axis=(0, 1, 2))
+    parts = (table, 1), (table.sum(axis=1), -1), (table.sum(axis=2), -1)
+    every = (*parts, (table.sum(axis=(1, 2)), 1))
+    information = sum(sign * _x_log_x(part).reshape(-1, len(total)).sum(0) for part, sign in every)
+    return np.maximum(information, 0.0) / np.where(total > 0, total, 1.0)
+
+
+def _entropy_of(table: Floats) -> Floats:
+    """Return the entropy of weights of shape (n_bins, p); 0 where there are none."""
+    total = table.sum(axis=0)
+    entropies = np.maximum(_x_log_x(total) - _x_log_x(table).sum(axis=0), 0.0)
+    return np.asarray(entropies / np.where(total > 0, total, 1.0))
+
+
+def _x_log_x(weights: Floats) -> Floats:
+    return np.asarray(weights * np.log(np.where(weights > 0, weights, 1.0)))
 
 
 def conditional_mutual_information(binned: Countable, y: Ints, s: Ints) -> Floats:
@@ -284,6 +371,12 @@ def conditional_mutual_information(binned: Countable, y: Ints, s: Ints) -> Float
     n_rows, _ = binned.shape
     y, s = np.asarray(y, dtype=np.int64), np.asarray(s, dtype=np.int64)
     n_y, n_s = int(y.max(initial=0)) + 1, int(s.max(initial=0)) + 1
+    if isinstance(binned, KnownBins) or _has_weights(binned):
+        both = np.where((y < 0) | (s < 0), -1, s * n_y + y)
+        tables = binned.tables(both, n_s * n_y)
+        return np.concatenate(
+            [_information_in(table.reshape(n_s, n_y, *table.shape[1:])) for _, table in tables]
+        )
     k_log_k = _k_log_k(n_rows)
     both = np.bincount(s * n_y + y, minlength=n_s * n_y)
     known = k_log_k[np.bincount(s)].sum() - k_log_k[both].sum()
@@ -340,6 +433,20 @@ def cuts_from(low: Floats, high: Floats, known: Floats, n_known: Ints, n_bins: i
     ordered = np.sort(np.where(is_known, known[few], np.inf), axis=1)
     cuts[:, few] = ordered[:, 1:].T
     return cuts
+
+
+def _bin_known(X: NDArray[np.floating], n_bins: int) -> NDArray[np.uint8]:
+    """Return the codes of dense columns, `n_bins` for gaps."""
+    codes = np.empty(X.shape, dtype=np.uint8, order="F")
+    for columns in blocks(X.shape[1], len(X)):
+        values = X[:, columns].astype(np.float64)
+        known = ~np.isnan(values)
+        ordered = np.sort(values, axis=0)  # gaps last
+        ordered[0, ~known.any(axis=0)] = 0.0  # nothing to cut
+        column, at = np.nonzero(~np.isnan(ordered.T))
+        cuts = _cuts_of_ordered(ordered.T[column, at], column, values.shape[1], n_bins)
+        codes[:, columns] = np.where(known, codes_of(values, cuts), n_bins)
+    return codes
 
 
 def _bin_sparse(X: Any, n_bins: int) -> SparseBins:

@@ -3,6 +3,14 @@
 Identical rows are merged into one node that counts as many rows, and rows at the same distance
 share the last places among the k neighbours equally. So nothing depends on the order of the rows,
 and text, where most rows tie, costs less instead of more.
+
+Rows with gaps are compared in the columns that both have: of p columns, with c of them in common,
+
+    d2 = p / c * sum over these of (x_i - x_j)^2
+
+where columns of a single value are not among the p. Rows without a column in common are infinitely
+far from each other, and never neighbours: then a row may have fewer than k. Such rows are not
+merged, as rows that agree wherever both have a value need not be identical.
 """
 
 import hashlib
@@ -243,12 +251,80 @@ class MeasuredRows:
         return d2
 
 
-def nearest(rows: MeasuredRows, k: int) -> Edges:
+class RowsWithGaps:
+    """Rows with gaps to measure distances between: four products instead of one.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+    factors : float array of shape (p,)
+        What each column is multiplied by.
+    """
+
+    def __init__(self, X: NDArray[np.floating], factors: Floats) -> None:
+        self.X, self.factors = X, factors
+        self.counts = np.ones(len(X), dtype=np.int64)
+        self.dense = np.flatnonzero(factors > 0)
+        squares, n_known = np.zeros((2, len(X)))
+        self.mean_d2 = 0.0
+        for values, known in self._blocks():
+            squares += np.einsum("ij,ij->i", values, values)
+            n_known += known.sum(axis=1)
+            # twice the variance of a column is the mean squared difference of two of its values
+            n_values = np.maximum(known.sum(axis=0) - 1, 1)
+            self.mean_d2 += 2 * float(np.sum((values**2).sum(axis=0) / n_values))
+        self.lengths = squares * len(self.dense) / np.maximum(n_known, 1)
+
+    def _blocks(self) -> Iterator[tuple[Floats, Floats]]:
+        """Yield values around the mean of their column, 0 in gaps, and which are there."""
+        size = min(BLOCK_VALUES, max(CACHED_VALUES, FEWEST_COLUMNS * len(self.counts)))
+        for columns, part in dense_blocks(self.X, self.dense, size):
+            values = part * self.factors[columns]
+            known = (~np.isnan(values)).astype(np.float64)
+            values = np.nan_to_num(values)
+            values -= values.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+            values *= known
+            yield values, known
+
+    def squared_distances(self) -> Iterator[tuple[int, Floats]]:
+        """Yield blocks of squared distances with the first row of each, as `MeasuredRows` does."""
+        n = len(self.counts)
+        height = max(1, BLOCK_VALUES // max(1, n))
+        for start in range(0, n, height):
+            stop = min(start + height, n)
+            sums, common = np.zeros((2, stop - start, n))
+            for values, known in self._blocks():
+                own, there = values[start:stop], known[start:stop]
+                sums += own**2 @ known.T
+                sums += there @ (values**2).T
+                sums -= 2.0 * (own @ values.T)
+                common += there @ known.T
+            d2 = self._scaled(sums, common)
+            d2[np.arange(stop - start), np.arange(start, stop)] = np.inf
+            yield start, d2
+
+    def _scaled(self, sums: Floats, common: Floats) -> Floats:
+        d2 = np.maximum(sums, 0.0) * len(self.dense)
+        return np.divide(d2, common, out=np.full_like(d2, np.inf), where=common > 0)
+
+    def from_differences(self, first: Ints, second: Ints) -> Floats:
+        """Return the squared distances of some pairs of rows, slowly and to the last digits."""
+        sums, common = np.zeros((2, len(first)))
+        for columns, values in dense_blocks(self.X, self.dense, BLOCK_VALUES):
+            block = np.ascontiguousarray(values) * self.factors[columns]
+            for part in blocks(len(first), block.shape[1]):
+                apart = block[first[part]] - block[second[part]]
+                common[part] += np.count_nonzero(~np.isnan(apart), axis=1)
+                sums[part] += (np.nan_to_num(apart) ** 2).sum(axis=1)
+        return self._scaled(sums, common)
+
+
+def nearest(rows: MeasuredRows | RowsWithGaps, k: int) -> Edges:
     """Give each row's k places to its nearest other rows; those at the last distance share.
 
     Parameters
     ----------
-    rows : MeasuredRows
+    rows : MeasuredRows or RowsWithGaps
     k : int
         Less than the number of rows. Rows of one node fill each other's places first; these
         edges, within nodes, are left out.
@@ -261,7 +337,14 @@ def nearest(rows: MeasuredRows, k: int) -> Edges:
     parts, n_edges = [], 0
     most = max(MOST_EDGES, 2 * k * len(places))
     for start, d2 in rows.squared_distances():
-        parts.append(_block_of_edges(d2, start, rows, places))
+        origin = np.arange(start, start + len(d2))
+        wanted = places[origin]
+        if isinstance(rows, RowsWithGaps):
+            # not all rows have so many others within reach
+            wanted = np.minimum(wanted, np.count_nonzero(np.isfinite(d2), axis=1))
+            some = wanted > 0
+            d2, origin, wanted = d2[some], origin[some], wanted[some]
+        parts.append(_block_of_edges(d2, origin, rows, wanted))
         n_edges += len(parts[-1][0])
         if n_edges > most:
             raise ValueError(
@@ -274,17 +357,20 @@ def nearest(rows: MeasuredRows, k: int) -> Edges:
 
 
 def _block_of_edges(
-    d2: Floats, start: int, rows: MeasuredRows, places: Ints
+    d2: Floats, origin: Ints, rows: MeasuredRows | RowsWithGaps, wanted: Ints
 ) -> tuple[NDArray[Any], ...]:
+    """Return the edges of the rows `origin`, which want so many neighbours within reach."""
     n_rows, n = d2.shape
     counts = rows.counts
-    wanted = places[start : start + n_rows]
     # a node fills at least one place, so the last place is filled by the `most` nearest
     most = min(int(wanted.max(initial=0)), n - 1)
     if most == 0:
         return tuple(np.empty(0, dtype=t) for t in (np.int64, np.int64, np.float64, np.float64))
     bound = np.partition(d2, most - 1, axis=1)[:, most - 1]
-    lengths = rows.lengths[start : start + n_rows]
+    if np.isinf(bound).any():  # where fewer are within reach, all of them
+        furthest = d2.max(axis=1, where=np.isfinite(d2), initial=0.0)
+        bound = np.minimum(bound, furthest)
+    lengths = rows.lengths[origin]
     tie = TIE * (lengths + bound)
     at = np.flatnonzero(d2 <= (bound + tie)[:, None])
     row, column = np.divmod(at, n)
@@ -296,7 +382,7 @@ def _block_of_edges(
     again = far[row] & (distance <= (last + tie)[row])
     again |= lengths[row] + rows.lengths[column] > LOST * distance
     if again.any():
-        distance[again] = rows.from_differences(row[again] + start, column[again])
+        distance[again] = rows.from_differences(origin[row[again]], column[again])
         last = _last_distance(row, distance, mass, wanted)
         tie[far] = TIE * last[far]
     nearer = distance < (last - tie)[row]
@@ -305,8 +391,8 @@ def _block_of_edges(
     rest = (wanted - np.bincount(row, mass * nearer, n_rows)) / shared
     share = np.where(nearer, 1.0, tied * rest[row]) * mass
     used = share > 0
-    origin = row[used] + start
-    return origin, column[used], distance[used], share[used] * counts[origin]
+    first = origin[row[used]]
+    return first, column[used], distance[used], share[used] * counts[first]
 
 
 def _last_distance(row: Ints, distance: Floats, mass: Floats, wanted: Ints) -> Floats:

@@ -56,6 +56,8 @@ def scores_of_picks(
     *,
     candidates: Bools,
     tie_order: Ints,
+    first: Bools | None = None,
+    feature_of: Ints | None = None,
 ) -> Floats:
     """Pick the most relevant column, and go on with the values that follow from each pick.
 
@@ -72,6 +74,10 @@ def scores_of_picks(
         Which columns may be picked; the others rank behind them.
     tie_order : int array of shape (p,)
         Of equally good columns the one with the lowest number is picked.
+    first : bool array of shape (p,), optional
+        The columns that are picked before all others.
+    feature_of : int array of shape (p,), optional
+        Of the other columns of a feature only one is picked.
 
     Returns
     -------
@@ -80,15 +86,18 @@ def scores_of_picks(
     """
     picks: list[int] = []
     left, value = candidates.copy(), relevance
-    n_picks = min(n_picks, int(candidates.sum()))
-    while len(picks) < n_picks:
-        best = value[left].max()
-        tied = np.flatnonzero(left & (value >= best - 10.0**-DECIMALS * max(1.0, abs(best))))
+    first = np.zeros(len(left), dtype=bool) if first is None else first
+    while len(picks) < n_picks and left.any():
+        if picks:
+            value = add(picks[-1])
+        now = left & first if (left & first).any() else left
+        best = value[now].max()
+        tied = np.flatnonzero(now & (value >= best - 10.0**-DECIMALS * max(1.0, abs(best))))
         chosen = int(tied[np.argmin(tie_order[tied])])
         picks.append(chosen)
         left[chosen] = False
-        if len(picks) < n_picks:
-            value = add(chosen)
+        if feature_of is not None and not first[chosen]:
+            left[feature_of == feature_of[chosen]] = False
     return places(picks, np.where(candidates, relevance, -1.0))
 
 

@@ -4,9 +4,11 @@ A column is kept unless its absolute correlation, over all rows, with one of the
 it exceeds a threshold. The walk takes the ranking in blocks: one matrix product compares a block
 with all that was kept, one more the block with itself, and no p x p matrix is ever made. Its cost
 is O(n * visited * kept). The correlations with their sign are computed after it, of each near-copy
-with the column that stands for it: O(n * copies).
+with the column that stands for it: O(n * copies). Two columns with gaps are compared over the rows
+in which both have a value, which takes six products instead of one.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +34,12 @@ MOST_HELD = 1 << 27
 # A mean of so many standard deviations leaves twelve digits of a correlation.
 FAR_FROM_ZERO = 100.0
 
+# Columns with gaps are compared where they have so many rows in common.
+LEAST_COMMON = 10
+
+# What is left of a sum of squares around a mean below this share of it is rounding.
+ROUNDING = 1e-12
+
 # Correlations that differ by less are equal: dense and sparse products round differently.
 TIE = 1e-9
 
@@ -47,11 +55,15 @@ class Standardised:
         None where they are prepared anew.
     shift : float array of shape (k,)
         0 for dense columns, which are centred; sparse ones are not, to stay sparse.
+    there : float array of shape (k, n), or None
+        1 where there is a value, 0 where there is a gap and `values` are 0; None without gaps. Then
+        `_correlate` does more than the product.
     """
 
     columns: Ints
     values: Any
     shift: Floats
+    there: Floats | None = None
 
 
 def put_copies_last(
@@ -90,8 +102,7 @@ def put_copies_last(
     """
     order = np.argsort(ranking)
     walk, rest = order[scored[order]], order[~scored[order]]
-    n_kept = max(n_wanted, FEWEST_KEPT if fewest is None else fewest)
-    is_copy, stands_for = find_copies(X, walk, threshold, n_kept)
+    is_copy, stands_for = find_copies(X, walk, threshold, n_to_keep(n_wanted, fewest))
     represented_by = np.arange(len(ranking))
     represented_by[walk] = stands_for
     changed = np.empty_like(ranking)
@@ -99,7 +110,14 @@ def put_copies_last(
     return changed, represented_by
 
 
-def find_copies(X: Any, walk: Ints, threshold: float, n_kept: int) -> tuple[Bools, Ints]:
+def n_to_keep(n_wanted: int, fewest: int | None) -> int:
+    """Return after how many columns that are kept a walk ends; see `put_copies_last`."""
+    return max(n_wanted, FEWEST_KEPT if fewest is None else fewest)
+
+
+def find_copies(
+    X: Any, walk: Ints, threshold: float, n_kept: int, n_sure: int = 0
+) -> tuple[Bools, Ints]:
     """Find the columns that repeat a better one.
 
     Parameters
@@ -111,6 +129,8 @@ def find_copies(X: Any, walk: Ints, threshold: float, n_kept: int) -> tuple[Bool
         Largest absolute correlation between two columns that are kept.
     n_kept : int
         The walk ends when so many columns are kept; those after them count as no copies.
+    n_sure : int, default=0
+        So many columns at the start are kept, whatever they resemble.
 
     Returns
     -------
@@ -132,7 +152,7 @@ def find_copies(X: Any, walk: Ints, threshold: float, n_kept: int) -> tuple[Bool
     is_copy = np.zeros(len(walk), dtype=bool)
     represented_by = np.array(walk, dtype=np.int64)
     pieces: list[Standardised] = []
-    left = n_kept
+    left = max(n_kept, n_sure)
     with one_blas_thread():
         for start in range(0, len(walk), width):
             block = standardise(X, walk[start : start + width])
@@ -140,7 +160,7 @@ def find_copies(X: Any, walk: Ints, threshold: float, n_kept: int) -> tuple[Bool
             before = [np.abs(_correlate(piece, block)) for piece in held]
             known = np.concatenate([*before, np.empty((0, len(block.columns)))])
             inside = np.abs(_correlate(block, block))
-            kept, n_visited = _walk_block(known, inside, threshold + TIE, left)
+            kept, n_visited = _walk_block(known, inside, threshold + TIE, left, n_sure - start)
             copies = np.setdiff1d(np.arange(n_visited), kept)
             names = np.concatenate([*(piece.columns for piece in pieces), block.columns[kept]])
             best = _most_correlated(known[:, copies], inside[np.ix_(kept, copies)], kept, copies)
@@ -150,7 +170,43 @@ def find_copies(X: Any, walk: Ints, threshold: float, n_kept: int) -> tuple[Bool
             if not left:
                 break
             values = block.values[kept] if holds else None
-            pieces.append(Standardised(block.columns[kept], values, block.shift[kept]))
+            there = block.there[kept] if holds and block.there is not None else None
+            pieces.append(Standardised(block.columns[kept], values, block.shift[kept], there))
+    return is_copy, represented_by
+
+
+def find_copies_of_first(X: Any, walk: Ints, n_first: int, threshold: float) -> tuple[Bools, Ints]:
+    """Find the columns that repeat one of the first ones, which are all kept.
+
+    Parameters
+    ----------
+    X : array or csc_array of shape (n, p)
+    walk : int array
+        Columns, those that may be repeated first.
+    n_first : int
+        How many these are.
+    threshold : float
+        Largest absolute correlation of another column with one of them.
+
+    Returns
+    -------
+    is_copy, represented_by
+        As of `find_copies`.
+    """
+    is_copy = np.zeros(len(walk), dtype=bool)
+    represented_by = np.array(walk, dtype=np.int64)
+    width = _block_width(X.shape[0])
+    starts = range(0, n_first, width)
+    with one_blas_thread():
+        first = [standardise(X, walk[start : min(start + width, n_first)]) for start in starts]
+        for start in range(n_first, len(walk) if first else 0, width):
+            block = standardise(X, walk[start : start + width])
+            known = np.concatenate([np.abs(_correlate(piece, block)) for piece in first])
+            copies = np.flatnonzero(known.max(axis=0) > threshold + TIE)
+            nobody = np.empty((0, len(copies)))
+            best = _most_correlated(known[:, copies], nobody, np.empty(0, dtype=int), copies)
+            is_copy[start + copies] = True
+            represented_by[start + copies] = walk[best]
     return is_copy, represented_by
 
 
@@ -179,13 +235,16 @@ def correlations_in_families(X: Any, represented_by: Ints) -> Floats:
     for start in range(0, len(copies), width):
         block = copies[start : start + width]
         own, other = standardise(X, block), standardise(X, represented_by[block])
+        if own.there is not None or other.there is not None:
+            found[block] = _over_common_rows(own, other, lambda a, b: np.einsum("ij,ij->i", a, b))
+            continue
         products = own.values * other.values
         found[block] = np.asarray(products.sum(axis=1)).ravel() - own.shift * other.shift
     return np.clip(found, -1.0, 1.0)
 
 
 def standardise(X: Any, columns: Ints) -> Standardised:
-    """Scale columns to length 1 about their mean; a constant column is all zeros.
+    """Scale columns to length 1 about their mean; a constant column is all zeros, and gaps are 0.
 
     Parameters
     ----------
@@ -199,11 +258,46 @@ def standardise(X: Any, columns: Ints) -> Standardised:
     if issparse(X):
         return _standardise_sparse(X[:, columns], columns)
     values = np.ascontiguousarray(dense_columns(X, columns).T)
+    there = ~np.isnan(values)
+    if not there.all():
+        return _standardise_known(values, there.astype(np.float64), columns)
     values /= power_of_two(np.abs(values).max(axis=1))[:, None]
     values -= values.mean(axis=1)[:, None]
     length = np.sqrt(np.einsum("ij,ij->i", values, values))
     values *= _inverse(length, np.sqrt(values.shape[1]))[:, None]
     return Standardised(columns.astype(np.int64), values, np.zeros(len(columns)))
+
+
+def _standardise_known(values: Floats, there: Floats, columns: Ints) -> Standardised:
+    values = np.nan_to_num(values)
+    values /= power_of_two(np.abs(values).max(axis=1))[:, None]
+    values -= (values.sum(axis=1) / np.maximum(there.sum(axis=1), 1))[:, None]
+    values *= there
+    length = np.sqrt(np.einsum("ij,ij->i", values, values))
+    values *= _inverse(length, float(np.sqrt(values.shape[1])))[:, None]
+    return Standardised(columns.astype(np.int64), values, np.zeros(len(columns)), there)
+
+
+def _over_common_rows(
+    first: Standardised, second: Standardised, product: Callable[[Floats, Floats], Floats]
+) -> Floats:
+    """Return the correlations over the rows in which both columns have a value.
+
+    They are 0 where these are fewer than `LEAST_COMMON`, or than half of all rows if that is less:
+    any two columns are near-copies in two rows.
+    """
+    a, b = first.values, second.values
+    has_a = np.ones_like(a) if first.there is None else first.there
+    has_b = np.ones_like(b) if second.there is None else second.there
+    n = product(has_a, has_b)
+    enough = n >= max(2, min(LEAST_COMMON, a.shape[1] // 2))
+    n = np.maximum(n, 1)
+    sum_a, sum_b = product(a, has_b), product(has_a, b)
+    square_a, square_b = product(a**2, has_b), product(has_a, b**2)
+    left_a, left_b = square_a - sum_a**2 / n, square_b - sum_b**2 / n
+    varies = enough & (left_a > ROUNDING * square_a) & (left_b > ROUNDING * square_b)
+    length = np.sqrt(np.where(varies, left_a * left_b, 1.0))
+    return np.where(varies, (product(a, b) - sum_a * sum_b / n) / length, 0.0)
 
 
 def _standardise_sparse(part: Any, columns: Ints) -> Standardised:
@@ -240,18 +334,22 @@ def _inverse(length: Floats, scale: float) -> Floats:
 
 
 def _correlate(first: Standardised, second: Standardised) -> Floats:
+    if first.there is not None or second.there is not None:
+        return _over_common_rows(first, second, lambda a, b: a @ b.T)
     product = first.values @ second.values.T
     if issparse(product):
         return np.asarray(product.toarray() - np.outer(first.shift, second.shift))
     return np.asarray(product)
 
 
-def _walk_block(known: Floats, inside: Floats, threshold: float, left: int) -> tuple[Ints, int]:
-    """Return which of a block are kept, and how many of it were visited."""
+def _walk_block(
+    known: Floats, inside: Floats, threshold: float, left: int, n_sure: int
+) -> tuple[Ints, int]:
+    """Return which of a block are kept, the first `n_sure` of all, and how many were visited."""
     is_copy = np.asarray((known > threshold).any(axis=0))
     kept: list[int] = []
     for i in range(len(inside)):
-        if is_copy[i]:
+        if is_copy[i] and i >= n_sure:
             continue
         kept.append(i)
         if len(kept) == left:

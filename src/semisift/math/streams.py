@@ -52,12 +52,13 @@ def stream_words(seed: int, member: int | Ints, purpose: int, counters: Ints) ->
         return _mix(key + GOLDEN * (counters.astype(np.uint64) + np.uint64(1)))
 
 
-def draw_below(seed: int, member: int, purpose: int, counters: Ints, n: int) -> Ints:
+def draw_below(seed: int, member: int | Ints, purpose: int, counters: Ints, n: int) -> Ints:
     """Return draws from 0, ..., n - 1; two of them share a word.
 
     Parameters
     ----------
-    seed, member : int
+    seed : int
+    member : int or int array of shape (n_members, 1)
     purpose : int
         A `Purpose`; of nodes, `NODE_SUBSPACE` plus the number of the node.
     counters : int array
@@ -66,7 +67,7 @@ def draw_below(seed: int, member: int, purpose: int, counters: Ints, n: int) -> 
 
     Returns
     -------
-    int array of the shape of `counters`
+    int array of the shape of `counters`, or of shape (n_members, length of `counters`)
     """
     words = stream_words(seed, member, purpose, counters >> 1)
     halves = np.where(counters & 1, words >> np.uint64(32), words & np.uint64(0xFFFFFFFF))

@@ -36,19 +36,23 @@ class Assessment:
     ----------
     rank_interval : int array of shape (p, 2) or None
         Lowest and highest rank of each column, without the 5 % of the halves of the rows at either
-        end. In each half its own near-copies stand behind the others. None without resamples.
+        end. In each half its own near-copies stand behind the others. Columns of a group have the
+        rank of the group among all features. None without resamples.
     selection_probability : float array of shape (p,) or None
         In which share of them each column was among the best.
     stability : Stability or None
-        How alike the best columns of different halves are: 1 if they are the same, about 0 if they
-        are as alike as random ones (Nogueira's measure, with its 95 % interval).
+        How alike the best columns of different halves are, without those that are kept: 1 if they
+        are the same, about 0 if they are as alike as random ones (Nogueira's measure, with its 95 %
+        interval).
     family_probability : float array of shape (p,) or None
         In which share of them the column, or any of those that the ranking takes for near-copies of
         the same column, was among the best. None where the ranker does not look for near-copies.
     family_stability : Stability or None
         The stability with near-copies counted as one column.
     n_best : int
-        How many columns are the best ones.
+        How many features are the best ones, with those that are kept.
+    n_kept : int
+        How many are kept.
     n_resamples : int
     p_value : float
         The chance of columns that score so high if the labels tell nothing. NaN without
@@ -84,7 +88,6 @@ class Assessment:
 
     rank_interval: NDArray[np.int64] | None
     selection_probability: NDArray[np.float64] | None
-    stability: Stability | None
     n_best: int
     n_resamples: int
     p_value: float
@@ -99,7 +102,9 @@ class Assessment:
     error: str = ERROR
     is_copy: NDArray[np.bool_] | None = None
     family_probability: NDArray[np.float64] | None = None
+    stability: Stability | None = None
     family_stability: Stability | None = None
+    n_kept: int = 0
     exchange: Exchange | None = None
 
     @property
@@ -190,7 +195,7 @@ def assess_ranking(
     return Assessment(
         rank_interval=rank_interval(rankings) if n_resamples else None,
         selection_probability=(rankings <= n_best).mean(axis=0) if n_resamples else None,
-        stability=nogueira(best, problem.n_features) if n_resamples else None,
+        n_kept=0 if ranker._features is None else ranker._features.n_kept,
         n_best=n_best,
         n_resamples=n_resamples,
         p_value=nan if test is None else test.p_value,
@@ -205,22 +210,41 @@ def assess_ranking(
         against="labels" if ranker._labeller() is None else "twins",
         is_copy=near_copies(ranker),
         exchange=exchange if exchange.is_known else None,
-        **_of_families(ranker, best),
+        **_of_features(ranker, best),
     )
 
 
-def _of_families(ranker: "FeatureRanker", best: list[NDArray[np.int64]]) -> dict[str, Any]:
-    """Return how often and how alike families of near-copies are among the best."""
-    stands_for = getattr(ranker, "represented_by_", None)
-    if stands_for is None or not best:
-        return {}
-    families, family_of = np.unique(stands_for, return_inverse=True)
-    found = [np.unique(family_of[columns]) for columns in best]
-    times = np.bincount(np.concatenate(found), minlength=len(families))
-    return {
-        "family_probability": (times / len(best))[family_of],
-        "family_stability": nogueira(found, len(families)),
-    }
+def _of_features(ranker: "FeatureRanker", best: list[NDArray[np.int64]]) -> dict[str, Any]:
+    """Return how alike features, and families of near-copies, are among the best.
+
+    Those that are kept, which always are, say nothing of that.
+    """
+    known, p = ranker._features, ranker.n_features_in_
+    is_open = np.ones(p, dtype=bool)
+    feature_of = family_of = np.arange(p)
+    if known is not None:
+        is_open, feature_of = ~known.kept, known.feature_of
+    others = [columns[is_open[columns]] for columns in best]
+    found: dict[str, Any] = {}
+    if sum(map(len, others)):
+        found["stability"] = _alike(others, feature_of, is_open)
+    if best and hasattr(ranker, "represented_by_"):
+        family_of = feature_of[ranker.represented_by_]
+        families = [np.unique(family_of[columns]) for columns in best]
+        times = np.bincount(np.concatenate(families), minlength=p)
+        found["family_probability"] = (times / len(best))[family_of]
+        if "stability" in found:
+            found["family_stability"] = _alike(others, family_of, is_open)
+    return found
+
+
+def _alike(
+    best: list[NDArray[np.int64]], unit_of: NDArray[np.integer], is_open: NDArray[np.bool_]
+) -> Stability:
+    """Return how alike the best columns are, where several columns may be one unit."""
+    units = np.unique(unit_of[is_open])
+    found = [np.searchsorted(units, np.unique(unit_of[columns])) for columns in best]
+    return nogueira(found, len(units))
 
 
 def _count_best(ranker: "FeatureRanker", test: LabellingsTest | None) -> int:
@@ -228,13 +252,25 @@ def _count_best(ranker: "FeatureRanker", test: LabellingsTest | None) -> int:
 
     Where that is none, they are half of those that are no near-copies, which always come last.
     """
-    n_best = 0
     copies = near_copies(ranker)
+    known = ranker._features
     if ranker.n_features_to_select is not None:
-        n_best = int(ranker.get_support().sum())
+        best = ranker.get_support()
     elif test is not None:
-        n_best = int(find_confirmed(test.decisions, copies).sum())
-    return n_best or min(N_SHOWN, max(1, int((~copies).sum()) // 2))
+        best = find_confirmed(test.decisions, copies)
+        best = best if known is None else known.complete(best, ranker.ranking_)
+    else:
+        best = np.zeros(ranker.n_features_in_, dtype=bool)
+    if known is None:
+        return int(best.sum()) or _few(int((~copies).sum()))
+    n_best, n_others = (
+        int(known.has_any(which & ~known.kept).sum()) for which in (best, ~copies & ~known.excluded)
+    )
+    return known.n_kept + (n_best or (0 if ranker._asks_for_number else _few(n_others)))
+
+
+def _few(n_features: int) -> int:
+    return min(N_SHOWN, max(1, n_features // 2))
 
 
 def rank_interval(rankings: NDArray[np.int64]) -> NDArray[np.int64]:

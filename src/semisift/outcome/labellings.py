@@ -45,6 +45,7 @@ from semisift.outcome.scoring import (
     seeds_of,
 )
 from semisift.transduction.components import components, make_components
+from semisift.transduction.one_class import given_share
 from semisift.transduction.twins import beaten_by_twins, n_together
 
 # How many of the highest scores the test of the whole ranking looks at, besides the highest.
@@ -132,8 +133,13 @@ def test_labels(
     if labeller is None:
         test = try_labellings(scorer, problem, seeds)
         return None if test is None else test.no_less_than(least)
-    prior = known_prior(labeller.class_prior, problem.labels)
-    return try_twins(problem, seeds, prior, scorer.n_jobs).no_less_than(2 * least)
+    if problem.labels.n_classes > 1:
+        prior = known_prior(labeller.class_prior, problem.labels)
+    else:
+        share = given_share(labeller.class_prior, problem.labels)
+        prior = None if share is None else np.array([share, 1 - share])
+    test = try_twins(problem.unweighted, seeds, prior, scorer.n_jobs)
+    return test.no_less_than(2 * least)
 
 
 def try_twins(

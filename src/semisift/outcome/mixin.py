@@ -108,15 +108,19 @@ class CutoffMixin:
 
     def _get_support_mask(self: Any) -> NDArray[np.bool_]:
         check_is_fitted(self)
+        known = self._features
         if self._rule is None:
-            return np.asarray(self.ranking_ <= self._count_to_select(self.n_features_in_))
+            n_wanted = self._count_to_select(self.n_features_in_)
+            places = self.ranking_ if known is None else known.places(self.ranking_)
+            return np.asarray(places <= n_wanted)
         if not hasattr(self, "decisions_") or self.cutoff_.rule != self._rule:
             raise NotFittedError(
                 f"n_features_to_select={self._rule!r} was not in force during fit, or fit was "
                 "interrupted: there is a ranking, but no decision on the columns. Call fit again, "
                 "or set n_features_to_select to a number."
             )
-        return find_confirmed(self.decisions_, near_copies(self))
+        confirmed = find_confirmed(self.decisions_, near_copies(self))
+        return confirmed if known is None else known.complete(confirmed, self.ranking_)
 
     def _lighter(self: Any, n_features: int) -> Any:
         """Return a copy whose committees are smaller, for many repetitions."""

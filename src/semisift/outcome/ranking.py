@@ -46,7 +46,7 @@ class Outcome:
     scores : float array
         NaN where there is none.
     columns : int array
-        The column of X that stands for the feature: its own, or the best of its one-hot columns.
+        The column of X that stands for the feature: its own, or the best of its several columns.
     column_names : array of str
         Names of these columns.
     selected : bool array
@@ -58,12 +58,12 @@ class Outcome:
         How many members of a committee drew the feature.
     represented_by : int array or None
         The place, counted from 0, of the feature that stands for each: its own, or that of the
-        better feature that a near-copy resembles. None without a redundancy threshold.
+        better feature that a near-copy resembles. None where none were looked for.
     score_rank : int array or None
-        The rank by score alone, from 1. None without a redundancy threshold: it is the place then.
+        The rank by score alone, from 1. None where it is the place.
     correlation : float array or None
-        That of a near-copy with what stands for it, with its sign; else 1. None without a
-        redundancy threshold.
+        That of a near-copy with what stands for it, with its sign; else 1. None where none were
+        looked for.
     decisions : array of str or None
         "confirmed", "tentative" or "unconfirmed", by the rule of the ranker or else by its
         assessment; None where there is neither.
@@ -77,6 +77,14 @@ class Outcome:
         Rank of the feature by each ranker of a consensus.
     chance : Chance or None
         The score that chance alone reaches, where the rule or the assessment knows it.
+    place_of : int array of shape (n_columns,) or None
+        The place of the feature of each column of X.
+    kept, excluded : bool array or None
+        Which features are to stay and which were left out; None where no column is.
+    n_columns : int array or None
+        How many columns a feature has; None where none is a group of them.
+    prior : float array or None
+        The weight that decided on the place of the feature; None where none were given.
     """
 
     ranker: "FeatureRanker"
@@ -96,6 +104,11 @@ class Outcome:
     family_probability: NDArray[np.float64] | None = None
     parts: dict[str, NDArray[np.float64]] | None = None
     chance: Chance | None = None
+    place_of: NDArray[np.int64] | None = None
+    kept: NDArray[np.bool_] | None = None
+    excluded: NDArray[np.bool_] | None = None
+    n_columns: NDArray[np.int64] | None = None
+    prior: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.features)
@@ -180,11 +193,13 @@ class Outcome:
         return judge(self)
 
     def select(self, wanted: "int | Literal['confirmed']") -> "Outcome":
-        """Return the same with other features selected: the first ones, or the confirmed ones."""
+        """Return the same with other features selected: the first, or the confirmed and kept."""
         if isinstance(wanted, str):
             if self.decisions is None:
                 raise ValueError("Nothing was decided on the features, so that none is confirmed.")
             confirmed = find_confirmed(self.decisions, self.is_copy)
+            if self.kept is not None:
+                confirmed = confirmed | self.kept
             return replace(self, selected=confirmed, selected_by="decisions")
         return replace(self, selected=np.arange(len(self)) < wanted, selected_by="number")
 
@@ -196,6 +211,10 @@ class Outcome:
             "rank": np.arange(1, len(self) + 1),
             "score": self.scores,
             "selected": self.selected,
+            "kept": self.kept,
+            "n_columns": self.n_columns,
+            "best_column": None if self.n_columns is None else self.column_names.tolist(),
+            "prior": self.prior,
             "draws": self.draws,
             "score_rank": self.score_rank,
             "represented_by": None if stands is None else self.features[stands].tolist(),
@@ -246,7 +265,8 @@ def outcome_of(
     variables : sequence of str, optional
         Names of the features, where some are spread over several columns. A feature has the score
         of its best column, which is defined for every method, and the draws of all its columns. It
-        is a near-copy if all its columns are near-copies of others.
+        is a near-copy if all its columns are near-copies of others. The groups of a ranker that was
+        told of some are its features, and count instead.
     variable_of : int array of shape (n_columns,), optional
         The feature of each column.
     seed : int, default=0
@@ -260,12 +280,15 @@ def outcome_of(
     if names is None:
         unnamed = [f"x{j}" for j in range(ranker.n_features_in_)]
         names = getattr(ranker, "feature_names_in_", unnamed)
-    ranks, is_spread = ranker.ranking_, variable_of is not None
-    if variable_of is None or variables is None:
+    ranks, known = ranker.ranking_, ranker._features
+    is_spread = variable_of is not None
+    if known is not None:
+        variables, variable_of = known.names(names), known.feature_of
+    elif variable_of is None or variables is None:
         variables, variable_of = names, np.arange(ranker.n_features_in_)
     best = np.argsort(ranks)
     best = best[np.unique(variable_of[best], return_index=True)[1]]
-    if is_spread and not hasattr(ranker, "represented_by_"):
+    if is_spread and known is None and not hasattr(ranker, "represented_by_"):
         order = np.argsort(rank(ranker.scores_[best], seed))
     else:
         order = np.argsort(ranks[best])
@@ -274,6 +297,7 @@ def outcome_of(
     if draws is not None:
         draws = np.bincount(variable_of, draws, len(variables)).astype(np.int64)[order]
     selected, selected_by = _selection(ranker)
+    place_of = np.argsort(order)[variable_of]
     return Outcome(
         ranker=ranker,
         features=np.array([str(name) for name in variables], dtype=object)[order],
@@ -284,8 +308,10 @@ def outcome_of(
         selected_by=selected_by,
         draws=draws,
         chance=chance_of(ranker),
-        **_families(ranker, columns, np.argsort(order)[variable_of]),
+        place_of=place_of,
+        **_families(ranker, columns, place_of),
         **_sureness(ranker, columns),
+        **_known(ranker, columns),
     )
 
 
@@ -304,15 +330,34 @@ def _families(
     ranker: "FeatureRanker", columns: NDArray[np.integer], place_of: NDArray[np.integer]
 ) -> dict[str, Any]:
     """Return who stands for whom; `place_of` has the place of the feature of each column."""
+    score_rank = np.argsort(np.argsort(ranker.score_ranking_[columns])) + 1
     if not hasattr(ranker, "represented_by_"):
-        return {}
+        is_place = np.array_equal(score_rank, np.arange(1, len(columns) + 1))
+        return {} if ranker._features is None or is_place else {"score_rank": score_rank}
     stands = place_of[ranker.represented_by_[columns]]
     is_own = stands == place_of[columns]  # also where it resembles another column of its own
     return {
         "represented_by": stands,
-        "score_rank": np.argsort(np.argsort(ranker.score_ranking_[columns])) + 1,
+        "score_rank": score_rank,
         "correlation": np.where(is_own, 1.0, ranker.family_correlation_[columns]),
     }
+
+
+def _known(ranker: "FeatureRanker", columns: NDArray[np.integer]) -> dict[str, Any]:
+    """Return what was known of the features beforehand."""
+    known = ranker._features
+    if known is None:
+        return {}
+    found: dict[str, Any] = {
+        name: each[columns]
+        for name, each in (("kept", known.kept), ("excluded", known.excluded))
+        if each.any()
+    }
+    if known.groups:
+        found["n_columns"] = known.sizes[known.feature_of[columns]]
+    if known.weights is not None:
+        found["prior"] = known.deciding_weights(ranker.score_ranking_)[columns]
+    return found
 
 
 def _sureness(ranker: "FeatureRanker", columns: NDArray[np.integer]) -> dict[str, Any]:

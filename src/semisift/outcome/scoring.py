@@ -68,7 +68,9 @@ class Scorer:
         self.ranker.set_params(**{name: v for name, v in changed.items() if name in known})
         self.n_features = ranker.n_features_in_
         self.n_jobs = known.get("n_jobs")
+        self.features = ranker._features
         self.threshold = getattr(ranker, "redundancy_threshold_", None)
+        self.copies_of_kept_only = ranker._copies_of_kept_only
         self.mask = getattr(known.get("estimator"), "categorical", None)
         # a matrix of all rows, unless the graph is made from the columns
         graph = known.get("graph", "")
@@ -90,7 +92,8 @@ class Scorer:
     ) -> Iterator[NDArray[Any]]:
         """Yield the rank of each column by score, 1 is best, on half of the rows for each seed.
 
-        If `n_best` is given, near-copies of each half are put last, as the ranker does. They are
+        If `n_best` is given, what is known of the columns counts and near-copies of each half are
+        put last, as the ranker does; groups of columns are then ranked as one. Near-copies are
         those of the half: which of several alike columns stands for the others is a matter of the
         rows as well.
         """
@@ -124,7 +127,8 @@ class Scorer:
             copies = problem.n_features // self.n_features
             self.ranker.estimator.set_params(categorical=np.tile(self.mask, copies))
         with quiet():
-            self.ranker._set_ranking(problem, self.ranker._score(problem))
+            problem = self.ranker._find_rest(problem)
+            self.ranker._set_scores(problem, self.ranker._score(problem))
 
 
 def repeat(
@@ -169,14 +173,16 @@ def rank_half(seed: int, problem: Problem, scorer: Scorer, n_best: int | None) -
     if scorer.graph is not None:
         ranker.graph = scorer.graph[rows][:, rows]
     half = take_rows(problem, rows, seed)
+    known = None if n_best is None else scorer.features
+    ranker.__dict__["_features"] = known
     scorer._fit(half)
-    if n_best is None or scorer.threshold is None:
-        return np.asarray(ranker.ranking_)
-    scored = ~np.isnan(ranker.scores_)
-    ranking, _ = put_copies_last(
-        half.X, ranker.ranking_, scored, scorer.threshold, n_best, KEPT_ON_HALVES
-    )
-    return ranking
+    ranking = np.asarray(ranker.ranking_)
+    if n_best is not None and scorer.threshold is not None:
+        put_last: Any = put_copies_last if known is None else known.put_copies_last
+        threshold = None if scorer.copies_of_kept_only else scorer.threshold
+        scored = ~np.isnan(ranker.scores_)
+        ranking, _ = put_last(half.X, ranking, scored, threshold, n_best, KEPT_ON_HALVES)
+    return ranking if known is None else known.places(ranking)
 
 
 def _without_nan(scores: NDArray[np.floating]) -> NDArray[np.float64]:

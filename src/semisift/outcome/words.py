@@ -199,9 +199,11 @@ def say_stability(found: "Assessment") -> str:
     alike = "mostly others"
     if stable.value >= PARTLY:
         alike = "much the same" if stable.value >= MUCH else "partly the same"
-    best, their = f"best {found.n_best:,} features are", "their"
-    if found.n_best == 1:
-        best, their = "best feature is", "its"
+    n_best = found.n_best - found.n_kept
+    besides = " besides those that are kept" if found.n_kept else ""
+    best, their = f"best {n_best:,} features{besides} are", "their"
+    if n_best == 1:
+        best, their = f"best feature{besides} is", "its"
         alike = alike.replace("others", "another one")
     text = (
         f"From one half of the rows to another the {best} {alike}: {their} stability is "
@@ -221,12 +223,62 @@ def say_selection(outcome: "Outcome") -> str:
     """Say how the number of selected features came about."""
     cutoff = outcome.cutoff
     by = AGAINST[_against(outcome)] if cutoff is None else f"the {cutoff.rule} rule"
+    n_kept = 0 if outcome.kept is None else int(outcome.kept.sum())
+    besides = f", and {n_kept:,} that {'was' if n_kept == 1 else 'were'} to stay" if n_kept else ""
     return {
         "number": "the best by rank",
         "half": "half of all, as no number was asked for",
-        "decisions": f"as many as {by} confirmed",
+        "decisions": f"as many as {by} confirmed{besides}",
         "changed": "none, as n_features_to_select was changed after the fit",
     }[outcome.selected_by]
+
+
+def say_known(outcome: "Outcome") -> list[str]:
+    """Say what was known of features beforehand, and what that does to the ranking."""
+    said = []
+    left_out = np.zeros(len(outcome), dtype=bool) if outcome.excluded is None else outcome.excluded
+    if outcome.kept is not None:
+        said.append(
+            f"{_features(outcome.kept)} kept: first in the ranking and selected, whatever "
+            "the score."
+        )
+    if outcome.excluded is not None:
+        said.append(
+            f"{_features(outcome.excluded)} left out: nothing was learnt from "
+            f"{'it' if outcome.excluded.sum() == 1 else 'them'}."
+        )
+    if outcome.n_columns is not None:
+        n_groups = int((outcome.n_columns > 1).sum())
+        said.append(
+            f"{count(n_groups, 'feature')} {'is a group' if n_groups == 1 else 'are groups'} of "
+            "columns, ranked by the best of them. Large groups have more chances of a good column; "
+            "p-values account for that, ranks do not."
+        )
+    if outcome.prior is not None:
+        said.append(
+            f"{_features((outcome.prior != 1) & ~left_out)} expected to matter more or less than "
+            "others, which moves places and leaves scores and decisions as they are."
+        )
+    return said
+
+
+def _features(which: NDArray[np.bool_]) -> str:
+    n = int(which.sum())
+    return f"{count(n, 'feature')} {'was' if n == 1 else 'were'}"
+
+
+def say_marks(outcome: "Outcome", place: int) -> list[str]:
+    """Say in a few words what was known of one feature beforehand."""
+    marks = []
+    if outcome.kept is not None and outcome.kept[place]:
+        marks.append("kept")
+    if outcome.excluded is not None and outcome.excluded[place]:
+        marks.append("left out")
+    if outcome.n_columns is not None and outcome.n_columns[place] > 1:
+        marks.append(f"{outcome.n_columns[place]:,} columns")
+    if outcome.prior is not None and outcome.prior[place] != 1:
+        marks.append(f"weight {outcome.prior[place]:g}")
+    return marks
 
 
 def say_copies(outcome: "Outcome") -> str:
@@ -235,11 +287,14 @@ def say_copies(outcome: "Outcome") -> str:
     if outcome.represented_by is None or threshold is None:
         return ""
     n_copies = int(outcome.is_copy.sum())
+    only_kept = getattr(outcome.ranker, "_copies_of_kept_only", False)
     if not n_copies:
-        return f"No feature correlates with a better one by more than {threshold:g}."
+        other = "kept one" if only_kept else "better one"
+        return f"No feature correlates with a {other} by more than {threshold:g}."
     rank = "near-copy ranks" if n_copies == 1 else "near-copies rank"
+    other = "kept feature" if only_kept else "better feature"
     return (
-        f"{n_copies:,} {rank} behind the others: correlated with a better feature by more than "
+        f"{n_copies:,} {rank} behind the others: correlated with a {other} by more than "
         f"{threshold:g}, in absolute value and over all rows."
     )
 

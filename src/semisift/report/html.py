@@ -13,7 +13,7 @@ from semisift._words import figure, same_decimals, visible
 from semisift.math.tails import LONG_TAIL, has_long_tails
 from semisift.outcome import Outcome
 from semisift.outcome.decisions import CELLS, HEADING, WORDS
-from semisift.outcome.words import say_copies, say_selection
+from semisift.outcome.words import say_copies, say_known, say_marks, say_selection
 from semisift.report import method
 from semisift.report.download import ranking_file
 from semisift.report.heatmap import heatmap
@@ -119,6 +119,7 @@ def render(
         sampled=shown.sentence,
         most_classes=MOST_CLASSES,
         redundancy=say_copies(outcome),
+        known=say_known(outcome),
         chance=curve.chance,
         scores=scores_figure(
             curve, "scores", (760, 350), 8, scores_figure(curve, "scores", (340, 300), 5)
@@ -175,6 +176,7 @@ def table_rows(outcome: Outcome, most: int) -> list[dict[str, Any]]:
             "score": _score(score, form),
             "bar": _bar(score, best),
             "family": _family(outcome, place, form),
+            "marks": ", ".join(say_marks(outcome, place)),
         }
         for place, (feature, score) in enumerate(
             zip(outcome.features[:most], scores.tolist(), strict=True)

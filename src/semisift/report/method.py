@@ -99,7 +99,9 @@ def say_kind(ranker: FeatureRanker) -> str:
     if ranker.get_params(deep=False).get("rankers") is not None:
         what = ""
     copies = "Near-copies of better features were put last."
-    if not hasattr(ranker, "represented_by_"):
+    if hasattr(ranker, "represented_by_") and ranker._copies_of_kept_only:
+        copies = "Near-copies of kept features were put last."
+    elif not hasattr(ranker, "represented_by_"):
         copies = "Near-copies stay where they rank."
     return f"The values were taken for {kind}, as {why}. {what}{copies}"
 
@@ -167,6 +169,8 @@ def missing_scores(outcome: Outcome, X: Any = None) -> list[str]:
     else:
         constant = np.zeros_like(missing)
         constant[missing] = find_constant(X, outcome.columns[missing])
+    if outcome.excluded is not None:  # which is said with the features
+        missing, constant = missing & ~outcome.excluded, constant & ~outcome.excluded
     reasons = [
         (constant, "a single value and no score"),
         (missing & undrawn & ~constant, "no score, as no member of the committee drew them"),

@@ -12,6 +12,7 @@ import pickle
 import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from semisift._memory import available_memory, in_words, read_size
 from semisift._named import KnowsNames
 from semisift.exceptions import StoredRowsError
 from semisift.math import Floats, Ints
+from semisift.math.columns import blank_columns
 from semisift.math.structure import check_structure
 from semisift.stored.sources import ArraySource, Source, SparseSource, find_source
 
@@ -125,6 +127,7 @@ class StoredRows(KnowsNames):
         self.progress = progress
         self.block_rows = _height(self.shape[1])
         self._kept: dict[str, Any] = {}
+        self._blank: NDArray[np.bool_] | None = None  # columns that hold zeros, whatever is stored
 
     def __repr__(self) -> str:
         kind = "sparse" if self.is_sparse else "dense"
@@ -249,6 +252,8 @@ class StoredRows(KnowsNames):
             clean = self._clean_sparse(rows) if issparse(rows) else self._clean_dense(rows)
         except ValueError as error:
             raise StoredRowsError(f"{where}: {error}") from error
+        if self._blank is not None:
+            clean = blank_columns(clean, self._blank)
         if not self.has_gaps:
             self._refuse_gaps(clean, start)
         return clean
@@ -340,6 +345,12 @@ class StoredRows(KnowsNames):
         found = [block[:, columns] for _, block in self.blocks("reading columns")]
         return vstack(found, format="csr") if self.is_sparse else np.concatenate(found)
 
+    def blanked(self, columns: NDArray[np.bool_]) -> "StoredRows":
+        """Return the same rows with zeros in some columns."""
+        other = copy(self)
+        other._blank, other._kept = columns, {}
+        return other
+
     # --- finished passes ---
 
     def once(self, what: str, about: Any, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -359,7 +370,8 @@ class StoredRows(KnowsNames):
         dict of str to array
         """
         own = self.source.fingerprint
-        state = pickle.dumps((what, about, own, self.shape, str(self.dtype)))
+        blank = () if self._blank is None else (self._blank.tobytes(),)
+        state = pickle.dumps((what, about, own, self.shape, str(self.dtype), *blank))
         key = f"{what.replace(' ', '-')}-{hashlib.sha256(state).hexdigest()[:24]}"
         if key not in self._kept:
             file = None if self.passes is None or own is None else self.passes / f"{key}.npz"

@@ -11,9 +11,14 @@ from semisift._threads import one_blas_thread
 from semisift.graphs.kind import kind_of_data
 from semisift.math import Floats
 from semisift.math.blocks import blocks
-from semisift.math.columns import column_moments, is_small
+from semisift.math.columns import column_moments, counted_moments, is_small
 from semisift.math.counts import log_of_shares, usual_total
-from semisift.transduction.components import components, scaled_rows, units_and_factors
+from semisift.transduction.components import (
+    components,
+    scaled_rows,
+    units_and_factors,
+    weighted,
+)
 
 # Rows farther away than this, in standard deviations, are taken as so far away.
 MOST = 1e100
@@ -90,7 +95,9 @@ class Axes:
         """Return rows on the scale."""
         with np.errstate(over="ignore"):
             scaled = (rows / self.unit - self.centre) * self.factor
-        return np.clip(scaled, -MOST, MOST)
+        np.clip(scaled, -MOST, MOST, out=scaled)
+        scaled[np.isnan(scaled)] = 0.0
+        return scaled
 
     def _place_sparse(self, X: csc_array) -> Floats:
         """Return the components of sparse rows: their zeros are counted, not multiplied."""
@@ -100,6 +107,16 @@ class Axes:
             scaled = values.data / self.unit[column] * self.factor[column]
         values.data = np.clip(scaled, -MOST, MOST)
         return np.asarray(values @ self.loadings) - (self.centre * self.factor) @ self.loadings
+
+
+def _counted_means(X: Any, unit: Floats, weights: Floats | None) -> Floats:
+    if issparse(X):
+        assert weights is not None
+        return np.asarray(weights @ X / weights.sum()) / unit
+    centre = np.empty(X.shape[1])
+    for columns in blocks(X.shape[1], len(X)):
+        centre[columns] = counted_moments(X[:, columns], unit[columns], weights)[1]
+    return centre
 
 
 def find_axes(problem: Problem) -> Axes:
@@ -118,9 +135,14 @@ def find_axes(problem: Problem) -> Axes:
     T, rows, X = components(problem), scaled_rows(problem), problem.X
     unit, factor = units_and_factors(problem)
     usual = usual_total(X) if kind_of_data(problem) == "counts" else None
-    centre = column_moments(X if usual is None else log_of_shares(X, usual), unit)[0]
-    squares = np.square(T).sum(axis=0)
+    X = X if usual is None else log_of_shares(X, usual)
+    if rows.weights is None and rows.known is None:
+        centre = column_moments(X, unit)[0]
+    else:
+        centre = _counted_means(X, unit, rows.weights)
+    squares = weighted(np.square(T), rows.weights).sum(axis=0)
     with one_blas_thread():
-        loadings = rows.transposed_times(T).astype(np.float64, copy=False)
+        counted = weighted(T, rows.weights)
+        loadings = rows.transposed_times(counted).astype(np.float64, copy=False)
     loadings /= np.where(squares > 0, squares, 1.0)
     return Axes(usual, unit, centre, factor, loadings)

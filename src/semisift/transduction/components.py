@@ -8,6 +8,9 @@ The components are those of the largest variance: exact where there are few rows
 a randomised range finder with four power iterations, whose cost is linear in rows and columns. They
 depend on the seed of the problem alone, whatever the number of threads.
 
+Rows count as often as their weights say. A gap is at the mean of its column: a row of which little
+is known stands in the middle, where no class is likely.
+
 N. Halko, P.-G. Martinsson, J. A. Tropp (2011). Finding structure with randomness: probabilistic
 algorithms for constructing approximate matrix decompositions. SIAM Review 53(2).
 """
@@ -25,9 +28,9 @@ from semisift._problem import Problem
 from semisift._threads import one_blas_thread
 from semisift.graphs.kind import kind_of_data
 from semisift.graphs.pairs import units
-from semisift.math import Floats, Ints
+from semisift.math import Bools, Floats, Ints
 from semisift.math.blocks import blocks
-from semisift.math.columns import column_moments, is_small, some_rows
+from semisift.math.columns import column_moments, counted_moments, is_small, some_rows
 from semisift.math.counts import log_of_shares, usual_total
 
 # What a problem keeps.
@@ -50,6 +53,28 @@ RANGE_STREAM = 0x737664
 
 
 @dataclass(frozen=True, eq=False)
+class ClassSums:
+    """What rows add up to, with the shares of the classes as weights.
+
+    Attributes
+    ----------
+    sums : float array of shape (n_classes, p)
+        Of the columns, scaled and centred.
+    sizes : float array of shape (n_classes, 1) or (n_classes, p)
+        Of the shares; with gaps those of the rows that have a value in the column.
+    total : float array of shape (1,) or (p,)
+        How many rows count.
+    squares : float array of shape (p,)
+        Sums of squares of the centred columns.
+    """
+
+    sums: Floats
+    sizes: Floats
+    total: Floats
+    squares: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class ScaledRows:
     """The rows of a problem on the scale on which they are compared.
 
@@ -61,11 +86,41 @@ class ScaledRows:
         What is still to be subtracted from each column: 0 if they are dense.
     squares : float array of shape (p,)
         Sum of squares of each centred column.
+    known : bool array of shape (n, p) or None
+        Which values are there, where there are gaps; `values` are 0 at gaps.
+    weights : float array of shape (n,) or None
+        How often each row counts.
     """
 
     values: Any
     centre: Floats
     squares: Floats
+    known: Bools | None = None
+    weights: Floats | None = None
+
+    @cached_property
+    def total(self) -> Floats:
+        """How many rows count: one number, or with gaps one for each column."""
+        everyone = np.ones((self.values.shape[0], 1))
+        return self.counted(everyone if self.weights is None else self.weights[:, None])[0]
+
+    def counted(self, weights: Floats) -> Floats:
+        """Return what weights of rows add up to in each column.
+
+        Parameters
+        ----------
+        weights : float array of shape (n, q)
+
+        Returns
+        -------
+        float array of shape (q, 1), or (q, p) where there are gaps
+        """
+        if self.known is None:
+            return weights.sum(axis=0)[:, None]
+        found = np.empty((weights.shape[1], self.known.shape[1]))
+        for columns in blocks(self.known.shape[1], len(self.known)):
+            found[:, columns] = weights.T @ self.known[:, columns].astype(np.float64)
+        return found
 
     def times(self, right: NDArray[np.floating]) -> NDArray[np.floating]:
         """Multiply the centred rows by a matrix of shape (p, q)."""
@@ -77,6 +132,20 @@ class ScaledRows:
         """Multiply the transpose of the centred rows by a matrix of shape (n, q)."""
         product = np.asarray(self.values.T @ right)
         return product - np.outer(self.centre, right.sum(axis=0)) if self.is_sparse else product
+
+    def class_sums(self, shares: Floats) -> ClassSums:
+        """Add the rows up by class.
+
+        Parameters
+        ----------
+        shares : float array of shape (n, n_classes)
+
+        Returns
+        -------
+        ClassSums
+        """
+        counted = weighted(shares, self.weights)
+        return ClassSums(self.sums(counted), self.counted(counted), self.total, self.squares)
 
     def sums(self, weights: Floats) -> Floats:
         """Return the weighted sums of the centred columns: equal columns have equal bits.
@@ -102,17 +171,23 @@ class ScaledRows:
         return found
 
     def take(self, rows: Ints) -> Floats:
-        """Return some rows, centred, as a dense float64 array."""
+        """Return some rows, centred, as a dense float64 array with its gaps."""
         if self.is_sparse:
             return np.asarray(self.by_row[rows].toarray() - self.centre)
-        return self.values[rows].astype(np.float64)
+        taken = self.values[rows].astype(np.float64)
+        return taken if self.known is None else np.where(self.known[rows], taken, np.nan)
 
     def part(self, rows: Ints) -> "ScaledRows":
         """Return some of the rows, centred anew."""
+        weights = None if self.weights is None else self.weights[rows]
         if self.is_sparse:
-            some = self.by_row[rows].tocsc()
-            return ScaledRows(some, *column_moments(some, np.ones(some.shape[1])))
+            return _sparse(self.by_row[rows].tocsc(), weights)
         some = some_rows(self.values, rows)
+        if self.known is not None or weights is not None:
+            if self.known is not None:
+                some[~self.known[rows]] = np.nan
+            unit = np.ones(some.shape[1])
+            return _centred(some, unit, unit, self.known is not None, weights)
         some -= some.mean(axis=0)
         return ScaledRows(some, np.zeros(some.shape[1]), np.square(some).sum(axis=0, dtype=float))
 
@@ -165,7 +240,7 @@ def hand_down(problem: Problem, part: Problem, rows: Ints) -> None:
     if {SCALED, COMPONENTS} <= problem.made.keys():
         part.made[SCALED] = problem.made[SCALED].part(rows)
         T = problem.made[COMPONENTS][rows]
-        part.made[COMPONENTS] = T - T.mean(axis=0)
+        part.made[COMPONENTS] = T - mean_row(T, part.design.weights)
 
 
 def _scale(problem: Problem) -> ScaledRows:
@@ -175,7 +250,7 @@ def _scale(problem: Problem) -> ScaledRows:
     unit, factor = units_and_factors(problem)
     if kind_of_data(problem) == "counts":
         X = log_of_shares(X, usual_total(X))
-    return _centred(X, unit, factor)
+    return _centred(X, unit, factor, problem.has_gaps, problem.design.weights)
 
 
 def units_and_factors(problem: Problem) -> tuple[Floats, Floats]:
@@ -188,24 +263,46 @@ def units_and_factors(problem: Problem) -> tuple[Floats, Floats]:
     return unit, factor
 
 
-def _centred(X: Any, unit: Floats, factor: Floats) -> ScaledRows:
+def _centred(
+    X: Any, unit: Floats, factor: Floats, has_gaps: bool, weights: Floats | None
+) -> ScaledRows:
     """Divide columns by a unit, multiply them by a factor, and centre them if they are dense."""
     n_rows, n_columns = X.shape
     if issparse(X):
         values = csc_array(X, dtype=np.float64, copy=True)
         column = np.repeat(np.arange(n_columns), np.diff(values.indptr))
         values.data = values.data / unit[column] * factor[column]
-        return ScaledRows(values, *column_moments(values, np.ones(n_columns)))
+        return _sparse(values, weights)
     dtype = np.float64 if is_small(n_rows, n_columns) else np.float32
     scaled = np.empty(X.shape, dtype=dtype, order="F")
     squares = np.empty(n_columns)
+    known = np.asfortranarray(~np.isnan(X)) if has_gaps else None
     for columns in blocks(n_columns, n_rows):
         block = X[:, columns].astype(np.float64, order="F") / unit[columns]
-        block -= block.mean(axis=0)
-        block *= factor[columns]
+        if has_gaps or weights is not None:
+            _, means, own = counted_moments(block, np.ones(block.shape[1]), weights)
+            block = (block - means) * factor[columns]
+            block[np.isnan(block)] = 0.0
+            squares[columns] = own * factor[columns] ** 2
+        else:
+            block -= block.mean(axis=0)
+            block *= factor[columns]
+            squares[columns] = np.square(block).sum(axis=0)
         scaled[:, columns] = block
-        squares[columns] = np.square(block).sum(axis=0)
-    return ScaledRows(scaled, np.zeros(n_columns), squares)
+    return ScaledRows(scaled, np.zeros(n_columns), squares, known, weights)
+
+
+def _sparse(values: csc_array, weights: Floats | None) -> ScaledRows:
+    """Return sparse rows, which are centred where they are used."""
+    unit = np.ones(values.shape[1])
+    if weights is None:
+        return ScaledRows(values, *column_moments(values, unit))
+    column = np.repeat(np.arange(len(unit)), np.diff(values.indptr))
+    own, total = weights[values.indices], weights.sum()
+    centre = np.bincount(column, own * values.data, len(unit)) / total
+    squares = np.bincount(column, own * (values.data - centre[column]) ** 2, len(unit))
+    squares = squares + (total - np.bincount(column, own, len(unit))) * centre**2
+    return ScaledRows(values, centre, squares, weights=weights)
 
 
 def _find_components(problem: Problem) -> Floats:
@@ -216,19 +313,23 @@ def _find_components(problem: Problem) -> Floats:
         return np.zeros((n_rows, 1))
     with one_blas_thread():
         exact = min(n_rows, n_columns) <= FEW
-        found = _exact(rows, d) if exact else _randomised(rows, d, problem.seed)
-    found = found - found.mean(axis=0)
-    variance = np.square(found).sum(axis=0)
+        root = None if rows.weights is None else np.sqrt(rows.weights)
+        found = _exact(rows, d, root) if exact else _randomised(rows, d, root, problem.seed)
+        found = _of_rows(rows, found, root)
+    found = found - mean_row(found, rows.weights)
+    variance = weighted(np.square(found), rows.weights).sum(axis=0)
     found = found[:, variance > NEGLIGIBLE * variance[0]]
     # of the two directions of a component, the one of its largest value
-    largest = np.abs(found).argmax(axis=0)
+    counted = None if rows.weights is None else rows.weights > 0
+    largest = np.abs(weighted(found, counted)).argmax(axis=0)
     return np.asarray(found * np.where(found[largest, np.arange(found.shape[1])] < 0, -1.0, 1.0))
 
 
-def _exact(rows: ScaledRows, d: int) -> Floats:
+def _exact(rows: ScaledRows, d: int, root: Floats | None) -> Floats:
     """Return components by the smaller of the two matrices of inner products."""
     n_rows, n_columns = rows.values.shape
     Z = rows.values.toarray() - rows.centre if rows.is_sparse else rows.values
+    Z = weighted(Z, root)
     if n_rows <= n_columns:
         gram = (Z @ Z.T).astype(np.float64)
         values, vectors = eigh(gram, subset_by_index=[n_rows - d, n_rows - 1])
@@ -238,16 +339,36 @@ def _exact(rows: ScaledRows, d: int) -> Floats:
     return np.asarray(Z @ vectors[:, ::-1])
 
 
-def _randomised(rows: ScaledRows, d: int, seed: int) -> Floats:
+def _randomised(rows: ScaledRows, d: int, root: Floats | None, seed: int) -> Floats:
     size = min(d + N_MORE, *rows.values.shape)
     rng = np.random.default_rng([seed, RANGE_STREAM])
     start = rng.normal(size=(rows.values.shape[1], size)).astype(rows.values.dtype)
-    basis = _orthonormal(rows.times(start))
+    basis = _orthonormal(weighted(rows.times(start), root))
     for _ in range(N_POWERS):
-        basis = _orthonormal(rows.times(_orthonormal(rows.transposed_times(basis))))
-    small = rows.transposed_times(basis).T.astype(np.float64)
+        turned = _orthonormal(rows.transposed_times(weighted(basis, root)))
+        basis = _orthonormal(weighted(rows.times(turned), root))
+    small = rows.transposed_times(weighted(basis, root)).T.astype(np.float64)
     left, values, _ = svd(small @ small.T)
     return np.asarray((basis.astype(np.float64) @ left)[:, :d] * np.sqrt(values[:d]))
+
+
+def _of_rows(rows: ScaledRows, found: Floats, root: Floats | None) -> Floats:
+    """Return the components of rows from those of rows times the roots of their weights."""
+    if root is None:
+        return found
+    lengths = np.square(found).sum(axis=0)
+    directions = rows.transposed_times(weighted(found, root).astype(rows.values.dtype))
+    return rows.times(directions / np.where(lengths > 0, lengths, 1.0)).astype(np.float64)
+
+
+def mean_row(T: Floats, weights: Floats | None) -> Floats:
+    """Return the mean of rows that count as often as their weights say."""
+    return np.asarray(T.mean(axis=0) if weights is None else weights @ T / weights.sum())
+
+
+def weighted(rows: NDArray[Any], weights: Floats | Bools | None) -> NDArray[Any]:
+    """Return rows times their weights, in their own type; themselves where they have none."""
+    return rows if weights is None else rows * weights[:, None].astype(rows.dtype)
 
 
 def _orthonormal(columns: NDArray[np.floating]) -> NDArray[np.floating]:

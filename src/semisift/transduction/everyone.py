@@ -17,6 +17,7 @@ from semisift._problem import Problem, Whole
 from semisift._threads import one_blas_thread
 from semisift.math import Floats
 from semisift.transduction.axes import Axes, find_axes
+from semisift.transduction.components import ClassSums, weighted
 from semisift.transduction.soft_labels import (
     SoftLabels,
     find_machines,
@@ -25,9 +26,7 @@ from semisift.transduction.soft_labels import (
 )
 
 
-def label_everyone(
-    problem: Problem, class_prior: Floats | None
-) -> tuple[SoftLabels, Floats, Floats]:
+def label_everyone(problem: Problem, class_prior: Floats | None) -> tuple[SoftLabels, ClassSums]:
     """Label all rows, and add them up by class.
 
     Parameters
@@ -40,30 +39,32 @@ def label_everyone(
     -------
     found : SoftLabels
         With the shares of all rows.
-    sums : float array of shape (n_classes, p)
-        Weighted sums of the columns, scaled and centred.
-    squares : float array of shape (p,)
-        Sums of squares of the centred columns.
+    sums : ClassSums
+        Of all rows.
     """
     whole, labels = problem.whole, problem.labels
     assert whole is not None
     axes = find_axes(problem)
     T = axes.place(problem.X)
-    found = label_components(T, labels.codes, labels.n_classes, class_prior)
-    machines = find_machines(T, labels.codes, labels.n_classes, class_prior)
-    about = joblib.hash([vars(axes), machines, found.weights, whole.labels.codes])
+    found = label_components(T, labels, problem.design, class_prior)
+    machines = find_machines(T, labels, problem.design, class_prior)
+    known = [vars(axes), machines, found.weights, whole.labels.codes]
+    about = joblib.hash([*known, vars(whole.design)] if whole.design.is_known else known)
     made = whole.rows.once(
         "soft labels", about, lambda: _go_through(whole, axes, machines, found.weights)
     )
-    return replace(found, shares=made["shares"]), made["sums"], made["squares"]
+    sums = {name: array for name, array in made.items() if name != "shares"}
+    return replace(found, shares=made["shares"]), ClassSums(**sums)
 
 
 def _go_through(whole: Whole, axes: Axes, machines: Any, weights: Floats) -> dict[str, Any]:
     n_rows, n_columns = whole.rows.shape
-    codes, n_classes = whole.labels.codes, whole.labels.n_classes
+    codes, n_classes, row_weights = whole.labels.codes, whole.labels.n_classes, whole.design.weights
+    has_gaps = whole.rows.has_gaps
     shares = np.empty((n_rows, n_classes))
     held = np.eye(n_classes)
     sums, total, squares = np.zeros((n_classes, n_columns)), *np.zeros((2, n_columns))
+    sizes = np.zeros((n_classes, n_columns))
     with one_blas_thread():
         for start, block in whole.rows.blocks("labelling"):
             Z = axes.scale(block)
@@ -72,15 +73,26 @@ def _go_through(whole: Whole, axes: Axes, machines: Any, weights: Floats) -> dic
             labelled = np.flatnonzero(codes[own] >= 0)
             said[labelled] = held[codes[own][labelled]]
             shares[own] = said
+            counted = None if row_weights is None else row_weights[own]
+            said = weighted(said, counted)
             if issparse(Z):
                 sums += np.asarray(Z.T @ said).T
-                total += np.bincount(Z.indices, Z.data, n_columns)
-                squares += np.bincount(Z.indices, Z.data**2, n_columns)
+                each = None if counted is None else np.repeat(counted, np.diff(Z.indptr))
+                data = Z.data if each is None else each * Z.data
+                total += np.bincount(Z.indices, data, n_columns)
+                squares += np.bincount(Z.indices, Z.data * data, n_columns)
             else:
                 sums += said.T @ Z
-                total += Z.sum(axis=0)
-                squares += np.square(Z).sum(axis=0)
-    sizes = shares.sum(axis=0)
-    sums -= sizes[:, None] * (total / n_rows)
-    squares = np.maximum(squares - total**2 / n_rows, 0.0)
-    return {"shares": shares, "sums": sums, "squares": squares}
+                total += weighted(Z, counted).sum(axis=0)
+                squares += weighted(np.square(Z), counted).sum(axis=0)
+                if has_gaps:
+                    sizes += said.T @ ~np.isnan(block)
+    if not has_gaps:
+        sizes = weighted(shares, row_weights).sum(axis=0)[:, None]
+    n = np.full(1, float(n_rows))
+    if has_gaps or row_weights is not None:
+        n = sizes.sum(axis=0)
+    n_counted = np.where(n > 0, n, 1.0)
+    sums -= sizes * (total / n_counted)
+    squares = np.maximum(squares - total**2 / n_counted, 0.0)
+    return {"shares": shares, "sums": sums, "sizes": sizes, "total": n, "squares": squares}

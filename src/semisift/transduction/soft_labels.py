@@ -11,7 +11,8 @@ rest, which gives
   over the fifths), which tells whether the labels and the shape of the data go together;
 - the recovery: how many of the rows left out are found again.
 
-Of more than 2,000 unlabelled rows so many stand for all where labels are left out.
+Of more than 2,000 unlabelled rows so many stand for all where labels are left out. Rows of a group,
+as of a donor, are left out together, and rows count as often as their weights say.
 
 The members, their number and the power were chosen on half of the sets of benchmarks/labels.py and
 shown on the other half.
@@ -24,10 +25,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._design import Design
+from semisift._labels import Labels
 from semisift._problem import Problem
 from semisift._threads import one_blas_thread
 from semisift.math import Floats, Ints
-from semisift.transduction.components import components
+from semisift.transduction.components import components, mean_row
 from semisift.transduction.members import (
     gaussian_classes,
     gaussian_machines,
@@ -103,39 +106,48 @@ def find_soft_labels(problem: Problem, class_prior: Floats | None = None) -> Sof
     -------
     SoftLabels
     """
-    labels = problem.labels
-    return label_components(components(problem), labels.codes, labels.n_classes, class_prior)
+    return label_components(components(problem), problem.labels, problem.design, class_prior)
 
 
 def label_components(
-    T: Floats, codes: Ints, n_classes: int, class_prior: Floats | None = None
+    T: Floats, labels: Labels, design: Design, class_prior: Floats | None = None
 ) -> SoftLabels:
     """Label rows by their components; `find_soft_labels` says how."""
+    codes, n_classes, weights = labels.codes, labels.n_classes, design.weights
     rows = _rows_to_ask(codes, T[:, 0])
-    some, own = (T, codes) if len(rows) == len(T) else (T[rows] - T[rows].mean(axis=0), codes[rows])
-    folds = fifths(own, n_classes, some[:, 0])
+    some, own, of_rows = T, codes, design
+    if len(rows) < len(T):
+        own, of_rows = codes[rows], design.take(rows)
+        some = T[rows] - mean_row(T[rows], of_rows.weights)
+    counts = own if of_rows.weights is None else np.where(of_rows.weights > 0, own, -1)
+    folds = fifths(counts, n_classes, some[:, 0], of_rows.groups)
     sets = [np.where(folds == fold, -1, own) for fold in range(int(folds.max(initial=-1)) + 1)]
     with one_blas_thread():
-        whole = _ask_members(T, codes[None], n_classes, class_prior)[:, 0]
-        parts = _ask_members(some, np.array(sets).reshape(-1, len(own)), n_classes, class_prior)
+        whole = _ask_members(T, codes[None], n_classes, class_prior, weights)[:, 0]
+        left = np.array(sets).reshape(-1, len(own))
+        parts = _ask_members(some, left, n_classes, class_prior, of_rows.weights)
     out = np.flatnonzero(folds >= 0)
     # the share of the true label of each row left out, by the members that did not see it
     found = parts[:, folds[out], out, own[out]]
-    logs = np.log((1 - DOUBT) * found + DOUBT / n_classes).sum(axis=1)
-    weights = np.exp(POWER * (logs - logs.max()))
-    weights /= weights.sum()
-    shares = np.tensordot(weights, whole, axes=1)
+    logs = np.log((1 - DOUBT) * found + DOUBT / n_classes)
+    if of_rows.weights is not None:
+        logs *= of_rows.weights[out]
+    logs = logs.sum(axis=1)
+    trust = np.exp(POWER * (logs - logs.max()))
+    trust /= trust.sum()
+    shares = np.tensordot(trust, whole, axes=1)
     shares[codes >= 0] = np.eye(n_classes)[codes[codes >= 0]]  # to the last bit
-    labels = np.tensordot(weights, parts, axes=1).argmax(axis=2)
+    said = np.tensordot(trust, parts, axes=1).argmax(axis=2)
     asked = np.flatnonzero(own < 0)
     first = shares.argmax(axis=1)[rows][asked]
-    alike = [kappa(first, other[asked], range(n_classes)) for other in labels]
+    counted = None if of_rows.weights is None else of_rows.weights[asked]
+    alike = [kappa(first, other[asked], range(n_classes), counted) for other in said]
     return SoftLabels(
         shares=shares,
         stability=float(np.mean(alike)) if alike else UNKNOWN,
         n_left_out=len(out),
-        n_recovered=int(np.sum(labels[folds[out], out] == own[out])),
-        weights=weights,
+        n_recovered=int(np.sum(said[folds[out], out] == own[out])),
+        weights=trust,
     )
 
 
@@ -152,17 +164,23 @@ def _rows_to_ask(codes: Ints, key: Floats) -> Ints:
     return np.sort(np.concatenate([np.flatnonzero(codes >= 0), ordered[steps]]))
 
 
-def fifths(codes: Ints, n_classes: int, key: Floats) -> NDArray[np.int64]:
+def fifths(
+    codes: Ints, n_classes: int, key: Floats, groups: Ints | None = None
+) -> NDArray[np.int64]:
     """Return the fifth of each labelled row of a class that has two or more, else -1.
 
     The rows of a class are dealt in turn in the order of a key, so that no fifth is one-sided and
-    neither the order of the rows nor the names of the classes matter.
+    neither the order of the rows nor the names of the classes matter. Where there are groups, those
+    with the same classes are dealt in turn, in the order of their mean key; a class that would be
+    left out altogether stays.
 
     Examples
     --------
     >>> fifths(np.array([0, 0, 1, -1, 0]), 2, np.array([0.3, 0.1, 0.5, 0.7, 0.2])).tolist()
     [2, 0, -1, -1, 1]
     """
+    if groups is not None:
+        return _fifths_of_groups(codes, n_classes, key, groups)
     found = np.full(len(codes), -1)
     for code in range(n_classes):
         rows = np.flatnonzero(codes == code)
@@ -171,8 +189,32 @@ def fifths(codes: Ints, n_classes: int, key: Floats) -> NDArray[np.int64]:
     return found
 
 
+def _fifths_of_groups(codes: Ints, n_classes: int, key: Floats, groups: Ints) -> NDArray[np.int64]:
+    found = np.full(len(codes), -1)
+    labelled = np.flatnonzero(codes >= 0)
+    _, number = np.unique(groups[labelled], return_inverse=True)
+    held = np.zeros((number.max(initial=-1) + 1, n_classes), dtype=bool)
+    held[number, codes[labelled]] = True
+    mean_key = np.bincount(number, key[labelled]) / np.bincount(number)
+    order = np.argsort(mean_key, kind="stable")
+    fold = np.empty(len(held), dtype=np.int64)
+    for classes in np.unique(held, axis=0):
+        alike = order[(held[order] == classes).all(axis=1)]
+        fold[alike] = np.arange(len(alike)) % N_FOLDS
+    found[labelled] = fold[number]
+    for code in range(n_classes):
+        rows = np.flatnonzero(codes == code)
+        if (found[rows] == found[rows[0]]).all():
+            found[rows] = -1
+    return found
+
+
 def _ask_members(
-    T: Floats, sets: NDArray[np.integer], n_classes: int, class_prior: Floats | None
+    T: Floats,
+    sets: NDArray[np.integer],
+    n_classes: int,
+    class_prior: Floats | None,
+    weights: Floats | None,
 ) -> Floats:
     """Return the shares by each member for each set of labels.
 
@@ -186,9 +228,9 @@ def _ask_members(
     for place, d in enumerate(dimensions):
         for start in range(0, n_sets, step):
             some = slice(start, start + step)
-            found[place, some] = gaussian_classes(T[:, :d], held[some], class_prior)
+            found[place, some] = gaussian_classes(T[:, :d], held[some], class_prior, weights)
     for number, codes in enumerate(sets):
-        found[-1, number] = ridge(T, codes, n_classes)
+        found[-1, number] = ridge(T, codes, n_classes, weights)
     found[-1] = np.where(held.any(axis=2, keepdims=True), held, found[-1])
     return found
 
@@ -199,13 +241,16 @@ def dimensions_of(T: Floats) -> list[int]:
 
 
 def find_machines(
-    T: Floats, codes: Ints, n_classes: int, class_prior: Floats | None = None
+    T: Floats, labels: Labels, design: Design, class_prior: Floats | None = None
 ) -> list[tuple[Floats, Floats]]:
     """Return the slopes and intercepts of the members, for rows that are yet to come."""
+    codes, n_classes, weights = labels.codes, labels.n_classes, design.weights
     held = (codes[None, :, None] == np.arange(n_classes)).astype(np.float64)
     with one_blas_thread():
-        gaussian = [gaussian_machines(T[:, :d], held, class_prior) for d in dimensions_of(T)]
-        last = ridge_machine(T, codes, n_classes)
+        gaussian = [
+            gaussian_machines(T[:, :d], held, class_prior, weights) for d in dimensions_of(T)
+        ]
+        last = ridge_machine(T, codes, n_classes, weights)
     return [*((slopes[0], intercepts[0, 0]) for slopes, intercepts in gaussian), last]
 
 
@@ -231,7 +276,9 @@ def shares_by(T: Floats, machines: list[tuple[Floats, Floats]], weights: Floats)
     return np.asarray(sum(parts))
 
 
-def kappa(one: NDArray[Any], other: NDArray[Any], classes: Iterable[Any]) -> float:
+def kappa(
+    one: NDArray[Any], other: NDArray[Any], classes: Iterable[Any], weights: Floats | None = None
+) -> float:
     """Return how alike two labellings are: 1 if they are the same, 0 as by chance (Cohen's kappa).
 
     Examples
@@ -239,8 +286,12 @@ def kappa(one: NDArray[Any], other: NDArray[Any], classes: Iterable[Any]) -> flo
     >>> kappa(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 0]), range(2))
     0.5
     """
-    if not len(one):
+    if not len(one) or (weights is not None and not weights.any()):
         return 1.0
-    by_chance = sum(float(np.mean(one == each) * np.mean(other == each)) for each in classes)
-    same = float(np.mean(one == other))
+
+    def share(which: NDArray[np.bool_]) -> float:
+        return float(np.mean(which) if weights is None else weights @ which / weights.sum())
+
+    by_chance = sum(share(one == each) * share(other == each) for each in classes)
+    same = share(one == other)
     return (same - by_chance) / (1 - by_chance) if by_chance < 1 else float(same == 1)

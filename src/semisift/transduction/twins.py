@@ -24,13 +24,15 @@ tournament are majorised by those). A p-value that allows for more defeats is ex
 too small by a factor of 2 at most.
 
 As in the test with shuffled labels, rows are exchanged among the labelled and among the unlabelled
-ones, if there are enough ways, else among all. The members that label the rows count alike.
+ones, if there are enough ways, else among all. The members that label the rows count alike, and so
+do rows, whatever their weights.
 
 H. G. Landau (1953). On dominance relations and the structure of animal societies III. Bulletin of
 Mathematical Biophysics 15, for the scores of tournaments.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +41,10 @@ from semisift._labels import Labels
 from semisift._problem import Problem
 from semisift._threads import one_blas_thread
 from semisift.math import Floats, Ints
+from semisift.math.columns import counted_moments
 from semisift.transduction.components import ScaledRows, components, scaled_rows
 from semisift.transduction.members import gaussian_classes, ridge
+from semisift.transduction.one_class import rest_by
 from semisift.transduction.soft_labels import dimensions_of
 
 # Repetitions are worked on together as long as their components take no more values.
@@ -97,20 +101,34 @@ def _label(
     T: Floats, orders: NDArray[np.int64], labels: Labels, class_prior: Floats | None
 ) -> Floats:
     """Return the shares of the classes by the components of columns and twins together."""
-    n_classes = labels.n_classes
-    held = (labels.codes[:, None] == np.arange(n_classes)).astype(np.float64)
-    all_held = np.broadcast_to(held, (len(orders), *held.shape))
     twins = T[orders]
-    total = np.zeros(all_held.shape)
     dimensions = dimensions_of(T)
+    codes: Ints = np.broadcast_to(labels.codes, orders.shape)
+    n_classes = labels.n_classes
+    if n_classes == 1:
+        n_classes, codes = 2, _with_rests(T, twins, labels, class_prior)
+    held = (codes[:, :, None] == np.arange(n_classes)).astype(np.float64)
+    total = np.zeros(held.shape)
     for d in dimensions:
         mine = np.broadcast_to(T[:, :d], (len(orders), len(T), d))
         both = np.concatenate([mine, twins[:, :, :d]], axis=2)
-        total += gaussian_classes(both, all_held, class_prior)
+        total += gaussian_classes(both, held, class_prior)
     for number, own in enumerate(twins):
-        said = ridge(np.concatenate([T, own], axis=1), labels.codes, n_classes)
-        total[number] += np.where(held.any(axis=1, keepdims=True), held, said)
+        said = ridge(np.concatenate([T, own], axis=1), codes[number], n_classes)
+        total[number] += np.where(held[number].any(axis=1, keepdims=True), held[number], said)
     return total / (len(dimensions) + 1)
+
+
+def _with_rests(
+    T: Floats, twins: Floats, labels: Labels, class_prior: Floats | None
+) -> NDArray[np.int64]:
+    """Return labels of two classes where one is labelled: the rest is found with the twins."""
+    codes = np.where(labels.codes < 0, -1, np.zeros((len(twins), 1), dtype=np.int64))
+    share = None if class_prior is None else float(class_prior[0])
+    for number, own in enumerate(twins):
+        parts = [np.concatenate([T[:, :d], own[:, :d]], axis=1) for d in dimensions_of(T)]
+        codes[number, rest_by(parts, labels.labelled, share)[0]] = 1
+    return codes
 
 
 def _soft_scores(
@@ -125,9 +143,14 @@ def _soft_scores(
     stacked = weights.transpose(1, 0, 2).reshape(n_rows, -1).astype(rows.values.dtype)
     sums = rows.transposed_times(stacked).T.reshape(n_sets, 2, n_asked, -1)
     sizes = shares.sum(axis=1)[:, None, :n_asked, None]
+    n: Any = n_rows
+    if rows.known is not None:
+        sizes = rows.counted(stacked.astype(np.float64)).reshape(n_sets, 2, n_asked, -1)
+        n = np.maximum(rows.total, 1.0)
+        sizes = np.clip(sizes, np.finfo(np.float64).eps, n - np.finfo(np.float64).eps)
     total = np.where(rows.squares > 0, rows.squares, 1.0)
-    between = np.square(sums, dtype=np.float64) * n_rows / (sizes * (n_rows - sizes))
-    scores = between / np.maximum(total - between, total / n_rows)
+    between = np.square(sums, dtype=np.float64) * n / (sizes * (n - sizes))
+    scores = between / np.maximum(total - between, total / n)
     scores /= np.maximum(scores.max(axis=(1, 3), keepdims=True), np.finfo(np.float64).tiny)
     means = scores.mean(axis=2)
     return [(both[0], both[1]) for both in means]
@@ -146,16 +169,37 @@ def labelled_scores(rows: ScaledRows, labels: Labels, order: Ints) -> Floats:
     Returns
     -------
     float array of shape (p,)
-        Minus infinity where no two labelled rows differ.
+        Minus infinity where no two labelled rows differ. Of one labelled class it is the F-score
+        against all other rows.
     """
+    if labels.n_classes == 1:
+        return _one_against_all(rows, order[labels.labelled], len(order))
     codes = labels.codes[labels.labelled]
     values = rows.take(order[labels.labelled])
     is_class = (codes == np.arange(labels.n_classes)[:, None]).astype(np.float64)
     sizes = is_class.sum(axis=1)[:, None]
-    centred = values - values.mean(axis=0)
+    if rows.known is None:
+        centred = values - values.mean(axis=0)
+    else:
+        known = ~np.isnan(values)
+        _, means, _ = counted_moments(values, np.ones(values.shape[1]), None)
+        centred = np.where(known, values - means, 0.0)
+        sizes = np.maximum(is_class @ known, np.finfo(np.float64).tiny)
     means = is_class @ centred / sizes
     total = np.square(centred).sum(axis=0)
     between = (sizes * np.square(means)).sum(axis=0)
     least = np.finfo(np.float32).eps * rows.squares / len(order)
     within = np.maximum(np.maximum(total - between, total / len(order)), least)
     return np.divide(between, within, out=np.full(len(total), -np.inf), where=total > least)
+
+
+def _one_against_all(rows: ScaledRows, some: Ints, n_rows: int) -> Floats:
+    """Return the F-score of some rows against all others."""
+    tiny = np.finfo(np.float64).tiny
+    values = rows.take(some)
+    sizes = np.maximum(np.sum(~np.isnan(values), axis=0), tiny)
+    between = np.nansum(values, axis=0) ** 2 * rows.total
+    between /= sizes * np.maximum(rows.total - sizes, tiny)
+    total = np.where(rows.squares > 0, rows.squares, 1.0)
+    scores = between / np.maximum(total - between, total / n_rows)
+    return np.where(rows.squares > 0, scores, -np.inf)

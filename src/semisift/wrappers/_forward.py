@@ -16,6 +16,7 @@ from semisift._sklearn import HasMethods, StrOptions
 from semisift._threads import one_blas_thread, one_openmp_thread
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning
+from semisift.math import Bools
 from semisift.math.blocks import dense_columns
 from semisift.math.columns import column_factors
 from semisift.wrappers._choose import choose_judge
@@ -44,6 +45,10 @@ class Search:
         and chance; or the first column.
     picks : sequence of int
         What every sample starts from.
+    first : bool array of shape (p,), optional
+        The columns that are picked before all others.
+    feature_of : int array of shape (p,), optional
+        Of the other columns of a feature only one is picked.
     """
 
     def __init__(
@@ -52,9 +57,13 @@ class Search:
         problem: Problem,
         tie_break: Literal["default", "index"] = "default",
         picks: Sequence[int] = (),
+        first: Bools | None = None,
+        feature_of: Ints | None = None,
     ) -> None:
         self.judge = judge
         self.columns = np.flatnonzero(~problem.constant)
+        self.first = None if first is None else first[self.columns]
+        self.feature_of = feature_of
         self.tie_break = tie_break
         n_samples = len(judge.trials.samples)
         self.picks: Columns = np.tile(np.array(picks, dtype=np.int64), (n_samples, 1))
@@ -67,13 +76,23 @@ class Search:
         verdict = self.judge.judge(self.picks, self.columns, sure)
         accuracy = verdict.accuracy.copy()
         for own, picks in zip(accuracy, self.picks, strict=True):
-            own[np.searchsorted(self.columns, picks)] = -np.inf
+            own[~self._left(picks)] = -np.inf
         if self.tie_break == "index":
             chosen = accuracy.argmax(axis=1)
         else:
             chosen = self._break_ties(accuracy, verdict.confidence)
         self.picks = np.column_stack([self.picks, self.columns[chosen]])
         return verdict
+
+    def _left(self, picks: Columns) -> Bools:
+        """Return which columns can be picked next after some others."""
+        left = np.ones(len(self.columns), dtype=bool)
+        left[np.searchsorted(self.columns, picks)] = False
+        if self.first is not None and (left & self.first).any():
+            return left & self.first
+        if self.feature_of is not None:
+            left &= ~np.isin(self.feature_of[self.columns], self.feature_of[picks])
+        return left
 
     def _break_ties(self, accuracy: Array, confidence: Array | None) -> Columns:
         tied = accuracy >= accuracy.max(axis=1, keepdims=True) - SAME_ACCURACY
@@ -209,7 +228,12 @@ class ForwardRanker(FeatureRanker):
         self.picked_ = np.array(found.picks, dtype=np.int64)
 
     def _n_picks(self, problem: Problem) -> int:
-        return min(self._count_to_pick(problem.n_features), int((~problem.constant).sum()))
+        return min(self._count_to_pick(problem), int((~problem.constant).sum()))
+
+    def _to_pick_first(self, problem: Problem) -> Ints:
+        """Return the columns that are picked before all others."""
+        first = self._picked_first
+        return np.flatnonzero(False if first is None else first & ~problem.constant)
 
     def _n_tasks(self, problem: Problem) -> int:
         n_found = len(self._found.picks) if self.warm_start and hasattr(self, "_found") else 0
@@ -244,6 +268,7 @@ class ForwardRanker(FeatureRanker):
                 "by themselves.",
                 FallbackWarning,
             )
+        options |= {"first": self._picked_first, "feature_of": self._feature_of}
         return Search(choose_judge(learner, trials), problem, **options)
 
 
@@ -290,8 +315,10 @@ def predict(
         return Member(0, columns, fitted).judge(X[labels.unlabelled], labels.n_classes)
 
 
-def one_step(problem: Problem, judge: Judge, picks: list[int]) -> int:
-    """Return the column that a forward search from the picks would add."""
-    search = Search(judge, problem, picks=picks)
+def one_step(
+    problem: Problem, judge: Judge, picks: list[int], feature_of: Ints | None = None
+) -> int:
+    """Return the column that a forward search from the picks would add; see `Search`."""
+    search = Search(judge, problem, picks=picks, feature_of=feature_of)
     search.step()
     return int(search.picks[0, -1])

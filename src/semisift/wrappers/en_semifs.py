@@ -63,6 +63,7 @@ class ENSemiFS(ForwardRanker):
         Rows of each predicted class that are used in any case: those with the most votes.
     {warm_start}
     {redundancy_threshold}
+    {known columns}
     random_state : int or RandomState instance, default=None
         Seed of the bootstraps, of the order of ties, and of random states that the estimator leaves
         open. None is a fixed seed.
@@ -107,7 +108,8 @@ class ENSemiFS(ForwardRanker):
         learner = self._learner(problem)
         labels = problem.labels
         labelled = self._labelled_search(problem, learner, picks=found.picks)
-        while len(found.picks) < self.n_start or not len(labels.unlabelled):
+        n_start = max(self.n_start, len(self._to_pick_first(problem)))
+        while len(found.picks) < n_start or not len(labels.unlabelled):
             yield advance(labelled, found)
         while True:
             votes = self._vote(problem, learner, found.picks)
@@ -118,7 +120,7 @@ class ENSemiFS(ForwardRanker):
             codes[labels.unlabelled] = votes.argmax(axis=1)
             rows = np.concatenate([labels.labelled, labels.unlabelled[sure]])
             judge = choose_judge(learner, Trials.build(problem, codes, [rows]))
-            yield one_step(problem, judge, found.picks)
+            yield one_step(problem, judge, found.picks, self._feature_of)
 
     def _vote(
         self, problem: Problem, learner: WrappedLearner, picks: list[int]

@@ -79,6 +79,7 @@ class FWSemiFS(ForwardRanker):
         predicted class lies above that of a guess.
     {warm_start}
     {redundancy_threshold}
+    {known columns}
     random_state : int or RandomState instance, default=None
         Seed of the samples, of the order of ties, and of random states that the estimator leaves
         open. None is a fixed seed.
@@ -132,27 +133,46 @@ class FWSemiFS(ForwardRanker):
             )
         labels = problem.labels
         labelled = self._labelled_search(problem, learner, picks=found.picks)
-        while len(found.picks) < self.n_start or not len(labels.unlabelled):
+        first = self._to_pick_first(problem).tolist()
+        n_start = max(self.n_start, len(first))
+        while len(found.picks) < n_start or not len(labels.unlabelled):
             yield advance(labelled, found)
         while True:
             predicted, probability = predict(problem, learner, found.picks, labels.labelled)
-            if len(found.picks) > self.n_start and (predicted == predicted[0]).all():
+            if len(found.picks) > n_start and (predicted == predicted[0]).all():
                 before, _ = predict(problem, learner, found.picks[:-1], labels.labelled)
                 if (before == before[0]).all():  # a single class, twice in a row
-                    yield one_step(problem, labelled.judge, found.picks)
+                    yield one_step(problem, labelled.judge, found.picks, self._feature_of)
                     continue
             codes = labels.codes.copy()
             codes[labels.unlabelled] = predicted
             samples = self._draw(problem, probability, len(found.picks))
-            search = Search(choose_judge(learner, Trials.build(problem, codes, samples)), problem)
-            for _ in range(min(self.n_step, len(search.columns))):
+            judge = choose_judge(learner, Trials.build(problem, codes, samples))
+            search = Search(judge, problem, picks=first, feature_of=self._feature_of)
+            for _ in range(min(self.n_step, self._most_steps(problem))):
                 search.step()
             relevance = labelled.judge.trials.relevance(0)
-            pick = most_frequent(search.picks, found.picks, relevance, labelled.chance)
+            taken = self._taken(found.picks)
+            pick = most_frequent(search.picks, taken, relevance, labelled.chance)
             if pick is None:
                 trials = Trials.build(problem, codes, [np.arange(problem.n_rows)])
-                pick = one_step(problem, choose_judge(learner, trials), found.picks)
+                judge = choose_judge(learner, trials)
+                pick = one_step(problem, judge, found.picks, self._feature_of)
             yield pick
+
+    def _most_steps(self, problem: Problem) -> int:
+        """Return how many columns there are to pick besides those that are picked first."""
+        usable = ~problem.constant
+        if self._features is None:
+            return int(usable.sum())
+        n_all = self._features.n_picks(problem.n_features, usable)
+        return n_all - len(self._to_pick_first(problem))
+
+    def _taken(self, picks: list[int]) -> list[int]:
+        """Return the picks with all columns of their features."""
+        if (feature_of := self._feature_of) is None:
+            return picks
+        return np.flatnonzero(np.isin(feature_of, feature_of[picks])).tolist()
 
     def _draw(self, problem: Problem, probability: Array, number: int) -> list[Ints]:
         """Draw samples of the unlabelled rows, and join them to the labelled ones."""

@@ -69,6 +69,7 @@ class SequentialForward(ForwardRanker):
         Stop where no column raises the accuracy, and select no more than what was picked.
     {warm_start}
     {redundancy_threshold}
+    {known columns}
     random_state : int or RandomState instance, default=None
         Seed of the order of ties, and of random states that the estimator leaves open. None is a
         fixed seed.
@@ -112,10 +113,12 @@ class SequentialForward(ForwardRanker):
     def _picks(self, problem: Problem, found: SearchState) -> Iterator[int]:
         options = {"tie_break": self.tie_break, "picks": found.picks}
         search = self._labelled_search(problem, self._learner(problem), self.cv, **options)
+        n_first = len(self._to_pick_first(problem))
         while True:
             pick = advance(search, found)
             before, now = [-np.inf, *found.accuracies][-2:]
-            if self.early_stop and now <= before + SAME_ACCURACY:
+            can_stop = self.early_stop and len(found.picks) >= n_first
+            if can_stop and now <= before + SAME_ACCURACY:
                 found.accuracies.pop()
                 return
             yield pick
@@ -126,4 +129,9 @@ class SequentialForward(ForwardRanker):
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         mask = super()._get_support_mask()
-        return mask & (self.ranking_ <= len(self.picked_)) if self.early_stop else mask
+        if not self.early_stop:
+            return mask
+        if self._features is None:
+            return mask & (self.ranking_ <= len(self.picked_))
+        picked = np.isin(np.arange(self.n_features_in_), self.picked_)
+        return mask & self._features.complete(picked, self.ranking_)

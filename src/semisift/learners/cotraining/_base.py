@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags, get_tags
 
+from semisift._committee.estimators import takes_gaps
 from semisift._labels import UNLABELLED
 from semisift._problem import Problem
 from semisift._sklearn import JOBS, HasMethods, fit_context, safe_indexing
@@ -219,6 +220,7 @@ class CoTrainedClassifier(SemiSupervisedClassifier):
         tags = super().__sklearn_tags__()
         if self.estimator is not None:
             tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
+            tags.input_tags.allow_nan = self.takes_gaps and takes_gaps(self.estimator)
         return tags
 
 

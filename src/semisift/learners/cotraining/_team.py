@@ -135,6 +135,7 @@ class Team:
 class CommitteeClassifier(CoTrainedClassifier):
     """Base class of the classifiers that are a committee; they implement `_rounds`."""
 
+    takes_gaps = True
     is_forest: ClassVar[bool] = False  # draws features at every node, instead of for each member
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

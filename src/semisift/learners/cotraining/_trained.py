@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from semisift import kernels
+from semisift._committee.bags import Bootstrap
 from semisift._committee.estimators import EstimatorSetting, fit_member
 from semisift._committee.members import Setting, TreeSetting
 from semisift._committee.permutation import VOTE, Member
@@ -26,7 +27,7 @@ from semisift.math.masks import row_mask
 UNIT = 256
 
 # What trees hold for each node, besides the place of its counts.
-OF_NODES = "feature", "threshold", "left", "leaf"
+OF_NODES = "feature", "threshold", "left", "leaf", "gaps_left"
 
 
 class Bags(NamedTuple):
@@ -193,7 +194,7 @@ class EstimatorMembers:
             known = columns, rows, codes, weights
             members.append(fit_member(setting, start + i, *known) if len(rows) else None)
         # what is kept must not hold the rows
-        return cls(replace(setting, X=None, labelled=np.empty(0, dtype=np.int32)), members)
+        return cls(replace(setting, X=None, bootstrap=Bootstrap.of_all(0)), members)
 
     @classmethod
     def join(cls, parts: Sequence["EstimatorMembers"]) -> "EstimatorMembers":

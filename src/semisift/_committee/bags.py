@@ -1,0 +1,186 @@
+"""What is in the bags of a committee: rows that are drawn with repetition, or groups of them.
+
+- As a rule the labelled rows and the unlabelled ones are drawn from by themselves, as many as there
+  are (kernels/plan.pyx); with strata, the labelled rows of each stratum by themselves.
+- Groups: as many of them as there are, whatever their classes and labels. A row is in the bag as
+  often as its group was drawn, and out of it where the group was not, so that no group is on both
+  sides. A draw without a labelled row is made anew.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift import kernels
+from semisift._labels import Labels
+from semisift._problem import Problem
+from semisift.math.blocks import blocks
+from semisift.math.masks import row_mask
+from semisift.math.pct import draw_bag
+from semisift.math.streams import Purpose, draw_below
+
+# A draw of groups has a given one with a chance of at least 1 - 1/e: so many never fail.
+MOST_DRAWS = 64
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Bootstrap:
+    """Rows that bags are drawn from.
+
+    Attributes
+    ----------
+    n_rows : int
+    labelled : int32 array
+        The labelled rows, those of one stratum side by side.
+    strata : int32 array
+        Where each stratum starts in `labelled`, with the end as last entry.
+    unlabelled : int32 array
+    groups : int array of shape (n_rows,) or None
+        The number of the group of each row, which need not count from 0.
+    """
+
+    n_rows: int
+    labelled: NDArray[np.int32]
+    strata: NDArray[np.int32]
+    unlabelled: NDArray[np.int32]
+    groups: NDArray[np.integer] | None = None
+
+    @classmethod
+    def of(cls, problem: Problem, stratified: bool) -> "Bootstrap":
+        """Return the bootstrap of a problem's rows, with `stratified` of each class by itself."""
+        labelled, strata = list_strata(problem.labels, stratified)
+        return cls(
+            n_rows=problem.n_rows,
+            labelled=labelled,
+            strata=strata,
+            unlabelled=problem.labels.unlabelled,
+            groups=problem.design.groups,
+        )
+
+    @classmethod
+    def of_all(
+        cls,
+        n_rows: int,
+        strata: NDArray[np.int32] | None = None,
+        groups: NDArray[np.integer] | None = None,
+    ) -> "Bootstrap":
+        """Return the bootstrap of rows that are all alike, in one stratum unless told otherwise."""
+        every = np.arange(n_rows, dtype=np.int32)
+        one = np.array([0, n_rows], dtype=np.int32)
+        return cls(
+            n_rows=n_rows,
+            labelled=every,
+            strata=one if strata is None else strata,
+            unlabelled=every[:0],
+            groups=groups,
+        )
+
+    def draw(
+        self, seed: int, start: int, stop: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+        """Draw the bags of the members start..stop-1.
+
+        Parameters
+        ----------
+        seed, start, stop : int
+
+        Returns
+        -------
+        counts : int32 array of shape (stop - start, n_labelled)
+            How often each labelled row is in the bag.
+        out_of_bag : uint64 array of shape (stop - start, n_words)
+            The rows out of the bag as bit masks.
+        """
+        if self.groups is None:
+            rows: Any = self.n_rows, self.labelled, self.strata, self.unlabelled
+            return kernels.plan.draw_bags(seed, start, stop, *rows)
+        parts = [
+            self._draw_some(seed, np.arange(start + block.start, start + block.stop))
+            for block in blocks(stop - start, self.n_rows)
+        ]
+        counts = [in_bag.take(self.labelled, axis=1) for in_bag, _ in parts]
+        return np.concatenate(counts), np.concatenate([row_mask(is_out) for _, is_out in parts])
+
+    def count(self, seed: int, member: int) -> NDArray[np.int32]:
+        """Return how often each row, labelled or not, is in the bag of one member."""
+        if self.groups is None:
+            rows = self.labelled, self.strata, self.unlabelled
+            return draw_bag(seed, member, self.n_rows, *rows)
+        return self._draw_some(seed, np.array([member]))[0][0]
+
+    def _draw_some(
+        self, seed: int, members: NDArray[np.integer]
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """Return how often rows are in the bags of some members, and which are out of them."""
+        groups = by_appearance(np.asarray(self.groups))
+        n_groups = int(groups.max(initial=-1)) + 1
+        times = np.ones((len(members), n_groups), dtype=np.int32)
+        pending = np.arange(len(members))
+        for n_before in range(MOST_DRAWS):
+            drawn = draw_groups(seed, members[pending], n_groups, n_before)
+            has_labels = drawn[:, groups[self.labelled]].any(axis=1) | (not len(self.labelled))
+            times[pending[has_labels]] = drawn[has_labels]
+            pending = pending[~has_labels]
+            if not len(pending):
+                break
+        in_bag = times.take(groups, axis=1)
+        return in_bag, in_bag == 0
+
+
+def by_appearance(groups: NDArray[np.integer]) -> NDArray[np.intp]:
+    """Number groups by their first rows, so that their names do not matter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> by_appearance(np.array([7, 2, 7, 5])).tolist()
+    [0, 1, 0, 2]
+    """
+    _, first, groups = np.unique(groups, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[groups]
+
+
+def draw_groups(
+    seed: int, members: NDArray[np.integer], n_groups: int, n_before: int
+) -> NDArray[np.int32]:
+    """Return how often each group is drawn, after some draws of as many that were put aside.
+
+    Parameters
+    ----------
+    seed : int
+    members : int array of shape (n_members,)
+    n_groups, n_before : int
+
+    Returns
+    -------
+    int32 array of shape (n_members, n_groups)
+    """
+    counters = np.arange(n_before * n_groups, (n_before + 1) * n_groups)
+    drawn = draw_below(seed, members[:, None], Purpose.LABELLED_BAG, counters, n_groups)
+    return count_each(drawn, n_groups)
+
+
+def count_each(drawn: NDArray[np.integer], n: int) -> NDArray[np.int32]:
+    """Return how often each number below `n` is in each row of an array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> count_each(np.array([[0, 2, 2], [1, 1, 1]]), 3)
+    array([[1, 0, 2],
+           [0, 3, 0]], dtype=int32)
+    """
+    places = (drawn + n * np.arange(len(drawn))[:, None]).ravel()
+    return np.bincount(places, minlength=n * len(drawn)).reshape(-1, n).astype(np.int32)
+
+
+def list_strata(labels: Labels, stratified: bool) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """List the labelled rows, those of one stratum side by side, and where each stratum starts."""
+    labelled = labels.labelled
+    strata = np.array([0, len(labelled)])
+    if stratified:
+        labelled = labelled[np.argsort(labels.codes[labelled], kind="stable")]
+        strata = np.concatenate([[0], np.cumsum(labels.counts)])
+    return labelled.astype(np.int32), strata.astype(np.int32)

@@ -1,0 +1,158 @@
+"""Files that say what is known of features: names, groups of them, and weights.
+
+Names stand one in a line, or in the first column of a text table; groups in a table with the
+columns feature and group, or in a gmt file (name, description and members between tabs); weights
+in a table with the columns feature and weight.
+"""
+
+from collections.abc import Collection, Sized
+from pathlib import Path
+from typing import TypeVar
+
+from semisift._words import quoted
+from semisift.io import text
+from semisift.io.limits import FileError, naming, read_bytes
+from semisift.io.options import TableOptions
+from semisift.io.table import is_number
+
+# What people write above a column of names.
+HEADINGS = ("", "feature", "features", "name", "names", "column", "gene", "genes", "variable")
+
+GMT = (".gmt", ".gmt.gz")
+
+Found = TypeVar("Found", bound=Sized)
+
+
+def read_names(given: str, known: Collection[str]) -> list[str]:
+    """Read names from a file, or between commas where there is no such file.
+
+    Parameters
+    ----------
+    given : str
+        The path of a file, or names.
+    known : collection of str
+        The features that there are: a first line that is one of them is no heading.
+
+    Returns
+    -------
+    list of str
+        Each name once, in its order.
+    """
+    path = Path(given)
+    if not path.is_file():
+        names = [name.strip() for name in given.split(",")]
+        missing = given not in known and not any(name in known for name in names)
+        if missing and path.suffix:
+            with naming(path):
+                raise FileError("there is no such file, and no feature is called so.")
+        return [given] if given in known else _each_once(names)
+    with naming(path):
+        content = text.decode(read_bytes(path), TableOptions().encoding)
+        lines = [line for line in content.splitlines() if line.strip()]
+        # a whole line may be a name with a comma in it
+        if not any(line.strip() in known for line in lines):
+            lines = [cells[0] for cells in _cells(path)]
+        names = [line.strip() for line in lines]
+        if names and names[0] not in known and names[0].lower() in HEADINGS:
+            names = names[1:]
+        return _filled(_each_once(names), "name")
+
+
+def read_groups(given: str) -> dict[str, list[str]]:
+    """Read groups of features.
+
+    Parameters
+    ----------
+    given : str
+        The path of a file.
+
+    Returns
+    -------
+    dict of str to list of str
+        The members of each group.
+    """
+    path = _existing(given)
+    with naming(path):
+        groups: dict[str, list[str]] = {}
+        if path.name.lower().endswith(GMT):
+            content = text.decode(read_bytes(path), TableOptions().encoding)
+            for number, line in enumerate(content.splitlines(), start=1):
+                name, *rest = line.split("\t")
+                members = [cell.strip() for cell in rest[1:] if cell.strip()]
+                if not line.strip():
+                    continue
+                if not members:
+                    raise FileError(
+                        f"line {number}: a line of a gmt file is a name, a description and the "
+                        f"members, between tabs: got {quoted(line)}."
+                    )
+                groups.setdefault(name.strip(), []).extend(members)
+        else:
+            for feature, group in _two_columns(path, "group"):
+                groups.setdefault(group, []).append(feature)
+        return {name: _each_once(members) for name, members in _filled(groups, "group").items()}
+
+
+def read_weights(given: str) -> dict[str, float]:
+    """Read the weights of features.
+
+    Parameters
+    ----------
+    given : str
+        The path of a file.
+
+    Returns
+    -------
+    dict of str to float
+    """
+    path = _existing(given)
+    with naming(path):
+        weights: dict[str, float] = {}
+        for feature, weight in _two_columns(path, "weight"):
+            if not is_number(weight):
+                raise FileError(f"the weight of {quoted(feature)} is no number: {quoted(weight)}.")
+            if feature in weights:
+                raise FileError(f"{quoted(feature)} has two weights. Remove one of them.")
+            weights[feature] = float(weight)
+        return _filled(weights, "weight")
+
+
+def _existing(given: str) -> Path:
+    path = Path(given)
+    if not path.is_file():
+        with naming(path):
+            raise FileError("there is no such file.")
+    return path
+
+
+def _cells(path: Path) -> list[tuple[str, ...]]:
+    """Return the cells of a text table line by line, with its heading."""
+    table = text.read(path, TableOptions(header=False))
+    rows = table.values.fill_null("").iter_rows()
+    return [tuple(str(cell).strip() for cell in row) for row in rows]
+
+
+def _two_columns(path: Path, second: str) -> list[tuple[str, str]]:
+    """Return two columns of a table: those with the headings feature and `second`, or the first."""
+    rows = _cells(path)
+    if len(rows[0]) < 2:
+        raise FileError(f"it must have the columns feature and {second}, and it has one.")
+    heading = [cell.lower() for cell in rows[0]]
+    places = 0, 1
+    if second in heading:
+        other = heading.index("feature") if "feature" in heading else 0
+        places, rows = (other, heading.index(second)), rows[1:]
+    elif heading[0] in HEADINGS:
+        rows = rows[1:]
+    found = [(row[places[0]], row[places[1]]) for row in rows]
+    return [(feature, value) for feature, value in found if feature or value]
+
+
+def _each_once(names: list[str]) -> list[str]:
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def _filled(found: Found, what: str) -> Found:
+    if not found:
+        raise FileError(f"it holds no {what}.")
+    return found
