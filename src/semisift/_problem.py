@@ -327,10 +327,9 @@ class Problem:
     @cached_property
     def unweighted(self) -> "Problem":
         """The problem in which rows count alike, without those that do not count."""
-        weights = self.design.weights
-        if weights is None:
+        if self.design.weights is None:
             return self
-        some = self.part(np.flatnonzero(weights > 0))
+        some = self.counted()
         return replace(some, design=replace(some.design, weights=None), whole=None)
 
     def lean(self) -> "Problem":

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.base import clone
 
-from semisift._base import FeatureRanker
+from semisift._base import FeatureRanker, WeightedRanker
 from semisift._problem import MOST_HELD, Problem
 from semisift._sklearn import JOBS, MOST_MEMBERS, Interval, StrOptions, at_least, check_params
 from semisift.consensus.parts import check_rankers, default_rankers, weigh_by_trust
@@ -37,7 +37,7 @@ OF_ROWS = {"transduction_", "confidence_", "label_distributions_"}
 REDUNDANCY = 0.7
 
 
-class Consensus(FeatureRanker):
+class Consensus(WeightedRanker):
     """Rank features by their mean place with rankers that err in different ways.
 
     The score of a feature is 1 minus the mean logarithm of its ranks, in units of log(p): 1 is the
@@ -133,6 +133,7 @@ class Consensus(FeatureRanker):
 
     labels_needed = "two_classes"
     labels_rows = True
+    takes_gaps = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
@@ -163,6 +164,15 @@ class Consensus(FeatureRanker):
     def _n_tasks(self, problem: Problem) -> int | None:
         parts = [ranker._n_tasks(problem) for _, ranker in self._new_rankers()]
         return None if None in parts else len(parts) + sum(filter(None, parts))
+
+    def _refuse_gaps(self, problem: Problem) -> None:
+        for name, ranker in self._new_rankers():
+            if problem.has_gaps and not ranker.takes_gaps:
+                ranker._refuse_gaps(problem)
+            if problem.design.weights is not None and not isinstance(ranker, WeightedRanker):
+                raise TypeError(
+                    f"sample_weight: {type(ranker).__name__}, the ranker {name!r}, takes no weights."
+                )
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
         self.data_kind_ = kind_of_data(problem)
