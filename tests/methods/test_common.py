@@ -53,8 +53,8 @@ def assert_is_ranking(ranker, n_features):
     assert_array_equal(np.sort(ranker.ranking_), np.arange(1, n_features + 1))
 
 
-# As with the forests of scikit-learn: three copies of a row are drawn into bags one by one, a row of
-# weight 3 as a whole. tests/ensembles compares it with copies that are drawn together.
+# As with the forests of scikit-learn: three copies of a row are drawn into bags one by one, a row
+# of weight 3 as a whole. tests/ensembles compares it with copies that are drawn together.
 BY_CHANCE = {
     f"check_sample_weight_equivalence_on_{form}_data": "members draw rows at random"
     for form in ("dense", "sparse")
