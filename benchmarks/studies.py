@@ -19,8 +19,8 @@ differ by so much between the classes. What is shown, without and with `groups`,
 runs in which anything else is confirmed, which is to be at most .05, with its standard error; the
 share in which the p-value of the whole is at most .05; and how many of the 10 are confirmed.
 
-`batches`: 60 rows in two batches, one with a quarter and one with three quarters of the second
-class, and 10 labelled rows in each, of which 3 are of the rarer class. Of 100 columns 5 tell the
+`batches`: 120 rows in two batches, one with a quarter and one with three quarters of the second
+class, and 20 labelled rows in each, of which 5 are of the rarer class. Of 100 columns 5 tell the
 classes apart, by `--shift` or 1.5, and 10 the batches, by 3; then the same without the former. What
 is confirmed, with and without `batch`, and the mean ranks of both kinds of columns.
 """
@@ -76,14 +76,14 @@ def donors(kind, seed, shift=0.0):
 def batches(seed, shift):
     """Return X, labels, batches, and which columns tell classes and batches apart."""
     rng = np.random.default_rng([seed, 0x626174])
-    batch = np.repeat([0, 1], 30)
-    y = np.where(np.arange(60) % 4 == 0, 1 - batch, batch)
-    X = rng.normal(size=(60, N_COLUMNS))
+    batch = np.repeat([0, 1], 60)
+    y = np.where(np.arange(120) % 4 == 0, 1 - batch, batch)
+    X = rng.normal(size=(120, N_COLUMNS))
     X[:, :5] += shift * y[:, None]
     X[:, 5:15] += 3 * batch[:, None]
-    given = np.full(60, -1)
+    given = np.full(120, -1)
     for number in (0, 1):
-        for label, n_labelled in ((number, 7), (1 - number, 3)):
+        for label, n_labelled in ((number, 15), (1 - number, 5)):
             rows = np.flatnonzero((batch == number) & (y == label))
             given[rng.permutation(rows)[:n_labelled]] = label
     columns = np.arange(N_COLUMNS)

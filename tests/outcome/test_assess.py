@@ -19,7 +19,7 @@ from semisift import (
 from semisift._problem import Problem
 from semisift.math.stability import mean_kuncheva
 from semisift.outcome.assessment import rank_interval
-from semisift.outcome.exchanges import exchanges_labels, shuffled_labels
+from semisift.outcome.exchanges import exchange_of, shuffled_labels
 from semisift.outcome.labellings import compare_labellings
 from semisift.outcome.samples import half_of_rows
 from semisift.outcome.scoring import Scorer
@@ -78,7 +78,7 @@ def test_a_class_with_few_labels_leaves_the_others_alone():
 def test_labels_are_exchanged_where_there_are_enough_ways(per_class, n_classes, enough):
     # 6 and 6 of 12: 924 / 2 ways; 7 and 7: 3432 / 2
     problem = problem_of(per_class, n_classes)
-    assert exchanges_labels(problem) is enough
+    assert exchange_of(problem).how == ("labelled" if enough else "all")
     other = shuffled_labels(problem, 1).labels
     assert_array_equal(np.sort(other.codes), np.sort(problem.labels.codes))
     assert np.array_equal(other.labelled, problem.labels.labelled) is enough

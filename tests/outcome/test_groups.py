@@ -136,6 +136,9 @@ def test_intervals_of_groups_are_wider():
             "all",
             comb(13, 3) * comb(17, 3) / 2,
         ),
+        # one class: any of 10 groups for each of two, and there any two of three rows
+        ([(2, 0, 1)] * 2 + [(0, 0, 3)] * 8, "all", comb(10, 2) * 3**2),
+        ([(2, 0, 1)] * 4, "all", 3**4),
         # three pairs of labels within groups can be exchanged in 4 ways, so all rows count
         ([(1, 1, 2)] * 3, "all", (4 * 3) ** 3 / 2),
     ],
@@ -361,6 +364,20 @@ def test_markers_are_confirmed_within_donors(make):
     assert sure.facts["within_groups"] == 14
 
 
+def test_one_class_goes_to_other_rows_of_its_groups_and_to_others():
+    X, _, groups = donors(0)
+    number = (
+        np.arange(len(X)) % 6
+    )  # of a donor's rows every other one is positive, some are labelled
+    X[:, 0] += 4 * (number % 2)
+    y = np.where((number == 1) | (number == 3), 1, -1)
+    known = {"groups": groups}
+    for ranker in (FisherScore(), TransductiveScore()):
+        sure = ranker.fit(X, y, **known).assess(X, y, **FEW, **known)
+        assert sure.decisions[0] == "confirmed"
+        assert not sure.exchanged
+
+
 @pytest.mark.parametrize("ranker", [FisherScore(), TransductiveScore()])
 def test_three_against_three_donors_cannot_confirm(ranker):
     X, y, groups = donors(0, per_class=3, shift=50.0)
@@ -429,9 +446,9 @@ def test_four_against_four_may_tell_something_but_confirm_nothing():
         (
             [(2, 0, 1)] * 3 + [(0, 2, 1)] * 3 + [(0, 0, 3)] * 14,
             {},
-            "Labels were exchanged between all groups, as those with labelled rows (6) are too few "
-            "to exchange labels among them. This assumes that they are a random sample of all "
-            "groups, and the labelled rows one of theirs.",
+            "Labels were exchanged between all groups, labelled or not. This assumes that the 6 "
+            "groups with labelled rows are a random sample of all groups, and the labelled rows "
+            "one of theirs.",
         ),
     ],
 )

@@ -16,8 +16,9 @@ that has at least `ENOUGH_LABELLINGS` ways; else that with the most:
     all         the labels of whole groups are given to groups drawn from all, labelled or not, that
                 have rows enough, and there to rows drawn at random
 
-The first two assume nothing of how groups or rows were chosen for labelling; the last assumes that
-they are a random sample. With w ways no p-value is below 1 / w, whatever is drawn.
+The first two assume nothing of how groups or rows were chosen for labelling; the last, which is all
+there is for labels of a single class, assumes that they are a random sample. With w ways no p-value
+is below 1 / w, whatever is drawn.
 
 Twins exchange the values of rows instead, and need groups of the same size to change places. So in
 their test groups count alike: each has as many labelled and as many unlabelled rows as the mean
@@ -123,9 +124,11 @@ def exchange_of(problem: Problem) -> Exchange:
     }
     if problem.given_pairs or not len(problem.labels.labelled):
         return Exchange("all", inf, **known)
-    forms: list[tuple[How, float]] = [("labelled", _log_ways(_exchange_sets(problem, units)))]
-    forms.append(("all", _log_ways_among_all(units)))
-    if known["has_batches"]:
+    forms: list[tuple[How, float]] = [("all", _log_ways_among_all(units))]
+    has_classes = problem.labels.n_classes > 1  # else labelled rows have nothing to exchange
+    if has_classes:
+        forms.insert(0, ("labelled", _log_ways(_exchange_sets(problem, units))))
+    if has_classes and known["has_batches"]:
         within = _exchange_sets(problem, units, within_batches=True)
         forms.insert(0, ("batches", _log_ways(within)))
     enough_of = [form for form in forms if form[1] >= log(ENOUGH_LABELLINGS)]
@@ -166,10 +169,13 @@ def _log_names(sets: Ints) -> float:
 def _log_ways_among_all(units: Units) -> float:
     """Return the logarithm of the number of ways to give the labels of groups to other groups."""
     ways = sum(log(n_open) for _, n_open in _by_room(units.counts.sum(axis=1), units.sizes))
-    pure = (units.counts[units.is_pure] > 0).sum(axis=0)
+    by_group, by_row = units.is_pure, units.is_mixed
+    if units.counts.shape[1] == 1:  # within a group it matters which rows have the label
+        by_group, by_row = np.zeros_like(by_row), ~units.is_free
+    pure = (units.counts[by_group] > 0).sum(axis=0)
     ways -= sum(lgamma(n + 1) for n in pure)
-    mixed = units.counts[units.is_mixed]
-    for size, own in zip(units.sizes[units.is_mixed], mixed, strict=True):
+    mixed = units.counts[by_row]
+    for size, own in zip(units.sizes[by_row], mixed, strict=True):
         ways += lgamma(size + 1) - lgamma(size - own.sum() + 1) - sum(lgamma(n + 1) for n in own)
     same = np.unique(mixed, axis=0, return_counts=True)[1]
     ways -= sum(lgamma(n + 1) for n in same)
@@ -187,11 +193,6 @@ def _by_room(needed: Ints, sizes: Ints) -> Iterable[tuple[int, int]]:
     for n_before, unit in enumerate(asking[np.argsort(-needed[asking], kind="stable")]):
         n_large = len(sizes) - np.searchsorted(ordered, needed[unit])
         yield int(unit), int(n_large) - n_before
-
-
-def exchanges_labels(problem: Problem) -> bool:
-    """Return whether labels are exchanged among the labelled rows, or else among all."""
-    return exchange_of(problem).how != "all"
 
 
 # Labels -------------------------------------------------------------------------------------------

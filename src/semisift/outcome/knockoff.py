@@ -15,7 +15,9 @@ Real columns are not normal, and their covariance is estimated; of columns that 
 may then beat their knockoffs by the same accident. So the number of confirmed columns is compared
 with the numbers under labels that tell nothing, with the same knockoffs: unless it exceeds them in
 all but .025 of the repetitions, nothing is confirmed. Without any column that matters, the chance
-to confirm one is thus at most .025, whatever the distribution.
+to confirm one is thus at most .025, whatever the distribution. Knockoffs are drawn row by row, also
+where rows belong together: that the comparison exchanges labels between groups is what bounds that
+chance then, and the share q is not bounded.
 
 In correlations, with equal s for all columns (equicorrelated), C the correlation matrix:
 

@@ -160,6 +160,10 @@ class CutoffMixin:
         any labels would find, twins of the columns stand for such labels: the same columns with
         their rows exchanged, twice for each permutation.
 
+        With `groups`, halves are of whole groups, and labels are exchanged between groups of one
+        class and within groups of several; with `batch`, within batches where there are enough
+        ways. So few groups as 3 against 3 cannot confirm anything (see docs/studies.md).
+
         Parameters
         ----------
         X, y : array-like

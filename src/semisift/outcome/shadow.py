@@ -11,6 +11,9 @@ which is a test with the maximum of all rivals: the chance to confirm any useles
 binomial test. With few labels that is not valid: the labels are the same in all repetitions, so
 that the luckiest of many useless columns beats the best shadow again and again.
 
+With groups a shadow has the values of whole groups, each those of one other group: a useless column
+that differs between groups is then like its shadow, which differs between them as much.
+
 Without labels the shadows count for the neighbour graph as well: on a graph of the real columns
 alone any of these, be it noise, is smoother than a shuffled one.
 

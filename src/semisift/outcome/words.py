@@ -148,9 +148,9 @@ def say_exchange(found: "Assessment") -> str:
         if not exchange.has_groups:
             return ""
         return (
-            f"{what} were exchanged between all groups, as those with labelled rows "
-            f"({exchange.n_units:,}) are too few to exchange labels among them. This assumes that "
-            "they are a random sample of all groups, and the labelled rows one of theirs."
+            f"{what} were exchanged between all groups, labelled or not. This assumes that the "
+            f"{count(exchange.n_units, 'group')} with labelled rows are a random sample of all "
+            "groups, and the labelled rows one of theirs."
         )
     if not exchange.has_groups:
         within = "within batches"

@@ -17,7 +17,7 @@ rows are taken, at equal steps, and labelled as the rest: a problem of two class
 
 C. Elkan, K. Noto (2008). Learning classifiers from only positive and unlabeled data. KDD 14, and
 B. Liu, Y. Dai, X. Li, W. S. Lee, P. S. Yu (2003). Building text classifiers using positive and
-unlabeled examples. ICDM 3, for the two ideas; the form is our own (benchmarks/studies.py).
+unlabeled examples. ICDM 3, for the two ideas; the form is our own (benchmarks/one_class.py).
 """
 
 from collections.abc import Sequence
