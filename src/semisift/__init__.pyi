@@ -55,6 +55,7 @@ from semisift.learners.labelled_only import LabelledOnly as LabelledOnly
 from semisift.learners.mixed_nb import MixedNB as MixedNB
 from semisift.learners.nnge import NNge as NNge
 from semisift.learners.transductive import TransductiveClassifier as TransductiveClassifier
+from semisift.model_selection import SemiSupervisedGroupKFold as SemiSupervisedGroupKFold
 from semisift.model_selection import SemiSupervisedKFold as SemiSupervisedKFold
 from semisift.model_selection import (
     SemiSupervisedStratifiedShuffleSplit as SemiSupervisedStratifiedShuffleSplit,

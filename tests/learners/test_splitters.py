@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy.sparse import csr_array
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
@@ -23,9 +24,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tests.metadata_routing_common import assert_request_is_empty
 
 from semisift import (
+    SSFI,
     FisherScore,
     LabelledOnly,
     LaplacianScore,
+    SemiSupervisedGroupKFold,
     SemiSupervisedKFold,
     SemiSupervisedStratifiedShuffleSplit,
 )
@@ -130,6 +133,129 @@ def test_without_unlabelled_rows_it_is_the_ordinary_splitter():
     assert_same(splits(SemiSupervisedKFold(3), y), splits(StratifiedKFold(3), y))
 
 
+# --- groups ---------------------------------------------------------------------------------------
+
+
+def random_study(seed):
+    """Return labels and groups of 12 to 20 donors, of one class each or of both."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(rng.integers(12, 21)), 4)
+    y = groups % 2 if seed % 2 else np.arange(len(groups)) % 2
+    return np.where(rng.random(len(y)) < 0.6, y, -1), np.array(list("abcdefghijklmnopqrst"))[groups]
+
+
+GROUP_SPLITTERS = [
+    SemiSupervisedGroupKFold(n_splits=3),
+    SemiSupervisedGroupKFold(n_splits=3, shuffle=True, random_state=0),
+    SemiSupervisedStratifiedShuffleSplit(n_splits=3, test_size=0.4, random_state=0),
+]
+
+
+@pytest.mark.parametrize("cv", GROUP_SPLITTERS, ids=str)
+@pytest.mark.parametrize("seed", range(6))
+def test_no_group_is_on_both_sides(cv, seed):
+    y, groups = random_study(seed)
+    found = list(cv.split(np.zeros((len(y), 1)), y, groups=groups))
+    assert len(found) == cv.get_n_splits() == 3
+    for train, test in found:
+        assert not set(groups[train]) & set(groups[test])
+        assert (y[test] >= 0).all()
+        assert set(y[test]) == {0, 1} <= set(y[train])
+        # all that is not of a tested group trains
+        assert set(train) == set(np.flatnonzero(~np.isin(groups, groups[test])))
+        assert (np.diff(train) > 0).all()
+        share = np.mean(y[test]) - np.mean(y[y >= 0])
+        assert abs(share) < 0.25
+
+
+@pytest.mark.parametrize("cv", GROUP_SPLITTERS[:2], ids=str)
+def test_each_labelled_row_of_a_group_is_in_one_fold(cv):
+    y, groups = random_study(1)
+    tested = [test for _, test in cv.split(y, y, groups)]
+    np.testing.assert_array_equal(np.sort(np.concatenate(tested)), np.flatnonzero(y >= 0))
+
+
+def test_random_splits_hold_the_asked_share_of_the_groups():
+    y, groups = random_study(1)
+    n_groups = len(np.unique(groups[y >= 0]))
+    for size, expected in [(4, 4), (0.5, -(-n_groups // 2))]:
+        cv = SemiSupervisedStratifiedShuffleSplit(5, test_size=size, random_state=0)
+        for _, test in cv.split(y, y, groups):
+            assert len(np.unique(groups[test])) == expected
+
+
+def test_folds_of_groups_of_one_row_are_balanced():
+    y = np.array([0] * 6 + [1] * 6 + [-1] * 4)
+    for _, test in SemiSupervisedGroupKFold(3).split(y, y, np.arange(16)):
+        np.testing.assert_array_equal(np.bincount(y[test]), [2, 2])
+
+
+def test_groups_that_cannot_be_split_are_refused():
+    y = np.array([0, 0, 1, 1, -1])
+    rows = np.zeros((5, 1))
+    with pytest.raises(ValueError, match="'groups' parameter should not be None"):
+        SemiSupervisedGroupKFold(2).split(rows, y)
+    message = (
+        "n_splits=3 cannot be greater than the number of groups with labelled rows, which is 2"
+    )
+    with pytest.raises(ValueError, match=message):
+        SemiSupervisedGroupKFold(3).split(rows, y, ["a", "a", "b", "b", "c"])
+    with pytest.raises(ValueError, match=r"groups must hold .*: 1 of 5 rows have none"):
+        SemiSupervisedGroupKFold(2).split(rows, y, ["a", "a", "b", "b", None])
+    cv = SemiSupervisedStratifiedShuffleSplit(2, test_size=0.5)
+    with pytest.raises(ValueError, match=r"at least two groups of a class.*: class 0 has one"):
+        cv.split(rows, y, ["a", "a", "b", "c", "c"])
+
+
+@pytest.mark.parametrize("cv", GROUP_SPLITTERS, ids=str)
+def test_groups_reach_the_splitter_in_cross_validation(wine, cv):
+    X, y, _ = wine
+    groups = np.arange(len(y)) % 12
+    model = make_pipeline(StandardScaler(), LabelledOnly(LogisticRegression()))
+    found = cross_validate(model, X, y, groups=groups, cv=cv, return_indices=True)
+    assert_same(list(zip(*found["indices"].values(), strict=True)), list(cv.split(X, y, groups)))
+    with config_context(enable_metadata_routing=True):
+        routed = cross_validate(model, X, y, params={"groups": groups}, cv=cv)
+        np.testing.assert_array_equal(routed["test_score"], found["test_score"])
+        if isinstance(cv, SemiSupervisedStratifiedShuffleSplit):
+            rows = clone(cv, safe=False).set_split_request(groups=False)
+            alone = cross_validate(model, X, y, cv=rows)
+            np.testing.assert_array_equal(
+                alone["test_score"], cross_val_score(model, X, y, cv=rows)
+            )
+
+
+def test_groups_reach_a_ranker_in_a_pipeline(wine):
+    """And the splitter as well, from the same parameter."""
+    X, y, _ = wine
+    groups = np.arange(len(y)) % 12
+    with config_context(enable_metadata_routing=True):
+        ranker = GroupsSeen(n_features_to_select=5).set_fit_request(groups=True)
+        model = make_pipeline(StandardScaler(), ranker, LabelledOnly(LogisticRegression()))
+        model.fit(X, y, groups=groups)
+        np.testing.assert_array_equal(model[1].groups_, groups)
+        found = cross_validate(
+            model,
+            X,
+            y,
+            params={"groups": groups},
+            cv=SemiSupervisedGroupKFold(3),
+            return_estimator=True,
+            return_indices=True,
+            error_score="raise",
+        )
+    for fitted, train in zip(found["estimator"], found["indices"]["train"], strict=True):
+        np.testing.assert_array_equal(fitted[1].groups_, np.unique(groups[train], False, True)[1])
+
+
+class GroupsSeen(SSFI):
+    """SSFI that remembers the groups of its rows."""
+
+    def _score(self, problem):
+        self.groups_ = problem.design.groups
+        return super()._score(problem)
+
+
 # --- the conventions of scikit-learn --------------------------------------------------------------
 
 
@@ -142,15 +268,18 @@ def test_repr():
     )
 
 
-@pytest.mark.parametrize("cv", SPLITTERS, ids=str)
+@pytest.mark.parametrize("cv", [*SPLITTERS, SemiSupervisedGroupKFold()], ids=str)
 def test_metadata_routing(cv):
     routing = cv.get_metadata_routing()
-    assert not routing.split.requests
     assert_request_is_empty(routing, exclude=["split"])
-    assert not hasattr(cv, "set_split_request")
+    if isinstance(cv, SemiSupervisedKFold):
+        assert not routing.split.requests
+        assert not hasattr(cv, "set_split_request")
+    else:
+        assert routing.split.requests == {"groups": True}
 
 
-@pytest.mark.parametrize("cv", SPLITTERS, ids=str)
+@pytest.mark.parametrize("cv", SPLITTERS[:2], ids=str)
 def test_groups_are_ignored_with_a_warning(cv):
     message = f"The groups parameter is ignored by {type(cv).__name__}"
     with pytest.warns(UserWarning, match=message):

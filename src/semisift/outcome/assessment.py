@@ -12,8 +12,8 @@ from semisift._problem import Problem
 from semisift.math.stability import Stability, nogueira
 from semisift.outcome.decisions import count_decisions, find_confirmed, near_copies
 from semisift.outcome.exchanges import Exchange, exchange_of
-from semisift.outcome.labellings import SIGNIFICANT, LabellingsTest, test_labels
-from semisift.outcome.scoring import ERROR, Scorer, seeds_of
+from semisift.outcome.labellings import LabellingsTest, test_labels
+from semisift.outcome.scoring import ERROR, SIGNIFICANT, Scorer, seeds_of
 from semisift.transduction.components import components
 
 if TYPE_CHECKING:
@@ -113,6 +113,12 @@ class Assessment:
         return bool(self.p_value <= SIGNIFICANT + 1e-12)
 
     @property
+    def least_p_value(self) -> float:
+        """No p-value is below this, as there are no more ways to exchange labels between groups."""
+        least = 0.0 if self.exchange is None else self.exchange.least_p_value
+        return min(1.0, least if self.against == "labels" else 2 * least)
+
+    @property
     def facts(self) -> dict[str, Any]:
         """What is said of the ranking as a whole, as plain values."""
         names = ["p_value", "n_permutations", "against", "exchanged"]
@@ -121,7 +127,9 @@ class Assessment:
         for name in ("stability", "family_stability"):
             stable = getattr(self, name)
             facts[name] = stable and {k: getattr(stable, k) for k in ("value", "low", "high")}
-        return facts if self.exchange is None else facts | self.exchange.facts
+        if self.exchange is not None:
+            facts |= {**self.exchange.facts, "least_p_value": self.least_p_value}
+        return facts
 
     def __repr__(self) -> str:
         said = []

@@ -83,20 +83,23 @@ class Exchange:
         return self.has_groups or self.has_batches
 
     @property
+    def n_units(self) -> int:
+        """How many groups, or rows where each is one by itself, have labels."""
+        return self.n_between + self.n_within
+
+    @property
     def least_p_value(self) -> float:
         """No p-value is below this; 0 where each row is one by itself."""
         return exp(-self.log_ways) if self.is_known else 0.0
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """Between and within what labels were exchanged, as plain values."""
         facts: dict[str, Any] = {}
         if self.has_groups:
             facts |= {"between_groups": self.n_between, "within_groups": self.n_within}
         if self.has_batches:
             facts["within_batches"] = self.how == "batches"
-        if facts:
-            facts["least_p_value"] = self.least_p_value
         return facts
 
 
@@ -112,7 +115,7 @@ def exchange_of(problem: Problem) -> Exchange:
         enough = not problem.given_pairs and ways >= log(ENOUGH_LABELLINGS)
         return Exchange("labelled" if enough else "all", ways)
     units = units_of(problem)
-    known = {
+    known: dict[str, Any] = {
         "n_between": int(units.is_pure.sum()),
         "n_within": int(units.is_mixed.sum()),
         "has_groups": design.groups is not None,
@@ -155,8 +158,9 @@ def _log_ways(sets: Ints) -> float:
 
 def _log_names(sets: Ints) -> float:
     """Return the logarithm of the number of ways to name classes that are everywhere as large."""
-    times = np.unique(sets.T, axis=0, return_counts=True)[1] if sets.size else []
-    return sum(lgamma(n + 1) for n in times)
+    if not sets.size:
+        return 0.0
+    return sum(lgamma(n + 1) for n in np.unique(sets.T, axis=0, return_counts=True)[1])
 
 
 def _log_ways_among_all(units: Units) -> float:
@@ -167,6 +171,8 @@ def _log_ways_among_all(units: Units) -> float:
     mixed = units.counts[units.is_mixed]
     for size, own in zip(units.sizes[units.is_mixed], mixed, strict=True):
         ways += lgamma(size + 1) - lgamma(size - own.sum() + 1) - sum(lgamma(n + 1) for n in own)
+    same = np.unique(mixed, axis=0, return_counts=True)[1]
+    ways -= sum(lgamma(n + 1) for n in same)
     return ways - _log_names(np.concatenate([pure[None], mixed]))
 
 

@@ -36,16 +36,20 @@ from semisift.outcome.exchanges import (
     shuffled_labels,
 )
 from semisift.outcome.samples import take_rows
-from semisift.outcome.scoring import ALPHA, LABEL_STREAM, Scorer, repeat, seeds_of
+from semisift.outcome.scoring import (
+    ALPHA,
+    LABEL_STREAM,
+    SIGNIFICANT,
+    Scorer,
+    repeat,
+    seeds_of,
+)
 from semisift.transduction.components import components, make_components
 from semisift.transduction.one_class import given_share
 from semisift.transduction.twins import beaten_by_twins, n_together
 
 # How many of the highest scores the test of the whole ranking looks at, besides the highest.
 N_TESTED = 20
-
-# Above this p-value a ranking is not told from that of shuffled labels.
-SIGNIFICANT = 0.05
 
 # Twins are tried on at most so many unlabelled rows: enough for the test, and its time is bounded.
 MOST_TRIED = 2000

@@ -94,11 +94,15 @@ class CutoffMixin:
             return
         n_tentative, n_labelled = counts["tentative"], len(problem.labels.labelled)
         tentative = f" ({n_tentative} tentative)" if n_tentative else ""
-        why = f": with {count(n_labelled, 'labelled row')} nothing stands out" if n_labelled else ""
+        why, cure = ".", ""
+        if n_labelled:
+            why = f": {_why_nothing(problem, self._rule)}"
+            more = "more rows" if problem.design.groups is None else "rows of more groups"
+            cure = f"label {more}, or "
         warn(
             f"n_features_to_select={self._rule!r} confirmed none of "
-            f"{count(problem.n_features, 'column')}{tentative}{why}. The ranking stands; "
-            f"{'label more rows, or ' if n_labelled else ''}select a number of columns.",
+            f"{count(problem.n_features, 'column')}{tentative}{why} The ranking stands; "
+            f"{cure}select a number of columns.",
             NothingSelectedWarning,
         )
 
@@ -241,3 +245,18 @@ class CutoffMixin:
         self.rank_interval_ = self.assessment_.rank_interval
         self.selection_probability_ = self.assessment_.selection_probability
         return self.assessment_
+
+
+def _why_nothing(problem: Problem, rule: str) -> str:
+    """Say why a rule confirms nothing."""
+    from semisift.outcome.exchanges import exchange_of
+    from semisift.outcome.scoring import ALPHA
+    from semisift.outcome.words import say_too_few
+
+    having, exchange = count(len(problem.labels.labelled), "labelled row"), exchange_of(problem)
+    if exchange.has_groups:
+        having += f" of {count(exchange.n_units, 'group')}"
+    why = f"with {having} nothing stands out."
+    if rule != "stability" and exchange.least_p_value > ALPHA:
+        why += f" {say_too_few(exchange, exchange.least_p_value)}"
+    return why

@@ -108,7 +108,8 @@ def _shuffle_groups(X: Any, units: Units, rng: np.random.Generator) -> Any:
         # rows by their group, in random order within
         by_group = np.argsort(units.of_row + rng.random((n_columns, n_rows)), axis=1)
         other = _places(rng, n_groups, n_columns)[:, units.of_row]
-        rows = np.take_along_axis(by_group, starts[other] + place % units.sizes[other], axis=1)
+        places = starts[other] + np.remainder(place, units.sizes[other], dtype=np.int64)
+        rows = np.take_along_axis(by_group, places, axis=1)
         shuffled = np.take_along_axis(block, rows.T, axis=0)
         made.append(csc_array(shuffled) if issparse(X) else shuffled)
     return hstack(made, format="csc") if issparse(X) else np.concatenate(made, axis=1)

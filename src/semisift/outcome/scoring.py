@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 # .025 stays below 5 % nearly always, where one of .05 would exceed it every other time.
 ALPHA = 0.025
 
+# Above this p-value a ranking is not told from that of shuffled labels.
+SIGNIFICANT = 0.05
+
 # What is said of the error wherever that chance is bounded.
 ERROR = "the chance to confirm any useless feature is at most .025"
 

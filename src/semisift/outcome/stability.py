@@ -14,7 +14,8 @@ to stand for each other, hardly one of them would be among the best q in most ha
 ranking itself are left out of the selection afterwards.
 
 Three labels of a class cannot be halved: where a class has fewer than four, the labelled rows of
-each class are drawn with repetition instead, and the bound does not formally hold.
+each class are drawn with repetition instead, and the bound does not formally hold. With groups,
+whole groups are drawn, and the same is true of them.
 """
 
 from collections.abc import Iterator
@@ -54,7 +55,7 @@ class StabilityCutoff:
     bound : float
         Expected number of useless columns that are confirmed, at most.
     bound_holds : bool
-        Whether all labelled rows could be halved.
+        Whether all labelled rows, or their groups, could be halved.
     threshold : float
         The lowest frequency that confirms a column.
     error : str
@@ -128,6 +129,7 @@ def decide_by_stability(
     error = f"the expected number of useless features confirmed is at most {bound:.3g}"
     error += ", so that one of them is no surprise"
     if not holds:
-        error += "; this does not formally hold, as there are too few labels to halve"
+        few = "labels" if problem.design.groups is None else "groups"
+        error += f"; this does not formally hold, as there are too few {few} to halve"
     cutoff = StabilityCutoff(n, frequencies, n_best, bound, holds, CONFIRMED, error)
     return decisions, cutoff

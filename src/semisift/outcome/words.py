@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from semisift._words import count
 from semisift.outcome.decisions import WORDS, find_confirmed
-from semisift.outcome.scoring import ERROR
+from semisift.outcome.scoring import ALPHA, ERROR, SIGNIFICANT
 
 if TYPE_CHECKING:
     from semisift.outcome.assessment import Assessment
+    from semisift.outcome.exchanges import Exchange
     from semisift.outcome.ranking import Outcome
 
 # From these stabilities on, the best features are partly, and much, the same (Nogueira 2018).
@@ -97,8 +98,11 @@ def say_test(found: "Assessment") -> str:
     p, n = found.p_value, found.n_permutations
     if math.isnan(p):
         return ""
+    if not found.passed and found.least_p_value > SIGNIFICANT:
+        why = say_too_few(found.exchange, found.least_p_value)  # type: ignore[arg-type]
+        return f"{why} {_advise(found)}"
     if found.against == "twins":
-        return _say_twins(p, n, passed=found.passed)
+        return _say_twins(found, n)
     n_as_high = round(p * (n + 1)) - 1
     if found.passed:
         as_high = f"only {n_as_high:,}" if n_as_high else "none"
@@ -114,13 +118,61 @@ def say_test(found: "Assessment") -> str:
         )
     return (
         f"Rankings from shuffled labels score as high as this one (p = {p:.2g}): with these labels "
-        "the table cannot say which features matter. Label more rows before you build on it."
+        f"the table cannot say which features matter. {_advise(found)}"
     )
 
 
-def _say_twins(p: float, n: int, *, passed: bool) -> str:
+def _advise(found: "Assessment") -> str:
+    has_groups = found.exchange is not None and found.exchange.has_groups
+    return f"Label {'rows of more groups' if has_groups else 'more rows'} before you build on it."
+
+
+def say_too_few(exchange: "Exchange", least: float) -> str:
+    """Say that labels can be exchanged in too few ways to confirm anything."""
+    unit = "group" if exchange.has_groups else "labelled row"
+    ways = count(round(math.exp(exchange.log_ways)), "way")
+    return (
+        f"Too few {unit}s to tell: the labels of {count(exchange.n_units, unit)} can be exchanged "
+        f"in no more than {ways}, so that no p-value is below {least:.2g}, whatever the features "
+        "are."
+    )
+
+
+def say_exchange(found: "Assessment") -> str:
+    """Say between which groups and batches labels were exchanged; nothing if none were given."""
+    exchange = found.exchange
+    if exchange is None or math.isnan(found.p_value):
+        return ""
+    what = "Labels" if found.against == "labels" else "Rows of the twins"
+    if exchange.how == "all":
+        if not exchange.has_groups:
+            return ""
+        return (
+            f"{what} were exchanged between all groups, as those with labelled rows "
+            f"({exchange.n_units:,}) are too few to exchange labels among them. This assumes that "
+            "they are a random sample of all groups, and the labelled rows one of theirs."
+        )
+    if not exchange.has_groups:
+        within = "within batches"
+        if exchange.how != "batches":
+            within = "whatever the batches, as there are too few ways within them"
+        return f"{what} were exchanged {within}."
+    where = []
+    if exchange.n_between:
+        where.append(f"between {count(exchange.n_between, 'group')}")
+    if exchange.n_within:
+        classes = "of several classes" if exchange.n_between else ""
+        where.append(
+            " ".join(filter(None, [f"within {count(exchange.n_within, 'group')}", classes]))
+        )
+    batches = ", and of the same batches" if exchange.how == "batches" else ""
+    return f"{what} were exchanged {' and '.join(where)}{batches}."
+
+
+def _say_twins(found: "Assessment", n: int) -> str:
+    p = found.p_value
     n_as_high = round(p * (n + 1) / 2) - 1  # the better of two scores counts, at half the level
-    if passed:
+    if found.passed:
         as_high = f"in only {n_as_high:,} of them" if n_as_high else "in none of them"
         return (
             "The labels go with the data: twins of the features, the same columns with their rows "
@@ -135,7 +187,7 @@ def _say_twins(p: float, n: int, *, passed: bool) -> str:
     return (
         "Twins of the features, the same columns with their rows exchanged, score as high as the "
         f"features themselves (p = {p:.2g}): with these labels the table cannot say which features "
-        "matter. Label more rows before you build on it."
+        f"matter. {_advise(found)}"
     )
 
 
@@ -256,6 +308,8 @@ def _say_decisions(outcome: "Outcome") -> str:
         none = f"none of the {n_features} can be told from chance{by_itself}"
         n_labels = 0 if found is None else found.n_labelled
         having = f"with {'this' if n_labels == 1 else 'these'} {count(n_labels, 'label')} "
+        if n_labels and found is not None and found.exchange and found.exchange.has_groups:
+            having += f"of {count(found.exchange.n_units, 'group')} "
         text = f"{tell}{having if n_labels else ''}{none}: the list below is where to look first."
         return text[0].upper() + text[1:]
     text = f"Confirmed: {counts['confirmed']:,} of {n_features}"
@@ -348,7 +402,12 @@ def _say_assumptions(outcome: "Outcome") -> list[str]:
         return notes
     if cutoff is not None and found.decisions is not None:
         notes.extend(_say_other_decisions(outcome, found.decisions[outcome.columns]))
-    if not math.isnan(found.p_value) and not found.exchanged:
+    if exchanged := say_exchange(found):
+        notes.append(exchanged)
+    if found.passed and found.least_p_value > ALPHA:
+        notes.append(say_too_few(found.exchange, found.least_p_value))  # type: ignore[arg-type]
+    has_groups = found.exchange is not None and found.exchange.has_groups
+    if not (math.isnan(found.p_value) or found.exchanged or has_groups):
         others = "rows of the twins were exchanged among all rows"
         if found.against == "labels":
             others = "shuffled labels went to rows drawn from all rows"
