@@ -194,7 +194,7 @@ def test_names_from_the_data_are_not_markup(folder):
         (["--separator", ",,"], 2, ["single character"]),
         (["--format", "docx"], 2, ["'csv', 'tsv'"]),
         (["--label", "x0"], 1, ["measurement"]),
-        (["--unlabelled", "A"], 1, ["at least two classes", "'B'"]),
+        (["--unlabelled", "A", "--unlabelled", "B"], 1, ["at least two classes", "no row is"]),
     ],
 )
 def test_refused(folder, arguments, code, words, monkeypatch):

@@ -12,7 +12,7 @@ from semisift.cli._known import KnownFeatures, read_known
 from semisift.cli._options import find_named, parse_parameters
 from semisift.cli._reading import check_classes, read_dataset, tell_notes
 from semisift.cli._result import CUT_SHORT, Result, check_outputs, show, write_outputs
-from semisift.cli._takes import check_reading_is_taken, check_takes, takes
+from semisift.cli._takes import check_reading_is_taken, check_takes, names_of_takers, takes
 from semisift.cli._terminal import Steps
 from semisift.cli.rank import OFF, RankRequest
 from semisift.exceptions import SampledRowsWarning, TableError
@@ -54,7 +54,7 @@ def run(request: RankRequest) -> None:
     rows, known_of_rows = _to_fit(dataset)
     words = f"Ranking {len(dataset.variables):,} features by {method.name}"
     with steps.step(words) as step, step.following(ranker, dataset.X):
-        ranker.fit(*rows, **known_of_rows)
+        _fit(ranker, *rows, **known_of_rows)
     is_complete = not request.is_assessed or _assess(request, dataset, ranker, steps)
     outcome = _outcome(request, dataset, ranker, n_wanted)
     result = Result(request, method, dataset, outcome, not is_complete, known.notes)
@@ -133,6 +133,18 @@ def _to_fit(dataset: Dataset) -> tuple[tuple[Any, Any], dict[str, Any]]:
     pairs = {"must_link": dataset.must_link, "cannot_link": dataset.cannot_link}
     given = {name: rows for name, rows in pairs.items() if rows is not None}
     return (dataset.X, dataset.y if labelled else None), {**given, **dataset.of_rows}
+
+
+def _fit(ranker: FeatureRanker, X: Any, y: Any, **known_of_rows: Any) -> None:
+    try:
+        ranker.fit(X, y, **known_of_rows)
+    except TypeError as error:  # as a consensus refuses weights for a part that takes none
+        if "sample_weight" not in known_of_rows:
+            raise
+        able = ", ".join(names_of_takers("weights", METHODS))
+        raise click.BadParameter(
+            f"{error} Methods that take weights: {able}.", param_hint="--weight"
+        ) from error
 
 
 def _assess(request: RankRequest, dataset: Dataset, ranker: FeatureRanker, steps: Steps) -> bool:

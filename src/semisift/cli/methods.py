@@ -99,7 +99,7 @@ def _list_takers(console: "Console") -> None:
     for what, (option, _) in TAKEN.items():
         names = names_of_takers(what, METHODS)
         if len(names) < len(METHODS):
-            console.print(f"Take {what} ({option}): {', '.join(names)}.")
+            console.print(f"Take {what} ({option.split(',')[0]}): {', '.join(names)}.")
     console.print()
 
 
