@@ -205,8 +205,8 @@ def test_methods_tell_what_they_take():
     assert "Takes: values and labels alone" in words(call("methods", "rasco"))
 
 
-def test_a_real_table_with_groups_gaps_and_one_class(real_data, tmp_path):
-    with np.load(real_data / "sonar.npz", allow_pickle=False) as file:
+def test_a_real_table_with_groups_gaps_and_one_class(data_dir, tmp_path):
+    with np.load(data_dir / "sonar.npz", allow_pickle=False) as file:
         X, y = file["X"].copy(), file["y"]
     X[np.random.default_rng(0).random(X.shape) < 0.05] = np.nan
     site = [f"site{i % 9}" for i in range(len(y))]

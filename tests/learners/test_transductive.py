@@ -17,7 +17,6 @@ from semisift.transduction.components import components
 from tests.conftest import make_data
 from tests.cotrained import EXPECTED_FAILURES
 
-
 ONE_FIFTH = "a row of weight 2 is left out at once, two equal rows one after the other"
 OF_WEIGHTS = {
     f"check_sample_weight_equivalence_on_{form}_data": ONE_FIFTH for form in ("dense", "sparse")
