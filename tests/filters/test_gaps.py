@@ -133,15 +133,16 @@ def test_variance_of_a_column_with_gaps_at_random_is_unbiased():
 def test_fisher_by_hand():
     X = np.array([[0, 0, 0, 1.0], [2, NAN, 1, NAN], [4, 4, NAN, NAN], [6, 6, NAN, 3], [5, 5, 5, 9]])
     y = [0, 0, 1, 1, -1]
-    # a class without a value leaves one class: no score; of one value each, no spread within
-    assert_allclose(FisherScore().fit(X, y).scores_, [4, 25 / 3, NAN, np.inf])
+    # half of the degrees of freedom are left to the second column; a class without a value leaves
+    # one class, and one value of each class tells nothing of the spread within: no score
+    assert_allclose(FisherScore().fit(X, y).scores_, [4, 25 / 3 / 2, NAN, NAN])
 
 
 def test_fisher_is_over_the_classes_that_have_values():
     X = np.array([[0, 0.0], [2, NAN], [4, 4], [6, 6], [9, NAN], [8, NAN], [0, 7]])
     y = np.array([0, 0, 1, 1, 2, 2, -1])
     expected = [slow.fisher(f, y) for f in X.T]
-    without = FisherScore().fit(X[[0, 2, 3, 6], 1:], y[[0, 2, 3, 6]]).scores_
+    without = FisherScore().fit(X[[0, 2, 3, 6], 1:], y[[0, 2, 3, 6]]).scores_ / 3  # of 3 degrees
     assert_allclose(FisherScore().fit(X, y).scores_, expected)
     assert_allclose(expected[1], without[0])
 

@@ -133,11 +133,14 @@ def c4(S, y, f):
 def fisher(f, y):
     groups = [f[(y == label) & ~np.isnan(f)] for label in sorted(set(y[y >= 0].tolist()))]
     groups = [group for group in groups if len(group)]
-    if len(groups) < 2:
+    n, q = int(np.sum(y >= 0)), len(set(y[y >= 0].tolist()))
+    k = sum(len(group) for group in groups)
+    if len(groups) < 2 or k == len(groups):
         return math.nan
     middle = np.concatenate(groups).mean()
     between = sum(len(group) * (group.mean() - middle) ** 2 for group in groups)
-    return between / sum(len(group) * group.var() for group in groups)
+    ratio = between / sum(len(group) * group.var() for group in groups)
+    return ratio * (k - len(groups)) / (n - q)
 
 
 def semi_fisher(S, y, f):
@@ -185,14 +188,16 @@ def cls(X, free, must, cannot, k=10):
 
 
 def mutual(f, y):
-    """Return I(f; y) of two binned columns over the rows that have both values."""
+    """Return I(f; y) of two binned columns over the rows that have both values, times their share."""
     both = [(a, b) for a, b in zip(f, y, strict=True) if None not in (a, b)]
-    return plain_information.mutual(*zip(*both, strict=True)) if both else 0.0
+    share = len(both) / len(f)
+    return share * plain_information.mutual(*zip(*both, strict=True)) if both else 0.0
 
 
 def conditional(f, y, s):
     every = [each for each in zip(f, y, s, strict=True) if None not in each]
-    return plain_information.conditional(*zip(*every, strict=True)) if every else 0.0
+    share = len(every) / len(f)
+    return share * plain_information.conditional(*zip(*every, strict=True)) if every else 0.0
 
 
 def binned(f):

@@ -9,9 +9,10 @@ O(n_L p) for n_L labelled rows, besides one pass over all rows for the unit of e
 without any spread within the classes score infinity; between them, and this is a reading, the
 numerator decides, in units of the variance over all rows. A class with one labelled row adds
 nothing to the denominator, so scores of very few labels are optimistic. A gap leaves its row out of
-the column; the score is over the classes that then have a value, and NaN if there are fewer than
-two. Where a column has so many gaps that few labels are left in it, its score is as optimistic as
-that of few labels, and it may rank too high. A row of weight 2 is two rows.
+the column; the score is over the classes that then have a value. By chance it is the higher, the
+fewer rows are left: with k rows of m classes in a column, of n rows of q classes in all, it is
+multiplied by (k - m) / (n - q), which makes it an F statistic up to a constant, and it is NaN where
+k = m or m < 2. A row of weight 2 is two rows.
 """
 
 import numpy as np
@@ -65,6 +66,8 @@ class FisherScore(WeightedRanker):
     def _score(self, problem: Problem) -> Floats:
         moments = class_moments(problem)
         scores = ratio(moments.between, moments.within.sum(axis=0))
+        if problem.has_gaps:
+            scores = scores * _degrees_left(problem, moments.counts)
         return np.where(moments.too_few, np.nan, scores)
 
     def _tie_key(self, problem: Problem) -> Floats | None:
@@ -74,3 +77,13 @@ class FisherScore(WeightedRanker):
         variance = np.where(problem.constant, 1.0, problem.spread / unit) ** 2
         key = class_moments(problem).between / variance
         return np.where(np.isposinf(self.scores_), key, 0.0)
+
+
+def _degrees_left(problem: Problem, counts: Floats) -> Floats:
+    """Return the share of the degrees of freedom within classes that gaps leave to each column."""
+    rows, weights = problem.labels.labelled, problem.design.weights
+    n = len(rows) if weights is None else weights[rows].sum()
+    left = counts.sum(axis=0) - (counts > 0).sum(axis=0)
+    if not n > problem.labels.n_classes:
+        return np.ones(len(left))
+    return np.where(left > 0, left / (n - problem.labels.n_classes), np.nan)
