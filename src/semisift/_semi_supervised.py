@@ -25,8 +25,8 @@ from semisift.stored.rows import COPIES, StoredRows, as_stored
 WITH_GAPS = (
     "These take gaps as they are: C4, CLS, CoBC, CoForest, Consensus, ConstraintScore, "
     "FisherScore, ForestImportance, GSFS, LaplacianScore, LSDF, MRMR, SEFR, SemiFisherScore, "
-    "SemiJMI, SemiMIM, SemiSupervisedForest, SLS, SSelect, SSFI, TransductiveScore, TriTraining "
-    "and VarianceScore."
+    "SemiJMI, SemiMIM, SemiSupervisedForest, SLS, SSelect, SSFI, TransductiveClassifier, "
+    "TransductiveScore, TriTraining and VarianceScore."
 )
 
 
