@@ -308,6 +308,7 @@ def test_the_sentence_on_labels_counts_the_rankings(assess):
     assert say_test(assess(n_resamples=0, n_permutations=0)) == ""
 
 
+@pytest.mark.filterwarnings("ignore::semisift.exceptions.UnknownClassWarning")
 def test_labels_that_are_too_few_to_exchange_are_said(folder, wine):
     X, y, names = wine
     very_few = np.full(len(y), UNLABELLED)
