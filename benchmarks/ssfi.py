@@ -3,7 +3,7 @@
     python benchmarks/ssfi.py [--part race] [--part growth] ... [--sets colon,madelon]
 
 Parts, all by default: race (CPU seconds and ratios), threads, memory, growth, start-up, sefr, text,
-no-kernels.
+no-kernels, gaps.
 The opponents of the race (SSFI and b: the least of three runs; the others: one run):
   a  the scikit-learn version of SSFI that permutes only the features a tree splits on
      (tests/reference; some members, scaled to the committee)
@@ -294,6 +294,31 @@ def no_kernels(_):
     print(f"geometric mean {geometric_mean(ratios):.0f}")
 
 
+def gaps(_):
+    """Time tables of which some values are missing against the same tables with all values."""
+    print("\nCPU seconds of SSFI: rows, columns, labels; no gaps, 5 %, 20 %; their ratios to none")
+    ratios = []
+    for n, p, n_labelled, n_members in (
+        (200, 3000, 10, "auto"),
+        (200, 3000, 60, "auto"),
+        (1000, 1000, 30, "auto"),
+        (3000, 200, 2500, 20),
+        (25_000, 100, 20_000, 10),
+    ):
+        rng, rows = np.random.default_rng(0), np.arange(n)
+        X, y = rng.normal(size=(n, p)), np.where(rows < n_labelled, rows % 2, -1)
+        X[:, :20] += (rows % 2)[:, None] / 2
+        ranker = SSFI(n_members=n_members, n_jobs=1)
+        tables = [np.where(rng.random(X.shape) < share, np.nan, X) for share in (0.0, 0.05, 0.2)]
+        # in turn, as other work on the machine comes and goes
+        runs = [[seconds(lambda r=ranker, Z=Z, y=y: r.fit(Z, y)) for Z in tables] for _ in range(5)]
+        times = np.min(runs, axis=0)
+        ratios.append(times[1:] / times[0])
+        shown = "".join(f"{each:8.3f}" for each in [*times, *ratios[-1]])
+        print(f"{n:6}{p:6}{n_labelled:7}{shown}", flush=True)
+    print("geometric means", *(f"{geometric_mean(each):.2f}" for each in np.transpose(ratios)))
+
+
 PARTS = {
     "race": race,
     "threads": threads,
@@ -303,6 +328,7 @@ PARTS = {
     "sefr": sefr,
     "text": text,
     "no-kernels": no_kernels,
+    "gaps": gaps,
 }
 
 

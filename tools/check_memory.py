@@ -21,7 +21,10 @@ ROOT = Path(__file__).parents[1]
 TESTS = [
     "kernels/test_memory_safety.py",
     "kernels/test_kernels.py",
+    "kernels/test_gaps.py",
     "ensembles/test_committees.py",
+    "ensembles/test_gaps.py",
+    "ensembles/test_weights.py",
     "learners/test_co_forest.py",
     "filters/test_cls.py",
     "ensembles/test_enscls.py",

@@ -190,6 +190,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         with self._watched(X, y, n_tasks):
             known = self._find_rest(problem)
             self._set_ranking(known, self._score(known))
+            self._look_for_strangers(known)
             self._decide(replace(problem, whole=None) if problem.whole else problem)
         return self
 
@@ -211,6 +212,9 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         if features is None or not features.excluded.any():
             return problem
         return without(problem, features.excluded)
+
+    def _look_for_strangers(self, problem: Problem) -> None:
+        """Tell of rows that fit no class, where the method labels rows by their shape."""
 
     def _most_to_hold(self) -> int:
         looks_for_copies = self.redundancy_threshold is not None or self.keep is not None

@@ -23,9 +23,10 @@ from semisift.stored.rows import COPIES, StoredRows, as_stored
 
 # Who takes gaps as they are, said by those who do not; a test compares it with the methods.
 WITH_GAPS = (
-    "These take gaps as they are: C4, CLS, Consensus, ConstraintScore, FisherScore, GSFS, "
-    "LaplacianScore, LSDF, MRMR, SemiFisherScore, SemiJMI, SemiMIM, SemiSupervisedForest, SLS, "
-    "SSelect, SSFI, TransductiveScore and VarianceScore."
+    "These take gaps as they are: C4, CLS, CoBC, CoForest, Consensus, ConstraintScore, "
+    "FisherScore, ForestImportance, GSFS, LaplacianScore, LSDF, MRMR, SEFR, SemiFisherScore, "
+    "SemiJMI, SemiMIM, SemiSupervisedForest, SLS, SSelect, SSFI, TransductiveScore, TriTraining "
+    "and VarianceScore."
 )
 
 

@@ -40,5 +40,9 @@ class TableError(ValueError):
     """
 
 
+class UnknownClassWarning(UserWarning):
+    """Many unlabelled rows fit no class that is labelled."""
+
+
 class WorkerLostError(RuntimeError):
     """Processes or machines at work are gone; of a comparison, what they had finished is kept."""

@@ -15,7 +15,7 @@ from semisift import (
     PCTForestImportance,
     kernels,
 )
-from semisift._committee.bags import MOST_DRAWS, Bootstrap, draw_groups
+from semisift._committee.bags import MOST_DRAWS, Bootstrap
 from semisift._committee.engine import Committee
 from semisift._committee.members import build_setting
 from semisift._design import parse_design
@@ -87,7 +87,7 @@ def test_bags_without_a_labelled_row_are_drawn_anew():
 
 
 def test_each_group_is_drawn_once_on_average():
-    times = draw_groups(1, np.arange(4000), 9, 0)
+    times, _ = Bootstrap.of_all(9, groups=np.arange(9)).draw(1, 0, 4000)
     assert_array_equal(times.sum(axis=1), 9)
     assert_allclose(times.mean(axis=0), 1.0, atol=0.06)
     assert_allclose((times == 0).mean(axis=0), (1 - 1 / 9) ** 9, atol=0.03)

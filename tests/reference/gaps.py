@@ -97,17 +97,37 @@ def edges(S, left_out=()):
     return [(i, j, S[i, j]) for i, j in combinations(range(len(S)), 2) if (i, j) not in gone]
 
 
-def constraint(f, must, cannot, weights=None):
-    return summed(f, listed(must, weights)) / summed(f, listed(cannot, weights))
+def pair_sums(f, y, must_link=(), cannot_link=(), weights=None):
+    """Scale each class, each two classes and the given pairs to all of their pairs.
+
+    Those without a known pair have the mean of the others.
+    """
+    found = []
+    for pairs, given in zip(plain.pairs_of(y), (must_link, cannot_link), strict=True):
+        parts = {}
+        for i, j in pairs:
+            parts.setdefault(frozenset([int(y[i]), int(y[j])]), []).append((i, j))
+        parts = [listed(part, weights) for part in (*parts.values(), given)]
+        sums = [(summed(f, part), sum(w for *_, w in part)) for part in parts if part]
+        known = [(total, weight) for total, weight in sums if has(total)]
+        if not known:
+            found.append(math.nan if sums else 0.0)
+            continue
+        share = sum(weight for _, weight in sums) / sum(weight for _, weight in known)
+        found.append(share * sum(total for total, _ in known))
+    return found
 
 
-def lsdf(S, must, cannot, f, gamma=100.0):
+def lsdf(S, y, f, gamma=100.0):
+    must, cannot = plain.pairs_of(y)
     near = summed(f, edges(S, [*must, *cannot]))
-    return summed(f, listed(cannot)) / (gamma * summed(f, listed(must)) + near)
+    must, cannot = pair_sums(f, y)
+    return cannot / (gamma * must + near)
 
 
-def c4(S, must, cannot, f):
-    return on_known(plain.laplacian, S, f) * constraint(f, must, cannot)
+def c4(S, y, f):
+    must, cannot = pair_sums(f, y)
+    return on_known(plain.laplacian, S, f) * must / cannot
 
 
 def fisher(f, y):

@@ -5,9 +5,14 @@
 - Groups: as many of them as there are, whatever their classes and labels. A row is in the bag as
   often as its group was drawn, and out of it where the group was not, so that no group is on both
   sides. A draw without a labelled row is made anew.
+- Weights: rows or groups are drawn as ever, and a row counts as often as it was drawn, times its
+  weight over the mean weight of the labelled rows. So a row of weight 2 counts for as much as two
+  rows that are drawn together. (If heavy rows were drawn more often instead, they would be out of
+  the bag less often, where importance is measured: that undoes most of their weight.)
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,8 +26,10 @@ from semisift.math.masks import row_mask
 from semisift.math.pct import draw_bag
 from semisift.math.streams import Purpose, draw_below
 
-# A draw of groups has a given one with a chance of at least 1 - 1/e: so many never fail.
+# A draw has a given row or group with a chance of at least 1 - 1/e: so many draws do not fail.
 MOST_DRAWS = 64
+# The weight of a row where those of others are shares of it: trees count in whole numbers.
+UNIT = 256
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,6 +46,8 @@ class Bootstrap:
     unlabelled : int32 array
     groups : int array of shape (n_rows,) or None
         The number of the group of each row, which need not count from 0.
+    weights : float array of shape (n_rows,) or None
+        What each row counts for; not negative.
     """
 
     n_rows: int
@@ -46,6 +55,7 @@ class Bootstrap:
     strata: NDArray[np.int32]
     unlabelled: NDArray[np.int32]
     groups: NDArray[np.integer] | None = None
+    weights: NDArray[np.float64] | None = None
 
     @classmethod
     def of(cls, problem: Problem, stratified: bool) -> "Bootstrap":
@@ -57,6 +67,7 @@ class Bootstrap:
             strata=strata,
             unlabelled=problem.labels.unlabelled,
             groups=problem.design.groups,
+            weights=row_weights(problem),
         )
 
     @classmethod
@@ -89,11 +100,11 @@ class Bootstrap:
         Returns
         -------
         counts : int32 array of shape (stop - start, n_labelled)
-            How often each labelled row is in the bag.
+            How often each labelled row is in the bag; with weights, in units of 1 / `UNIT`.
         out_of_bag : uint64 array of shape (stop - start, n_words)
             The rows out of the bag as bit masks.
         """
-        if self.groups is None:
+        if self.groups is None and self.weights is None:
             rows: Any = self.n_rows, self.labelled, self.strata, self.unlabelled
             return kernels.plan.draw_bags(seed, start, stop, *rows)
         parts = [
@@ -104,7 +115,7 @@ class Bootstrap:
         return np.concatenate(counts), np.concatenate([row_mask(is_out) for _, is_out in parts])
 
     def count(self, seed: int, member: int) -> NDArray[np.int32]:
-        """Return how often each row, labelled or not, is in the bag of one member."""
+        """Return how often each row, labelled or not, is drawn by one member."""
         if self.groups is None:
             rows = self.labelled, self.strata, self.unlabelled
             return draw_bag(seed, member, self.n_rows, *rows)
@@ -114,19 +125,69 @@ class Bootstrap:
         self, seed: int, members: NDArray[np.integer]
     ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         """Return how often rows are in the bags of some members, and which are out of them."""
-        groups = by_appearance(np.asarray(self.groups))
-        n_groups = int(groups.max(initial=-1)) + 1
-        times = np.ones((len(members), n_groups), dtype=np.int32)
+        is_used = np.zeros(self.n_rows, dtype=bool)
+        is_used[self.labelled] = is_used[self.unlabelled] = True
+        in_bag = np.ones((len(members), self.n_rows), dtype=np.int32)
+        is_out = np.zeros(in_bag.shape, dtype=bool)
         pending = np.arange(len(members))
         for n_before in range(MOST_DRAWS):
-            drawn = draw_groups(seed, members[pending], n_groups, n_before)
-            has_labels = drawn[:, groups[self.labelled]].any(axis=1) | (not len(self.labelled))
-            times[pending[has_labels]] = drawn[has_labels]
+            some = members[pending]
+            draw = self._draw_rows if self.groups is None else self._draw_groups
+            times = draw(seed, some, n_before)
+            counts = self._weigh(times)
+            has_labels = counts[:, self.labelled].any(axis=1) | (not len(self.labelled))
+            done = pending[has_labels]
+            in_bag[done], is_out[done] = counts[has_labels], is_used & (times[has_labels] == 0)
             pending = pending[~has_labels]
             if not len(pending):
                 break
-        in_bag = times.take(groups, axis=1)
-        return in_bag, in_bag == 0
+        return in_bag, is_out
+
+    def _draw_rows(
+        self, seed: int, members: NDArray[np.integer], n_before: int
+    ) -> NDArray[np.int32]:
+        """Return how often each row is drawn, after some draws that were put aside."""
+        times = np.zeros((len(members), self.n_rows), dtype=np.int32)
+        for purpose, rows, bounds in (
+            (Purpose.LABELLED_BAG, self.labelled, self.strata.tolist()),
+            (Purpose.UNLABELLED_BAG, self.unlabelled, [0, len(self.unlabelled)]),
+        ):
+            for first, end in pairwise(bounds):
+                counters = n_before * len(rows) + np.arange(first, end)
+                drawn = draw_below(seed, members[:, None], purpose, counters, end - first)
+                times[:, rows[first:end]] = count_each(drawn, end - first)
+        return times
+
+    def _draw_groups(
+        self, seed: int, members: NDArray[np.integer], n_before: int
+    ) -> NDArray[np.int32]:
+        """Return how often the group of each row is drawn, after some draws put aside."""
+        groups = by_appearance(np.asarray(self.groups))
+        n_groups = int(groups.max(initial=-1)) + 1
+        counters = n_before * n_groups + np.arange(n_groups)
+        drawn = draw_below(seed, members[:, None], Purpose.LABELLED_BAG, counters, n_groups)
+        return count_each(drawn, n_groups).take(groups, axis=1)
+
+    def _weigh(self, times: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return what rows count for that are drawn so often."""
+        if self.weights is None:
+            return times
+        share = self.weights / self.weights[self.labelled].mean()
+        counts = np.maximum(np.rint(UNIT * (times * share)), 1.0)
+        return np.where((times > 0) & (share > 0), counts, 0).astype(np.int32)
+
+
+def row_weights(problem: Problem) -> NDArray[np.float64] | None:
+    """Return what each row counts for, 1 on average; None where all rows count alike."""
+    weights = problem.design.weights
+    if weights is None or not len(weights) or (weights == weights[0]).all():
+        return None
+    labelled = problem.labels.labelled
+    if len(labelled) and not weights[labelled].any():
+        raise ValueError(
+            f"sample_weight must be positive for some labelled row: all {len(labelled)} have 0."
+        )
+    return np.asarray(weights / weights.mean())
 
 
 def by_appearance(groups: NDArray[np.integer]) -> NDArray[np.intp]:
@@ -142,26 +203,6 @@ def by_appearance(groups: NDArray[np.integer]) -> NDArray[np.intp]:
     return np.argsort(np.argsort(first))[groups]
 
 
-def draw_groups(
-    seed: int, members: NDArray[np.integer], n_groups: int, n_before: int
-) -> NDArray[np.int32]:
-    """Return how often each group is drawn, after some draws of as many that were put aside.
-
-    Parameters
-    ----------
-    seed : int
-    members : int array of shape (n_members,)
-    n_groups, n_before : int
-
-    Returns
-    -------
-    int32 array of shape (n_members, n_groups)
-    """
-    counters = np.arange(n_before * n_groups, (n_before + 1) * n_groups)
-    drawn = draw_below(seed, members[:, None], Purpose.LABELLED_BAG, counters, n_groups)
-    return count_each(drawn, n_groups)
-
-
 def count_each(drawn: NDArray[np.integer], n: int) -> NDArray[np.int32]:
     """Return how often each number below `n` is in each row of an array.
 
@@ -173,7 +214,7 @@ def count_each(drawn: NDArray[np.integer], n: int) -> NDArray[np.int32]:
            [0, 3, 0]], dtype=int32)
     """
     places = (drawn + n * np.arange(len(drawn))[:, None]).ravel()
-    return np.bincount(places, minlength=n * len(drawn)).reshape(-1, n).astype(np.int32)
+    return np.bincount(places, minlength=n * len(drawn)).reshape(len(drawn), n).astype(np.int32)
 
 
 def list_strata(labels: Labels, stratified: bool) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

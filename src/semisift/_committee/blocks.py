@@ -138,6 +138,15 @@ class Setting:
         """The labelled rows, in the order in which bags count them."""
         return self.bootstrap.labelled
 
+    @property
+    def row_weights(self) -> NDArray[np.float64] | None:
+        """What each row counts for, 1 on average; None where all rows count alike."""
+        return self.bootstrap.weights
+
+    def weigh(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Multiply what rows count for by their own weights."""
+        return weights if self.row_weights is None else weights * self.row_weights
+
     def prepare(self) -> None:
         """Work out what members need again and again, before several of them ask for it."""
 

@@ -30,6 +30,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from semisift._committee.bags import UNIT, row_weights
 from semisift._committee.blocks import BaseBlock, Importance, Setting
 from semisift._committee.permutation import Constant, Member, lose_columns
 from semisift._problem import Problem
@@ -52,11 +53,15 @@ class EstimatorBlock(BaseBlock):
         subspaces, weights, _ = self.plan(setting)
         every = np.arange(setting.n_features, dtype=np.int32)
         columns = every if subspaces is None else subspaces[i]
-        bag = np.repeat(setting.labelled, weights[i])
+        counts = weights[i]
+        bag = np.repeat(setting.labelled, counts if setting.row_weights is None else counts > 0)
         picked = self.picks[i] >= 0
         rows = np.concatenate([bag, self.picks[i, picked]])
         codes = np.concatenate([setting.labels.codes[bag], self.pick_labels[i, picked]])
-        return fit_member(setting, self.start + i, columns, rows, codes)
+        own = None
+        if setting.row_weights is not None:
+            own = np.concatenate([counts[counts > 0] / UNIT, np.ones(len(rows) - len(bag))])
+        return fit_member(setting, self.start + i, columns, rows, codes, own)
 
     def _on_rows(
         self, setting: "EstimatorSetting", masks: NDArray[np.uint64]
@@ -117,7 +122,7 @@ class EstimatorBlock(BaseBlock):
         own_labels_from: float = -1.0,
     ) -> Importance:
         """Return what each member loses by permuted features, as of `TreeBlock.permute`."""
-        dealt = self.plan(setting)
+        dealt, weights = self.plan(setting), setting.weigh(weights)
         carried = unmask(labels, setting.n_rows)
         given = np.where(carried.any(axis=0), carried.argmax(axis=0), -1)
         unlabelled = setting.labels.codes < 0
@@ -137,8 +142,12 @@ class EstimatorBlock(BaseBlock):
             kept = np.flatnonzero(label >= 0 if net else right)
             if len(kept) < 2:
                 continue
-            cases = X[kept], label[kept], right[kept], weights[rows[kept]]
-            columns, lost = lose_columns(member, *cases, setting.seed, sampled)
+            own = rows[kept]
+            copies = None if setting.row_weights is None else setting.row_weights[own]
+            if copies is not None and not copies.any():
+                continue
+            cases = X[kept], label[kept], right[kept], weights[own]
+            columns, lost = lose_columns(member, *cases, setting.seed, sampled, copies)
             features.append(member.columns[columns])
             losses.append(lost)
         return Importance(
@@ -227,6 +236,11 @@ class EstimatorSetting(Setting):
                 f"X has missing values (NaN), which {type(estimator).__name__} does not take. Fill "
                 "them, give an estimator that does, as a pipeline with an imputer, or none: got "
                 f"estimator={estimator!r}."
+            )
+        if row_weights(problem) is not None and not has_fit_parameter(estimator, "sample_weight"):
+            raise ValueError(
+                f"sample_weight was given, which fit of {type(estimator).__name__} does not take. "
+                f"Give an estimator that does, or none: got estimator={estimator!r}."
             )
         n_columns = problem.n_features if draws_at_nodes else n_drawn
         return cls(

@@ -1,6 +1,6 @@
 """Committee members: trees of our own kernels, or any scikit-learn classifier (estimators.py)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from semisift import kernels
+from semisift._committee.bags import UNIT, row_weights
 from semisift._committee.blocks import BaseBlock, Importance, Setting
 from semisift._committee.engine import Committee
 from semisift._committee.estimators import EstimatorBlock, EstimatorSetting, EstimatorVoters
@@ -48,6 +49,7 @@ class TreeBlock(BaseBlock):
             seed=setting.seed,
             start=self.start,
             node_features=setting.n_drawn,
+            pick_weights=None if setting.row_weights is None else np.full_like(picks, UNIT),
         )
 
     def vote(
@@ -92,7 +94,7 @@ class TreeBlock(BaseBlock):
         labels : uint64 array of shape (n_classes, n_words)
             The rows that carry each label; a row without one is left out.
         weights : array of shape (n_rows,)
-            What a row counts for.
+            What a row counts for, besides its own weight.
         net : bool
             Permute over all labelled rows and subtract what turns right; else over those predicted
             right.
@@ -110,7 +112,10 @@ class TreeBlock(BaseBlock):
         unlabelled = row_mask(setting.labels.codes < 0)
         members = self.trees(setting), setting.seed, self.start, dealt.out_of_bag
         lost = kernels.importance.permute(
-            setting.columns, *members, labels, unlabelled, weights, **options
+            setting.columns,
+            *(*members, labels, unlabelled, setting.weigh(weights)),
+            copies=setting.row_weights,
+            **options,
         )
         return Importance(*lost, dealt.count_draws(setting.n_features))
 
@@ -242,12 +247,19 @@ class TreeSetting(Setting):
         return cls(
             columns=kernels.columns.Columns(problem.X, problem.has_gaps),
             **shared,
-            spread=problem.spread if widest_gap else None,
+            spread=spread_of(problem) if widest_gap else None,
             max_depth=max_depth,
             has_ranks=has_ranks,
             has_order=is_large and not (problem.is_sparse or has_ranks),
             has_few_in_bags=problem.is_sparse and has_few,
         )
+
+
+def spread_of(problem: Problem) -> NDArray[np.float64]:
+    """Return the spread of the columns: where all rows count alike, the same bits as ever."""
+    if problem.design.weights is not None and row_weights(problem) is None:
+        problem = replace(problem, design=replace(problem.design, weights=None))
+    return problem.spread
 
 
 def take_trees(trees: "kernels.grow.Trees", numbers: NDArray[np.integer]) -> "kernels.grow.Trees":

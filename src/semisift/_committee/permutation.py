@@ -78,6 +78,7 @@ def lose_columns(
     weights: NDArray[np.float64],
     seed: int,
     sampled: bool,
+    copies: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Return what a member loses when each of its columns is permuted.
 
@@ -94,6 +95,9 @@ def lose_columns(
     seed : int
     sampled : bool
         One random permutation for each column instead of the expectation, or its estimate.
+    copies : array of shape (n,), optional
+        How many rows each row stands for: in the expectation it gives its value to others so often.
+        A random permutation takes each for one.
 
     Returns
     -------
@@ -108,7 +112,7 @@ def lose_columns(
         trials = [
             (place, values, share)
             for place in range(start, min(start + at_once, len(columns)))
-            for values, share in _replace(member, X, columns[place], place, seed, sampled)
+            for values, share in _replace(member, X, columns[place], place, seed, sampled, copies)
         ]
         places, replaced, shares = (np.array(part) for part in zip(*trials, strict=True))
         predicted = _predict_replaced(member, X, columns[places], replaced)
@@ -128,7 +132,13 @@ def _columns_in_use(estimator: Any, n_columns: int) -> NDArray[np.intp]:
 
 
 def _replace(
-    member: Member, X: Any, column: int, place: int, seed: int, sampled: bool
+    member: Member,
+    X: Any,
+    column: int,
+    place: int,
+    seed: int,
+    sampled: bool,
+    copies: NDArray[np.float64] | None,
 ) -> Iterator[tuple[NDArray[Any], float]]:
     """Yield what a column is replaced by, and the share that it has in the permuted column's loss.
 
@@ -143,9 +153,11 @@ def _replace(
         thresholds = np.unique(tree.threshold[tree.feature == column])
         interval = np.searchsorted(thresholds, values.astype(np.float32))  # as the tree reads them
         interval[np.isnan(values)] = len(thresholds) + 1
-        _, first, counts = np.unique(interval, return_index=True, return_counts=True)
+        _, first, place_of = np.unique(interval, return_index=True, return_inverse=True)
+        counts = np.bincount(place_of, copies)
+        total = n_rows if copies is None else copies.sum()
         for value, count in zip(values[first], counts.tolist(), strict=True):
-            yield np.full(n_rows, value), count / n_rows
+            yield np.full(n_rows, value), count / total
         return
     n_permutations = 1 if sampled else N_PERMUTATIONS
     counters = np.arange(n_permutations * n_rows) + place * n_permutations * n_rows

@@ -171,7 +171,7 @@ class Consensus(WeightedRanker):
                 ranker._refuse_gaps(problem)
             if problem.design.weights is not None and not isinstance(ranker, WeightedRanker):
                 raise TypeError(
-                    f"sample_weight: {type(ranker).__name__}, the ranker {name!r}, takes no weights."
+                    f"sample_weight: the ranker {name!r} ({type(ranker).__name__}) takes none."
                 )
 
     def _score(self, problem: Problem) -> NDArray[np.float64]:
@@ -198,6 +198,10 @@ class Consensus(WeightedRanker):
         scores = np.array([ranker.scores_ for _, ranker in self.rankers_])
         self.part_rankings_ = rankdata(np.where(np.isnan(scores), np.inf, -scores), axis=1)
         return aggregate(self.part_rankings_, self.weights_, self.aggregation)
+
+    def _look_for_strangers(self, problem: Problem) -> None:
+        for _, ranker in self.rankers_:
+            ranker._look_for_strangers(problem)
 
     def _keep_labels_of(self, ranker: FeatureRanker) -> None:
         for name in OF_ROWS & vars(ranker).keys():

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._base import FeatureRanker
+from semisift._base import WeightedRanker
 from semisift._committee.engine import features_to_draw
 from semisift._committee.members import build_setting, new_blocks
 from semisift._problem import Problem
@@ -16,7 +16,7 @@ from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin, ad
 from semisift.math.masks import row_mask
 
 
-class ForestImportance(CommitteeMixin, FeatureRanker):
+class ForestImportance(CommitteeMixin, WeightedRanker):
     """Rank features by the out-of-bag permutation importance of a random forest on labelled rows.
 
     The gold standard that the SSFI paper compares with; unlabelled rows are not used. Each tree is
@@ -70,7 +70,7 @@ class ForestImportance(CommitteeMixin, FeatureRanker):
     takes_gaps = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **FeatureRanker._parameter_constraints,
+        **WeightedRanker._parameter_constraints,
         **COMMITTEE_CONSTRAINTS,
     }
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._base import FeatureRanker
+from semisift._base import WeightedRanker
 from semisift._committee.blocks import Importance
 from semisift._committee.engine import features_to_draw
 from semisift._committee.members import Block, build_setting, new_blocks
@@ -20,7 +20,7 @@ from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin, ad
 from semisift.math.masks import row_mask
 
 
-class SEFR(CommitteeMixin, FeatureRanker):
+class SEFR(CommitteeMixin, WeightedRanker):
     """Rank features by how many predictions of self-trained trees change when they are permuted.
 
     Each member draws sqrt(p) features and bootstraps of the labelled and of the unlabelled rows. It
@@ -95,7 +95,7 @@ class SEFR(CommitteeMixin, FeatureRanker):
     takes_gaps = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **FeatureRanker._parameter_constraints,
+        **WeightedRanker._parameter_constraints,
         **COMMITTEE_CONSTRAINTS,
         "max_iter": [at_least(0)],
         "pick_share": [Interval(Real, 0, 1, closed="right")],

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, issparse
 
-from semisift._base import FeatureRanker
+from semisift._base import WeightedRanker
+from semisift._committee.bags import row_weights
 from semisift._committee.blocks import Importance, count_quotas
 from semisift._committee.engine import Committee, features_to_draw
 from semisift._committee.members import Block, Voters, build_setting, new_blocks
@@ -50,7 +51,7 @@ VARIANTS = {
 }
 
 
-class SSFI(CommitteeMixin, FeatureRanker):
+class SSFI(CommitteeMixin, WeightedRanker):
     """Rank features by what a committee of co-trained trees loses when they are permuted.
 
     Each of N members draws sqrt(p) features and bootstraps of the labelled and of the unlabelled
@@ -90,6 +91,11 @@ class SSFI(CommitteeMixin, FeatureRanker):
     rows with a value, to the left if they are as many, and the impurity counts them there: a
     feature with few values has no advantage. Other rows with a gap follow the same way, and where a
     feature is permuted, a gap travels as a value does.
+
+    With groups, a member draws as many of these as there are, and all rows of a group are in its
+    bag or out of it. With weights, rows are drawn as ever; each counts in the bag, in the
+    importance and among the values that are exchanged as often as its weight says, as so many rows
+    of one group would. The votes on a row do not depend on its weight.
 
     Parameters
     ----------
@@ -170,7 +176,7 @@ class SSFI(CommitteeMixin, FeatureRanker):
     committee_divisor = 10  # the trees are cheap
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **FeatureRanker._parameter_constraints,
+        **WeightedRanker._parameter_constraints,
         **COMMITTEE_CONSTRAINTS,
         "subspace": [StrOptions(set(KINDS))],
         "max_iter": [StrOptions({"auto"}), at_least(0)],
@@ -211,6 +217,10 @@ class SSFI(CommitteeMixin, FeatureRanker):
         reading = VARIANTS[self.variant]
         labels = problem.labels
         prior = class_prior(self.class_prior, labels)
+        weights = row_weights(problem)
+        if self.class_prior is None and weights is not None:
+            counted = np.bincount(labels.codes[labels.labelled], weights[labels.labelled])
+            prior = counted / counted.sum()
         unlabelled = labels.unlabelled
         quotas = count_quotas(self.growth, prior, len(unlabelled))
         n_rounds = self._n_rounds(problem)

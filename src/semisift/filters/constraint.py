@@ -16,8 +16,9 @@ besides one pass over all rows for the unit of each column.
 What is a reading: without a must-link pair CS-1 is 0 everywhere, and c_r ranks; without a
 cannot-link pair the variance over all rows takes the place of c_r. Both are told by a warning.
 The default lambda is that of the original, as far as known. Where there are gaps, a sum is over the
-pairs in which both rows have the value, scaled to the number of all pairs, and the score is NaN
-where a kind of pairs is left without any. Pairs count the product of the weights of their rows.
+pairs in which both rows have the value, scaled to the number of all pairs (`semisift.graphs.pairs`
+has the details), and the score is NaN where a kind of pairs is left without any. Pairs count the
+product of the weights of their rows.
 """
 
 from numbers import Real

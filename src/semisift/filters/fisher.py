@@ -10,7 +10,8 @@ without any spread within the classes score infinity; between them, and this is 
 numerator decides, in units of the variance over all rows. A class with one labelled row adds
 nothing to the denominator, so scores of very few labels are optimistic. A gap leaves its row out of
 the column; the score is over the classes that then have a value, and NaN if there are fewer than
-two. A row of weight 2 is two rows.
+two. Where a column has so many gaps that few labels are left in it, its score is as optimistic as
+that of few labels, and it may rank too high. A row of weight 2 is two rows.
 """
 
 import numpy as np

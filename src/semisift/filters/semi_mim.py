@@ -20,8 +20,9 @@ rest, and the ranks of a column are averaged. The prior is the share among the l
 authors' comment says (their code counts unlabelled rows as negative). As many labels of one class
 as of the other put the prior exactly on phi: then the score is the mean of both surrogates, so that
 the names of the classes do not matter; with ``variant="paper"`` it is y1 of the last class. Gaps
-are in no bin, and the score of a column is over the rows that have its value; phi and the prior are
-over all rows. A row of weight 2 is two rows, in the tables and in phi; bins do not depend on it.
+are in no bin, and the score of a column is over the rows that have its value, whose smaller number
+makes it a little larger by chance; phi and the prior are over all rows. A row of weight 2 is two
+rows, in the tables and in phi; bins do not depend on it.
 """
 
 from typing import Any

@@ -24,9 +24,10 @@ from semisift._labels import known_prior
 from semisift._problem import MOST_HELD, Problem
 from semisift._sklearn import at_least
 from semisift.math import Bools, Floats
-from semisift.transduction.components import ClassSums, scaled_rows
+from semisift.transduction.components import ClassSums, components, scaled_rows
 from semisift.transduction.everyone import label_everyone
 from semisift.transduction.soft_labels import find_soft_labels
+from semisift.transduction.strangers import tell_strangers
 
 
 class TransductiveScore(WeightedRanker):
@@ -71,6 +72,9 @@ class TransductiveScore(WeightedRanker):
     stability_ : float
         How far the labels of unlabelled rows stay the same when a fifth of the labels is left out:
         1 if they do, 0 if they are as alike as by chance; .5 with one label a class.
+    strangers_ : ndarray
+        Rows that fit none of the classes, where they are many (see docs/studies.md); of more than
+        2,000 unlabelled rows those among some of them.
     recovered_ : tuple of int
         How many labelled rows that were left out are found again, and how many were left out.
     classes_ : ndarray of shape (n_classes,)
@@ -127,6 +131,10 @@ class TransductiveScore(WeightedRanker):
         self.class_scores_ = class_scores(sums, problem.constant)
         best = self.class_scores_.max(axis=1, initial=0.0, keepdims=True)
         return np.asarray((self.class_scores_ / np.where(best > 0, best, 1.0)).mean(axis=0))
+
+    def _look_for_strangers(self, problem: Problem) -> None:
+        problem = self._limit(problem)
+        self.strangers_ = tell_strangers(problem, components(problem))
 
     def _comparable_scores(self) -> Floats:
         return self.class_scores_

@@ -128,8 +128,8 @@ def pair_sums(problem: Problem) -> tuple[Floats, Floats]:
 
     Pairs that were given are added one by one, unless the labels of both rows imply them. A pair
     counts the product of the weights of its rows. Where there are gaps, the sums of a column are
-    over the pairs in which both rows have the value, times the number of all pairs over that of
-    these pairs.
+    over the pairs in which both rows have the value, and scaled to all pairs: those of each class,
+    of each two classes, and the given ones by themselves.
 
     Parameters
     ----------
@@ -158,6 +158,8 @@ def pair_sums_in_units(problem: Problem) -> tuple[Floats, Floats]:
     -------
     m, c : float arrays of shape (p,)
     """
+    if problem.has_gaps:
+        return _known_pair_sums(problem)
     moments = class_moments(problem)
     n_each = moments.counts
     n_labelled = moments.counts.sum(axis=0)
@@ -168,41 +170,71 @@ def pair_sums_in_units(problem: Problem) -> tuple[Floats, Floats]:
         extra = unlabelled_pairs(problem)
         must = must + _summed_over_pairs(problem, extra.must_link, unit)
         cannot = cannot + _summed_over_pairs(problem, extra.cannot_link, unit)
-    if problem.has_gaps:
-        must, cannot = (
-            scaled_to_all(sums, known, every)
-            for sums, known, every in zip((must, cannot), *_weights_of_pairs(problem), strict=True)
-        )
     return must, cannot
 
 
-def _weights_of_pairs(problem: Problem) -> tuple[list[Floats], list[Floats]]:
-    """Return the weights of the must-link and the cannot-link pairs, known and all of them.
+def _known_pair_sums(problem: Problem) -> tuple[Floats, Floats]:
+    """Return `pair_sums_in_units` of columns with gaps.
 
-    Pairs are of different rows, and each counts the product of their weights.
+    Each class, each two classes and the given pairs are scaled by themselves, so that it does not
+    matter in which of them the gaps are; what is left without a pair is taken as the others are.
     """
-    weights, labels = problem.design.weights, problem.labels
+    moments, weights = class_moments(problem), problem.design.weights
     weights = np.ones(problem.n_rows) if weights is None else weights
+    member = (problem.labels.codes == np.arange(problem.labels.n_classes)[:, None]) * weights
+    every, counts = member.sum(axis=1, keepdims=True), moments.counts
     extra = unlabelled_pairs(problem)
-    kinds = extra.must_link, extra.cannot_link
-    known, every = np.zeros((2, problem.n_features)), np.zeros((2, 1))
-    member = (labels.codes == np.arange(labels.n_classes)[:, None]).astype(np.float64)
+    given_must = _given_known(problem, extra.must_link, weights)
+    given_cannot = _given_known(problem, extra.cannot_link, weights)
+
+    # pairs are of different rows
+    n_pairs = (every**2 - (member**2).sum(axis=1, keepdims=True)) / 2
+    n_known = (counts**2 - _summed_over_known(problem, member**2)) / 2
+    of_classes = counts * moments.within, n_known, n_pairs
+    must_link = _put_together(of_classes, given_must, n_pairs.sum())
+
+    # as if each class that has a value had all of them
+    present = np.where(counts > 0, every, 0.0)
+    total = present.sum(axis=0)
+    variance = moments.within / np.where(counts > 0, counts, 1.0)
+    mean = (present * moments.means).sum(axis=0) / np.where(total > 0, total, 1.0)
+    between = (present * (moments.means - mean) ** 2).sum(axis=0)
+    sums = ((total - present) * present * variance).sum(axis=0) + total * between
+    n_covered = (total**2 - (present**2).sum(axis=0)) / 2
+    of_classes = sums[None], n_covered[None], n_covered[None]
+    n_all = (every.sum() ** 2 - (every**2).sum()) / 2
+    return must_link, _put_together(of_classes, given_cannot, n_all)
+
+
+# Sums over the known pairs of each part, the weights of these pairs, and those of all of its pairs.
+KnownSums = tuple[Floats, Floats, Floats]
+
+
+def _put_together(of_classes: KnownSums, given: KnownSums, n_of_classes: float) -> Floats:
+    """Scale each part to all of its pairs, and what that covers to all pairs that there are."""
+    total, covered = np.zeros((2, given[0].shape[1]))
+    for sums, known, every in (of_classes, given):
+        share = np.divide(every, known, out=np.zeros_like(known), where=known > 0)
+        total += (sums * share).sum(axis=0)
+        covered += np.where(known > 0, every, 0.0).sum(axis=0)
+    return scaled_to_all(total, covered, n_of_classes + float(given[2].sum()))
+
+
+def _given_known(problem: Problem, pairs: Ints, weights: Floats) -> KnownSums:
+    counted, known = weights[pairs].prod(axis=1), np.zeros((1, problem.n_features))
+    for columns in blocks(problem.n_features, max(1, len(pairs))):
+        apart = problem.X[pairs[:, 0], columns] - problem.X[pairs[:, 1], columns]
+        known[:, columns] = counted @ ~np.isnan(apart)
+    sums = _summed_over_pairs(problem, pairs, units(problem))
+    return sums[None], known, np.array([[counted.sum()]])
+
+
+def _summed_over_known(problem: Problem, weights: Floats) -> Floats:
+    """Return the weights, of shape (k, n), of the rows that have a value: of shape (k, p)."""
+    sums = np.empty((len(weights), problem.n_features))
     for columns in blocks(problem.n_features, problem.n_rows):
-        there = (~np.isnan(problem.X[:, columns])).astype(np.float64)
-        known[:, columns] = _pairs_of_classes(member * weights, member * weights**2, there)
-        for kind, pairs in enumerate(kinds):
-            both = there[pairs[:, 0]] * there[pairs[:, 1]]
-            known[kind, columns] += weights[pairs].prod(axis=1) @ both
-    every[:] = _pairs_of_classes(member * weights, member * weights**2, np.ones((len(weights), 1)))
-    every[:, 0] += [weights[pairs].prod(axis=1).sum() for pairs in kinds]
-    return list(known), list(every)
-
-
-def _pairs_of_classes(member: Floats, squares: Floats, there: Floats) -> Floats:
-    """Return the weights of the pairs within and between classes, of shape (2, columns)."""
-    own, same = member @ there, (squares @ there).sum(axis=0)
-    within = ((own**2).sum(axis=0) - same) / 2
-    return np.stack([within, (own.sum(axis=0) ** 2 - same) / 2 - within])
+        sums[:, columns] = weights @ ~np.isnan(problem.X[:, columns])
+    return sums
 
 
 def unlabelled_pairs(problem: Problem) -> Pairs:

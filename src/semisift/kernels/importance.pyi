@@ -17,6 +17,7 @@ def permute(
     net: bool,
     sampled: bool = False,
     own_labels_from: float = -1.0,
+    copies: NDArray[np.float64] | None = None,
     row_cost: float = 64.0,
     by_lists: int = -1,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]: ...

@@ -35,7 +35,8 @@ cdef void label_own(uint64_t[:, ::1] own, const uint64_t[:, ::1] labels,
 def permute(Columns X, trees, uint64_t seed, Py_ssize_t start, const uint64_t[:, ::1] out_of_bag,
             const uint64_t[:, ::1] labels, const uint64_t[::1] unlabelled,
             const double[::1] weights, *, bint net, bint sampled=False,
-            double own_labels_from=-1.0, double row_cost=64.0, int by_lists=-1):
+            double own_labels_from=-1.0, const double[::1] copies=None, double row_cost=64.0,
+            int by_lists=-1):
     """How much each tree loses when a feature it splits on is permuted over its out-of-bag rows.
 
     A feature that a tree does not split on cannot change its predictions and is left out. Gaps are
@@ -64,10 +65,13 @@ def permute(Columns X, trees, uint64_t seed, Py_ssize_t start, const uint64_t[:,
     own_labels_from : float
         If not negative: the label of an unlabelled row is the tree's own prediction where its leaf
         is at least so confident, and none elsewhere.
+    copies : array of shape (n_rows,), optional
+        How many rows each row stands for: in the expectation it gives its value to others so often.
+        A random permutation takes each for one.
     row_cost : float
         Cost of walking a row through a tree in words of a mask: large trees are walked row by row.
     by_lists : int
-        As `vote` takes it; the losses do not depend on it.
+        As `vote` takes it; the losses do not depend on it (with `copies`, but for rounding).
 
     Returns
     -------
@@ -97,6 +101,7 @@ def permute(Columns X, trees, uint64_t seed, Py_ssize_t start, const uint64_t[:,
     cdef Tree tree
     out.X = &X.c
     out.weights = &weights[0]
+    out.copies = &copies[0] if copies is not None and not sampled else NULL
     out.labels = &own[0, 0]
     with nogil:
         for i in range(n_members):
@@ -113,7 +118,7 @@ def permute(Columns X, trees, uint64_t seed, Py_ssize_t start, const uint64_t[:,
                     n_voted += semisift_popcount(own[k, w] & out_of_bag[i, w] & unlabelled[w])
             if n_voted:
                 agreement[i] = <double>n_agreed / <double>n_voted
-            if out.n_permuted < 2:
+            if out.n_permuted < 2 or out.mass == 0:
                 continue
             if out.fallen.listed:
                 out.list_nodes(&tree)

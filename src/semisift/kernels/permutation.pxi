@@ -26,6 +26,8 @@ cdef class _MaskedPermutation:
     cdef int64_t n_words
     cdef int64_t n_permuted
     cdef const double *weights
+    cdef const double *copies  # how many rows each row stands for where it gives its value, or NULL
+    cdef double mass  # of the permuted rows, in such rows
     cdef const uint64_t *labels  # the rows that carry each label
     cdef uint64_t *permuted  # rows over which a feature is permuted
     cdef uint64_t *right  # rows predicted as labelled
@@ -35,13 +37,14 @@ cdef class _MaskedPermutation:
     cdef uint64_t *received  # rows that are given such a value
     cdef uint64_t *missing  # permuted rows without a value of the feature
     cdef int64_t n_missing
+    cdef double missing_mass
     cdef uint64_t *detour  # rows that reach each node when the feature is fixed
     cdef uint8_t *visited
     cdef double *thresholds  # of the feature, ascending
     cdef int32_t *threshold_nodes
     cdef int n_thresholds
     cdef int32_t *threshold_ranks  # of the nodes that split on the feature
-    cdef int64_t *n_below  # permuted rows at or below each threshold; all of them at the end
+    cdef double *n_below  # permuted rows at or below each threshold; all of them at the end
     cdef Branch *branches
     cdef int32_t *source  # of a sampled permutation: row target[j] gets the value of row source[j]
     cdef int32_t *target
@@ -58,7 +61,7 @@ cdef class _MaskedPermutation:
         self.thresholds = <double *>malloc(n_nodes * sizeof(double))
         self.threshold_nodes = <int32_t *>malloc(n_nodes * sizeof(int32_t))
         self.threshold_ranks = <int32_t *>malloc(n_nodes * sizeof(int32_t))
-        self.n_below = <int64_t *>malloc((n_nodes + 1) * sizeof(int64_t))
+        self.n_below = <double *>malloc((n_nodes + 1) * sizeof(double))
         self.branches = <Branch *>malloc((n_nodes + 1) * sizeof(Branch))
         self.source = <int32_t *>malloc(n_sampled * sizeof(int32_t))
         self.target = <int32_t *>malloc(n_sampled * sizeof(int32_t))
@@ -106,6 +109,13 @@ cdef class _MaskedPermutation:
         else:
             memcpy(self.permuted, self.right, n_words * sizeof(uint64_t))
         self.n_permuted = count_rows(self.permuted, n_words)
+        self.mass = self.mass_of(self.permuted)
+
+    cdef double mass_of(self, const uint64_t *rows) noexcept nogil:
+        """How many rows a set stands for."""
+        if self.copies == NULL:
+            return <double>count_rows(rows, self.n_words)
+        return weigh(rows, self.copies, self.n_words)
 
     cdef void find_thresholds(self, const Tree *tree, int feature) noexcept nogil:
         cdef int v, at, j
@@ -129,12 +139,14 @@ cdef class _MaskedPermutation:
         """Find the permuted rows without a value; whoever is given none is in the last interval."""
         cdef int64_t w
         self.n_missing = 0
+        self.missing_mass = 0
         if not self.X.has_gaps:
             return
         column_mask(self.X, feature, INFINITY, False, self.missing)
         for w in range(self.n_words):
             self.missing[w] = self.permuted[w] & ~self.missing[w]
         self.n_missing = count_rows(self.missing, self.n_words)
+        self.missing_mass = self.mass_of(self.missing)
 
     cdef void find_given(self, int interval) noexcept nogil:
         """Rows whose value lies above the threshold before the interval, and not above its own."""
@@ -212,11 +224,12 @@ cdef class _MaskedPermutation:
         self.n_detours = n_nodes
         return 0
 
-    cdef int64_t count_right(self, const Tree *tree, int feature, int64_t row, int first,
+    cdef double count_right(self, const Tree *tree, int feature, int64_t row, int first,
                              int last) noexcept nogil:
         """Count the permuted rows whose value, in the given intervals, lets a row turn out right."""
         cdef int n_pending = 1, v, rank
-        cdef int64_t count = 0, w = row >> 6, n_words = self.n_words
+        cdef double count = 0
+        cdef int64_t w = row >> 6, n_words = self.n_words
         cdef int shift = row & 63
         cdef Branch branch
         self.branches[0] = Branch(node=0, first=first, last=last)
@@ -271,23 +284,19 @@ cdef class _MaskedPermutation:
         return low
 
     cdef double loss_by_rows(self, const Tree *tree, int feature, bint sampled) noexcept nogil:
-        cdef int64_t w, j, row, n_right, n_words = self.n_words
+        cdef int64_t w, j, row, n_words = self.n_words
         cdef uint64_t bits
         cdef int v, interval, low, high
         cdef double total = 0, kept
         for interval in range(self.n_thresholds):
-            self.n_below[interval] = 0
             v = self.threshold_nodes[interval]
             for w in range(n_words):
-                self.n_below[interval] += semisift_popcount(
-                    self.permuted[w] & self.fallen.below[v * n_words + w]
-                )
+                self.given[w] = self.permuted[w] & self.fallen.below[v * n_words + w]
             if self.n_missing:
                 for w in range(n_words):
-                    self.n_below[interval] -= semisift_popcount(
-                        self.missing[w] & self.fallen.below[v * n_words + w]
-                    )
-        self.n_below[self.n_thresholds] = self.n_permuted - self.n_missing
+                    self.given[w] &= ~self.missing[w]
+            self.n_below[interval] = self.mass_of(self.given)
+        self.n_below[self.n_thresholds] = self.mass - self.missing_mass
         for v in range(tree.n_nodes):
             if tree.leaf[v] < 0 and tree.feature[v] == feature:
                 low = 0
@@ -314,22 +323,21 @@ cdef class _MaskedPermutation:
             while bits:
                 row = w * 64 + semisift_lowest_bit(bits)
                 bits &= bits - 1
-                n_right = self.count_right(tree, feature, row, 0, self.n_thresholds)
+                kept = self.count_right(tree, feature, row, 0, self.n_thresholds)
                 if self.n_missing and self.right_without(tree, feature, row):
-                    n_right += self.n_missing
-                kept = <double>n_right
-                kept /= <double>self.n_permuted
+                    kept += self.missing_mass
+                kept /= self.mass
                 total += self.weights[row] * ((self.right[w] >> (row & 63) & 1) - kept)
         return total
 
     cdef double loss_by_masks(self, const Tree *tree, int feature, bint net,
                               bint sampled) noexcept nogil:
         cdef int interval
-        cdef int64_t w, j, count, n_words = self.n_words
-        cdef double total = 0, changed
+        cdef int64_t w, j, n_words = self.n_words
+        cdef double total = 0, changed, count
         for interval in range(self.n_thresholds + 1 + (self.n_missing > 0)):
             self.find_given(interval)
-            count = count_rows(self.given, n_words)
+            count = self.mass_of(self.given)
             if count == 0:
                 continue
             self.fix_feature(tree, feature, interval)
@@ -348,7 +356,7 @@ cdef class _MaskedPermutation:
                     self.given[w] = self.moved[w] & ~self.right[w] & self.right_now[w]
                 changed -= weigh(self.given, self.weights, n_words)
             total += changed if sampled else count * changed
-        return total if sampled else total / self.n_permuted
+        return total if sampled else total / self.mass
 
     cdef void shuffle(self, uint64_t key, uint64_t *draws) noexcept nogil:
         cdef int64_t n, j

@@ -28,7 +28,7 @@ cdef class _Permutation(_MaskedPermutation):
     cdef int64_t n_parts
     cdef int32_t *lists
     cdef int64_t n_listed
-    cdef int64_t *n_right  # permuted rows whose value would let a row turn out right
+    cdef double *n_right  # permuted rows whose value would let a row turn out right
     cdef uint64_t *right_in  # the intervals, of 64 of them, in which a row turns out right
     cdef double *lost
     cdef double *gained
@@ -37,7 +37,7 @@ cdef class _Permutation(_MaskedPermutation):
                   bint sampled, int by_lists):
         self.first_node = <int32_t *>malloc(max(n_features, 1) * sizeof(int32_t))
         self.next_node = <int32_t *>malloc(n_nodes * sizeof(int32_t))
-        self.n_right = <int64_t *>calloc(max(64 * n_words, 1), sizeof(int64_t))
+        self.n_right = <double *>calloc(max(64 * n_words, 1), sizeof(double))
         self.right_in = <uint64_t *>calloc(max(64 * n_words, 1), sizeof(uint64_t))
         self.lost = <double *>malloc((n_nodes + 1) * sizeof(double))
         self.gained = <double *>malloc((n_nodes + 1) * sizeof(double))
@@ -123,24 +123,27 @@ cdef class _Permutation(_MaskedPermutation):
     cdef void count_below(self, int feature) noexcept nogil:
         """Count the permuted rows at or below each threshold."""
         cdef int interval
-        cdef int64_t w, j, n, total = 0
+        cdef int64_t w, j, n
+        cdef int32_t row
+        cdef double total = 0
         if self.n_thresholds <= FEW_THRESHOLDS:
             for interval in range(self.n_thresholds):
                 column_mask(self.X, feature, self.thresholds[interval], False, self.given)
-                self.n_below[interval] = 0
                 for w in range(self.n_words):
-                    self.n_below[interval] += semisift_popcount(self.permuted[w] & self.given[w])
+                    self.given[w] &= self.permuted[w]
+                self.n_below[interval] = self.mass_of(self.given)
         else:
-            memset(self.n_below, 0, (self.n_thresholds + 2) * sizeof(int64_t))
+            memset(self.n_below, 0, (self.n_thresholds + 2) * sizeof(double))
             n = list_rows(self.permuted, self.n_words, self.fallen.scratch)
             for j in range(n):
-                self.n_below[
-                    self.interval_of(column_value(self.X, feature, self.fallen.scratch[j]))
-                ] += 1
+                row = self.fallen.scratch[j]
+                self.n_below[self.interval_of(column_value(self.X, feature, row))] += (
+                    1.0 if self.copies == NULL else self.copies[row]
+                )
             for interval in range(self.n_thresholds):
                 total += self.n_below[interval]
                 self.n_below[interval] = total
-        self.n_below[self.n_thresholds] = self.n_permuted - self.n_missing
+        self.n_below[self.n_thresholds] = self.mass - self.missing_mass
 
     cdef int have_room(self, int64_t n_parts, int64_t n_listed) except -1 nogil:
         cdef void *moved
@@ -169,7 +172,8 @@ cdef class _Permutation(_MaskedPermutation):
         counted (by rows), or these intervals are noted.
         """
         cdef int n_pending = 1, rank
-        cdef int64_t j, n = 0, middle, count
+        cdef int64_t j, n = 0, middle
+        cdef double count
         cdef int32_t row
         cdef uint64_t bits
         cdef Part part
@@ -296,10 +300,11 @@ cdef class _Permutation(_MaskedPermutation):
         Rows that meet no split on the feature lose nothing.
         """
         cdef int interval, first
-        cdef int64_t w, j, count
+        cdef int64_t w, j
         cdef int32_t row
         cdef uint64_t bits
         cdef bint right
+        cdef double count
         cdef int gap = self.n_thresholds + 1
         cdef double total = 0, kept
         self.count_below(feature)
@@ -313,9 +318,8 @@ cdef class _Permutation(_MaskedPermutation):
                     row = <int32_t>(w * 64 + semisift_lowest_bit(bits))
                     bits &= bits - 1
                     if self.n_missing and self.right_with(tree, feature, row, gap):
-                        self.n_right[row] += self.n_missing
-                    kept = <double>self.n_right[row]
-                    kept /= <double>self.n_permuted
+                        self.n_right[row] += self.missing_mass
+                    kept = self.n_right[row] / self.mass
                     total += self.weights[row] * ((self.right[w] >> (row & 63) & 1) - kept)
                     self.n_right[row] = 0
             return total
@@ -344,8 +348,8 @@ cdef class _Permutation(_MaskedPermutation):
                     bits &= bits - 1
                     right = self.right[w] >> (row & 63) & 1
                     self.note_change(row, gap, right, self.right_with(tree, feature, row, gap))
-            total += self.n_missing * (self.lost[gap] - self.gained[gap])
-        return total / self.n_permuted
+            total += self.missing_mass * (self.lost[gap] - self.gained[gap])
+        return total / self.mass
 
     cdef double sampled_by_lists(self, const Tree *tree, int feature, bint by_rows) except? -1 nogil:
         cdef int interval

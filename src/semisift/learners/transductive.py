@@ -12,6 +12,7 @@ from semisift.math import Floats
 from semisift.transduction.axes import find_axes
 from semisift.transduction.one_class import find_rest, given_share
 from semisift.transduction.soft_labels import find_machines, label_components, shares_by
+from semisift.transduction.strangers import tell_strangers
 
 
 class TransductiveClassifier(SemiSupervisedClassifier):
@@ -44,6 +45,9 @@ class TransductiveClassifier(SemiSupervisedClassifier):
     stability_ : float
         How far the labels of unlabelled rows stay the same when a fifth of the labels is left out:
         1 if they do, 0 if they are as alike as by chance; .5 with one label a class.
+    strangers_ : ndarray
+        Rows that fit none of the classes, where they are many (see docs/studies.md); of more than
+        2,000 unlabelled rows those among some of them.
     recovered_ : tuple of int
         How many labelled rows that were left out are found again, and how many were left out.
     positive_share_ : float
@@ -112,6 +116,7 @@ class TransductiveClassifier(SemiSupervisedClassifier):
         self.stability_ = found.stability
         self.recovered_ = found.n_recovered, found.n_left_out
         self._weights = found.weights
+        self.strangers_ = tell_strangers(problem, T)
         self._machines = find_machines(T, labels, problem.design, prior)
         return self
 

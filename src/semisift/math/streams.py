@@ -52,6 +52,11 @@ def stream_words(seed: int, member: int | Ints, purpose: int, counters: Ints) ->
         return _mix(key + GOLDEN * (counters.astype(np.uint64) + np.uint64(1)))
 
 
+def unit_interval(words: NDArray[np.uint64]) -> Floats:
+    """Return a number from [0, 1) for each word, by its highest 53 bits."""
+    return np.asarray((words >> np.uint64(11)) * 2.0**-53)
+
+
 def draw_below(seed: int, member: int | Ints, purpose: int, counters: Ints, n: int) -> Ints:
     """Return draws from 0, ..., n - 1; two of them share a word.
 

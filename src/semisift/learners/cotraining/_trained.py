@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from semisift import kernels
-from semisift._committee.bags import Bootstrap
+from semisift._committee.bags import UNIT, Bootstrap
 from semisift._committee.estimators import EstimatorSetting, fit_member
 from semisift._committee.members import Setting, TreeSetting
 from semisift._committee.permutation import VOTE, Member
@@ -21,10 +21,6 @@ from semisift._threads import one_openmp_thread
 from semisift.learners.cotraining._base import Array, Int32s, Mask
 from semisift.math.blocks import row_blocks
 from semisift.math.masks import row_mask
-
-# The weight of a labelled row where those of other rows are shares of it: the kernels count in
-# whole numbers.
-UNIT = 256
 
 # What trees hold for each node, besides the place of its counts.
 OF_NODES = "feature", "threshold", "left", "leaf", "gaps_left"

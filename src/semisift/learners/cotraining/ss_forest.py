@@ -14,7 +14,7 @@ import numpy as np
 from semisift._sklearn import MOST_MEMBERS, Interval, at_least
 from semisift.learners.cotraining._base import Array, Int32s, Ints, Stop
 from semisift.learners.cotraining._team import MAX_FEATURES, CommitteeClassifier, Team, decide
-from semisift.math.streams import Purpose, stream_words
+from semisift.math.streams import Purpose, stream_words, unit_interval
 
 
 class SemiSupervisedForest(CommitteeClassifier):
@@ -175,7 +175,7 @@ def draw_labels(shares: Array, rows: Int32s, seed: int, n_round: int, n_members:
     """Draw a label of each row for each member from its own stream: (n_members, n_rows)."""
     numbers = n_round * n_members + np.arange(n_members)[:, None]
     words = stream_words(seed, numbers, Purpose.PERMUTATION, rows)
-    uniform = (words >> np.uint64(11)) * 2.0**-53
+    uniform = unit_interval(words)
     below = np.cumsum(shares, axis=1)
     drawn = np.zeros(uniform.shape, dtype=np.int32)
     # the last class takes what rounding leaves
