@@ -27,7 +27,7 @@ class _Named(KnowsNames):
 
     def __getitem__(self, key: Any) -> Any:
         part = super().__getitem__(key)  # type: ignore[misc]
-        _, *columns = key if isinstance(key, tuple) else (key,)
+        columns = key[1:] if isinstance(key, tuple) else ()
         takes_rows = all(
             each is Ellipsis or (isinstance(each, slice) and each == slice(None))
             for each in columns

@@ -281,3 +281,20 @@ def test_diagnosis_begins_with_the_forest_of_the_labelled_rows():
     forest = CoForest(n_members=12, min_confidence=1.0).fit(data.X, data.y)
     assert model.n_iter_ > 1
     assert model.diagnose(data.X, data.y_true).begin == forest.diagnose(data.X, data.y_true).end
+
+
+@pytest.mark.parametrize("cls", [CoForest, CoBC, TriTraining, SemiSupervisedForest])
+def test_rows_of_a_group_are_drawn_together(cls, data, monkeypatch):
+    teams = []
+    keep = cls._keep
+    monkeypatch.setattr(cls, "_keep", lambda self, team: (teams.append(team), keep(self, team)))
+    groups = np.arange(len(data.y)) // 4
+    model = cls(random_state=0).fit(data.X, data.y, groups=groups)
+    counts = teams[0].first_bags.counts
+    labelled = groups[np.flatnonzero(data.y >= 0)]
+    for group in np.unique(labelled):
+        own = counts[:, labelled == group]
+        assert (own == own[:, :1]).all()
+    assert counts.max() > 1
+    plain = cls(random_state=0).fit(data.X, data.y)
+    assert not np.array_equal(plain.predict_proba(data.X), model.predict_proba(data.X))

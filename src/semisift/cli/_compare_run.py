@@ -83,6 +83,11 @@ def _check(request: CompareRequest) -> None:
         )
     if request.n_jobs == 0:
         raise click.BadParameter("must be a number of runs, or -1.", param_hint="--n-jobs")
+    if request.missing == "keep":
+        raise click.BadParameter(
+            "the judges of a comparison take no gaps: say median, drop-columns or drop-rows.",
+            param_hint="--missing",
+        )
     check_reading(request)
     Store(Path(request.out)).check(request.resume)
 

@@ -18,6 +18,7 @@ from semisift._words import count, visible
 from semisift.cli import _outputs
 from semisift.cli._options import OWN_OPTIONS_OF_LEARNERS, find_named, parse_parameters
 from semisift.cli._reading import check_classes, read_dataset
+from semisift.cli._takes import check_reading_is_taken, takes
 from semisift.cli._terminal import Step, Steps, Terminal
 from semisift.cli.label import LabelRequest
 from semisift.evaluation.judges import JUDGES
@@ -79,10 +80,12 @@ def run(request: LabelRequest) -> None:
     if request.out != "-":
         targets = _outputs.Targets([request.table, *request.files_beside.values()])
         path = targets.add(request.out, "--out", _outputs.TABLE_ENDINGS)
+    check_reading_is_taken(request, learner, LEARNERS)
     classifier = _make(learner, request)
     steps = Steps(request.quiet)
     dataset = read_dataset(request, steps, learner.name, needs_labels=True)
-    check_classes(dataset, learner.name, "two_classes")
+    takes_one = takes(learner.cls, "one labelled class")
+    check_classes(dataset, learner.name, "two_classes", takes_one)
     with steps.step(f"Labelling {count(len(dataset.y), 'row')} by {learner.name}") as step:
         labelled = _label(request, learner, dataset, classifier, step)
     frame, safe = _frame(labelled), request.spreadsheet_safe
@@ -123,7 +126,7 @@ def _label(
 ) -> Labelled:
     try:
         with step.following(classifier):
-            classifier.fit(dataset.X, dataset.y)
+            classifier.fit(dataset.X, dataset.y, **dataset.of_rows)
             labels = classifier.predict(dataset.X).astype(object)
             has_probabilities = hasattr(classifier, "predict_proba")
             probabilities = classifier.predict_proba(dataset.X) if has_probabilities else None
@@ -171,8 +174,13 @@ def _show(labelled: Labelled) -> None:
     everywhere = _mean(confidence[~is_given])
     table.add_row("all", f"{given.total():,}", f"{predicted.total():,}", everywhere)
     console.print(table)
-    if (trial := _outputs.trial_sentence(labelled.dataset, labelled.labels)) is not None:
-        console.print(trial)
+    dataset = labelled.dataset
+    for sentence in (
+        _outputs.rest_sentence(dataset, labelled.classifier),
+        _outputs.trial_sentence(dataset, labelled.labels),
+    ):
+        if sentence is not None:
+            console.print(sentence)
     console.print(f"Written: {labelled.request.out}")
 
 

@@ -30,14 +30,15 @@ OWN_OPTIONS = {
 OWN_OPTIONS_OF_LEARNERS = {name: OWN_OPTIONS[name] for name in ("random_state", "n_jobs")}
 
 # Options of reading: those that make sense for several labelled tables at once, those of one table,
-# and those of a table for what holds all rows in memory and does not learn from pairs.
+# and those of a table for what holds all rows in memory and learns neither from pairs nor within
+# batches.
 OF_TABLES = [each.name for each in fields(TableOptions)]
 PAIR_FILES = ("must_link", "cannot_link")
-FIRST = ("label", "labels", *PAIR_FILES)
+FIRST = ("label", "labels", *PAIR_FILES, "id", "group", "batch", "weight")
 OF_READING = dict.fromkeys([*FIRST, *(each.name for each in fields(Reading))])
-OF_ONE_TABLE = [name for name in OF_READING if name not in ("group", "seed")]
+OF_ONE_TABLE = [name for name in OF_READING if name != "seed"]
 OF_STORED = ("max_memory", "passes")
-IN_MEMORY = [name for name in OF_ONE_TABLE if name not in (*PAIR_FILES, *OF_STORED)]
+IN_MEMORY = [name for name in OF_ONE_TABLE if name not in (*PAIR_FILES, *OF_STORED, "batch")]
 
 TABLE = click.argument("table")
 

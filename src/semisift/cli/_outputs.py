@@ -17,6 +17,7 @@ from semisift.cli._options import FileRequest
 from semisift.io import Dataset, checksum
 from semisift.io.written import Facts, as_json, as_text
 from semisift.registry import Entry
+from semisift.transduction.one_class import say_rest
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 TABLE_ENDINGS = (*SEPARATORS, ".parquet", ".json")
@@ -113,6 +114,7 @@ def provenance(request: FileRequest, method: Entry, dataset: Dataset, estimator:
     numbers = versions((*PACKAGES, "polars"))
     hidden = {"n_jobs", *KNOWN}  # what is known of features stands in files, or below
     names = {name: getattr(request, name, None) for name in KNOWN}
+    share = getattr(estimator, "positive_share_", None)
     return {
         "semisift": numbers.pop("semisift"),
         "method": method.name,
@@ -124,12 +126,25 @@ def provenance(request: FileRequest, method: Entry, dataset: Dataset, estimator:
             "features": len(dataset.variables),
             "labelled": dict(sorted(labelled.items())),
             "log": request.log,
+            **_known_of_rows(request, dataset),
         },
+        **({"positive_share": share} if share is not None else {}),
         **{name: given for name, given in names.items() if given is not None},
         **{name: _file(file) for name, file in request.files_beside.items()},
         "versions": numbers,
         "citation": method.citation,
         "notes": dataset.notes,
+    }
+
+
+def _known_of_rows(request: FileRequest, dataset: Dataset) -> Facts:
+    """Return which columns told of groups, batches and weights, and what became of gaps."""
+    columns = {name: getattr(request, name) for name in ("group", "batch", "weight")}
+    parts = {"groups": dataset.groups, "batches": dataset.batch}
+    return {
+        "missing": request.missing,
+        **{name: column for name, column in columns.items() if column is not None},
+        **{name: len(set(names)) for name, names in parts.items() if names is not None},
     }
 
 
@@ -177,6 +192,22 @@ def sample_sentence(dataset: Dataset, ranker: Any) -> str | None:
         f"The ranking was made from {n_held:,} of {count(n_unlabelled, 'unlabelled row')}, drawn "
         f"at random{last}."
     )
+
+
+def rest_sentence(dataset: Dataset, estimator: Any) -> str | None:
+    """Say what was made of unlabelled rows where one class is labelled; None where there are more.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    estimator : fitted ranker or classifier
+
+    Returns
+    -------
+    str or None
+    """
+    n_labelled = sum(label is not None for label in dataset.y)
+    return say_rest(estimator, n_labelled, len(dataset.y) - n_labelled)
 
 
 def trial_sentence(dataset: Dataset, labels: Iterable[Any] | None) -> str | None:

@@ -10,12 +10,13 @@ import click
 from semisift._warnings import warn
 from semisift._words import count, examples, visible
 from semisift.cli._options import FileRequest
+from semisift.cli._takes import names_of_takers
 from semisift.cli._terminal import Steps, Terminal
 from semisift.exceptions import NothingUnlabelledWarning, TableError
 from semisift.io import Dataset, FileTable, TableOptions, load
 from semisift.io.on_disk import few_rows
 from semisift.math.tails import LONG_TAIL, has_long_tails
-from semisift.registry import METHODS
+from semisift.registry import LEARNERS, METHODS
 
 
 def read_dataset(request: FileRequest, steps: Steps, who: str, needs_labels: bool) -> Dataset:
@@ -55,13 +56,23 @@ def _tell(file: str, dataset: Dataset) -> None:
     of_each = ", ".join(f"{n} {visible(label)}" for label, n in sorted(labelled.items())[:10])
     console = Terminal()
     console.print(
-        f"{Path(file).name}: {count(len(dataset.y), 'row')}, of which "
+        f"{Path(file).name}: {count(len(dataset.y), 'row')}{_in_parts(dataset)}, of which "
         f"{labelled.total():,} carry a label ({of_each or 'none'}"
         f"{', ...' if len(labelled) > 10 else ''}); {count(len(dataset.variables), 'feature')}."
     )
     is_dense = not getattr(dataset.X, "is_sparse", False)  # others are not judged
     advice = [LONG_TAIL] if is_dense and has_long_tails(few_rows(dataset.X)) else []
     tell_notes([*dataset.notes, *advice])
+
+
+def _in_parts(dataset: Dataset) -> str:
+    """Say how many groups and batches the rows are of."""
+    parts = [(" of", dataset.groups, "group", None), (" in", dataset.batch, "batch", "batches")]
+    return "".join(
+        f"{word} {count(len(set(names)), noun, plural)}"
+        for word, names, noun, plural in parts
+        if names is not None
+    )
 
 
 def tell_notes(notes: Iterable[str]) -> None:
@@ -72,12 +83,18 @@ def tell_notes(notes: Iterable[str]) -> None:
 
 
 def check_classes(
-    dataset: Dataset, who: str, needed: Literal["none", "optional", "two_classes"]
+    dataset: Dataset,
+    who: str,
+    needed: Literal["none", "optional", "two_classes"],
+    takes_one_class: bool,
 ) -> None:
     """Refuse too few classes, and say so where nothing is unlabelled."""
     labelled = Counter(label for label in dataset.y if label is not None)
     n_unlabelled = len(dataset.y) - labelled.total()
-    if needed == "two_classes" and len(labelled) < 2:
+    is_enough = len(labelled) > 1
+    if takes_one_class and len(labelled) == 1:  # the rest is sought among the others
+        is_enough = n_unlabelled > 1
+    if needed == "two_classes" and not is_enough:
         found, cure = "no row is labelled", f"each class,{without_labels(who)}"
         if labelled:
             (label, n_labelled), *_ = labelled.items()
@@ -85,6 +102,9 @@ def check_classes(
                 f"there are {n_labelled} rows of the class {label!r} and {n_unlabelled} unlabelled"
             )
             cure = "another class,"
+            if who in LEARNERS and not takes_one_class:
+                able = " or ".join(names_of_takers("one labelled class", LEARNERS))
+                cure += f" take a method that finds the rest by itself (--method {able}),"
         raise TableError(
             f"{dataset.table.path}: {who} needs labelled rows of at least two classes, and "
             f"{found}. Label a few rows of {cure} or look whether --label and "

@@ -70,6 +70,11 @@ class Result:
         return _outputs.sample_sentence(self.dataset, self.outcome.ranker)
 
     @property
+    def rest(self) -> str | None:
+        """What was made of unlabelled rows, where one class is labelled."""
+        return _outputs.rest_sentence(self.dataset, self.outcome.ranker)
+
+    @property
     def trial(self) -> str | None:
         """How the labels of the method compare with those that were hidden for a trial."""
         return _outputs.trial_sentence(
@@ -225,10 +230,7 @@ def _told_below(result: Result) -> Iterator[str]:
     yield from say_known(outcome)
     if outcome.is_copy.any():
         yield say_copies(outcome)
-    if result.sampled is not None:
-        yield result.sampled
-    if result.trial is not None:
-        yield result.trial
+    yield from filter(None, [result.sampled, result.rest, result.trial])
     for name in OUTPUTS:
         given = getattr(result.request, name)
         if given is not None and (name != "reduced" or result.selected):

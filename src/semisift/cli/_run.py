@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
-from semisift._base import FeatureRanker, PairRanker
+from semisift._base import FeatureRanker
 from semisift._words import count
 from semisift.cli._known import KnownFeatures, read_known
 from semisift.cli._options import find_named, parse_parameters
 from semisift.cli._reading import check_classes, read_dataset, tell_notes
 from semisift.cli._result import CUT_SHORT, Result, check_outputs, show, write_outputs
+from semisift.cli._takes import check_reading_is_taken, check_takes, names_of_takers, takes
 from semisift.cli._terminal import Steps
 from semisift.cli.rank import OFF, RankRequest
 from semisift.exceptions import SampledRowsWarning, TableError
@@ -37,7 +38,8 @@ def run(request: RankRequest) -> None:
     needs_labels = method.cls.labels_needed == "two_classes" and not request.has_pairs
     dataset = read_dataset(request, steps, method.name, needs_labels)
     if not request.has_pairs:  # they say what the labels would
-        check_classes(dataset, method.name, method.cls.labels_needed)
+        takes_one = takes(method.cls, "one labelled class")
+        check_classes(dataset, method.name, method.cls.labels_needed, takes_one)
     known = read_known(request, dataset)
     if request.is_told:
         tell_notes(known.notes)
@@ -49,10 +51,10 @@ def run(request: RankRequest) -> None:
         **known.parameters,
         **parameters,
     )
-    rows, pairs = _to_fit(dataset)
+    rows, known_of_rows = _to_fit(dataset)
     words = f"Ranking {len(dataset.variables):,} features by {method.name}"
     with steps.step(words) as step, step.following(ranker, dataset.X):
-        ranker.fit(*rows, **pairs)
+        _fit(ranker, *rows, **known_of_rows)
     is_complete = not request.is_assessed or _assess(request, dataset, ranker, steps)
     outcome = _outcome(request, dataset, ranker, n_wanted)
     result = Result(request, method, dataset, outcome, not is_complete, known.notes)
@@ -87,12 +89,10 @@ def _check_wishes(request: RankRequest, method: Method) -> None:
             f"{method.name} gives no labels to rows. Methods that do: {', '.join(able)}.",
             param_hint="--labels-out",
         )
-    if request.has_pairs and not issubclass(method.cls, PairRanker):
-        able = [name for name, each in METHODS.items() if issubclass(each.cls, PairRanker)]
-        raise click.BadParameter(
-            f"{method.name} does not learn from pairs; {', '.join(able)} do.",
-            param_hint="--must-link" if request.must_link is not None else "--cannot-link",
-        )
+    if request.has_pairs:
+        option = "--must-link" if request.must_link is not None else "--cannot-link"
+        check_takes(method, "pairs of rows", METHODS, option)
+    check_reading_is_taken(request, method, METHODS)
 
 
 def _count(number: int | None, known: KnownFeatures) -> int:
@@ -128,22 +128,34 @@ def _common_parameters(request: RankRequest, method: Method) -> dict[str, Any]:
 
 
 def _to_fit(dataset: Dataset) -> tuple[tuple[Any, Any], dict[str, Any]]:
-    """Return what a ranker is given: rows with labels, and pairs of rows."""
+    """Return what a ranker is given: rows with labels, and what is known of rows and pairs."""
     labelled = any(label is not None for label in dataset.y)
     pairs = {"must_link": dataset.must_link, "cannot_link": dataset.cannot_link}
     given = {name: rows for name, rows in pairs.items() if rows is not None}
-    return (dataset.X, dataset.y if labelled else None), given
+    return (dataset.X, dataset.y if labelled else None), {**given, **dataset.of_rows}
+
+
+def _fit(ranker: FeatureRanker, X: Any, y: Any, **known_of_rows: Any) -> None:
+    try:
+        ranker.fit(X, y, **known_of_rows)
+    except TypeError as error:  # as a consensus refuses weights for a part that takes none
+        if "sample_weight" not in known_of_rows:
+            raise
+        able = ", ".join(names_of_takers("weights", METHODS))
+        raise click.BadParameter(
+            f"{error} Methods that take weights: {able}.", param_hint="--weight"
+        ) from error
 
 
 def _assess(request: RankRequest, dataset: Dataset, ranker: FeatureRanker, steps: Steps) -> bool:
     """Assess the ranking; return whether that came to its end."""
     effort = THOROUGH if request.thorough else LIGHT
     words = "Checking against chance and on halves of the rows"
-    rows, pairs = _to_fit(dataset)
+    rows, known_of_rows = _to_fit(dataset)
     try:
         with steps.step(words) as step, step.following(ranker, dataset.X):
             warnings.simplefilter("ignore", SampledRowsWarning)  # the ranking has told of it
-            ranker.assess(*rows, **pairs, **effort)
+            ranker.assess(*rows, **known_of_rows, **effort)
     except KeyboardInterrupt:  # the ranking is there, and may have taken long
         return False
     return True

@@ -41,6 +41,7 @@ def methods(name: str | None, learners: bool) -> None:
     if not learners:
         for family, members in groupby(METHODS.values(), lambda method: method.family):
             _list(console, f"{family.capitalize()} (rank, select)", members)
+        _list_takers(console)
     _list(console, "Learners (label)", LEARNERS.values())
     console.print("semisift methods NAME tells the rest: paper, cost, parameters.")
 
@@ -52,6 +53,7 @@ def _tell(console: "Console", entry: "Method | Learner") -> None:
     kind, own_options, facts = "learner", OWN_OPTIONS_OF_LEARNERS, []
     if isinstance(entry, Method):
         kind, own_options, facts = entry.family, OWN_OPTIONS, _facts(entry)
+    facts.append(f"Takes: {_takes(entry)}")
     console.print(f"{entry.name}  ({kind})\n{entry.summary}\n")
     console.print(f"{entry.meaning}\n")
     console.print(f"Source: {entry.citation}\n({FOLLOWED[entry.source]})\n")
@@ -66,19 +68,39 @@ def _tell(console: "Console", entry: "Method | Learner") -> None:
 
 
 def _facts(method: "Method") -> list[str]:
-    from semisift._base import PairRanker
-
     ranks = (
         "high values first"
         if method.direction == "high"
         else "low values first; scores are shown with a minus sign, so that high ones are best"
     )
-    pairs = "yes (--must-link, --cannot-link)" if issubclass(method.cls, PairRanker) else "no"
     return [
         f"Labels needed: {method.cls.labels_needed.replace('_', ' ')}",
         f"Direction: the source ranks {ranks}",
-        f"Learns from pairs of rows: {pairs}",
     ]
+
+
+def _takes(entry: "Method | Learner") -> str:
+    """Say what a method takes besides values and labels, and by which options."""
+    from semisift.cli._takes import TAKEN, takes
+
+    taken = [
+        f"{what} ({option})" if option else what
+        for what, (option, _) in TAKEN.items()
+        if takes(entry.cls, what)
+    ]
+    return ", ".join(taken) or "values and labels alone"
+
+
+def _list_takers(console: "Console") -> None:
+    """List the methods that take what not all of them take."""
+    from semisift.cli._takes import TAKEN, names_of_takers
+    from semisift.registry import METHODS
+
+    for what, (option, _) in TAKEN.items():
+        names = names_of_takers(what, METHODS)
+        if len(names) < len(METHODS):
+            console.print(f"Take {what} ({option.split(',')[0]}): {', '.join(names)}.")
+    console.print()
 
 
 def _list(console: "Console", heading: str, entries: "Iterable[Entry]") -> None:

@@ -22,6 +22,7 @@ Examples:
   semisift rank table.csv --label diagnosis --thorough --out ranking.json
   semisift rank table.csv --label diagnosis --method ssfi --top shadow
   semisift rank table.csv --label diagnosis --keep age,sex --exclude controls.txt
+  semisift rank cells.csv --label type --group donor --batch plate --missing keep
 """
 
 

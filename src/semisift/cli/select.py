@@ -19,8 +19,8 @@ class SelectRequest(RankRequest):
     """What the user asked to rank and select."""
 
     reduced: str | None = option(
-        "Write the table with the selected features, its labels and row names, in the form "
-        "of the input.",
+        "Write the table with the selected features, its labels, row names, groups, batches and "
+        "weights, in the form of the input.",
         "FILE",
         "--out",
         default=MISSING,

@@ -11,15 +11,16 @@ from scipy.sparse import issparse
 from semisift._named import with_names
 from semisift._warnings import warn
 from semisift._words import examples, quoted
-from semisift.io.labels import find_labels, hide_labels, text_of
+from semisift.io.labels import find_labels, hide_labels, join_column, text_of
 from semisift.io.limits import FileError, naming
 from semisift.io.numbers import read_numbers
+from semisift.io.of_rows import names_of_rows, say_confounded, weights_of_rows
 from semisift.io.on_disk import few_rows, sample_places
 from semisift.io.options import FORMATS, Reading, said
 from semisift.io.pairs import read_pairs
 from semisift.io.settle import check_categories, encode, settle_missing, take_logarithms
 from semisift.io.settle_on_disk import rows_of_features
-from semisift.io.table import MISSING, FileTable, find_column
+from semisift.io.table import FileTable, find_column
 
 # Fewer rows are easily counted by chance.
 FEWEST_ROWS = 5
@@ -32,8 +33,9 @@ class Dataset:
     Attributes
     ----------
     X : array, sparse array or StoredRows of shape (n_rows, n_columns)
-        Finite numbers. It knows the names of its columns, which rankers take from it. Rows that do
-        not fit into memory stay in the file, and rankers go through them in blocks.
+        Finite numbers, and NaN for gaps that were to be kept. It knows the names of its columns,
+        which rankers take from it. Rows that do not fit into memory stay in the file, and rankers
+        go through them in blocks.
     y : object array of shape (n_rows,)
         Labels; None for unlabelled rows.
     feature_names : list of str
@@ -53,11 +55,14 @@ class Dataset:
     table : FileTable
         What was read.
     beside : frozenset of str
-        Columns of the table, or of what it says of the rows, that hold labels, names and groups.
+        Columns of the table, or of what it says of the rows, that hold labels, names, groups,
+        batches and weights.
     must_link, cannot_link : int array of shape (k, 2), or None
         Pairs of rows of `X`, counted from 0; None where no file was named.
-    groups : object array of shape (n_rows,), or None
-        Names of the groups of rows; None where no column was named.
+    groups, batch : object array of shape (n_rows,), or None
+        Names of the groups and of the batches of rows; None where no column was named.
+    weight : float array of shape (n_rows,), or None
+        How many rows each row counts for; None where no column was named.
     """
 
     X: Any
@@ -74,11 +79,19 @@ class Dataset:
     must_link: NDArray[np.int64] | None = None
     cannot_link: NDArray[np.int64] | None = None
     groups: NDArray[Any] | None = None
+    batch: NDArray[Any] | None = None
+    weight: NDArray[np.float64] | None = None
 
     @property
     def is_spread(self) -> bool:
         """Whether a variable has other columns than its own."""
         return self.variables != self.feature_names
+
+    @property
+    def of_rows(self) -> dict[str, NDArray[Any]]:
+        """What the table says of its rows for `fit`, by the names of its parameters."""
+        known = {"groups": self.groups, "batch": self.batch, "sample_weight": self.weight}
+        return {name: given for name, given in known.items() if given is not None}
 
     @property
     def row_ids(self) -> list[str]:
@@ -125,8 +138,8 @@ def _prepare(table: FileTable, reading: Reading, labels_table: FileTable | None)
     notes = list(table.notes)
     row_names, id_columns = _row_names(table, reading.id)
     y, label_columns, where = find_labels(table, reading, labels_table, row_names, notes)
-    groups, group_columns = _groups(table, reading.group)
-    beside = label_columns | id_columns | group_columns
+    of_rows, columns_of_rows = _of_rows(table, reading, labels_table, row_names)
+    beside = label_columns | id_columns | columns_of_rows
     dropped = set()
     if not table.transposed or not table.is_frame:  # else they were columns of the file
         dropped = {find_column(table, wanted, "drop") for wanted in reading.drop}
@@ -141,6 +154,9 @@ def _prepare(table: FileTable, reading: Reading, labels_table: FileTable | None)
     must_link, cannot_link = read_pairs(reading, table, row_names, rows, y, notes)
     if reading.labels_per_class is not None:
         y, hidden = hide_labels(y, reading.labels_per_class, reading.seed, where, notes)
+    of_rows = {name: given[rows] for name, given in of_rows.items()}
+    if "batch" in of_rows:
+        notes += say_confounded(y, of_rows["batch"])
     _warn_of_row_numbers(table, X)
     return Dataset(
         X=X,
@@ -156,7 +172,7 @@ def _prepare(table: FileTable, reading: Reading, labels_table: FileTable | None)
         beside=frozenset(beside),
         must_link=must_link,
         cannot_link=cannot_link,
-        groups=None if groups is None else groups[rows],
+        **of_rows,
     )
 
 
@@ -212,16 +228,28 @@ def _row_names(table: FileTable, wanted: str | None) -> tuple[list[str] | None, 
     return names, {column}
 
 
-def _groups(table: FileTable, wanted: str | None) -> tuple[NDArray[Any] | None, set[str]]:
-    """Return the groups of the rows, and the columns of the table that hold them."""
-    if wanted is None:
-        return None, set()
-    column = find_column(table, wanted, "group")
-    groups = np.array(text_of(table, column).to_list(), dtype=object)
-    without = np.flatnonzero(np.isin(groups, MISSING))
-    if len(without):
-        raise FileError(
-            f"{table.place(int(without[0]))}: no group is given ({said('group', wanted)}), and "
-            f"{len(without)} of {len(groups)} rows have none. Each row must belong to one."
-        )
-    return groups, {column}
+def _of_rows(
+    table: FileTable,
+    reading: Reading,
+    labels_table: FileTable | None,
+    row_names: Sequence[str] | None,
+) -> tuple[dict[str, NDArray[Any]], set[str]]:
+    """Return groups, batches and weights as `Dataset` has them, and their columns of the table."""
+    found: dict[str, NDArray[Any]] = {}
+    columns = set()
+    for option, name in (("group", "groups"), ("batch", "batch"), ("weight", "weight")):
+        wanted = getattr(reading, option)
+        if wanted is None:
+            continue
+        source, joined = table, None
+        if labels_table is not None:
+            joined = join_column(table, reading, labels_table, option, row_names)
+        if joined is not None:
+            source = replace(table, rows=joined.to_frame())
+        if option == "weight":
+            found[name], column = weights_of_rows(source, wanted, reading.decimal_comma)
+        else:
+            found[name], column = names_of_rows(source, wanted, option)
+        if joined is None:
+            columns.add(column)
+    return found, columns

@@ -145,9 +145,11 @@ def read_table(path: str | Path, **options: Any) -> Dataset:
     Returns
     -------
     Dataset
-        Its ``X`` and ``y`` go into ``fit``, and ``must_link`` and ``cannot_link`` where there are
-        such pairs. Of h5ad, zarr and Parquet files that do not fit into `max_memory`, ``X`` is a
-        `StoredRows`, whose rows stay in the file.
+        Its ``X`` and ``y`` go into ``fit``, with ``groups``, ``batch`` and ``weight`` (as
+        ``sample_weight``) where such columns were named, which ``**data.of_rows`` hands on, and
+        ``must_link`` and ``cannot_link`` where there are such pairs. Of h5ad, zarr and
+        Parquet files that do not fit into `max_memory`, ``X`` is a `StoredRows`, whose rows stay in
+        the file.
 
     Examples
     --------

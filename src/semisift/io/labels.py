@@ -111,22 +111,71 @@ def _joined(
     notes: list[str],
 ) -> tuple[pl.Series, str]:
     """Return the labels in the order of the table's rows, and the name of their column."""
-    column = labels.label or labels.names[-1]
-    if reading.label is not None:
-        column = find_column(labels, reading.label, "label")
-    values = column_of(labels, column)
-    _refuse_texts(labels, values)
-    others = {name: text_of(labels, name).to_list() for name in labels.names if name != column}
-    if len(others) > 1 and reading.label is None and labels.label is None:
+    column = _label_column(labels, reading)
+    _refuse_texts(labels, column_of(labels, column))
+    if len(labels.names) > 2 and reading.label is None and labels.label is None:
         raise FileError(
             f"there are {len(labels.names)} columns. Say with {said('label')} which of them holds "
             f"the labels: {examples(labels.names)}."
         )
+    return _join(table, reading, labels, column, "label", row_names, notes), column
+
+
+def _label_column(labels: FileTable, reading: Reading) -> str:
+    if reading.label is not None:
+        return find_column(labels, reading.label, "label")
+    return labels.label or labels.names[-1]
+
+
+def join_column(
+    table: FileTable,
+    reading: Reading,
+    labels: FileTable,
+    option: str,
+    row_names: Sequence[str] | None,
+) -> pl.Series | None:
+    """Return a column of a labels file in the order of the table's rows.
+
+    Parameters
+    ----------
+    table : FileTable
+    reading : Reading
+    labels : FileTable
+    option : str
+        That names the column, such as "group".
+    row_names : sequence of str or None
+
+    Returns
+    -------
+    polars.Series or None
+        None where the table has a column of this name itself, or the labels file has none.
+    """
+    wanted = getattr(reading, option)
+    if wanted not in labels.names or wanted in {*table.names, *table.rows.columns}:
+        return None
+    with naming(labels.path):
+        return _join(table, reading, labels, wanted, option, row_names, []).alias(wanted)
+
+
+def _join(
+    table: FileTable,
+    reading: Reading,
+    labels: FileTable,
+    column: str,
+    what: str,
+    row_names: Sequence[str] | None,
+    notes: list[str],
+) -> pl.Series:
+    """Return a column of the labels file in the order of the table's rows."""
+    values, no_names = column_of(labels, column), {column, _label_column(labels, reading)}
+    others = {
+        name: text_of(labels, name).to_list() for name in labels.names if name not in no_names
+    }
     if labels.row_names is not None:
         others["the names of its rows"] = labels.row_names
     if not others:
         _check_order(table, labels, len(values))
-        return values, column
+        return values
     if row_names is None:
         _refuse_turned(table, others.values())
         raise FileError(
@@ -139,12 +188,12 @@ def _joined(
     for row, (name, value) in enumerate(zip(names, values.to_list(), strict=True)):
         if name in pairs and pairs[name] != value:
             raise FileError(
-                f"{labels.place(row)}: {name!r} has the label {value!r}, and {pairs[name]!r} "
-                "further up. A row can have one label only: remove one of them."
+                f"{labels.place(row)}: {name!r} has the {what} {value!r}, and {pairs[name]!r} "
+                f"further up. A row can have one {what} only: remove one of them."
             )
         pairs[name] = value
     _check_names(table, labels, pairs, row_names, notes)
-    return pl.Series([pairs.get(name) for name in row_names], strict=False), column
+    return pl.Series([pairs.get(name) for name in row_names], strict=False)
 
 
 def _matching_names(

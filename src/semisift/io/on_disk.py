@@ -26,7 +26,7 @@ from semisift.stored.rows import COPIES, StoredRows
 from semisift.stored.sources import SelectedColumns, Source
 
 # Options that need all values at once.
-OF_ALL_VALUES = ("missing", "na", "categorical", "category", "transpose")
+OF_ALL_VALUES = ("missing", "na", "categorical", "category", "transpose", "batch", "weight")
 
 # Rows by which a table is judged that cannot be looked at as a whole.
 N_PLACES, SIDE_BY_SIDE = 8, 32

@@ -100,8 +100,9 @@ class TableOptions:
     id: str | None = _option(None, "Column with the names of the rows; not a feature.", "COLUMN")
     group: str | None = _option(
         None,
-        "Column that says which rows belong together (patients, batches): they are never split "
-        "between training and test. Not a feature.",
+        "Column that says which rows belong together, as those of one donor, plate or patient: "
+        "they are never split between training and test, bags or halves of the rows. Not a "
+        "feature.",
         "COLUMN",
     )
     drop: tuple[str, ...] = _option((), "Column that is not a feature.", "COLUMN")
@@ -112,8 +113,8 @@ class TableOptions:
     )
     missing: str = _option(
         "error",
-        "What to do about missing values.",
-        choices=("error", "median", "drop-columns", "drop-rows"),
+        "What to do about missing values; they can stay for methods that take gaps.",
+        choices=("error", "keep", "median", "drop-columns", "drop-rows"),
     )
     na: tuple[str, ...] = _option(
         (), "Cell that means a missing value, besides empty cells, NA, NaN, NULL and ?.", "VALUE"
@@ -190,6 +191,17 @@ class Reading(TableOptions):
 
     takes_stored = True
 
+    batch: str | None = _option(
+        None,
+        "Column that says which rows were measured together: differences between batches are "
+        "taken out before anything is ranked. Not a feature.",
+        "COLUMN",
+    )
+    weight: str | None = _option(
+        None,
+        "Column that says how many rows each row counts for, 0 or more. Not a feature.",
+        "COLUMN",
+    )
     labels: str | None = _option(
         None,
         "Labels in a file of their own: row names and labels, or labels alone in the order of the "

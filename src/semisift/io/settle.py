@@ -1,4 +1,4 @@
-"""Missing values and categories: refused by default, turned into numbers where the user says so.
+"""Missing values and categories: refused by default, settled where the user says so.
 
 And logarithms, where the user wants them.
 
@@ -35,16 +35,16 @@ def settle_missing(
     table : FileTable
         For messages.
     columns : FeatureColumns
-    missing : {"error", "median", "drop-columns", "drop-rows"}
-        ``"median"`` fills a number with the median of its column and a category with the most
-        frequent one; a column without any value is left out.
+    missing : {"error", "keep", "median", "drop-columns", "drop-rows"}
+        ``"keep"`` leaves them as they are. ``"median"`` fills a number with the median of its
+        column and a category with the most frequent one; a column without any value is left out.
     notes : list of str
         Takes sentences on what was done.
 
     Returns
     -------
     columns : FeatureColumns
-        Without missing values.
+        Without missing values, unless they are kept.
     rows : int array or None
         The rows that were kept; None for all of them.
     """
@@ -68,7 +68,18 @@ def settle_missing(
         notes.append(f"{left} of {n_rows} with missing values, left out.")
         X = columns.X[rows]
         return replace(columns, X=X if issparse(X) else np.asfortranarray(X)), rows
-    gone = affected if missing == "drop-columns" else np.flatnonzero(counts == n_rows)
+    if missing == "keep" and issparse(columns.X):
+        raise FileError(
+            f"{said('missing', 'keep')} is for dense tables, and this one is sparse, with missing "
+            f"values in {count(len(affected), 'column')}. Say {said('missing', 'median')}, "
+            f"{said('missing', 'drop-columns')} or {said('missing', 'drop-rows')}."
+        )
+    gone = affected
+    if missing != "drop-columns":
+        is_empty = counts == n_rows
+        if missing == "keep":  # a column of numbers may be one without any
+            is_empty &= np.isin(np.arange(n_columns), [*columns.categories])
+        gone = np.flatnonzero(is_empty)
     if len(gone) == n_columns:
         problem = "leaves no column: all of them have missing values"
         raise FileError(f"{said('missing', missing)} {problem}.")
@@ -78,7 +89,10 @@ def settle_missing(
             f"{examples([table.names[columns.positions[j]] for j in gone])}."
         )
     filled = np.setdiff1d(affected, gone)
-    if len(filled):
+    if len(filled) and missing == "keep":
+        have = f"{count(int(counts[filled].sum()), 'missing value')} in"
+        notes.append(f"{have} {count(len(filled), 'column')}, kept as gaps.")
+    elif len(filled):
         notes.append(
             f"{count(int(counts[filled].sum()), 'missing value')} in "
             f"{count(len(filled), 'column')}, replaced by the median of the column (by the most "
@@ -108,7 +122,7 @@ def _error(
         f"values are missing in {len(first)} of {len(counts)} columns: {shown}{more}. The first of "
         f"them: {place}. Say {said('missing', 'median')} to fill them, "
         f"{said('missing', 'drop-columns')} or {said('missing', 'drop-rows')} to leave out what "
-        "has them."
+        f"has them, or {said('missing', 'keep')} for a method that takes gaps."
     )
 
 
@@ -147,7 +161,6 @@ def take_logarithms(
     table : FileTable
         For messages.
     columns : FeatureColumns
-        Without missing values.
     rows : int array
         The rows of the table that `columns` has.
     notes : list of str
@@ -161,8 +174,8 @@ def take_logarithms(
     is_number = ~np.isin(np.arange(X.shape[1]), [*columns.categories])
     if not is_number.any():
         raise FileError(f"{said('log', True)} needs columns of numbers, and there are none.")
-    lowest = X.min(axis=0)
-    lowest = lowest.toarray().ravel() if issparse(lowest) else lowest
+    # a gap is neither the least nor the largest value
+    lowest = X.min(axis=0).toarray().ravel() if issparse(X) else np.fmin.reduce(X, axis=0)
     if (below := np.flatnonzero(is_number & (lowest < 0))).size:
         raise _error_of_logarithm(table, columns, rows, below)
     notes.append(f"log(1 + x) was taken of {count(int(is_number.sum()), 'column')}.")
@@ -234,14 +247,13 @@ def check_categories(table: FileTable, columns: FeatureColumns, categorical: str
 def encode(
     table: FileTable, columns: FeatureColumns, categorical: str, notes: list[str]
 ) -> tuple[Any, list[str], NDArray[np.int64]]:
-    """Turn categories into numbers.
+    """Turn categories into numbers; a gap stays one, in every column of its variable.
 
     Parameters
     ----------
     table : FileTable
         For the names.
     columns : FeatureColumns
-        Without missing values.
     categorical : {"onehot", "ordinal"}
         Or anything, where there is no categorical column.
     notes : list of str
@@ -271,7 +283,8 @@ def encode(
             owners.append(j)
             continue
         codes = [code for code in range(len(values)) if (column == code).any()]
-        parts.append((column == np.array(codes)).astype(columns.X.dtype))
+        is_each = (column == np.array(codes)).astype(columns.X.dtype)
+        parts.append(np.where(np.isnan(column), column, is_each))
         spread_names += [f"{name}={values[code]}" for code in codes]
         owners += [j] * len(codes)
     notes.append(

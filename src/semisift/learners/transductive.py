@@ -77,13 +77,14 @@ class TransductiveClassifier(SemiSupervisedClassifier):
         "random_state": ["random_state"],
     }
 
+    takes_gaps = True
     takes_one_class = True
 
     class_prior: Any = None
     random_state: int | np.random.RandomState | None = None
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
         """Label all rows.
 
         Parameters
@@ -92,13 +93,17 @@ class TransductiveClassifier(SemiSupervisedClassifier):
             All rows, labelled and unlabelled.
         y : array-like of shape (n_samples,)
             Labels; -1, None and NaN mark unlabelled rows.
+        groups : array-like of shape (n_samples,), default=None
+            Which rows belong together, as those of a donor: their labels are left out together.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many rows each row counts for.
 
         Returns
         -------
         self : object
             The fitted classifier.
         """
-        problem = self._build_problem(X, y)
+        problem = self._build_problem(X, y, groups=groups, sample_weight=sample_weight)
         self._check_labels(problem)
         self.__dict__.pop("positive_share_", None)
         if problem.labels.n_classes == 1:

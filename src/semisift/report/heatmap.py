@@ -236,6 +236,11 @@ def _say(
         "Colours tell how far a value is from the mean of its feature, in standard deviations over "
         "all rows.",
     ]
+    if n_gaps := int(np.isnan(standard).sum()):
+        words.append(
+            f"{count(n_gaps, 'value')} of {standard.size:,} missing: a cell without a colour has "
+            "none."
+        )
     n_at_once = max(map(len, cells.rows))
     if n_at_once > 1:
         own = [

@@ -25,6 +25,7 @@ from semisift.report.rows import MOST_CLASSES, pictures_of_features, read_rows
 from semisift.report.sampled import draw_some
 from semisift.report.scores import follow, scores_figure
 from semisift.report.uncertain import uncertain_rows
+from semisift.transduction.one_class import say_rest
 
 MOST_PRINTED_ROWS = 50
 N_IN_NOTEBOOK = 10
@@ -128,6 +129,7 @@ def render(
         has_rows=rows is not None and X is not None,
         heat=heatmap(outcome, shown.rows, shown.X),
         uncertain=uncertain_rows(rows),
+        rest=rows and say_rest(ranker, len(rows.labels.labelled), len(rows.labels.unlabelled)),
         advice=[LONG_TAIL] if shown.X is not None and has_long_tails(shown.X) else [],
         download=ranking_file(outcome, source, facts, safe=spreadsheet_safe),
         boxes=pictures_of_features(outcome, shown.rows, shown.X),

@@ -129,9 +129,12 @@ def what_fit_reports(outcome: Outcome, rows: RowLabels | None) -> list[tuple[str
 def cautions(outcome: Outcome, rows: RowLabels | None) -> list[str]:
     """Say what in this fit makes the ranking less certain."""
     said = []
-    counts = rows.labels.counts if rows is not None else np.zeros(0)
-    if rows is not None and len(counts) and counts.min() < FEW_LABELS:
-        scarce = visible(rows.labels.classes[counts.argmin()])
+    classes, counts = np.zeros(0), np.zeros(0)
+    if rows is not None:
+        is_given = np.arange(rows.labels.n_classes) != rows.labels.rest
+        classes, counts = rows.labels.classes[is_given], rows.labels.counts[is_given]
+    if len(counts) and counts.min() < FEW_LABELS:
+        scarce = visible(classes[counts.argmin()])
         said.append(
             f"Few labels: only {count(int(counts.min()), 'row')} of the class “{scarce}” "
             f"{'carries' if counts.min() == 1 else 'carry'} one. Other labelled rows could give "

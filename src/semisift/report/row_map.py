@@ -31,12 +31,15 @@ class Projection:
     shares : tuple of two floats
         Share of the variance along each direction.
     n_features : int
+    n_gaps : int
+        Values that are missing, which count as the mean of their column.
     """
 
     positions: NDArray[np.float64]
     shown: NDArray[np.bool_]
     shares: tuple[float, float]
     n_features: int
+    n_gaps: int
 
 
 def project(values: NDArray[np.float64], rows: RowLabels) -> Projection | None:
@@ -73,6 +76,7 @@ def project(values: NDArray[np.float64], rows: RowLabels) -> Projection | None:
         shown=shown,
         shares=(float(shares[0]), float(max(0.0, shares[1]))),
         n_features=int(varies.sum()),
+        n_gaps=int(np.isnan(filled[:, varies]).sum()),
     )
 
 
@@ -107,6 +111,9 @@ def _say_map(projection: Projection, rows: RowLabels, groups: Sequence[Group], w
         f"{projection.n_features} {which} features, each scaled to the same spread. The first "
         f"direction holds {first:.0%} of their variance, the second {second:.0%}."
     )
+    if projection.n_gaps:
+        gaps = count(projection.n_gaps, "missing value")
+        words += f" {gaps} in them, taken as the mean of the feature."
     labelled = [group for group in groups if group.kind == "labelled"]
     if 1 < len(labelled) <= MOST_CLASSES_SAID:
         middles = [

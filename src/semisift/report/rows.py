@@ -19,6 +19,7 @@ from semisift._words import count, figure, listed, visible
 from semisift.outcome import Outcome
 from semisift.report.figures import Pen, ReportFigure, Tip, padded
 from semisift.report.palette import MARKERS
+from semisift.transduction.one_class import with_rest
 
 MOST_CLASSES = 8
 COLUMNS_AT_ONCE = 256
@@ -93,7 +94,7 @@ class RowLabels:
     def part(self, rows: NDArray[np.integer]) -> "RowLabels":
         """Return what is known of some rows, which keep their names or numbers."""
         return RowLabels(
-            Labels(self.labels.codes[rows], self.labels.classes),
+            Labels(self.labels.codes[rows], self.labels.classes, self.labels.rest),
             None if self.given is None else self.given[rows],
             None if self.confidence is None else np.asarray(self.confidence)[rows],
             None if self.distributions is None else np.asarray(self.distributions)[rows],
@@ -155,6 +156,8 @@ def read_rows(
         )
     labels = parse_labels(y, len(y) if X is None else X.shape[0])
     names = _row_names(X, row_names, len(labels.codes))
+    if labels.n_classes == 1 and hasattr(ranker, "positive_share_"):
+        labels = with_rest(labels)
     transduction = getattr(ranker, "transduction_", None)
     if transduction is None:
         return RowLabels(labels, None, row_names=names)
@@ -208,13 +211,13 @@ def values_of(X: Any, columns: Sequence[int] | NDArray[np.integer]) -> NDArray[n
 
 
 def find_constant(X: Any, columns: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Tell which of these columns have a single value, some columns at a time."""
+    """Tell which of these columns have a single value besides gaps, some columns at a time."""
     X = X.tocsc() if issparse(X) else X
     constant = np.zeros(len(columns), dtype=bool)
     for start in range(0, len(columns), COLUMNS_AT_ONCE):
         part = slice(start, start + COLUMNS_AT_ONCE)
         values = values_of(X, columns[part])
-        constant[part] = values.min(axis=0) == values.max(axis=0)
+        constant[part] = np.fmin.reduce(values, axis=0) == np.fmax.reduce(values, axis=0)
     return constant
 
 
@@ -240,13 +243,16 @@ def _picture_of_boxes(
     said = []
     for kind, start in KINDS.items():
         medians = [
-            f"{figure(float(np.median(values[group.rows])))}"
+            f"{figure(float(np.median(values[its]) if len(its) else np.nan))}"
             + ("" if kind == "unlabelled" else f" in {group.name}")
-            + f" ({count(len(group.rows), 'row')})"
+            + f" ({count(len(its), 'row')})"
             for group in groups
+            for its in [group.rows[~np.isnan(values[group.rows])]]
             if group.kind == kind
         ]
         said += [f"{start}: {listed(medians)}."] if medians else []
+    if n_gaps := int(np.isnan(values).sum()):
+        said.append(f"{count(n_gaps, 'row')} without a value.")
     size = (300, round(30 + 15 * (max(_lanes(groups)) + 1.4)))
     draw, tips = partial(draw_boxes, values, groups), _tips_of_boxes(values, groups, rows)
     margins = (92, 10, 4, 26)

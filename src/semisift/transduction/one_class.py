@@ -17,7 +17,7 @@ rows are taken, at equal steps, and labelled as the rest: a problem of two class
 
 C. Elkan, K. Noto (2008). Learning classifiers from only positive and unlabeled data. KDD 14, and
 B. Liu, Y. Dai, X. Li, W. S. Lee, P. S. Yu (2003). Building text classifiers using positive and
-unlabeled examples. ICDM 3, for the two ideas; the form is our own (benchmarks/studies.py).
+unlabeled examples. ICDM 3, for the two ideas; the form is our own (benchmarks/one_class.py).
 """
 
 from collections.abc import Sequence
@@ -121,10 +121,41 @@ def rest_by(parts: Sequence[Floats], labelled: Ints, share: float | None) -> tup
         own = np.mean([of_labelled for _, of_labelled in found], axis=0)
         above = 2 * np.mean(scores > np.median(own)) if len(labelled) > 1 else UNKNOWN
         share = float(np.clip(above, NEAREST, 1 - NEAREST))
-    n_low = max(1, int((1 - share) / 2 * len(others)))
+    n_low, n_rest = _numbers(share, len(labelled), len(others))
     low = others[np.argsort(scores, kind="stable")[:n_low]]
-    steps = np.linspace(0, n_low - 1, min(n_low, TIMES * len(labelled))).astype(np.int64)
+    steps = np.linspace(0, n_low - 1, n_rest).astype(np.int64)
     return np.sort(low[steps]), share
+
+
+def _numbers(share: float, n_labelled: int, n_others: int) -> tuple[int, int]:
+    """Return how many rows are far from the labelled ones, and how many of them are the rest."""
+    n_low = max(1, int((1 - share) / 2 * n_others))
+    return n_low, min(n_low, TIMES * n_labelled)
+
+
+def say_rest(estimator: Any, n_labelled: int, n_unlabelled: int) -> str | None:
+    """Say what was made of the unlabelled rows; None where more than one class is labelled.
+
+    Parameters
+    ----------
+    estimator : fitted ranker or classifier
+    n_labelled, n_unlabelled : int
+        Rows of the table.
+
+    Returns
+    -------
+    str or None
+    """
+    share = getattr(estimator, "positive_share_", None)
+    if share is None:
+        return None
+    n_held = getattr(estimator, "_n_held", None)  # of rows that stay on disk
+    n_rest = _numbers(share, n_labelled, n_unlabelled if n_held is None else n_held)[1]
+    was = "row was" if n_rest == 1 else "rows were"
+    shares = f"about {share:.0%} of the unlabelled rows are estimated to be of it"
+    if estimator.get_params(deep=False).get("class_prior") is not None:
+        shares = f"{share:.0%} of the unlabelled rows are of it, as class_prior says"
+    return f"One class is labelled: {n_rest:,} unlabelled {was} taken for the rest; {shares}."
 
 
 def _scores(T: Floats, labelled: Ints, others: Ints) -> tuple[Floats, Floats]:

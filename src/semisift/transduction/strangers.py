@@ -7,7 +7,8 @@ fall to it are strangers if they are many, at least a tenth of the unlabelled ro
 every labelled class by 3 standard deviations of a class and by .7 of what the two most similar of
 those differ by. Both must hold in 12 and in 20 principal components.
 
-The rule is our own. Subgroups of a class that differ as classes do are found as well.
+The rule is our own (benchmarks/one_class.py). Subgroups of a class that differ as classes do are
+found as well.
 """
 
 import numpy as np

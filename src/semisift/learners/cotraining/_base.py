@@ -122,7 +122,9 @@ class CoTrainedClassifier(SemiSupervisedClassifier):
         self : object
             The fitted classifier.
         """
-        problem = self._build_problem(X, y)
+        return self._fit(X, y, self._build_problem(X, y))
+
+    def _fit(self, X: Any, y: Any, problem: Problem) -> Self:
         self._check_labels(problem)
         with self._watched(X, y, self._n_tasks(problem)):
             self.classes_ = problem.labels.classes

@@ -8,7 +8,7 @@ numbers, so the sums are exact, in whatever order they were made.
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import field
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from semisift._committee.engine import Committee, features_to_draw
 from semisift._committee.members import Setting, build_setting, get_ready
 from semisift._problem import Problem
-from semisift._sklearn import Interval, RealNotInt, StrOptions, at_least
+from semisift._sklearn import Interval, RealNotInt, StrOptions, at_least, fit_context
 from semisift.learners.cotraining._base import (
     Array,
     CoTrainedClassifier,
@@ -152,6 +152,28 @@ class CommitteeClassifier(CoTrainedClassifier):
     max_features: int | float | Literal["sqrt"]
     _first_members: Any = field(init=False)  # as they began
     _members: Any = field(init=False)
+
+    # Parameters of a wrapped estimator are the user's and still have to be validated.
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
+        """Label the rows that can be labelled, and learn from them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            All rows, labelled and unlabelled.
+        y : array-like of shape (n_samples,)
+            Labels; -1, None and NaN mark unlabelled rows.
+        groups : array-like of shape (n_samples,), default=None
+            Which rows belong together, as those of a donor: they are drawn into bootstraps
+            together.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        return self._fit(X, y, self._build_problem(X, y, groups=groups))
 
     @abstractmethod
     def _rounds(self, team: Team) -> Iterator[Stop]:
