@@ -116,7 +116,11 @@ def show_strangers(options):
         X, y = X[rows], y[rows]
         all_known = stranger_trials(X, y, -1, options.trials)[0]
         hidden = [stranger_trials(X, y, code, options.trials) for code in range(3) if y.max() > 1]
-        shown = " | ".join(f"{each:.2f}" for each in np.nanmean(hidden, axis=0)) if hidden else "|"
+        shown = "|"
+        if hidden:
+            told, right = (np.array(part) for part in zip(*hidden, strict=True))
+            of_told = f"{right[told > 0].mean():.2f}" if told.any() else ""
+            shown = f"{told.mean():.2f} | {of_told}"
         print(f"| {name} | {all_known:.2f} | {shown} |", flush=True)
 
 

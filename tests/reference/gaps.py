@@ -188,7 +188,7 @@ def cls(X, free, must, cannot, k=10):
 
 
 def mutual(f, y):
-    """Return I(f; y) of two binned columns over the rows that have both values, times their share."""
+    """Return I(f; y) of two binned columns over the rows that have both, times their share."""
     both = [(a, b) for a, b in zip(f, y, strict=True) if None not in (a, b)]
     share = len(both) / len(f)
     return share * plain_information.mutual(*zip(*both, strict=True)) if both else 0.0

@@ -20,7 +20,7 @@ import numpy as np
 from semisift._base import WeightedRanker
 from semisift._problem import Problem
 from semisift.graphs.pairs import class_moments, units
-from semisift.math import Floats
+from semisift.math import Floats, Ints
 from semisift.math.columns import ratio
 
 
@@ -67,7 +67,7 @@ class FisherScore(WeightedRanker):
         moments = class_moments(problem)
         scores = ratio(moments.between, moments.within.sum(axis=0))
         if problem.has_gaps:
-            scores = scores * _degrees_left(problem, moments.counts)
+            scores *= _degrees_left(problem, moments.counts)
         return np.where(moments.too_few, np.nan, scores)
 
     def _tie_key(self, problem: Problem) -> Floats | None:
@@ -79,11 +79,11 @@ class FisherScore(WeightedRanker):
         return np.where(np.isposinf(self.scores_), key, 0.0)
 
 
-def _degrees_left(problem: Problem, counts: Floats) -> Floats:
+def _degrees_left(problem: Problem, counts: Ints | Floats) -> Floats:
     """Return the share of the degrees of freedom within classes that gaps leave to each column."""
     rows, weights = problem.labels.labelled, problem.design.weights
     n = len(rows) if weights is None else weights[rows].sum()
     left = counts.sum(axis=0) - (counts > 0).sum(axis=0)
     if not n > problem.labels.n_classes:
         return np.ones(len(left))
-    return np.where(left > 0, left / (n - problem.labels.n_classes), np.nan)
+    return np.asarray(np.where(left > 0, left / (n - problem.labels.n_classes), np.nan))
