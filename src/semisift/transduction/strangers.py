@@ -20,7 +20,7 @@ from semisift._threads import one_blas_thread
 from semisift._warnings import warn
 from semisift.exceptions import UnknownClassWarning
 from semisift.math import Bools, Floats, Ints
-from semisift.transduction.members import gaussian_classes, shrunk
+from semisift.transduction.members import gaussian_machines, said_by, shrunk
 
 DIMENSIONS = (12, 20)
 MANY = 0.1
@@ -95,8 +95,10 @@ def find_strangers(T: Floats, labels: Labels) -> NDArray[np.int64]:
 def _strange(T: Floats, codes: Ints, n_classes: int) -> Bools:
     """Return which rows fall to a further class; none where it is near another one or small."""
     held = (codes[:, None] == np.arange(n_classes + 1)).astype(np.float64)
-    held[_core(T, codes, n_classes), -1] = 1.0
-    shares = gaussian_classes(T, held[None], None)[0]
+    start = held.copy()
+    start[_core(T, codes, n_classes), -1] = 1.0
+    shares = said_by(T, *gaussian_machines(T, start[None], None))[0]
+    shares = np.where(codes[:, None] < 0, shares, held)  # what it started from may leave it
     sizes = shares.sum(axis=0)[:, None]
     means = shares.T @ T / sizes
     within = shrunk((T.T @ T - (means * sizes).T @ means)[None] / len(T))[0]
