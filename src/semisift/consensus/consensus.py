@@ -107,6 +107,8 @@ class Consensus(WeightedRanker):
         How sure that label is; 1 for labelled rows.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         How likely each class is for each row, where that ranker tells.
+    strangers_ : ndarray
+        Rows that fit none of the classes, where they are many, by `TransductiveScore`.
     classes_ : ndarray of shape (n_classes,)
         The classes of the labelled rows.
 
@@ -200,8 +202,11 @@ class Consensus(WeightedRanker):
         return aggregate(self.part_rankings_, self.weights_, self.aggregation)
 
     def _look_for_strangers(self, problem: Problem) -> None:
+        self.__dict__.pop("strangers_", None)
         for _, ranker in self.rankers_:
             ranker._look_for_strangers(problem)
+            if hasattr(ranker, "strangers_"):
+                self.strangers_ = ranker.strangers_
 
     def _keep_labels_of(self, ranker: FeatureRanker) -> None:
         for name in OF_ROWS & vars(ranker).keys():
