@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import estimator_html_repr
@@ -178,6 +179,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         return self._fit(X, y, self._build_problem(X, y, groups=groups, batch=batch))
 
     def _fit(self, X: Any, y: Any, problem: Problem) -> Self:
+        self._known_of_rows = problem.design.names
         problem = self._limit(problem)
         # how many unlabelled rows stand for all, where they do
         self._n_held = None if problem.whole is None else len(problem.labels.unlabelled)
@@ -383,9 +385,11 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         if not isinstance(X, np.memmap) and (stored := as_stored(X)) is not None:
             return self._transform_stored(stored)
         check_structure(X)
-        if names_of(X) is None or not hasattr(self, "feature_names_in_"):
-            return super().transform(X)
-        return self._transform(validate_again(self, X, dtype=None, accept_sparse="csr"))
+        leaves_out = self._features is not None and self._features.excluded.any()
+        with config_context(assume_finite=leaves_out or get_config()["assume_finite"]):
+            if names_of(X) is None or not hasattr(self, "feature_names_in_"):
+                return super().transform(X)
+            return self._transform(validate_again(self, X, dtype=None, accept_sparse="csr"))
 
     def _transform_stored(self, rows: StoredRows) -> Any:
         chosen = self.get_support(indices=True)
@@ -410,7 +414,8 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         X_original : {array, sparse matrix} of shape (n_samples, n_features)
         """
         check_structure(X)
-        return super().inverse_transform(X)
+        with config_context(assume_finite=self.takes_gaps or get_config()["assume_finite"]):
+            return super().inverse_transform(X)
 
     def plot_scores(
         self, ax: "Axes | None" = None, *, top: int | None = None, n_names: int = 8

@@ -33,9 +33,14 @@ class Design:
         return Design(**{name: None if a is None else a[rows] for name, a in known.items()})
 
     @property
+    def names(self) -> list[str]:
+        """What is known."""
+        return [each.name for each in fields(self) if getattr(self, each.name) is not None]
+
+    @property
     def is_known(self) -> bool:
         """Whether anything is known."""
-        return any(getattr(self, each.name) is not None for each in fields(self))
+        return bool(self.names)
 
 
 NOTHING = Design()

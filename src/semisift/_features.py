@@ -331,6 +331,9 @@ class Columns:
             )
         items = list(wanted)
         if items and all(isinstance(each, bool | np.bool_) for each in items):
+            if has_names(wanted):
+                said: Any = wanted
+                items = [bool(said.to_dict().get(name, False)) for name in self.names or ()]
             if len(items) != self.p:
                 raise ValueError(
                     f"{parameter} must say True or False of each of {count(self.p, 'column')}: "
@@ -380,6 +383,13 @@ class Columns:
         return np.array([self._numbers[item]], dtype=np.int64)
 
 
+def has_names(given: Any) -> bool:
+    """Return whether what was given is a Series of pandas that says what of which column."""
+    if not hasattr(given, "to_dict") or not hasattr(given, "index"):
+        return False
+    return len(given) > 0 and all(isinstance(name, str) for name in given.index)
+
+
 def _read_groups(given: Any, known: Columns) -> dict[str, NDArray[np.int64]]:
     """Return the columns of each group by its name."""
     if given is None:
@@ -416,6 +426,8 @@ def _read_groups(given: Any, known: Columns) -> dict[str, NDArray[np.int64]]:
 def _read_prior(given: Any, known: Columns) -> Floats:
     """Return the weight of each column."""
     weights = np.ones(known.p)
+    if has_names(given):
+        given = given.to_dict()
     if isinstance(given, Mapping):
         named = np.zeros(known.p, dtype=bool)
         for item, weight in given.items():

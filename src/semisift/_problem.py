@@ -255,22 +255,38 @@ class Problem:
             design=self.design.take(rows),
         )
 
-    def counted(self) -> "Problem":
-        """Return the problem of the rows whose weight is not 0, as if there were no others."""
+    def counted(self, *, keeps_others: bool = False) -> "Problem":
+        """Return the problem of the rows whose weight is not 0.
+
+        Parameters
+        ----------
+        keeps_others : bool
+            Whether the others are to be labelled in the end; else it is as if they were not there.
+
+        Returns
+        -------
+        Problem
+        """
         weights = self.design.weights
         if weights is None or weights.all():
             return self
         rows = np.flatnonzero(weights)
         codes = self.labels.codes[rows]
         present = np.unique(codes[codes >= 0])
-        codes = np.where(codes < 0, codes, np.searchsorted(present, codes)).astype(codes.dtype)
+        if len(present) < self.labels.n_classes:
+            gone = np.delete(self.labels.classes, present).tolist()
+            raise ValueError(
+                "sample_weight must leave a labelled row of each class: all rows of "
+                f"{gone[0]!r} have the weight 0. Leave out their labels as well."
+            )
+        if keeps_others:
+            return self._limited(rows)
         given = self.given_pairs
         if given is not None:
             place = np.cumsum(weights > 0, dtype=np.int32) - 1
             kinds = given.must_link, given.cannot_link
             given = Pairs(*(place[kind[weights[kind].all(axis=1)]] for kind in kinds))
-        labels = Labels(codes, self.labels.classes[present])
-        return replace(self.part(rows), labels=labels, given_pairs=given)
+        return replace(self.part(rows), given_pairs=given)
 
     def limited(self, max_unlabelled: int | None) -> "Problem":
         """Return the problem of `some_rows`, which knows all rows; itself if these are all."""

@@ -71,7 +71,7 @@ class SemiSupervisedMixin(WatchedMixin):
             if not stored.fits():
                 most = MOST_HELD if is_repeated else self._most_to_hold()
                 return self._build_stored(stored, y, most, known, **pairs)
-            names, X = stored.feature_names, stored.load()
+            names, X = stored.feature_names, stored.load(keeps_gaps=True)
         else:
             refuse_lost_on_conversion(X)
             names = names_of(X)
@@ -98,7 +98,7 @@ class SemiSupervisedMixin(WatchedMixin):
         )
         problem = self._exclude(problem)
         self._refuse_gaps(problem)
-        return without_batches(problem if self.labels_rows else problem.counted())
+        return without_batches(problem.counted(keeps_others=self.labels_rows))
 
     def _exclude(self, problem: Problem) -> Problem:
         """Return the problem without the values that nothing is to be learnt from."""
@@ -136,7 +136,10 @@ class SemiSupervisedMixin(WatchedMixin):
         self.__dict__.pop("feature_names_in_", None)
         if rows.feature_names is not None:
             self.feature_names_in_ = rows.feature_names
-        labelled = len(parse_labels(y, len(rows)).labelled)
+        known_labels = parse_labels(y, len(rows))
+        labelled = len(known_labels.labelled)
+        if self.labels_needed == "two_classes" and known_labels.n_classes == 1:
+            needed = MOST_HELD  # among which the rest is sought
         max_labelled = None
         if self.uses_statistics and labelled > (few := min(MOST_HELD, rows.most_held // 2)):
             labelled = max_labelled = few

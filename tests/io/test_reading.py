@@ -54,10 +54,10 @@ def test_both_surfaces_have_every_option():
         command.name: {option.name for option in command.params}
         for command in (rank, select, label, compare)
     }
-    assert of_command["rank"] >= names - {"group"}
-    assert of_command["select"] >= names - {"group"}
+    assert of_command["rank"] >= names
+    assert of_command["select"] >= names
     held_in_memory = {"max_memory", "passes"}
-    assert of_command["label"] >= names - {"group", "must_link", "cannot_link"} - held_in_memory
+    assert of_command["label"] >= names - {"batch", "must_link", "cannot_link"} - held_in_memory
     assert of_command["compare"] >= {"group", "duplicates", "missing", "transpose"}
     for name in names:
         assert f"\n{name} : " in inspect.getdoc(read_table)

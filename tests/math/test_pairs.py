@@ -266,7 +266,9 @@ def test_contradictions_in_files_are_shown_by_name(folder):
 
 def test_methods_without_pairs_refuse_them_before_any_work(folder):
     result = rank("--label", "none", "--method", "ssfi", "--must-link", "missing.csv", code=2)
-    assert "ssfi does not learn from pairs; bs, enscls" in " ".join(result.stderr.split())
+    assert "ssfi does not take pairs of rows. Those that do: bs, enscls" in " ".join(
+        result.stderr.split()
+    )
     result = rank("--method", "fisher", "--cannot-link", "cannot.csv", code=2)
     assert "--cannot-link" in result.stderr
 

@@ -1,10 +1,21 @@
 """What a study knows of its rows: groups, batches and weights."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from semisift import FisherScore, VarianceScore
+from semisift import (
+    CSFS,
+    SSFI,
+    Consensus,
+    ConstraintScore,
+    FisherScore,
+    SampledRowsWarning,
+    StoredRows,
+    TransductiveScore,
+    VarianceScore,
+)
 from semisift._design import parse_design
 from semisift._problem import Problem
 from semisift.exceptions import StoredRowsError
@@ -105,8 +116,102 @@ def test_a_column_of_the_batch_does_not_rank():
 def test_batches_need_the_rows_in_memory(tmp_path):
     stored = np.memmap(tmp_path / "X", dtype=np.float64, mode="w+", shape=(64, 4))
     stored[:] = np.random.default_rng(0).normal(size=(64, 4))
-    from semisift import StoredRows
-
     rows = StoredRows(stored, max_memory=1000)
     with pytest.raises(StoredRowsError, match="batch needs the rows in memory"):
         VarianceScore().fit(rows, batch=np.arange(64) % 2)
+
+
+def rows_of_study():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 6))
+    X[::2, 0] += 3
+    return X, np.where(np.arange(80) < 20, np.arange(80) % 2, -1)
+
+
+def test_an_assessment_needs_what_the_fit_knew():
+    X, y = rows_of_study()
+    groups = np.arange(80) // 4
+    ranker = FisherScore().fit(X, y, groups=groups)
+    with pytest.raises(ValueError, match="groups are lacking"):
+        ranker.assess(X, y, n_resamples=2, n_permutations=5)
+    ranker.assess(X, y, groups=groups, n_resamples=2, n_permutations=5)
+
+
+@pytest.mark.parametrize("cls", [TransductiveScore, SSFI, Consensus])
+def test_rows_of_weight_0_do_not_count_and_are_labelled(cls):
+    X, y = rows_of_study()
+    X[:, 5] = 0.0
+    weights = np.ones(80)
+    weights[[3, 50, 51]] = 0
+    X[[3, 50]] = 100.0
+    X[3, 5] = -1.0
+    few = np.flatnonzero(weights)
+    ranker = cls(random_state=0).fit(X, y, sample_weight=weights)
+    other = cls(random_state=0).fit(X[few], y[few])
+    np.testing.assert_allclose(ranker.scores_, other.scores_, rtol=1e-6)
+    assert len(ranker.transduction_) == 80
+
+
+def test_weights_must_leave_each_class_a_row():
+    X, y = rows_of_study()
+    weights = (y != 1).astype(float)
+    for cls in (FisherScore, TransductiveScore):
+        with pytest.raises(ValueError, match="leave a labelled row of each class: all rows of 1"):
+            cls().fit(X, y, sample_weight=weights)
+
+
+def test_knockoffs_take_no_gaps():
+    X, y = rows_of_study()
+    X[40, 2] = np.nan
+    with pytest.raises(ValueError, match="'knockoff' takes no gaps"):
+        FisherScore(n_features_to_select="knockoff").fit(X, y)
+
+
+def test_gaps_go_through_transform_and_back(tmp_path):
+    X, y = rows_of_study()
+    X[40, 0] = np.nan
+    ranker = FisherScore(n_features_to_select=3).fit(X, y)
+    back = ranker.inverse_transform(ranker.transform(X))
+    np.testing.assert_array_equal(back[:, ranker.get_support()], X[:, ranker.get_support()])
+    stored = np.memmap(tmp_path / "X", dtype=np.float64, mode="w+", shape=X.shape)
+    stored[:] = X
+    np.testing.assert_array_equal(FisherScore().fit(stored, y).scores_, ranker.scores_)
+
+
+def test_gaps_in_an_excluded_column_do_not_matter():
+    X, y = rows_of_study()
+    X[40, 2] = np.nan
+    ranker = CSFS(exclude=[2], n_features_to_select=2).fit(X, y)
+    assert ranker.transform(X).shape == (80, 2)
+
+
+def test_one_class_of_rows_on_disk_is_sought_among_many(tmp_path, monkeypatch):
+    monkeypatch.setattr("semisift.stored.rows.BLOCK_VALUES", 1 << 12)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 40))
+    X[::2, :3] += 3
+    y = np.where((np.arange(3000) < 40) & (np.arange(3000) % 2 == 0), 1, -1)
+    stored = np.memmap(tmp_path / "X", dtype=np.float64, mode="w+", shape=X.shape)
+    stored[:] = X
+    rows = StoredRows(stored, max_memory=2_000_000)
+    assert not rows.fits()
+    with pytest.warns(SampledRowsWarning):
+        ranker = FisherScore().fit(rows, y)
+    assert set(ranker.ranking_[:3]) == {1, 2, 3}
+
+
+def test_a_series_names_its_columns():
+    X, y = rows_of_study()
+    table = pd.DataFrame(X, columns=list("abcdef"))
+    prior = pd.Series({"f": 1000.0})
+    assert FisherScore(prior=prior).fit(table, y).ranking_[5] == 1
+    mask = pd.Series({name: name == "e" for name in "fedcba"})
+    assert FisherScore(keep=mask).fit(table, y).ranking_[4] == 1
+
+
+def test_a_consensus_asks_all_that_take_weights():
+    X, y = rows_of_study()
+    parts = [("pairs", ConstraintScore()), ("fisher", FisherScore())]
+    Consensus(rankers=parts).fit(X, y, sample_weight=np.ones(80))
+    with pytest.raises(TypeError, match=r"'cls' \(CSFS\) takes none"):
+        Consensus(rankers=[("cls", CSFS())]).fit(X, y, sample_weight=np.ones(80))

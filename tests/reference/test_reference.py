@@ -44,7 +44,7 @@ def run_ssfi(X, codes, **options):
 
 
 def stump(threshold=0.5):
-    return Node([2, 2], 0, threshold, Node([2, 0]), Node([0, 2]))
+    return Node([2, 2], 0, threshold, left=Node([2, 0]), right=Node([0, 2]))
 
 
 # streams and plan

@@ -182,11 +182,6 @@ def row_weights(problem: Problem) -> NDArray[np.float64] | None:
     weights = problem.design.weights
     if weights is None or not len(weights) or (weights == weights[0]).all():
         return None
-    labelled = problem.labels.labelled
-    if len(labelled) and not weights[labelled].any():
-        raise ValueError(
-            f"sample_weight must be positive for some labelled row: all {len(labelled)} have 0."
-        )
     return np.asarray(weights / weights.mean())
 
 

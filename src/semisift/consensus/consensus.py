@@ -15,6 +15,7 @@ Which rankers to ask, how far to trust each and when to put near-copies last is 
 Direction: high is good. Cost: that of the rankers.
 """
 
+import inspect
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar, Literal
@@ -171,7 +172,8 @@ class Consensus(WeightedRanker):
         for name, ranker in self._new_rankers():
             if problem.has_gaps and not ranker.takes_gaps:
                 ranker._refuse_gaps(problem)
-            if problem.design.weights is not None and not isinstance(ranker, WeightedRanker):
+            takes_weights = "sample_weight" in inspect.signature(ranker.fit).parameters
+            if problem.design.weights is not None and not takes_weights:
                 raise TypeError(
                     f"sample_weight: the ranker {name!r} ({type(ranker).__name__}) takes none."
                 )

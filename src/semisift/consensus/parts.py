@@ -62,6 +62,9 @@ def weigh_by_trust(rankers: Sequence[FeatureRanker], problem: Problem) -> Floats
     stable = float(np.clip(soft.stability_, NEAREST, 1 - NEAREST))
     odds = stable / (1 - stable)
     rows, classes = problem.all_labels.unlabelled, problem.labels.classes
+    counted = (problem.whole or problem).design.weights
+    if counted is not None:
+        rows = rows[counted[rows] > 0]
     for place, ranker in enumerate(rankers):
         if ranker is soft:
             weights[place] = odds

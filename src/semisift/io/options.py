@@ -101,8 +101,8 @@ class TableOptions:
     group: str | None = _option(
         None,
         "Column that says which rows belong together, as those of one donor, plate or patient: "
-        "they are never split between training and test, bags or halves of the rows. Not a "
-        "feature.",
+        "they are never split between bags or halves of the rows, or by compare between training "
+        "and test. Not a feature.",
         "COLUMN",
     )
     drop: tuple[str, ...] = _option((), "Column that is not a feature.", "COLUMN")

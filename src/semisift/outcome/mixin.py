@@ -59,6 +59,11 @@ class CutoffMixin:
         """Forget the decisions of an earlier fit, and refuse what the rule cannot do."""
         for name in OF_A_FIT:
             self.__dict__.pop(name, None)
+        if self._rule == "knockoff" and problem.has_gaps:
+            raise ValueError(
+                "n_features_to_select='knockoff' takes no gaps: knockoffs are made from all "
+                "values of a row. Fill the gaps, or use 'shadow' or 'stability'."
+            )
         if self._rule == "knockoff" and problem.n_features > MOST_KNOCKOFFS:
             raise ValueError(
                 f"n_features_to_select='knockoff' takes at most {MOST_KNOCKOFFS:,} columns: got "
@@ -224,6 +229,11 @@ class CutoffMixin:
         with warnings.catch_warnings():  # it was said during fit
             warnings.simplefilter("ignore", SampledRowsWarning)
             problem = self._limit(clone(self)._build_problem(X, y, is_repeated=True, **of_rows))
+        if lacking := [each for each in self._known_of_rows if each not in problem.design.names]:
+            raise ValueError(
+                "assess must be given what fit was given of the rows, or its p-values would be "
+                f"those of other rows: {', '.join(lacking)} are lacking."
+            )
         if problem.whole is not None:
             problem = replace(problem, whole=None)  # repetitions label no further rows
         if problem.n_features != p:

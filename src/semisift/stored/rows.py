@@ -335,9 +335,11 @@ class StoredRows(KnowsNames):
             found.append(self.read(first, int(own[-1]) + 1)[own - first])
         return found
 
-    def load(self) -> Any:
-        """Return all rows as an array or csr_array."""
-        groups = [rows for _, rows in self._groups("reading", self.block_rows)]
+    def load(self, *, keeps_gaps: bool = False) -> Any:
+        """Return all rows as an array or csr_array; gaps of dense ones may stay."""
+        other = copy(self)
+        other.has_gaps = self.has_gaps or (keeps_gaps and not self.is_sparse)
+        groups = [rows for _, rows in other._groups("reading", self.block_rows)]
         return vstack(groups, format="csr") if self.is_sparse else np.concatenate(groups)
 
     def columns(self, columns: Ints) -> Any:
