@@ -270,23 +270,26 @@ class Problem:
         weights = self.design.weights
         if weights is None or weights.all():
             return self
-        rows = np.flatnonzero(weights)
-        codes = self.labels.codes[rows]
-        present = np.unique(codes[codes >= 0])
-        if len(present) < self.labels.n_classes:
-            gone = np.delete(self.labels.classes, present).tolist()
+        rows, codes, classes = np.flatnonzero(weights), self.labels.codes, self.labels.classes
+        present = np.unique(codes[rows][codes[rows] >= 0])
+        if len(present) < min(2, len(classes)):
+            gone = np.delete(classes, present).tolist()
             raise ValueError(
-                "sample_weight must leave a labelled row of each class: all rows of "
+                "sample_weight must leave labelled rows of two classes: all rows of "
                 f"{gone[0]!r} have the weight 0. Leave out their labels as well."
             )
+        known = self
+        if len(present) < len(classes):  # the others are no classes of this problem
+            own = np.where(np.isin(codes, present), np.searchsorted(present, codes), -1)
+            known = replace(self, labels=Labels(own.astype(codes.dtype), classes[present]))
         if keeps_others:
-            return self._limited(rows)
+            return known._limited(rows)
         given = self.given_pairs
         if given is not None:
             place = np.cumsum(weights > 0, dtype=np.int32) - 1
             kinds = given.must_link, given.cannot_link
             given = Pairs(*(place[kind[weights[kind].all(axis=1)]] for kind in kinds))
-        return replace(self.part(rows), given_pairs=given)
+        return replace(known.part(rows), given_pairs=given)
 
     def limited(self, max_unlabelled: int | None) -> "Problem":
         """Return the problem of `some_rows`, which knows all rows; itself if these are all."""

@@ -83,7 +83,7 @@ def test_labelled_rows_without_weight_do_not_matter(ranker):
 
 def test_some_labelled_row_must_have_a_weight():
     data = make_data()
-    with pytest.raises(ValueError, match="leave a labelled row of each class: all rows of 0 have"):
+    with pytest.raises(ValueError, match="leave labelled rows of two classes: all rows of 0 have"):
         SSFI(n_members=5).fit(data.X, data.y, sample_weight=data.y < 0)
 
 

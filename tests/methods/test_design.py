@@ -152,12 +152,18 @@ def test_rows_of_weight_0_do_not_count_and_are_labelled(cls):
     assert len(ranker.transduction_) == 80
 
 
-def test_weights_must_leave_each_class_a_row():
+def test_weights_must_leave_two_classes():
     X, y = rows_of_study()
     weights = (y != 1).astype(float)
     for cls in (FisherScore, TransductiveScore):
-        with pytest.raises(ValueError, match="leave a labelled row of each class: all rows of 1"):
+        with pytest.raises(ValueError, match="leave labelled rows of two classes: all rows of 1"):
             cls().fit(X, y, sample_weight=weights)
+    three = np.where(np.arange(80) < 4, 2, y)
+    ranker = TransductiveScore().fit(X, three, sample_weight=(three != 2).astype(float))
+    assert ranker.classes_.tolist() == [0, 1]
+    few = three != 2
+    expected = TransductiveScore().fit(X[few], three[few])
+    np.testing.assert_allclose(ranker.scores_, expected.scores_, rtol=1e-6)
 
 
 def test_knockoffs_take_no_gaps():
