@@ -127,6 +127,11 @@ class Pairs:
     def __bool__(self) -> bool:
         return len(self.must_link) + len(self.cannot_link) > 0
 
+    def moved(self, place: NDArray[np.integer]) -> "Pairs":
+        """Return the pairs by the new places of their rows; those with a row at -1 are left out."""
+        moved = [place[part].astype(np.int32) for part in (self.must_link, self.cannot_link)]
+        return Pairs(*(np.sort(part[(part >= 0).all(axis=1)], axis=1) for part in moved))
+
 
 def parse_pairs(
     must_link: Any, cannot_link: Any, labels: Labels, show: Callable[[int], str] = str

@@ -19,7 +19,14 @@ from semisift._clean import (
     refuse_non_finite,
 )
 from semisift._design import NOTHING, Design
-from semisift._labels import Labels, Pairs, pairs_from_labels, parse_labels, parse_pairs
+from semisift._labels import (
+    UNLABELLED,
+    Labels,
+    Pairs,
+    pairs_from_labels,
+    parse_labels,
+    parse_pairs,
+)
 from semisift._warnings import warn
 from semisift.exceptions import GraphWarning
 from semisift.math.blocks import blocks
@@ -286,9 +293,7 @@ class Problem:
             return known._limited(rows)
         given = self.given_pairs
         if given is not None:
-            place = np.cumsum(weights > 0, dtype=np.int32) - 1
-            kinds = given.must_link, given.cannot_link
-            given = Pairs(*(place[kind[weights[kind].all(axis=1)]] for kind in kinds))
+            given = given.moved(np.where(weights > 0, np.cumsum(weights > 0) - 1, UNLABELLED))
         return replace(known.part(rows), given_pairs=given)
 
     def limited(self, max_unlabelled: int | None) -> "Problem":

@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from semisift import METHODS, ConstraintScore, read_table
-from semisift._base import PairRanker
 from semisift._labels import pairs_from_labels, parse_labels
+from semisift._ranker_kinds import PairRanker
 from semisift.cli import main
 from tests.conftest import make_data
 from tests.methods.test_common import assert_is_ranking, assert_same_fit, make

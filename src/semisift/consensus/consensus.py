@@ -25,8 +25,9 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.base import clone
 
-from semisift._base import FeatureRanker, WeightedRanker
+from semisift._base import FeatureRanker
 from semisift._problem import MOST_HELD, Problem
+from semisift._ranker_kinds import WeightedRanker
 from semisift._sklearn import JOBS, MOST_MEMBERS, Interval, StrOptions, at_least, check_params
 from semisift.consensus.parts import check_rankers, default_rankers, weigh_by_trust
 from semisift.graphs.kind import kind_of_data

@@ -27,10 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from semisift._base import PairRanker
 from semisift._committee.bags import Bootstrap
 from semisift._labels import Pairs
 from semisift._problem import Problem
+from semisift._ranker_kinds import PairRanker
 from semisift._sklearn import MOST_MEMBERS, StrOptions, at_least
 from semisift._threads import one_blas_thread
 from semisift.graphs.pairs import check_kinds, some_pairs, squared_differences, units

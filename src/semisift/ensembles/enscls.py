@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._base import PairRanker
 from semisift._problem import Problem
+from semisift._ranker_kinds import PairRanker
 from semisift._sklearn import Interval, StrOptions, at_least
 from semisift.ensembles._aggregate import AGGREGATES, aggregate
 from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._base import WeightedRanker
 from semisift._committee.engine import features_to_draw
 from semisift._committee.members import build_setting, new_blocks
 from semisift._problem import Problem
+from semisift._ranker_kinds import WeightedRanker
 from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin, add_up, measure
 from semisift.math.masks import row_mask
 

@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._base import WeightedRanker
 from semisift._committee.blocks import Importance
 from semisift._committee.engine import features_to_draw
 from semisift._committee.members import Block, build_setting, new_blocks
 from semisift._problem import Problem
+from semisift._ranker_kinds import WeightedRanker
 from semisift._sklearn import HasMethods, Interval, at_least
 from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin, add_up
 from semisift.math.masks import row_mask

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, issparse
 
-from semisift._base import WeightedRanker
 from semisift._committee.bags import row_weights
 from semisift._committee.blocks import Importance, count_quotas
 from semisift._committee.engine import Committee, features_to_draw
 from semisift._committee.members import Block, Voters, build_setting, new_blocks
 from semisift._labels import class_prior
 from semisift._problem import Problem
+from semisift._ranker_kinds import WeightedRanker
 from semisift._sklearn import HasMethods, Interval, StrOptions, at_least
 from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin, add_up, measure
 from semisift.ensembles._votes import class_factors, decide, settle, sort_confident

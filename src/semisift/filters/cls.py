@@ -32,9 +32,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from semisift._base import PairRanker
 from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
+from semisift._ranker_kinds import PairRanker
 from semisift._sklearn import StrOptions
 from semisift.graphs.constrained import (
     list_constraints,

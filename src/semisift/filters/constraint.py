@@ -26,8 +26,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from semisift._base import WeightedPairRanker
 from semisift._problem import Problem
+from semisift._ranker_kinds import WeightedPairRanker
 from semisift._sklearn import Interval, StrOptions
 from semisift.graphs.pairs import check_kinds, pair_sums, pair_sums_in_units, units
 from semisift.math import Floats

@@ -30,9 +30,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from semisift._base import PairRanker
 from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
+from semisift._ranker_kinds import PairRanker
 from semisift._sklearn import StrOptions
 from semisift._threads import one_blas_thread
 from semisift.graphs.constrained import list_constraints, warn_of_no_cannot_link

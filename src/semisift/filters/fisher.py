@@ -17,8 +17,8 @@ k = m or m < 2. A row of weight 2 is two rows.
 
 import numpy as np
 
-from semisift._base import WeightedRanker
 from semisift._problem import Problem
+from semisift._ranker_kinds import WeightedRanker
 from semisift.graphs.pairs import class_moments, units
 from semisift.math import Floats, Ints
 from semisift.math.columns import ratio

@@ -25,9 +25,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from semisift._base import PairRanker
 from semisift._graph_ranker import GraphRanker
 from semisift._problem import Problem
+from semisift._ranker_kinds import PairRanker
 from semisift._sklearn import Interval, StrOptions
 from semisift._warnings import warn
 from semisift.exceptions import FallbackWarning

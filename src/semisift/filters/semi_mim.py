@@ -29,9 +29,9 @@ from typing import Any
 
 from scipy.stats import rankdata
 
-from semisift._base import WeightedRanker
 from semisift._labels import Labels
 from semisift._problem import Problem
+from semisift._ranker_kinds import WeightedRanker
 from semisift.filters._surrogate_ranker import SurrogateRanker, Surrogates
 from semisift.math import Floats
 from semisift.math.information import Countable

@@ -19,9 +19,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from semisift._base import WeightedRanker
 from semisift._labels import known_prior
 from semisift._problem import MOST_HELD, Problem
+from semisift._ranker_kinds import WeightedRanker
 from semisift._sklearn import at_least
 from semisift.math import Bools, Floats
 from semisift.transduction.components import ClassSums, components, scaled_rows

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from semisift._base import WeightedRanker
 from semisift._problem import Problem
+from semisift._ranker_kinds import WeightedRanker
 from semisift._sklearn import StrOptions
 from semisift.math import Floats
 

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from semisift._labels import UNLABELLED, Labels
 from semisift._problem import Problem
 from semisift.math import Bools, Ints
-from semisift.outcome.samples import moved_pairs, take_rows
+from semisift.outcome.samples import take_rows
 from semisift.outcome.units import Units, units_of
 
 # With fewer ways to exchange the labels among the labelled rows, they are given to other rows.
@@ -220,7 +220,7 @@ def shuffled_labels(problem: Problem, seed: int) -> Problem:
             codes[:] = UNLABELLED
         placed = place >= 0
         codes[place[placed]] = labels.codes[placed]
-        pairs = None if pairs is None else moved_pairs(pairs, place)
+        pairs = None if pairs is None else pairs.moved(place)
     return problem.with_labels(Labels(codes, labels.classes), pairs, seed)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, hstack, issparse
 
-from semisift._labels import UNLABELLED, Labels, Pairs
+from semisift._labels import UNLABELLED, Labels
 from semisift._problem import Problem
 from semisift.math.blocks import blocks
 from semisift.math.columns import some_rows
@@ -184,7 +184,7 @@ def take_rows(problem: Problem, rows: NDArray[np.integer], seed: int) -> Problem
     if pairs is not None:
         place = np.full(problem.n_rows, UNLABELLED)
         place[rows] = np.arange(len(rows))
-        pairs = moved_pairs(pairs, place)
+        pairs = pairs.moved(place)
     labels = Labels(problem.labels.codes[rows], problem.labels.classes)
     part = replace(
         problem,
@@ -199,9 +199,3 @@ def take_rows(problem: Problem, rows: NDArray[np.integer], seed: int) -> Problem
     )
     hand_down(problem, part, rows)
     return part
-
-
-def moved_pairs(pairs: Pairs, place: NDArray[np.integer]) -> Pairs:
-    """Return the pairs by the new places of their rows; those that are at none are left out."""
-    moved = [place[part].astype(np.int32) for part in (pairs.must_link, pairs.cannot_link)]
-    return Pairs(*(np.sort(part[(part >= 0).all(axis=1)], axis=1) for part in moved))
