@@ -1,3 +1,5 @@
+from importlib.metadata import version
+
 import anndata as ad
 import numpy as np
 import pandas as pd
@@ -59,7 +61,7 @@ def test_what_was_done_is_kept(ranked):
     assert kept["params"]["method"] == "consensus"
     assert kept["labelled"]["cells"].to_dict() == {"T": 8, "B": 8, "NK": 8}
     assert kept["values"].startswith("adata.X holds counts (whole numbers, mostly 0): taken as log")
-    assert kept["versions"]["anndata"] == ad.__version__
+    assert kept["versions"]["anndata"] == version("anndata")
     assert kept["citation"] == METHODS["consensus"].citation
     assert 0.9 < kept["stability"] <= 1
     assert kept["weights"].keys() == {"transductive", "ssfi"}
@@ -82,7 +84,7 @@ def test_scanpy_takes_the_markers_of_a_class(ranked, group):
 
 def test_scanpy_takes_all_classes(ranked):
     table = sc.get.rank_genes_groups_df(ranked, None, key="semisift")
-    assert table["group"].cat.categories.tolist() == ["T", "B", "NK"]
+    assert table["group"].unique().tolist() == ["T", "B", "NK"]
     assert len(table) == 3 * N_GENES
 
 
@@ -157,12 +159,14 @@ def test_a_copy_of_a_view_needs_no_warning(ranked):
 
 def test_a_second_call_replaces_the_first():
     adata = make_cells()
-    semisift.tl.rank_features(adata, "cell_type", n_features="shadow", n_members=40)
-    assert adata.var["semisift_decision"].cat.categories[0] == "confirmed"
+    semisift.tl.rank_features(adata, "cell_type", method="transductive")
+    assert set(OF_CELLS) < {*adata.obs}
+    semisift.tl.rank_features(adata, "cell_type", method="fisher", n_features="shadow")
+    assert not set(OF_CELLS) & {*adata.obs}
+    assert "stability" not in adata.uns["semisift"]
+    assert adata.var["semisift_decision"]["g2"] == "confirmed"
     semisift.tl.rank_features(adata, "cell_type", method="fisher")
     assert adata.var.columns.tolist() == OF_GENES
-    assert not [name for name in adata.obs if name.startswith("semisift")]
-    assert "weights" not in adata.uns["semisift"]
 
 
 def test_several_rankings_stand_side_by_side(ranked):
@@ -198,7 +202,9 @@ def test_a_method_without_shares_of_classes():
     adata = make_cells()
     semisift.tl.rank_features(adata, "cell_type", method="ssfi", n_members=60)
     confidence = adata.obs["semisift_confidence"]
-    assert adata.obs["semisift_uncertain"].tolist() == (confidence < 0.6).tolist()
+    assert (confidence < 0.6).any()
+    assert adata.obs["semisift_uncertain"][confidence < 0.59].all()
+    assert not adata.obs["semisift_uncertain"][confidence > 0.61].any()
 
 
 def test_a_method_without_labels():
@@ -210,6 +216,7 @@ def test_a_method_without_labels():
 
 def test_near_copies_name_the_gene_that_stands_for_them():
     adata = make_cells()
+    adata.X = adata.X.toarray()
     adata.X[:, 1] = adata.X[:, 0]
     semisift.tl.rank_features(adata, "cell_type", redundancy_threshold=0.99)
     family = adata.var["semisift_family"]
@@ -267,7 +274,7 @@ def test_cells_that_fit_no_class():
         ({"method": "fisherr"}, ValueError, "method must be one of consensus, .*: got 'fisherr'"),
         ({"n_member": 3}, TypeError, "consensus has no parameter 'n_member'. Did you mean n_mem"),
         ({"n_features_to_select": 3}, TypeError, "Did you mean n_features?"),
-        ({"method": "fisher", "weight_key": "weight"}, ValueError, "fisher takes no weights"),
+        ({"method": "mrmr", "weight_key": "weight"}, ValueError, "mrmr takes no weights. Those"),
         ({"random_state": None}, ValueError, "random_state must be a whole number: got None"),
         ({"normalize": "yes"}, ValueError, "normalize must be None, True or False: got 'yes'"),
         ({"key_added": "a/b"}, ValueError, "key_added must be a name without '/': got 'a/b'"),
@@ -297,8 +304,7 @@ def test_a_ranking_does_not_start_from_its_own_labels(ranked):
 
 def test_genes_need_names_of_their_own():
     adata = make_cells()
-    with pytest.warns(UserWarning, match="not unique"):
-        adata.var_names = ["g0", *GENES[:-1]]
+    adata.var_names = ["g0", *GENES[:-1]]
     with pytest.raises(ValueError, match="got 'g0' more than once"):
         semisift.tl.rank_features(adata, "cell_type")
 

@@ -5,11 +5,20 @@ import numpy as np
 import pytest
 
 import semisift
-from semisift import StoredRowsError
+from semisift import StoredRows, StoredRowsError
+from semisift.stored.rows import COPIES
 from tests.tl.cells import log_normalised, make_cells, same_results
 
-# Enough for blocks of 64 rows, and too little for all rows with the copies that a ranking needs.
-LITTLE = "60kB"
+
+@pytest.fixture(autouse=True)
+def low_blocks(monkeypatch):
+    """Let blocks be as low as they can: 64 rows."""
+    monkeypatch.setattr("semisift.stored.rows.BLOCK_VALUES", 1 << 9)
+
+
+def too_little(adata):
+    """Return memory for blocks of rows that is too little for all with what a ranking needs."""
+    return int(0.7 * COPIES * StoredRows(adata.X).n_bytes)
 
 
 def as_dask(adata):
@@ -35,15 +44,15 @@ def stored(request, tmp_path):
     return store
 
 
-@pytest.mark.parametrize("memory", [None, LITTLE])
+@pytest.mark.parametrize("memory", [lambda adata: None, too_little])
 @pytest.mark.parametrize("make", [make_cells, lambda: log_normalised(make_cells())])
 def test_the_same_bits_from_memory_and_from_a_file(stored, make, memory):
     adata = make()
     adata.var["chosen"] = np.arange(adata.n_vars) % 4 != 3
     other = stored(adata)
-    given = {"method": "transductive", "mask_var": "chosen"}
+    given = {"method": "transductive", "mask_var": "chosen", "max_unlabelled": 25}
     semisift.tl.rank_features(adata, "cell_type", **given)
-    semisift.tl.rank_features(other, "cell_type", **given, max_memory=memory)
+    semisift.tl.rank_features(other, "cell_type", **given, max_memory=memory(other))
     if hasattr(other.obs, "to_memory"):  # a lazy one
         assert type(other.X).__module__.startswith("dask")
         other.obs, other.var = other.obs.to_memory(), other.var.to_memory()
@@ -54,7 +63,7 @@ def test_labels_from_a_file(stored):
     adata = make_cells()
     other = stored(adata)
     semisift.tl.label_cells(adata, "cell_type")
-    semisift.tl.label_cells(other, "cell_type", max_memory=LITTLE)
+    semisift.tl.label_cells(other, "cell_type")
     own, its = (np.asarray(each.obs["semisift_label"]).tolist() for each in (adata, other))
     assert own == its
     shares = other.obsm["semisift_probabilities"]
@@ -62,9 +71,10 @@ def test_labels_from_a_file(stored):
 
 
 def test_batches_need_the_rows_in_memory(stored):
+    adata = stored(make_cells())
     with pytest.raises(StoredRowsError, match="batch needs the rows in memory"):
         semisift.tl.rank_features(
-            stored(make_cells()), "cell_type", batch_key="plate", max_memory=LITTLE
+            adata, "cell_type", batch_key="plate", max_memory=too_little(adata)
         )
 
 

@@ -32,7 +32,7 @@ def test_what_was_done_is_said():
         changed = semisift.tl.rank_features(adata, "cell_type", copy=True, **QUICK, **given)
         return changed.uns["semisift"]["values"]
 
-    median = np.median(counts.X.sum(axis=1))
+    median = np.median(np.asarray(counts.X.sum(axis=1)))
     assert said(counts) == (
         "adata.X holds counts (whole numbers, mostly 0): taken as log(1 + x) of cells that were "
         f"brought to the median total of {median:.3g}."
@@ -51,7 +51,8 @@ def test_large_fractions_are_warned_of():
     sc.pp.normalize_total(adata, target_sum=1e4)
     with pytest.warns(UserWarning, match=r"large fractions.*sc.pp.log1p\(adata\) first"):
         ranks(adata)
-    assert ranks(adata, normalize=True).tolist() == ranks(make_cells()).tolist()
+    best = ranks(adata, normalize=True) <= 9
+    assert set(adata.var_names[best]) == {gene for genes in MARKERS.values() for gene in genes}
     ranks(adata, normalize=False)  # which is no warning
 
 

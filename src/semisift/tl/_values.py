@@ -105,7 +105,7 @@ def _chosen(var: Any, mask: Any, where: str) -> NDArray[np.intp]:
     said = f"mask_var={quoted(mask)}" if isinstance(mask, str) else "mask_var"
     if isinstance(mask, str):
         mask = column_of(var, mask, "mask_var", where)
-    elif hasattr(mask, "index") and not mask.index.equals(var.index):
+    elif hasattr(mask, "iloc") and not mask.index.equals(var.index):
         raise ValueError(f"mask_var must have the genes of adata.{where} for an index.")
     values = np.asarray(mask)
     if values.shape != (len(var.index),) or values.dtype != bool:
