@@ -81,7 +81,7 @@ def assess(
     >>> rng = np.random.default_rng(0)
     >>> kind = rng.integers(0, 2, 300)
     >>> means = np.full((300, 50), 0.3)
-    >>> means[:, :3] += 2.0 * kind[:, None]
+    >>> means[:, :3] += 3.0 * kind[:, None]
     >>> adata = anndata.AnnData(rng.poisson(means).astype(np.float32))
     >>> adata.var_names = [f"gene{j}" for j in range(50)]
     >>> adata.obs["cell_type"] = np.array(["T", "B"])[kind]
@@ -109,7 +109,7 @@ def assess(
     found = fitted.markers()
     adata = open_for_writing(adata, copy)
     _write(adata, key, fitted)
-    changed = {"assessment": _said(outcome_of(ranker, given.names))}
+    changed = {"assessment": _said(outcome_of(ranker, given.names.tolist()))}
     if found is not None and found.p_values is not None:
         records = records_of(given, found)
         changed |= {name: records[name] for name in ("pvals", "pvals_adj")}
