@@ -44,9 +44,11 @@ def assess(
     ``.var["semisift_rank_high"]``       without 5 % at either end
     ``.uns["semisift"]["assessment"]``   p-value of the ranking, stability of the best genes, how
                                          many are confirmed, and "sentences" that say so
-    ``.uns["semisift"]["pvals"]``        for each class: the chance that any gene scores as high as
-                                         this one if the labels tell nothing, where the method is
-                                         tested with twins of the genes; "pvals_adj" is the same
+    ``.uns["semisift"]["pvals"]``        the chance that any gene tells the class from the rest so
+                                         well, being higher or lower, if the labels tell nothing;
+                                         where the method is tested with twins of the genes, as
+                                         "consensus" and "transductive" are. As this accounts for
+                                         all genes, "pvals_adj" is the same
     ==================================== ===========================================================
 
     Parameters
@@ -78,7 +80,7 @@ def assess(
     >>> import anndata
     >>> import numpy as np
     >>> import semisift
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(1)
     >>> kind = rng.integers(0, 2, 300)
     >>> means = np.full((300, 50), 0.3)
     >>> means[:, :3] += 3.0 * kind[:, None]
