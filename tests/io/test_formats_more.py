@@ -376,10 +376,11 @@ def test_tenx_h5(tmp_path, groups):
         refused(path, "several genomes: 'hg19', 'mm10'. Name one of them by matrix=...")
         refused(path, "no such genome, but 'hg19', 'mm10'", matrix="mm9")
         options = {"matrix": "mm10"}
-    data = read_table(path, **options)
+    data = read_table(path, normalize=False, **options)
     assert data.feature_names == ["A (E1)", "B", "A (E3)"]
     assert data.row_names == [f"AAAC-{i}" for i in range(4)]
     assert data.X.toarray().tolist() == X.toarray().tolist()
+    assert read_table(path, **options).usual_total == 3.5
     assert read_table(path, names_from="id", **options).feature_names == IDS
 
 
@@ -413,7 +414,7 @@ def test_names_from_a_column_of_var(tmp_path):
     for name in ("t.h5ad", "t.zarr"):
         path = tmp_path / name
         assert read_table(path, names_from="gene_ids").feature_names == IDS
-        some = read_table(path, names_from="symbol")
+        some = read_table(path, names_from="symbol", normalize=False)
         assert some.feature_names == ["P", "b", "Q"]
         assert some.notes == ["1 feature has no name in 'symbol', called as usual."]
         refused(path, "'R' stands twice", names_from="twice")

@@ -175,7 +175,12 @@ def beaten_by_twins(Z, T, codes, n_classes, order, class_prior=None):
         if code >= 0:
             said[i] = [float(code == c) for c in range(n_classes)]
     shares = (total + said) / (len(dimensions) + 1)
-    scores = class_scores(both, shares)
-    scores = (scores / scores.max(axis=1, keepdims=True)).mean(axis=0)
-    few = labelled_scores(both, codes, n_classes)
-    return [s[:p] <= s[p:].max() for s in (scores, few)]
+    by_class = class_scores(both, shares)
+    scores = [(by_class / by_class.max(axis=1, keepdims=True)).mean(axis=0)]
+    few = [labelled_scores(both, codes, n_classes)]
+    if n_classes > 2:
+        scores += [*by_class]
+        for c in range(n_classes):
+            against = [-1 if code < 0 else int(code == c) for code in codes]
+            few.append(labelled_scores(both, against, 2))
+    return [[s[:p] <= s[p:].max() for s in each] for each in (scores, few)]

@@ -111,6 +111,6 @@ def import_extra(module: str, extra: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise FileError(
-            f"reading this file needs the library {module.partition('.')[0]}: "
+            f"this needs the library {module.partition('.')[0]}: "
             f'pip install "semisift[{extra}]"'
         ) from error

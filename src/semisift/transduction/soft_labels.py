@@ -48,6 +48,9 @@ POWER = 1 / 4
 # A share for a row left out is drawn so far towards equal shares: one bad miss is no proof.
 DOUBT = 0.05
 
+# A label is doubtful where the second class comes so near to the first.
+DOUBTFUL_MARGIN = 0.2
+
 # Where no label can be left out nothing is known of the stability.
 UNKNOWN = 0.5
 
@@ -90,6 +93,27 @@ class SoftLabels:
     def confidence(self) -> Floats:
         """The share of that class."""
         return np.asarray(self.shares.max(axis=1))
+
+
+def doubtful(shares: Floats) -> NDArray[np.bool_]:
+    """Return the rows whose label is in doubt, as the second class comes near to the first.
+
+    Parameters
+    ----------
+    shares : float array of shape (n, n_classes)
+        How likely each class is for each row.
+
+    Returns
+    -------
+    bool array of shape (n,)
+
+    Examples
+    --------
+    >>> doubtful(np.array([[0.5, 0.4, 0.1], [0.6, 0.2, 0.2]])).tolist()
+    [True, False]
+    """
+    second, first = np.sort(shares, axis=1)[:, -2:].T
+    return np.asarray(first - second < DOUBTFUL_MARGIN)
 
 
 def find_soft_labels(problem: Problem, class_prior: Floats | None = None) -> SoftLabels:

@@ -13,7 +13,8 @@ columns, and the columns that carry that shape beat all twins.
 which is corrected for the number of columns. A column has two scores, each with its twins: that of
 the soft labels, and the F-score of the labelled rows alone, which finds what all rows together do
 not show. The smaller p-value counts, doubled. The p-value of the whole is that of the best column
-of each repetition.
+of each repetition. Of more than two classes, each has p-values of its own, by the scores of the
+class against the rest, which are corrected for the number of columns and not for that of classes.
 
 By the labelled rows this is a permutation test with the best score, which is exact. By the soft
 labels it is a tournament: if the labels tell nothing, the table is one of its own exchanged forms
@@ -70,8 +71,9 @@ def beaten_by_twins(
 
     Yields
     ------
-    soft, labelled : bool arrays of shape (p,)
-        By the score of the soft labels, and by the F-score of the labelled rows.
+    soft, labelled : bool arrays of shape (1, p) or (1 + n_classes, p)
+        By the score of the soft labels, and by the F-score of the labelled rows: of all classes
+        and, where these are more than two, of each against the rest.
     """
     T, rows, labels = components(problem), scaled_rows(problem), problem.labels
     size = n_together(T.size)
@@ -83,7 +85,12 @@ def beaten_by_twins(
         for number, order in enumerate(batch):
             columns, twins = scores[number]
             theirs = labelled_scores(rows, labels, order)
-            yield ~(columns > twins.max()), ~(own > theirs.max())
+            yield _reached(columns, twins), _reached(own, theirs)
+
+
+def _reached(columns: Floats, twins: Floats) -> NDArray[np.bool_]:
+    """Tell which columns the best twin reaches, by each score."""
+    return ~(columns > twins.max(axis=1, keepdims=True))
 
 
 def _batches(orders: Iterator[Ints], size: int) -> Iterator[NDArray[np.int64]]:
@@ -134,7 +141,11 @@ def _with_rests(
 def _soft_scores(
     rows: ScaledRows, shares: Floats, orders: NDArray[np.int64]
 ) -> list[tuple[Floats, Floats]]:
-    """Return the scores of the columns and of their twins for each repetition."""
+    """Return the scores of the columns and of their twins for each repetition.
+
+    Each has the shape (1, p), or (1 + n_classes, p) for more than two classes: the mean over them,
+    and that of each class.
+    """
     n_sets, n_rows, n_classes = shares.shape
     n_asked = n_classes if n_classes > 2 else 1  # of two classes one tells all
     back = np.argsort(orders, axis=1)
@@ -152,8 +163,10 @@ def _soft_scores(
     between = np.square(sums, dtype=np.float64) * n / (sizes * (n - sizes))
     scores = between / np.maximum(total - between, total / n)
     scores /= np.maximum(scores.max(axis=(1, 3), keepdims=True), np.finfo(np.float64).tiny)
-    means = scores.mean(axis=2)
-    return [(both[0], both[1]) for both in means]
+    found = scores.mean(axis=2, keepdims=True)
+    if n_asked > 1:
+        found = np.concatenate([found, scores], axis=2)
+    return [(both[0], both[1]) for both in found]
 
 
 def labelled_scores(rows: ScaledRows, labels: Labels, order: Ints) -> Floats:
@@ -168,29 +181,33 @@ def labelled_scores(rows: ScaledRows, labels: Labels, order: Ints) -> Floats:
 
     Returns
     -------
-    float array of shape (p,)
-        Minus infinity where no two labelled rows differ. Of one labelled class it is the F-score
-        against all other rows.
+    float array of shape (1, p), or (1 + n_classes, p) for more than two classes
+        That of all classes, and of each against the rest. Minus infinity where no two labelled rows
+        differ. Of one labelled class it is the F-score against all other rows.
     """
     if labels.n_classes == 1:
-        return _one_against_all(rows, order[labels.labelled], len(order))
+        return _one_against_all(rows, order[labels.labelled], len(order))[None]
     codes = labels.codes[labels.labelled]
     values = rows.take(order[labels.labelled])
     is_class = (codes == np.arange(labels.n_classes)[:, None]).astype(np.float64)
-    sizes = is_class.sum(axis=1)[:, None]
+    sizes, n = is_class.sum(axis=1)[:, None], float(len(codes))
     if rows.known is None:
         centred = values - values.mean(axis=0)
     else:
         known = ~np.isnan(values)
         _, means, _ = counted_moments(values, np.ones(values.shape[1]), None)
         centred = np.where(known, values - means, 0.0)
-        sizes = np.maximum(is_class @ known, np.finfo(np.float64).tiny)
-    means = is_class @ centred / sizes
+        sizes, n = np.maximum(is_class @ known, np.finfo(np.float64).tiny), known.sum(axis=0)
+    sums = is_class @ centred
+    means = sums / sizes
     total = np.square(centred).sum(axis=0)
-    between = (sizes * np.square(means)).sum(axis=0)
+    between = (sizes * np.square(means)).sum(axis=0)[None]
+    if labels.n_classes > 2:
+        rest = np.maximum(n - sizes, np.finfo(np.float64).tiny)
+        between = np.concatenate([between, sums * means * n / rest])
     least = np.finfo(np.float32).eps * rows.squares / len(order)
     within = np.maximum(np.maximum(total - between, total / len(order)), least)
-    return np.divide(between, within, out=np.full(len(total), -np.inf), where=total > least)
+    return np.divide(between, within, out=np.full(between.shape, -np.inf), where=total > least)
 
 
 def _one_against_all(rows: ScaledRows, some: Ints, n_rows: int) -> Floats:
