@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
-import semisift.pl
+import semisift
 from semisift.report.palette import PLAIN
 from tests.pl.cells import make_cells
 
@@ -32,19 +32,22 @@ def test_cells_have_the_colour_of_their_label_and_fade_with_doubt():
 
 def test_given_labels_and_uncertain_cells_are_marked():
     adata = make_cells()
+    adata.obs["semisift_uncertain"] = np.arange(adata.n_obs) % 9 == 0
     ax = draw(adata)
     _, crosses, rings = ax.collections
     assert len(crosses.get_offsets()) == adata.obs["semisift_uncertain"].sum()
     assert len(rings.get_offsets()) == adata.obs["kind"].notna().sum() == 15
     assert legend_of(ax)[3:] == ["faint: less sure", "label given", "uncertain"]
+    adata.obs["semisift_uncertain"] = False
+    assert legend_of(draw(adata))[3:] == ["faint: less sure", "label given"]
 
 
 def test_an_unlabelled_category_is_no_label():
     adata = make_cells()
-    given = adata.obs["kind"].cat.add_categories("type none").fillna("type none")
+    given = adata.obs["kind"].cat.add_categories("unknown").fillna("unknown")
     adata.obs["kind"] = given
-    adata.uns["semisift"]["params"]["unlabeled_category"] = "type none"
-    assert len(draw(adata).collections[2].get_offsets()) == 15
+    semisift.tl.rank_features(adata, "kind", "unknown", method="transductive")
+    assert len(draw(adata).collections[-1].get_offsets()) == 15
 
 
 def test_cells_that_fit_no_class_are_grey():
@@ -101,15 +104,14 @@ def test_an_embedding_is_found_by_its_name():
 
 def test_a_method_that_labels_no_cells_is_named():
     adata = make_cells()
-    adata.uns["semisift"]["params"]["method"] = "fisher"
-    del adata.obs["semisift_label"]
+    semisift.tl.rank_features(adata, "kind", method="fisher")
     with pytest.raises(ValueError, match="the method 'fisher' labels no cells"):
         draw(adata)
 
 
-def test_labels_of_text_and_results_of_label_cells_are_drawn():
+def test_results_of_label_cells_are_drawn():
     adata = make_cells()
-    adata.uns["semisift_labels"] = adata.uns.pop("semisift")
-    adata.obs["semisift_label"] = adata.obs["semisift_label"].astype(str)
     adata.obs["kind"] = pd.Series(adata.obs["kind"].astype(object), index=adata.obs_names)
+    del adata.uns["semisift"]
+    semisift.tl.label_cells(adata, "kind")
     assert legend_of(draw(adata))[:3] == ["type 0", "type 1", "type 2"]

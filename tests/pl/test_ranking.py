@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-import semisift.pl
+import semisift
 from semisift.report.palette import PLAIN
 from tests.pl.cells import make_cells
 
@@ -34,22 +34,28 @@ def test_best_genes_stand_on_top_with_their_scores():
     assert names_on(ax) == best.index[:12].tolist()
     assert ax.get_ylim()[0] > ax.get_ylim()[1]
     assert [*marks_on(ax).values()] == [best.semisift_score[:12].tolist()]
-    assert ax.get_xlabel() == "score (consensus)"
+    assert ax.get_xlabel() == "score (transductive)"
     assert texts_on(ax) == ["6 selected"]
     assert ax.get_legend() is None
 
 
 def test_after_an_assessment_decisions_are_marked_and_intervals_written():
     adata = make_cells(assessed=True)
+    best = adata.var.sort_values("semisift_rank")[:20]
     ax = draw(adata)
-    assert [len(its) for its in marks_on(ax).values()] == [6, 3, 11]
-    assert [*marks_on(ax)][:2] == [PLAIN.accent, PLAIN.classes[1]]
+    marks = [*marks_on(ax).items()]
+    assert [colour for colour, _ in marks[:2]] == [PLAIN.accent, PLAIN.classes[1]]
+    for decision, (_, scores) in zip(("confirmed", "tentative", "unconfirmed"), marks, strict=True):
+        assert scores == best.semisift_score[best.semisift_decision == decision].tolist()
+        assert scores
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
         "confirmed",
         "tentative",
         "not told from chance",
     ]
-    assert texts_on(ax)[1:4] == ["rank on halves", "1 to 5", "1 to 7"]
+    low, high = best.semisift_rank_low.astype(int), best.semisift_rank_high.astype(int)
+    intervals = [f"{a} to {b}" for a, b in zip(low, high, strict=True)]
+    assert texts_on(ax) == ["6 selected", "rank on halves", *intervals]
 
 
 def test_near_copies_are_named_beside_their_gene_and_have_no_line():
@@ -57,10 +63,25 @@ def test_near_copies_are_named_beside_their_gene_and_have_no_line():
     best = adata.var.sort_values("semisift_rank").index
     family = adata.var_names.to_series().astype(object)
     family[best[7:12]] = best[0]
-    adata.var["semisift_family"] = family
+    adata.var["semisift_family"] = family.astype("category")
     ax = draw(adata)
     assert not set(names_on(ax)) & set(best[7:12])
     assert texts_on(ax)[1:4] == ["stands for", f"{best[7]}, {best[8]}, {best[9]} and 2 more", ""]
+
+
+def test_near_copies_that_a_ranking_found():
+    adata = make_cells()
+    counts = adata.X.toarray()
+    counts[:, 20] = counts[:, 0]
+    adata.X = counts
+    semisift.tl.rank_features(adata, "kind", method="fisher", redundancy_threshold=0.7)
+    first, copy = (
+        ("gene20", "gene0") if adata.var["semisift_rank"]["gene0"] > 10 else ("gene0", "gene20")
+    )
+    ax = draw(adata, n_features=30)
+    assert copy not in names_on(ax)
+    assert copy in texts_on(ax)[texts_on(ax).index("stands for") :]
+    assert first in names_on(ax)
 
 
 def test_genes_that_are_not_ranked_are_left_out():

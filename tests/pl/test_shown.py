@@ -83,7 +83,7 @@ def test_results_that_are_not_there_are_named(draw):
 @EACH
 def test_many_classes_with_long_names_and_one_class(draw):
     names = [f"${number}% of a very long name, too long for any picture" for number in range(50)]
-    for adata in (make_cells(50, 6, 120, names=names), make_cells(1)):
+    for adata in (make_cells(50, 8, 120, names=names), make_cells(1)):
         ax = draw(adata, show=False)
         ax.get_figure().draw_without_rendering()
 

@@ -1,6 +1,7 @@
 """What pictures take from an AnnData: results of `semisift.tl`, and the values of some genes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,18 +9,20 @@ from matplotlib.colors import is_color_like, to_hex
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from semisift._warnings import quiet
 from semisift._words import examples, quoted
 from semisift.pl._picture import colours
 from semisift.stored.rows import StoredRows
-from semisift.stored.sources import find_source
+from semisift.tl._asked import Asked
+from semisift.tl._given import check_adata
+from semisift.tl._values import take_values
 
 MAKE_RESULTS = "semisift.tl.rank_features(adata, labels_key)"
 
 
 def results_of(adata: Any, key: str, *others: str) -> Mapping[str, Any]:
     """Return what `semisift.tl` kept in ``.uns`` under a key, or else under others."""
-    if not hasattr(adata, "uns") or not hasattr(adata, "var"):
-        raise TypeError(f"adata must be an AnnData: got {type(adata).__name__}.")
+    check_adata(adata)
     ours = {name: value for name, value in adata.uns.items() if _is_ours(value)}
     found = next((ours[name] for name in (key, *others) if name in ours), None)
     if found is None:
@@ -63,19 +66,16 @@ def class_colours(adata: Any, labels_key: str, classes: Sequence[str]) -> list[s
     return colours(len(classes))
 
 
-# --- values of genes ------------------------------------------------------------------------------
-
-
 def expression(
     adata: Any, params: Mapping[str, Any], genes: Sequence[str], layer: str | None = None
 ) -> NDArray[np.float64]:
-    """Return some genes of all cells, log-normalised where they are counts.
+    """Return some genes of all cells as they were ranked, counts as logarithms of shares.
 
     Parameters
     ----------
     adata : AnnData
     params : mapping
-        Of the results: they say whether the genes are in ``.raw``, in a layer or in ``.X``.
+        Of the results: they say which table the genes are in.
     genes : sequence of str
     layer : str, optional
         Take the values from this layer instead.
@@ -83,43 +83,18 @@ def expression(
     Returns
     -------
     array of shape (n_obs, len(genes))
+        Of rows that stay in a file no more is held.
     """
-    own = adata
-    if layer is None and params.get("use_raw"):
-        own = adata.raw
-    layer = layer if layer is not None else params.get("layer")
-    if own is None:
-        raise ValueError("The results are of adata.raw, which is not there any more.")
-    if own is adata and layer is not None and layer not in adata.layers:
-        raise ValueError(
-            f"layer={quoted(layer)}: adata.layers holds {examples(list(adata.layers)) or 'none'}."
-        )
-    matrix = own.X if own is not adata or layer is None else adata.layers[layer]
-    first = {str(name): place for place, name in reversed([*enumerate(own.var_names)])}
-    if lost := [gene for gene in genes if gene not in first]:
-        raise ValueError(f"The results name genes that adata has no more: {examples(lost)}.")
-    values, totals = _some_columns(matrix, np.array([first[gene] for gene in genes], dtype=np.intp))
-    known = values[~np.isnan(values)]
-    if params.get("normalize") is not False and (known >= 0).all() and (known % 1 == 0).all():
-        usual = np.median(totals[totals > 0]) if (totals > 0).any() else 1.0
-        factors = np.divide(usual, totals, out=np.zeros_like(totals), where=totals > 0)
-        values = np.log1p(values * factors[:, None])
-    return values
-
-
-def _some_columns(
-    matrix: Any, places: NDArray[np.integer]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return some columns and the totals of all rows; stored ones are read in blocks."""
-    blocks: Iterable[Any]
-    if find_source(matrix) is None:
-        blocks = [matrix if issparse(matrix) else np.asarray(matrix)]
-    else:
-        blocks = (rows for _, rows in StoredRows(matrix).blocks("values of genes"))
-    parts, totals = [], []
-    for block in blocks:
-        part = block[:, places]
-        parts.append(np.asarray(part.toarray() if issparse(part) else part, dtype=np.float64))
-        total = block.sum(axis=1, dtype=np.float64) if issparse(block) else np.nansum(block, axis=1)
-        totals.append(np.asarray(total, dtype=np.float64).ravel())
-    return np.concatenate(parts), np.concatenate(totals)
+    asked = Asked.again(params)
+    if layer is not None:
+        asked = replace(asked, layer=layer, use_raw=False, normalize=None)
+    table = adata.raw if asked.use_raw and adata.raw is not None else adata
+    if lost := [gene for gene in genes if gene not in table.var_names]:
+        raise ValueError(f"the results name genes that adata has no more: {examples(lost)}.")
+    with quiet():  # it was said when the ranking was made
+        taken = take_values(adata, replace(asked, mask_var=table.var_names.isin(genes)))
+    rows = taken.X
+    blocks = (block for _, block in rows.blocks()) if isinstance(rows, StoredRows) else [rows]
+    dense = [block.toarray() if issparse(block) else np.asarray(block) for block in blocks]
+    place = {name: number for number, name in enumerate(taken.names)}
+    return np.concatenate(dense).astype(np.float64)[:, [place[gene] for gene in genes]]
