@@ -6,8 +6,10 @@ from scipy.sparse import csr_array
 from scipy.stats import ttest_ind
 
 from semisift import (
+    CLS,
     SSFI,
     Consensus,
+    FallbackWarning,
     FisherScore,
     LaplacianScore,
     StoredRows,
@@ -158,6 +160,16 @@ def test_one_labelled_class_has_the_rest(cells):
     assert_array_equal(found.classes, ranker.classes_)
     number = found.classes.tolist().index("b cell")
     assert set(found.order(number)[:4]) == set(range(4))
+    # the rest that a method without labels of its own was given
+    found = FisherScore().fit(Z, one).markers(Z, one)
+    assert_array_equal(found.classes, ranker.classes_)
+    assert found.scores.shape == (2, 60)
+    assert_allclose(found.scores[0], -found.scores[1], atol=1e-9)
+    assert set(found.order(number)[:4]) == set(range(4))
+    with pytest.warns(FallbackWarning):
+        alone = CLS().fit(Z, one)
+    with pytest.raises(ValueError, match="needs labelled rows of two classes"):
+        alone.markers(Z, one)
 
 
 def test_what_is_no_use_is_refused(cells):
@@ -169,5 +181,5 @@ def test_what_is_no_use_is_refused(cells):
         ranker.markers(X[:, :59], few)
     with pytest.raises(TypeError, match="takes no must_link"):
         ranker.markers(X, few, must_link=[[0, 1]])
-    with pytest.raises(ValueError, match="no label"):
+    with pytest.raises(ValueError, match="needs labelled rows of two classes"):
         LaplacianScore().fit(X).markers(X, None)

@@ -98,7 +98,15 @@ def test_unlabelled_cells_help():
     assert right["semisift_markers"] == 9 > right["labelled"]
 
 
-@pytest.mark.parametrize("method", ["variance", "fisher", "semi-mim"])
+def test_one_class_has_markers_against_the_rest():
+    adata = make_cells()
+    adata.obs["cell_type"] = adata.obs["cell_type"].where(adata.obs["cell_type"] == "T")
+    semisift.tl.markers(adata, "cell_type", method="fisher")
+    best = adata.uns["semisift_markers"]["names"]["T"][:3]
+    assert set(best) == set(MARKERS["T"])
+
+
+@pytest.mark.parametrize("method", ["variance", "semi-mim"])
 def test_without_a_rest_there_are_no_markers(method):
     adata = make_cells()
     if method != "variance":

@@ -180,7 +180,7 @@ def find_markers(ranker: "FeatureRanker", problem: Problem) -> Markers:
     names = problem.feature_names
     unnamed = np.array([f"x{j}" for j in range(n_columns)], dtype=object)
     return Markers(
-        classes=np.asarray(getattr(ranker, "classes_", problem.labels.classes)),
+        classes=np.asarray(ranker.classes_),
         features=unnamed if names is None else np.asarray(names, dtype=object),
         scores=signed_scores(sums, problem.constant),
         differences=means - rest_means,

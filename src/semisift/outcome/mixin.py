@@ -277,8 +277,12 @@ class CutoffMixin:
         """
         check_is_fitted(self)
         problem = self._build_again(X, y, "markers", "markers", of_rows)
-        if not problem.labels.n_classes:
-            raise ValueError("markers needs labelled rows, and y holds no label.")
+        if not self.labels_rows:
+            problem = self._find_rest(problem)
+        if len(getattr(self, "classes_", ())) < 2:
+            raise ValueError(
+                "markers compares each class with the rest, and needs labelled rows of two classes."
+            )
         known = len(getattr(self, "transduction_", ())) or len(problem.all_labels.codes)
         if known != len(problem.all_labels.codes):
             raise ValueError(

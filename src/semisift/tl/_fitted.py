@@ -19,9 +19,7 @@ class Fitted(NamedTuple):
 
     def markers(self) -> "Markers | None":
         """Return the markers by class; None where there is no rest to compare a class with."""
-        if not self.ranker.labels_rows and self.given.labels.n_classes < 2:
-            return None
-        if self.ranker.labels_needed == "none":
+        if len(getattr(self.ranker, "classes_", ())) < 2:
             return None
         return self.ranker.markers(self.given.X, self.given.y, **self.given.of_rows)
 
