@@ -107,10 +107,13 @@ def test_select_has_them_too(cells, tmp_path):
 def test_rows_that_stay_in_the_file_have_the_same_markers(cells, tmp_path, monkeypatch):
     monkeypatch.setattr("semisift.stored.rows.BLOCK_VALUES", 1 << 10)
     tables = []
-    for memory in ("1GB", "60kB"):
-        path = tmp_path / f"{memory}.csv"
-        call("rank", cells, *FAST, "--memory", memory, "--markers", path, "--quiet")
-        tables.append(pl.read_csv(path, comment_prefix="#"))
+    for memory, known_by in (("1GB", "sha256"), ("50kB", "modified")):
+        path = tmp_path / f"{memory}.json"
+        more = ["--param", "max_unlabelled=20", "--memory", memory, "--quiet"]
+        call("rank", cells, *FAST, *more, "--markers", path)
+        written = json.loads(path.read_text())
+        assert known_by in written["input"]
+        tables.append(pl.DataFrame(written["markers"]))
     assert tables[0]["feature"].to_list() == tables[1]["feature"].to_list()
     assert tables[0]["score"].to_list() == pytest.approx(tables[1]["score"].to_list())
 

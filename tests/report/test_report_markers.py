@@ -10,7 +10,7 @@ from semisift.outcome import outcome_of
 from semisift.outcome.markers import Markers
 from semisift.report import render
 from semisift.report.markers import MOST_FEATURES, markers_by_class
-from tests.pages import EVIL, check, fit_example, page_of
+from tests.pages import EVIL, check, fit_example
 
 
 def made(n_classes, n_features=80, *, logs=True, p_values=False, names=None):
@@ -34,12 +34,16 @@ def made(n_classes, n_features=80, *, logs=True, p_values=False, names=None):
     )
 
 
+@pytest.fixture(scope="module")
+def outcome():
+    return outcome_of(fit_example()[0])
+
+
 @pytest.mark.parametrize("n_classes", [2, 7, 50])
 @pytest.mark.parametrize("known", [True, False])
-def test_the_page_is_valid_for_many_classes(n_classes, known):
-    ranker, X, y = fit_example()
+def test_the_page_is_valid_for_many_classes(outcome, n_classes, known):
     markers = made(n_classes, logs=known, p_values=known)
-    page = render(outcome_of(ranker), X=X, y=y, markers=markers)
+    page = render(outcome, markers=markers)
     checker = check(page)
     assert "markers" in checker.ids
     section = page[page.index('<section id="markers"') : page.index('<section id="by-class"')]
@@ -53,9 +57,8 @@ def test_the_page_is_valid_for_many_classes(n_classes, known):
     assert ("in logarithms" if known else "in standard deviations") in section
 
 
-def test_the_section_is_there_where_it_was_asked_for():
-    ranker, X, y = fit_example()
-    page = page_of(ranker, X, y)
+def test_the_section_is_there_where_it_was_asked_for(outcome):
+    page = render(outcome)
     assert 'href="#markers"' not in page
     assert 'id="markers"' not in page
 
@@ -80,27 +83,25 @@ def test_few_features_of_each_of_many_classes_are_drawn():
     assert len(markers_by_class(made(20, 400)).dots.names) <= MOST_FEATURES
 
 
-def test_names_are_text(tmp_path):
+def test_names_are_text(outcome):
     names = [*EVIL, *(f"g{j}" for j in range(80 - len(EVIL)))]
     markers = made(len(EVIL), names=names)
     markers = Markers(**{**vars(markers), "classes": np.array(EVIL, dtype=object)})
-    ranker, X, y = fit_example()
-    page = render(outcome_of(ranker), X=X, y=y, markers=markers)
+    page = render(outcome, markers=markers)
     check(page)
     page.encode()
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
 
 
-def test_classes_that_nothing_marks_are_said_so():
+def test_classes_that_nothing_marks_are_said_so(outcome):
     markers = made(3)
     markers.scores[1] = -1
-    ranker, X, y = fit_example()
-    page = render(outcome_of(ranker), X=X, y=y, markers=markers)
+    page = render(outcome, markers=markers)
     check(page)
     assert "nothing is higher here" in page
     markers.scores[:] = 0
-    page = render(outcome_of(ranker), X=X, y=y, markers=markers)
+    page = render(outcome, markers=markers)
     check(page)
     assert 'class="dots"' not in page
 
@@ -125,7 +126,6 @@ def test_a_ranker_writes_the_section_if_asked(tmp_path):
     assert "with the labels that TransductiveScore gave them" in " ".join(page.split())
     for name, feature in zip("abc", ("x0", "x1", "x2"), strict=True):
         assert f"{feature} marks {name}" in page
-    assert 'id="markers"' not in ranker.report(tmp_path / "s.html", X, y).read_text()
     labelled = FisherScore().fit(X, y).report(tmp_path / "r.html", X, y, by_class=True)
     assert "of the labelled rows alone" in labelled.read_text()
 

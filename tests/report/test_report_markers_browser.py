@@ -108,3 +108,4 @@ def test_dots_can_be_seen_in_both_themes(page, theme):
     ground = page.execute_script("return getComputedStyle(document.body).backgroundColor")
     assert ground not in colours
     assert len(set(colours)) > 2
+    emulate(page, "", "light")
