@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from semisift._words import shorten, visible
 from semisift.outcome.decisions import WORDS
-from semisift.pl._picture import LETTER, LINE, LITERAL, LONGEST_NAME, hand_over, own_axes
+from semisift.pl._picture import (
+    LETTER,
+    LINE,
+    LITERAL,
+    LONGEST_NAME,
+    hand_over,
+    inches_from_corner,
+    own_axes,
+)
 from semisift.pl._results import MAKE_RESULTS, column, results_of, texts
 from semisift.report.palette import MARKS, Palette, bare, for_user
 
@@ -157,7 +165,7 @@ def draw_ranking(best: Best, ax: Axes, palette: Palette) -> None:
         for decision in MARKS:
             own = best.decisions == decision
             ax.plot(ends[own], lines[own], zorder=3, **MARKS[decision].look(palette))
-        _say_marks(best.decisions, ax, palette, above=1.6 if best.words else 0.2)
+        _say_marks(best.decisions, ax, palette, LINE if best.words else 0)
     if 0 < best.n_selected < len(lines):
         ax.axhline(best.n_selected - 0.5, color=palette.muted, lw=1, ls=(0, (4, 3)), zorder=0.5)
         ax.annotate(
@@ -178,18 +186,19 @@ def draw_ranking(best: Best, ax: Axes, palette: Palette) -> None:
     _write_columns(best.words, ax, palette)
 
 
-def _say_marks(decisions: NDArray[np.str_], ax: Axes, palette: Palette, above: float) -> None:
-    """Say what the marks mean, so many lines above the axes."""
+def _say_marks(decisions: NDArray[np.str_], ax: Axes, palette: Palette, height: float) -> None:
+    """Say what the marks mean, so many inches above the axes."""
     found = [decision for decision in MARKS if (decisions == decision).any()]
     ax.legend(
         handles=[Line2D([], [], label=WORDS[each], **MARKS[each].look(palette)) for each in found],
         loc="lower left",
-        bbox_to_anchor=(0, 1.0),
+        bbox_to_anchor=(0, height),
+        bbox_transform=inches_from_corner(ax, x=0),
         ncols=len(found),
         fontsize="small",
         handlelength=1.2,
         columnspacing=1.2,
-        borderaxespad=above,
+        borderaxespad=0.2,
         frameon=False,
         labelcolor=palette.muted,
     )
