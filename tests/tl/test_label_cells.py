@@ -98,9 +98,15 @@ def test_unlabelled_cells_help():
     assert right["semisift_markers"] == 9 > right["labelled"]
 
 
-def test_methods_without_classes_have_no_markers():
-    with pytest.raises(ValueError, match="method='variance' does not learn from labels"):
-        semisift.tl.markers(make_cells(), "cell_type", method="variance")
+@pytest.mark.parametrize("method", ["variance", "fisher", "semi-mim"])
+def test_without_a_rest_there_are_no_markers(method):
+    adata = make_cells()
+    if method != "variance":
+        adata.obs["cell_type"] = adata.obs["cell_type"].where(adata.obs["cell_type"] == "T")
+    with pytest.raises(ValueError, match=f"method='{method}' finds no markers: it does not learn"):
+        semisift.tl.markers(adata, "cell_type", method=method)
+    semisift.tl.rank_features(adata, "cell_type", method=method)
+    assert "names" not in adata.uns["semisift"]
 
 
 @pytest.mark.parametrize("n_genes", [0, 1.5, "all"])

@@ -60,7 +60,11 @@ def test_a_category_that_means_none(values, category, expected):
 @pytest.mark.parametrize(
     ("values", "category", "message"),
     [
-        ([T, B, ""], "Unknown", r"'Unknown' is no value of adata.obs\['l'\]. Its values are 'B', 'T'"),
+        (
+            [T, B, ""],
+            "Unknown",
+            r"'Unknown' is no value of adata.obs\['l'\]. Its values are 'B', 'T'",
+        ),
         ([1, 0, 1], True, "unlabeled_category=True is no value"),
         ([T, B, ""], 0, "unlabeled_category=0 is no value"),
         ([1, -1, 2], None, "holds -1, which may be a class .* unlabeled_category=-1"),
@@ -93,7 +97,7 @@ def test_columns_that_hold_no_labels(values, message):
 
 
 def test_a_column_that_is_not_there():
-    with pytest.raises(ValueError, match="labels_key='celltype' is no column .* 'cell_type'"):
+    with pytest.raises(ValueError, match=r"labels_key='celltype' is no column .* 'cell_type'"):
         semisift.tl.rank_features(make_cells(), "celltype")
 
 

@@ -112,7 +112,9 @@ def test_scanpy_draws_the_markers(ranked):
         adata, key="semisift", n_genes=2, dendrogram=False, show=False
     )
     names = [label.get_text() for label in axes["mainplot_ax"].get_xticklabels()]
-    assert names == [gene for group in MARKERS for gene in adata.uns["semisift"]["names"][group][:2]]
+    assert names == [
+        gene for group in MARKERS for gene in adata.uns["semisift"]["names"][group][:2]
+    ]
     plt.close("all")
 
 
@@ -311,7 +313,5 @@ def test_genes_need_names_of_their_own():
 
 def test_no_values():
     adata = ad.AnnData(obs=make_cells().obs, var=pd.DataFrame(index=GENES))
-    with pytest.raises(ValueError, match="adata.X is empty. Put values into it"):
+    with pytest.raises(ValueError, match=r"adata.X is empty. Put values into it"):
         semisift.tl.rank_features(adata, "cell_type")
-
-

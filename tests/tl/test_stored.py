@@ -24,7 +24,7 @@ def too_little(adata):
 def as_dask(adata):
     dask_array = pytest.importorskip("dask.array")
     other = adata.copy()
-    other.X = dask_array.from_array(adata.X.toarray(), chunks=(50, -1))
+    other.X = dask_array.from_array(adata.X, chunks=(50, -1), asarray=False)
     return other
 
 

@@ -4,7 +4,15 @@ import scanpy as sc
 from scipy.sparse import csr_matrix
 
 import semisift
-from tests.tl.cells import GENES, MARKERS, N_CELLS, N_GENES, log_normalised, make_cells, same_results
+from tests.tl.cells import (
+    GENES,
+    MARKERS,
+    N_CELLS,
+    N_GENES,
+    log_normalised,
+    make_cells,
+    same_results,
+)
 
 QUICK = {"method": "transductive"}
 
@@ -91,7 +99,7 @@ def test_layers():
     adata.layers["counts"] = adata.X.copy()
     adata.X = csr_matrix(np.random.default_rng(0).random((N_CELLS, N_GENES)))
     assert ranks(adata, layer="counts").tolist() == expected.tolist()
-    with pytest.raises(ValueError, match="layer='count' is no layer of adata. Did you mean 'cou"):
+    with pytest.raises(ValueError, match=r"layer='count' is no layer of adata. Did you mean 'cou"):
         ranks(adata, layer="count")
 
 
@@ -161,5 +169,5 @@ def test_bad_masks(mask, message):
 
 def test_a_mask_of_other_genes():
     adata = masked()
-    with pytest.raises(ValueError, match="mask_var must have the genes of adata.var for an index"):
+    with pytest.raises(ValueError, match=r"mask_var must have the genes of adata.var for an index"):
         ranks(adata, mask_var=adata.var["chosen"][::-1])

@@ -81,6 +81,22 @@ class Markers:
         """Return the columns of a class, by its number: the highest score comes first."""
         return np.argsort(-self.scores[number], kind="stable")
 
+    def best(self, number: int, n: int) -> NDArray[np.intp]:
+        """Return the first columns of a class, by its number, that are higher there than elsewhere.
+
+        Parameters
+        ----------
+        number : int
+        n : int
+            At most so many.
+
+        Returns
+        -------
+        int array
+        """
+        order = self.order(number)[:n]
+        return order[self.scores[number, order] > 0]
+
     def to_frame(self, n: int | None = None, output: Literal["polars", "pandas"] = "polars") -> Any:
         """Return a frame with a row for each class and feature, the best of each class first.
 

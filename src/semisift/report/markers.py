@@ -25,8 +25,12 @@ RIM = 1.2
 LETTER = 6.2
 LONGEST_NAME = 24
 
-# Areas that are told apart.
-N_AREAS = 20
+# Areas that are told apart, and those that the legend shows.
+N_AREAS = 40
+IN_LEGEND = (0.25, 0.5, 1.0)
+
+# Of what the steps of colour are multiples.
+ROUND = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 
 
 class Listed(NamedTuple):
@@ -90,6 +94,11 @@ class Dots:
         return round(CELL[1] * len(self.names), 1)
 
     @property
+    def areas(self) -> list[tuple[str, float]]:
+        """Shares for the legend, and the diameters of their dots."""
+        return [(f"{share:.0%}", diameter(share)) for share in IN_LEGEND]
+
+    @property
     def heads(self) -> list[tuple[float, str, str]]:
         """Where the name of each class starts, the name as far as there is room, and all of it."""
         return [
@@ -135,14 +144,8 @@ def markers_by_class(markers: Markers | None) -> MarkersByClass | None:
     )
 
 
-def best_of_class(markers: Markers, number: int, most: int) -> NDArray[np.intp]:
-    """Return the best columns of a class, by its number, that are higher there than elsewhere."""
-    order = markers.order(number)[:most]
-    return order[markers.scores[number, order] > 0]
-
-
 def _of_class(markers: Markers, number: int) -> ClassMarkers:
-    best = best_of_class(markers, number, MOST_LISTED)
+    best = markers.best(number, MOST_LISTED)
 
     def cells(values: Any, form: str) -> list[str | None]:
         return [None if values is None else format(values[number, j], form) for j in best]
@@ -194,7 +197,7 @@ def _chosen(markers: Markers) -> NDArray[np.intp]:
     """Return the columns of the picture: the best of each class, as many as there is room for."""
     n_classes = len(markers.classes)
     n_each = max(1, min(MOST_OF_A_CLASS, MOST_FEATURES // n_classes))
-    best = [best_of_class(markers, number, n_each).tolist() for number in range(n_classes)]
+    best = [markers.best(number, n_each).tolist() for number in range(n_classes)]
     chosen = dict.fromkeys(column for own in best for column in own)
     return np.array([*chosen], dtype=np.intp)
 
@@ -212,25 +215,25 @@ def _step(largest: float) -> float:
     Examples
     --------
     >>> _step(2.4), _step(0.06), _step(0.0)
-    (0.5, 0.02, 1.0)
+    (0.5, 0.015, 1.0)
     """
     if not largest or not math.isfinite(largest):
         return 1.0
     least = largest / N_STEPS
     unit = 10.0 ** math.floor(math.log10(least))
-    return float(next(round(k * unit, 12) for k in (1, 2, 5, 10) if k * unit >= least * (1 - 1e-9)))
+    return float(next(round(k * unit, 12) for k in ROUND if k * unit >= least * (1 - 1e-9)))
 
 
 def _paths(
     shares: NDArray[np.float64], steps: NDArray[np.float64]
 ) -> tuple[list[tuple[float, str]], list[tuple[int, float, str]]]:
-    """Return the dots by size, and by colour and size; shares of 0 have none."""
+    """Return the dots by size, and by colour and size; shares of hardly more than 0 have none."""
     levels = np.clip(np.round(steps), -N_STEPS, N_STEPS).astype(int) + N_STEPS
-    areas = np.ceil(np.clip(shares, 0.0, 1.0) * N_AREAS).astype(int)
+    areas = np.round(np.clip(shares, 0.0, 1.0) * N_AREAS).astype(int)
     rims: dict[float, list[str]] = {}
     dots: dict[tuple[int, float], list[str]] = {}
     for line, place in np.argwhere(areas > 0).tolist():
-        wide = round(LARGEST * math.sqrt(areas[line, place] / N_AREAS), 1)
+        wide = diameter(areas[line, place] / N_AREAS)
         at = f"M{CELL[0] * (place + 0.5):g} {CELL[1] * (line + 0.5):.5g}h0"
         rims.setdefault(wide, []).append(at)
         dots.setdefault((int(levels[line, place]), wide), []).append(at)
@@ -240,11 +243,16 @@ def _paths(
     )
 
 
+def diameter(share: float) -> float:
+    """Return the diameter of a dot whose area is a share of the largest."""
+    return round(LARGEST * math.sqrt(share), 1)
+
+
 def _say(markers: Markers, names: list[str], unit: str) -> str:
     """Say what the picture shows, and what marks the first classes."""
     found = []
     for number in range(min(MOST_SAID, len(markers.classes))):
-        best = best_of_class(markers, number, 1)
+        best = markers.best(number, 1)
         if len(best):
             one, other = markers.shares[number, best[0]], markers.rest_shares[number, best[0]]
             found.append(

@@ -76,7 +76,9 @@ class Asked:
         self._check_settings()
 
     def _check_settings(self) -> None:
-        known = [name for name in self._parameters if name not in ("n_features_to_select", "n_jobs")]
+        known = [
+            name for name in self._parameters if name not in ("n_features_to_select", "n_jobs")
+        ]
         for name in self.settings:
             if name in known:
                 continue

@@ -44,9 +44,11 @@ def assess(
     ``.var["semisift_rank_high"]``       without 5 % at either end
     ``.uns["semisift"]["assessment"]``   p-value of the ranking, stability of the best genes, how
                                          many are confirmed, and "sentences" that say so
-    ``.uns["semisift"]["pvals"]``        for each class: the chance that any gene scores as high as
-                                         this one if the labels tell nothing, where the method is
-                                         tested with twins of the genes; "pvals_adj" is the same
+    ``.uns["semisift"]["pvals"]``        the chance that any gene tells the class from the rest so
+                                         well, being higher or lower, if the labels tell nothing;
+                                         where the method is tested with twins of the genes, as
+                                         "consensus" and "transductive" are. As this accounts for
+                                         all genes, "pvals_adj" is the same
     ==================================== ===========================================================
 
     Parameters
@@ -78,10 +80,10 @@ def assess(
     >>> import anndata
     >>> import numpy as np
     >>> import semisift
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(1)
     >>> kind = rng.integers(0, 2, 300)
     >>> means = np.full((300, 50), 0.3)
-    >>> means[:, :3] += 2.0 * kind[:, None]
+    >>> means[:, :3] += 3.0 * kind[:, None]
     >>> adata = anndata.AnnData(rng.poisson(means).astype(np.float32))
     >>> adata.var_names = [f"gene{j}" for j in range(50)]
     >>> adata.obs["cell_type"] = np.array(["T", "B"])[kind]
@@ -109,7 +111,7 @@ def assess(
     found = fitted.markers()
     adata = open_for_writing(adata, copy)
     _write(adata, key, fitted)
-    changed = {"assessment": _said(outcome_of(ranker, given.names))}
+    changed = {"assessment": _said(outcome_of(ranker, given.names.tolist()))}
     if found is not None and found.p_values is not None:
         records = records_of(given, found)
         changed |= {name: records[name] for name in ("pvals", "pvals_adj")}

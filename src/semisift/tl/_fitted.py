@@ -18,8 +18,10 @@ class Fitted(NamedTuple):
     ranker: "FeatureRanker"
 
     def markers(self) -> "Markers | None":
-        """Return the markers by class; None where the method knows of no classes."""
-        if self.ranker.labels_needed == "none" or not hasattr(self.ranker, "classes_"):
+        """Return the markers by class; None where there is no rest to compare a class with."""
+        if not self.ranker.labels_rows and self.given.labels.n_classes < 2:
+            return None
+        if self.ranker.labels_needed == "none":
             return None
         return self.ranker.markers(self.given.X, self.given.y, **self.given.of_rows)
 

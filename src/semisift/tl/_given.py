@@ -186,4 +186,3 @@ def _look_for_none(values: list[Any], labels_key: str) -> None:
             f"unlabeled_category={quoted(named[0])}.",
             UserWarning,
         )
-

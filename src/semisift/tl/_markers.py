@@ -117,7 +117,10 @@ def markers(
     fitted = fit(adata, asked)
     found = fitted.markers()
     if found is None:
-        raise ValueError(f"method={method!r} does not learn from labels, and knows no classes.")
+        raise ValueError(
+            f"method={method!r} finds no markers: it does not learn from labels, or it labels no "
+            "cells, and there are not two classes of labelled ones."
+        )
     adata = open_for_writing(adata, copy)
     keep_labels(adata, key, fitted.given, fitted.ranker)
     adata.uns[key] = facts_of(adata, key, fitted) | records_of(fitted.given, found, n_genes)

@@ -41,7 +41,7 @@ def rank_features(
     max_memory: int | str | None = None,
     **params: Any,
 ) -> "AnnData | None":
-    """Rank genes by how well they tell the classes of cells, from few labelled cells and all others.
+    """Rank genes by how well they tell classes of cells, from few labelled cells and all others.
 
     The results are "semisift" in the table, or what `key_added` says.
 

@@ -18,7 +18,6 @@ from semisift.stored.sources import SelectedColumns, find_source
 from semisift.tl._asked import Asked
 from semisift.tl._columns import check_name, column_of
 
-
 COUNTS = "counts (whole numbers, mostly 0)"
 
 

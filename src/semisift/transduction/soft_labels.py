@@ -95,7 +95,7 @@ class SoftLabels:
         return np.asarray(self.shares.max(axis=1))
 
 
-def doubtful(shares: Floats) -> NDArray[np.bool_]:
+def doubtful(shares: NDArray[np.floating]) -> NDArray[np.bool_]:
     """Return the rows whose label is in doubt, as the second class comes near to the first.
 
     Parameters
