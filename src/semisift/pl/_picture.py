@@ -138,6 +138,15 @@ def bracket(
         ax.plot([-OUTSIDE, -OUTSIDE], [start, end], transform=beside(ax), **look)
 
 
+def name_above(
+    ax: Axes, name: str, place: float, inches: float, palette: Palette, turned: bool
+) -> None:
+    """Write a name so many inches above the axes, upright or not."""
+    look: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": "small", **LITERAL}
+    rotation = 90 if turned else 0
+    ax.text(place, inches, name, color=palette.ink, rotation=rotation, transform=above(ax), **look)
+
+
 def spread_out(
     places: Sequence[float] | NDArray[np.float64], gap: float, low: float, high: float
 ) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from semisift._docs import fill_slots
 from semisift._words import shorten, visible
 from semisift.outcome.decisions import WORDS
 from semisift.pl._picture import (
@@ -19,7 +20,7 @@ from semisift.pl._picture import (
     inches_from_corner,
     own_axes,
 )
-from semisift.pl._results import MAKE_RESULTS, column, results_of, texts
+from semisift.pl._results import MAKE_RESULTS, column, results_of
 from semisift.report.palette import MARKS, Palette, bare, for_user
 
 # Inches of the axes without what stands beside them, of a gene, and of the axis below.
@@ -42,6 +43,7 @@ class Best(NamedTuple):
     words: dict[str, list[str]]
 
 
+@fill_slots
 def ranking(
     adata: Any,
     key: str = "semisift",
@@ -65,12 +67,7 @@ def ranking(
         Their name, `key_added` of that call.
     n_features : int
         How many genes to draw.
-    ax : matplotlib.axes.Axes, optional
-        Else a new figure, as high as the genes need.
-    show : bool, optional
-        Show the figure now. None shows it on a screen and in a notebook, unless `ax` is given.
-    save : str or path, optional
-        File to write the figure to; its ending says in which form.
+    {ax (pictures of cells)}
 
     Returns
     -------
@@ -102,7 +99,7 @@ def best_genes(adata: Any, key: str, n_features: int) -> Best:
     names, families = np.array([str(name) for name in adata.var_names]), None
     own = ~np.isnan(ranks.astype(np.float64))
     if (found := column(var, f"{key}_family")) is not None:
-        families = np.where(texts(found) == "", names, texts(found))
+        families = np.where(found == found, found, names).astype(str)  # NaN is no family
         own &= families == names
     order = np.flatnonzero(own)
     order = order[np.argsort(ranks[order], kind="stable")][:n_features]
@@ -119,7 +116,7 @@ def best_genes(adata: Any, key: str, n_features: int) -> Best:
     return Best(
         [shorten(visible(name), LONGEST_NAME) for name in names[order]],
         scores[order].astype(np.float64),
-        None if decisions is None else texts(decisions[order]),
+        None if decisions is None else decisions[order].astype(str),
         0 if selected is None else int(selected[order].astype(bool).sum()),
         words,
     )
