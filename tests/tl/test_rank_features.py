@@ -1,6 +1,7 @@
 from importlib.metadata import version
 
 import anndata as ad
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -104,18 +105,16 @@ def test_fold_changes_are_those_of_scanpy():
 
 
 def test_scanpy_draws_the_markers(ranked):
-    import matplotlib.pyplot as plt
-
     adata = ranked.copy()
+    given = {"key": "semisift", "n_genes": 2, "dendrogram": False, "show": False}
     sc.pl.rank_genes_groups(adata, key="semisift", show=False)
-    axes = sc.pl.rank_genes_groups_dotplot(
-        adata, key="semisift", n_genes=2, dendrogram=False, show=False
-    )
-    names = [label.get_text() for label in axes["mainplot_ax"].get_xticklabels()]
-    assert names == [
-        gene for group in MARKERS for gene in adata.uns["semisift"]["names"][group][:2]
-    ]
+    sc.pl.rank_genes_groups_heatmap(adata, **given)
+    sc.pl.rank_genes_groups_matrixplot(adata, **given)
+    axes = sc.pl.rank_genes_groups_dotplot(adata, **given)
     plt.close("all")
+    names = [label.get_text() for label in axes["mainplot_ax"].get_xticklabels()]
+    found = adata.uns["semisift"]["names"]
+    assert names == [gene for group in MARKERS for gene in found[group][:2]]
 
 
 # --- in place, copies and views -------------------------------------------------------------------

@@ -10,8 +10,7 @@ from semisift._words import examples, quoted
 from semisift.outcome import outcome_of
 from semisift.tl._asked import Asked
 from semisift.tl._fitted import Fitted, fit
-from semisift.tl._given import check_adata
-from semisift.tl._kept import KEY, open_for_writing, records_of, write_genes
+from semisift.tl._kept import KEY, check_target, open_for_writing, records_of, write_genes
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -93,7 +92,7 @@ def assess(
     >>> adata.var_names[adata.var["semisift_decision"] == "confirmed"].tolist()
     ['gene0', 'gene1', 'gene2']
     """
-    check_adata(adata)
+    check_target(adata, copy)
     kept = _results(adata, key)
     asked = Asked.again(kept["params"], n_jobs=n_jobs, max_memory=max_memory)
     with quiet():  # it was said when the ranking was made

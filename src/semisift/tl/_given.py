@@ -74,7 +74,6 @@ def check_adata(adata: Any) -> None:
 
 def read_given(adata: Any, asked: Asked) -> Given:
     """Take what was asked for from an AnnData, or say what is wrong with it."""
-    check_adata(adata)
     y, order = read_labels(adata, asked.labels_key, asked.unlabeled_category)
     with naming("labels_key", asked.labels_key):
         labels = parse_labels(y, adata.n_obs)

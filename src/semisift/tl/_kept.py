@@ -10,7 +10,7 @@ from semisift._warnings import warn
 from semisift._words import quoted
 from semisift.registry import METHODS
 from semisift.tl._fitted import Fitted
-from semisift.tl._given import Given
+from semisift.tl._given import Given, check_adata
 from semisift.transduction.soft_labels import doubtful
 
 if TYPE_CHECKING:
@@ -38,14 +38,19 @@ def check_key(key: str, labels_key: str) -> None:
         )
 
 
-def open_for_writing(adata: Any, copy: bool) -> Any:
-    """Return the AnnData to write to: a copy, or itself, which is a view no longer."""
+def check_target(adata: Any, copy: bool) -> None:
+    """Refuse what is no AnnData, or cannot be copied."""
+    check_adata(adata)
     if adata.isbacked and (copy or adata.is_view):
         what = "copy=True" if copy else "a view"
         raise ValueError(
             f"{what} of an AnnData that is backed by a file needs the rows in memory: call "
             "adata.to_memory() first."
         )
+
+
+def open_for_writing(adata: Any, copy: bool) -> Any:
+    """Return the AnnData to write to: a copy, or itself, which is a view no longer."""
     if copy:
         return adata.copy()
     if adata.is_view:

@@ -8,6 +8,7 @@ from semisift.tl._fitted import fit
 from semisift.tl._kept import (
     KEY,
     check_key,
+    check_target,
     facts_of,
     keep_labels,
     keep_probabilities,
@@ -95,6 +96,7 @@ def label_cells(
     ['B', 'T']
     """
     key = KEY if key_added is None else key_added
+    check_target(adata, copy)
     check_key(key, labels_key)
     asked = Asked(
         labels_key=labels_key,

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 from semisift._docs import fill_slots
 from semisift.tl._asked import Asked
 from semisift.tl._fitted import fit
-from semisift.tl._kept import check_key, facts_of, keep_labels, open_for_writing, records_of
+from semisift.tl._kept import (
+    check_key,
+    check_target,
+    facts_of,
+    keep_labels,
+    open_for_writing,
+    records_of,
+)
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -95,6 +102,7 @@ def markers(
     (['gene0'], ['gene1'])
     """
     key = KEY if key_added is None else key_added
+    check_target(adata, copy)
     check_key(key, labels_key)
     if n_genes is not None and (not isinstance(n_genes, Integral) or n_genes < 1):
         raise ValueError(f"n_genes must be a whole number, 1 or more: got {n_genes!r}.")
