@@ -214,6 +214,20 @@ def test_cells_without_a_class_are_not_drawn():
     assert image.shape[1] == 15
 
 
+def test_labels_that_are_numbers_and_methods_of_the_user():
+    adata = make_cells()
+    adata.obs["kind"] = adata.obs["kind"].cat.codes.replace(-1, np.nan)
+    semisift.tl.rank_features(adata, "kind", method="fisher")
+    ax = draw(adata, kind="heatmap")
+    assert [text.get_text() for text in ax.texts] == ["0", "1", "2"]
+    assert np.asarray(ax.images[0].get_array()).shape[1] == 15
+    own = [("one", semisift.TransductiveScore()), ("two", semisift.FisherScore())]
+    semisift.tl.rank_features(adata, "kind", rankers=own)
+    assert labels_of(draw(adata).yaxis) == ["0", "1", "2"]
+    rings = semisift.pl.confidence(adata, show=False).collections[-1]
+    assert len(rings.get_offsets()) == 15
+
+
 def test_what_cannot_be_drawn_is_refused():
     adata = make_cells()
     with pytest.raises(ValueError, match="kind must be 'dotplot' or 'heatmap': got 'violin'"):
@@ -223,7 +237,7 @@ def test_what_cannot_be_drawn_is_refused():
     with pytest.raises(ValueError, match=r"genes that adata has no more: 'gene1'"):
         draw(adata[:, adata.var_names != "gene1"])
     del adata.obs["semisift_label"]
-    with pytest.raises(ValueError, match="lacks 'semisift_label'"):
+    with pytest.raises(ValueError, match=r"groupby='semisift_label' is no column of adata.obs"):
         draw(adata)
     del adata.uns["semisift"]["names"]
     with pytest.raises(ValueError, match=r"no markers by class.*semisift.tl.markers"):

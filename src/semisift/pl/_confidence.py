@@ -1,8 +1,8 @@
 """The cells on an embedding: the label that each was given, and how surely."""
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,10 +11,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
+from semisift._docs import fill_slots
 from semisift._words import examples, quoted, shorten, visible
 from semisift.pl._picture import LETTER, LONGEST_NAME, hand_over, own_axes
-from semisift.pl._results import class_colours, classes_of, column, results_of, texts
+from semisift.pl._results import class_colours, codes_of, column, given_labels, results_of
 from semisift.report.palette import PLAIN, Palette, for_user
+from semisift.tl._columns import column_of
 
 # Where to look for an embedding, the best first.
 USUAL = ("X_umap", "X_tsne", "X_draw_graph_fa", "X_pca")
@@ -25,13 +27,40 @@ MOST_AREA, ALL_AREA = 30.0, 60_000.0
 # How solid a cell of no confidence is, and from how many cells on files hold pixels of them.
 FAINTEST, MANY_CELLS = 0.1, 5_000
 
-# Classes in a column of the legend.
-LEGEND_LINES = 17
+# Classes in a column of the legend, and letters that its marks need.
+LEGEND_LINES, LEAST_LETTERS = 17, 20
 
 # Inches of the embedding.
 SIDE = 4.6
 
 
+class Cells(NamedTuple):
+    """What is drawn.
+
+    Attributes
+    ----------
+    basis : str
+        What the embedding is called.
+    places : array of shape (n_obs, 2)
+    codes : int array of shape (n_obs,)
+        The class of each cell; -1 for cells without one.
+    confidence : array of shape (n_obs,)
+    names, colours : lists of str
+        Of the classes.
+    marks : dict
+        Which cells are marked as what.
+    """
+
+    basis: str
+    places: NDArray[np.float64]
+    codes: NDArray[np.intp]
+    confidence: NDArray[np.float64]
+    names: list[str]
+    colours: list[str]
+    marks: dict[str, NDArray[np.bool_]]
+
+
+@fill_slots
 def confidence(
     adata: Any,
     key: str = "semisift",
@@ -58,49 +87,51 @@ def confidence(
         of X_umap, X_tsne, X_draw_graph_fa and X_pca.
     size : float, optional
         Area of a cell in square points. None depends on their number.
-    ax : matplotlib.axes.Axes, optional
-        Else a new figure.
-    show : bool, optional
-        Show the figure now. None shows it on a screen and in a notebook, unless `ax` is given.
-    save : str or path, optional
-        File to write the figure to; its ending says in which form.
+    {ax (pictures of cells)}
 
     Returns
     -------
     matplotlib.axes.Axes or None
         None where the figure is shown.
     """
+    cells = collect(adata, key, basis)
+    n_columns = -(-len(cells.names) // LEGEND_LINES)
+    longest = max(max(map(len, cells.names)) + 6, LEAST_LETTERS)
+    given, palette = ax is not None, for_user()
+    ax = own_axes(ax, (SIDE + LETTER * longest * n_columns, SIDE))
+    draw_cells(cells, ax, palette, size or min(MOST_AREA, ALL_AREA / len(cells.codes)))
+    if len(cells.names) > len(PLAIN.classes):
+        _write_numbers(cells, ax, palette)
+    _say_classes(cells, ax, palette, n_columns)
+    ax.set(xticks=[], yticks=[])
+    ax.set_xlabel(f"{cells.basis} 1", color=palette.muted)
+    ax.set_ylabel(f"{cells.basis} 2", color=palette.muted)
+    ax.spines[:].set_color(palette.line)
+    return hand_over(ax, given=given, show=show, save=save)
+
+
+def collect(adata: Any, key: str, basis: str | None) -> Cells:
+    """Take the labels of the cells, and their places on an embedding."""
     params = results_of(adata, key, f"{key}_labels")["params"]
-    found, sure = (column(adata.obs, f"{key}_{name}") for name in ("label", "confidence"))
-    if found is None or sure is None:
+    confidence = column(adata.obs, f"{key}_confidence")
+    if f"{key}_label" not in adata.obs.columns or confidence is None:
         raise ValueError(
             f"adata.obs lacks {key}_label and {key}_confidence: the method "
             f"{quoted(params.get('method'))} labels no cells. Take method='consensus', or "
             "semisift.tl.label_cells."
         )
     basis = find_basis(adata, basis)
-    places = np.asarray(adata.obsm[basis], dtype=np.float64)[:, :2]
-    labels = texts(found)
-    classes = classes_of(adata.obs[f"{key}_label"])
-    codes = np.array([classes.index(label) if label else -1 for label in labels], dtype=np.intp)
-    names = [shorten(visible(name), LONGEST_NAME) for name in classes]
-    n_columns = -(-len(names) // LEGEND_LINES)
-    given, room = ax is not None, LETTER * (max(map(len, names), default=0) + 6) * n_columns
-    ax = own_axes(ax, (SIDE + max(room, 1.8), SIDE))
-    palette = for_user()
-    own = class_colours(adata, params["labels_key"], classes)
-    marks = marks_of(adata, key, params, classes)
-    area = size or min(MOST_AREA, ALL_AREA / max(1, len(codes)))
-    draw_cells(ax, palette, places, faded(codes, sure.astype(np.float64), own, marks), marks, area)
-    if len(classes) > len(PLAIN.classes):
-        names = [f"{number}  {name}" for number, name in enumerate(names, 1)]
-        _write_numbers(ax, places, codes, len(classes), palette)
-    _say_classes(ax, palette, dict(zip(names, own, strict=True)), marks, n_columns)
-    ax.set(xticks=[], yticks=[])
-    ax.set_xlabel(f"{basis.removeprefix('X_')} 1", color=palette.muted)
-    ax.set_ylabel(f"{basis.removeprefix('X_')} 2", color=palette.muted)
-    ax.spines[:].set_color(palette.line)
-    return hand_over(ax, given=given, show=show, save=save)
+    labels = column_of(adata.obs, f"{key}_label", "key", "obs").astype("category")
+    classes = [str(name) for name in labels.cat.remove_unused_categories().cat.categories]
+    return Cells(
+        basis.removeprefix("X_"),
+        np.asarray(adata.obsm[basis], dtype=np.float64)[:, :2],
+        codes_of(labels, classes),
+        confidence.astype(np.float64),
+        [shorten(visible(name), LONGEST_NAME) for name in classes],
+        class_colours(adata, params["labels_key"], classes),
+        marks_of(adata, key, params),
+    )
 
 
 def find_basis(adata: Any, basis: str | None) -> str:
@@ -123,14 +154,11 @@ def find_basis(adata: Any, basis: str | None) -> str:
     return found
 
 
-def marks_of(
-    adata: Any, key: str, params: Mapping[str, Any], classes: Sequence[str]
-) -> dict[str, NDArray[np.bool_]]:
+def marks_of(adata: Any, key: str, params: Mapping[str, Any]) -> dict[str, NDArray[np.bool_]]:
     """Return which cells are marked as what, where any are."""
-    labels = column(adata.obs, params["labels_key"])
-    given = set(classes) - {params.get("unlabeled_category")}
+    has_labels = params["labels_key"] in adata.obs.columns
     flags = {
-        "label given": None if labels is None else np.isin(texts(labels), [*given]),
+        "label given": given_labels(adata, params) != None if has_labels else None,  # noqa: E711
         "uncertain": column(adata.obs, f"{key}_uncertain"),
         "fits no class": column(adata.obs, f"{key}_fits_none"),
     }
@@ -138,73 +166,61 @@ def marks_of(
     return {name: flag for name, flag in found.items() if flag.any()}
 
 
-def faded(
-    codes: NDArray[np.intp],
-    sure: NDArray[np.float64],
-    own: Sequence[str],
-    marks: Mapping[str, NDArray[np.bool_]],
-) -> NDArray[np.float64]:
+def faded(cells: Cells) -> NDArray[np.float64]:
     """Return the colour of each cell, the less solid the less sure its label is."""
-    table = np.array([to_rgba(colour) for colour in (*own, PLAIN.muted)])  # -1 is the last
-    codes = np.where(marks.get("fits no class", False), -1, codes)
-    colours = table[codes]
-    colours[:, 3] = FAINTEST + (1 - FAINTEST) * np.clip(np.nan_to_num(sure), 0, 1)
+    table = np.array([to_rgba(colour) for colour in (*cells.colours, PLAIN.muted)])
+    colours = table[np.where(cells.marks.get("fits no class", False), -1, cells.codes)]
+    colours[:, 3] = FAINTEST + (1 - FAINTEST) * np.clip(np.nan_to_num(cells.confidence), 0, 1)
     return colours
 
 
-def draw_cells(
-    ax: Axes,
-    palette: Palette,
-    places: NDArray[np.float64],
-    colours: NDArray[np.float64],
-    marks: Mapping[str, NDArray[np.bool_]],
-    area: float,
-) -> None:
+def draw_cells(cells: Cells, ax: Axes, palette: Palette, area: float) -> None:
     """Draw the cells, the surest on top, and then their marks."""
+    (x, y), colours = cells.places.T, faded(cells)
     order = np.argsort(colours[:, 3], kind="stable")
-    (x, y), pixels = places.T, len(places) > MANY_CELLS
-    ax.scatter(x[order], y[order], c=colours[order], s=area, lw=0, rasterized=pixels)
-    look: dict[str, Any] = {"zorder": 3, "rasterized": pixels}
-    if (own := marks.get("uncertain")) is not None:
-        look |= {"marker": "x", "color": palette.ink, "lw": 0.7 if area > 10 else 0.4}
-        ax.scatter(x[own], y[own], s=area, **look)
-    if (own := marks.get("label given")) is not None:
-        look = {"ec": palette.ink, "lw": 0.9, "zorder": 4, "rasterized": pixels}
-        ax.scatter(x[own], y[own], c=colours[own], s=max(16.0, 1.6 * area), **look)
+    look: dict[str, Any] = {"rasterized": len(x) > MANY_CELLS}
+    ax.scatter(x[order], y[order], c=colours[order], s=area, lw=0, **look)
+    if (own := cells.marks.get("uncertain")) is not None:
+        cross: dict[str, Any] = {
+            "marker": "x",
+            "color": palette.ink,
+            "lw": 0.7 if area > 10 else 0.4,
+            "zorder": 3,
+        }
+        ax.scatter(x[own], y[own], s=area, **cross, **look)
+    if (own := cells.marks.get("label given")) is not None:
+        ring: dict[str, Any] = {"ec": palette.ink, "lw": 0.9, "zorder": 4}
+        ax.scatter(x[own], y[own], c=colours[own], s=max(16.0, 1.6 * area), **ring, **look)
 
 
-def _write_numbers(
-    ax: Axes, places: NDArray[np.float64], codes: NDArray[np.intp], n_classes: int, palette: Palette
-) -> None:
+def _write_numbers(cells: Cells, ax: Axes, palette: Palette) -> None:
     """Write the number of each class in the middle of its cells: many colours are hard to tell."""
-    around = [withStroke(linewidth=2, foreground=palette.paper)]
-    for code in range(n_classes):
-        if (own := codes == code).any():
-            middle = np.median(places[own], axis=0)
-            x, y = places[own][np.linalg.norm(places[own] - middle, axis=1).argmin()]
-            look: dict[str, Any] = {"fontsize": "small", "ha": "center", "va": "center"}
-            ax.text(x, y, str(code + 1), weight="bold", path_effects=around, zorder=5, **look)
+    look: dict[str, Any] = {"fontsize": "small", "ha": "center", "va": "center", "weight": "bold"}
+    look["path_effects"] = [withStroke(linewidth=2, foreground=palette.paper)]
+    for code in range(len(cells.names)):
+        own = cells.places[cells.codes == code]
+        nearest = np.linalg.norm(own - np.median(own, axis=0), axis=1).argmin()
+        ax.text(own[nearest, 0], own[nearest, 1], str(code + 1), zorder=5, **look)
 
 
-def _say_classes(
-    ax: Axes,
-    palette: Palette,
-    own: Mapping[str, str],
-    marks: Mapping[str, NDArray[np.bool_]],
-    n_columns: int,
-) -> None:
+def _say_classes(cells: Cells, ax: Axes, palette: Palette, n_columns: int) -> None:
     """Say beside the axes which colour is which class, and what the marks mean."""
+    names = cells.names
+    if len(names) > len(PLAIN.classes):
+        names = [f"{number}  {name}" for number, name in enumerate(names, 1)]
     dot: dict[str, Any] = {"marker": "o", "ls": "none", "ms": 6, "mew": 0}
-    handles = [Line2D([], [], label=name, color=colour, **dot) for name, colour in own.items()]
-    handles.append(Line2D([], [], label="faint: less sure", color=palette.muted, alpha=0.35, **dot))
-    looks: dict[str, dict[str, Any]] = {
-        "label given": {**dot, "mfc": "none", "mec": palette.ink, "mew": 1},
-        "uncertain": {"marker": "x", "ls": "none", "ms": 5, "color": palette.ink, "mew": 0.9},
-        "fits no class": {**dot, "color": palette.muted},
+    looks: list[tuple[str, dict[str, Any]]] = [
+        *((name, {"color": own}) for name, own in zip(names, cells.colours, strict=True)),
+        ("faint: less sure", {"color": palette.muted, "alpha": 0.35}),
+    ]
+    of_marks: dict[str, dict[str, Any]] = {
+        "label given": {"mfc": "none", "mec": palette.ink, "mew": 1},
+        "uncertain": {"marker": "x", "ms": 5, "color": palette.ink, "mew": 0.9},
+        "fits no class": {"color": PLAIN.muted},
     }
-    handles += [Line2D([], [], label=name, **looks[name]) for name in marks]
+    looks += [(name, of_marks[name]) for name in cells.marks]
     legend = ax.legend(
-        handles=handles,
+        handles=[Line2D([], [], label=name, **{**dot, **look}) for name, look in looks],
         loc="upper left",
         bbox_to_anchor=(1.01, 1),
         ncols=n_columns,

@@ -13,9 +13,9 @@ from semisift.pl._picture import (
     LINE,
     LITERAL,
     NAME,
-    above,
     bracket,
     inches_from_corner,
+    name_above,
     own_axes,
     room_of,
     scale_beside,
@@ -44,14 +44,26 @@ def draw_dots(shown: "Shown", ax: Axes | None, palette: Palette, cmap: Any) -> A
         LETTER * len(shown.classes[number]) > CELL * (last + 1 - first)
         for number, first, last in shown.blocks
     )
-    height = CELL * n_classes + LETTER * max(map(len, shown.genes))
-    ax = own_axes(
-        ax,
-        (
-            CELL * n_genes + longest + LEGEND_WIDTH + MARGIN,
-            max(height, LEGEND_HEIGHT) + (longest if turned else LINE) + MARGIN,
-        ),
-    )
+    width = CELL * n_genes + longest + LEGEND_WIDTH + MARGIN
+    height = max(CELL * n_classes + LETTER * max(map(len, shown.genes)), LEGEND_HEIGHT)
+    ax = own_axes(ax, (width, height + (longest if turned else LINE) + MARGIN))
+    _name_lanes(shown, ax, palette, turned)
+    shares, means = by_class(shown)
+    x, y = np.meshgrid(range(n_genes), range(n_classes))
+    look: dict[str, Any] = {"vmin": 0, "vmax": 1, "ec": palette.muted, "lw": 0.4, "zorder": 3}
+    dots = ax.scatter(x.ravel(), y.ravel(), c=means.ravel(), cmap=cmap, **look)
+    legend = _say_shares(ax, palette)
+    scale_beside(ax, dots, "mean by class,\nscaled by gene", LEGEND_HEIGHT - 0.75, palette)
+    widest = _widest(ax)
+    dots.set_sizes(widest**2 * shares.ravel())
+    for handle, share in zip(legend.legend_handles, SHARES, strict=True):
+        handle.set_markersize(widest * share**0.5)  # type: ignore[union-attr]
+    return ax
+
+
+def _name_lanes(shown: "Shown", ax: Axes, palette: Palette, turned: bool) -> None:
+    """Name genes and classes, and above the genes the class that they mark."""
+    n_classes, n_genes = len(shown.classes), len(shown.genes)
     ax.set_xlim(-0.6, n_genes - 0.4)
     ax.set_ylim(n_classes - 0.4, -0.6)
     ax.set_xticks(range(n_genes), shown.genes, rotation=90, fontsize="small", **LITERAL)
@@ -60,36 +72,7 @@ def draw_dots(shown: "Shown", ax: Axes | None, palette: Palette, cmap: Any) -> A
     ax.spines[:].set_color(palette.line)
     for number, first, last in shown.blocks:
         bracket(ax, shown.colours[number], first - 0.4, last + 0.4)
-        ax.text(
-            (first + last) / 2,
-            NAME,
-            shown.classes[number],
-            transform=above(ax),
-            ha="center",
-            va="bottom",
-            fontsize="small",
-            color=palette.ink,
-            rotation=90 if turned else 0,
-            **LITERAL,
-        )
-    shares, means = by_class(shown)
-    x, y = np.meshgrid(range(n_genes), range(n_classes))
-    look: dict[str, Any] = {
-        "cmap": cmap,
-        "vmin": 0,
-        "vmax": 1,
-        "ec": palette.muted,
-        "lw": 0.4,
-        "zorder": 3,
-    }
-    dots = ax.scatter(x.ravel(), y.ravel(), c=means.ravel(), **look)
-    legend = _say_shares(ax, palette)
-    scale_beside(ax, dots, "mean by class,\nscaled by gene", LEGEND_HEIGHT - 0.75, palette)
-    widest = _widest(ax)
-    dots.set_sizes(widest**2 * shares.ravel())
-    for handle, share in zip(legend.legend_handles, SHARES, strict=True):
-        handle.set_markersize(widest * share**0.5)  # type: ignore[union-attr]
-    return ax
+        name_above(ax, shown.classes[number], (first + last) / 2, NAME, palette, turned)
 
 
 def _widest(ax: Axes) -> float:

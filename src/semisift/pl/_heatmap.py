@@ -13,6 +13,7 @@ from semisift.pl._picture import (
     NAME,
     above,
     bracket,
+    name_above,
     own_axes,
     room_of,
     scale_beside,
@@ -79,24 +80,13 @@ def _name_classes(
     middles, widths = (starts + ends) / 2, [LETTER * inch * len(name) for name in names]
     turned = bool((widths > ends - starts).any())
     places = spread_out(middles, LINE * inch, starts[0], ends[-1]) if turned else middles
-    look: dict[str, Any] = {"transform": above(ax), "clip_on": False}
     if turned:
         lines = np.column_stack([middles, places, np.full(len(names), np.nan)]).ravel()
         heights = np.tile([NAME, NAME + LEADER, np.nan], len(names))
-        ax.plot(lines, heights, color=palette.muted, lw=0.5, **look)
+        look: dict[str, Any] = {"color": palette.muted, "lw": 0.5, "clip_on": False}
+        ax.plot(lines, heights, transform=above(ax), **look)
     for name, place in zip(names, places, strict=True):
-        ax.text(
-            place,
-            NAME + (LEADER + 0.02) * turned,
-            name,
-            ha="center",
-            va="bottom",
-            fontsize="small",
-            color=palette.ink,
-            rotation=90 if turned else 0,
-            **look,
-            **LITERAL,
-        )
+        name_above(ax, name, place, NAME + (LEADER + 0.02) * turned, palette, turned)
 
 
 def chosen_cells(shown: "Shown") -> list[NDArray[np.intp]]:
@@ -122,8 +112,8 @@ def scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     known = np.nan_to_num(values)
     low, most = known.min(axis=0), known.max(axis=0)
-    high = np.quantile(known, FULL, axis=0, method="higher")
-    high = np.where(high > low, high, most)
+    full = np.quantile(known, FULL, axis=0, method="higher")
+    span = np.where(full > low, full, most) - low
     return np.where(
-        most > low, np.clip((values - low) / np.where(most > low, high - low, 1), 0, 1), values > 0
+        span > 0, np.clip((values - low) / np.where(span > 0, span, 1), 0, 1), values > 0
     )

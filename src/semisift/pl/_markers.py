@@ -8,12 +8,21 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from semisift._docs import fill_slots
 from semisift._words import examples, quoted, shorten, visible
 from semisift.pl._dots import draw_dots
 from semisift.pl._heatmap import draw_heatmap
 from semisift.pl._picture import LONGEST_NAME, hand_over
-from semisift.pl._results import class_colours, column, expression, results_of, texts
+from semisift.pl._results import (
+    class_colours,
+    codes_of,
+    column,
+    expression,
+    given_labels,
+    results_of,
+)
 from semisift.report.palette import for_user
+from semisift.tl._columns import column_of
 
 
 class Shown(NamedTuple):
@@ -43,6 +52,7 @@ class Shown(NamedTuple):
     values: NDArray[np.float64]
 
 
+@fill_slots
 def markers(
     adata: Any,
     key: str = "semisift",
@@ -80,12 +90,7 @@ def markers(
         Take the values from this layer. None takes them from where the results are from.
     cmap : str or matplotlib.colors.Colormap, optional
         Colours from low to high; "Blues" by default.
-    ax : matplotlib.axes.Axes, optional
-        Else a new figure, as large as classes and genes need.
-    show : bool, optional
-        Show the figure now. None shows it on a screen and in a notebook, unless `ax` is given.
-    save : str or path, optional
-        File to write the figure to; its ending says in which form.
+    {ax (pictures of cells)}
 
     Returns
     -------
@@ -118,35 +123,43 @@ def collect(
         raise ValueError(
             f"key={quoted(key)}: there are no markers by class. The method "
             f"{quoted(params.get('method'))} gives none, or they were not asked for: call "
-            "semisift.tl.markers(adata)."
+            "semisift.tl.markers(adata, labels_key)."
         )
     classes = list(names.dtype.names)
     if isinstance(groups, str):
         groups = [groups]
     if lost := [name for name in groups or () if name not in classes]:
         raise ValueError(f"groups: {examples(lost)} not among the classes {examples(classes)}.")
-    labels = column(adata.obs, params["groupby"])
-    if labels is None:
-        raise ValueError(f"adata.obs lacks {quoted(params['groupby'])}, the classes of the cells.")
-    genes: list[str] = []
-    blocks = []
-    for number, name in enumerate(classes):
-        if groups is None or name in groups:
-            higher = np.asarray(results["scores"][name])[:n_markers] > 0
-            its = np.asarray(names[name])[:n_markers][higher].astype(str).tolist()
-            if its:
-                blocks.append((number, len(genes), len(genes) + len(its) - 1))
-            genes += its
+    genes, blocks = _best(results, classes if groups is None else groups, n_markers)
     if not genes:
         raise ValueError(f"key={quoted(key)}: no gene is higher in a class than in the rest.")
-    places = {name: number for number, name in enumerate(classes)}
+    if params["groupby"] == params["labels_key"]:
+        labels: Any = given_labels(adata, params)
+    else:
+        labels = column_of(adata.obs, params["groupby"], "groupby", "obs")
     sure = column(adata.obs, f"{key}_confidence")
     return Shown(
         [shorten(visible(name), LONGEST_NAME) for name in classes],
         class_colours(adata, params["labels_key"], classes),
-        np.array([places.get(label, -1) for label in texts(labels).tolist()], dtype=np.intp),
+        codes_of(labels, classes),
         None if sure is None else sure.astype(np.float64),
         [shorten(visible(gene), LONGEST_NAME) for gene in genes],
         blocks,
         expression(adata, params, genes, layer),
     )
+
+
+def _best(
+    results: Mapping[str, Any], groups: Sequence[str], n_markers: int
+) -> tuple[list[str], list[tuple[int, int, int]]]:
+    """Return the best markers of some classes, and which of them belong to which class."""
+    genes: list[str] = []
+    blocks = []
+    for number, name in enumerate(results["names"].dtype.names):
+        if name in groups:
+            higher = np.asarray(results["scores"][name])[:n_markers] > 0
+            its = np.asarray(results["names"][name])[:n_markers][higher].astype(str).tolist()
+            if its:
+                blocks.append((number, len(genes), len(genes) + len(its) - 1))
+            genes += its
+    return genes, blocks

@@ -101,11 +101,11 @@ def room_of(ax: Axes) -> tuple[float, float]:
     return box.width / figure.dpi, box.height / figure.dpi
 
 
-def inches_from_corner(ax: Axes) -> Transform:
-    """Return the place of what stands beside axes: inches from their upper right corner."""
+def inches_from_corner(ax: Axes, x: float = 1, y: float = 1) -> Transform:
+    """Return places in inches from a corner of the axes, by default the upper right one."""
     figure: Any = ax.get_figure(root=True)
-    corner: Any = ax.transAxes
-    return figure.dpi_scale_trans + ScaledTranslation(1, 1, corner)
+    of_axes: Any = ax.transAxes
+    return figure.dpi_scale_trans + ScaledTranslation(x, y, of_axes)
 
 
 def scale_beside(ax: Axes, of: ScalarMappable, words: str, below: float, palette: Palette) -> None:
@@ -119,20 +119,12 @@ def scale_beside(ax: Axes, of: ScalarMappable, words: str, below: float, palette
 
 def above(ax: Axes) -> Transform:
     """Return places along the horizontal axis, and inches above the axes."""
-    figure: Any = ax.get_figure(root=True)
-    top: Any = ax.transAxes
-    return blended_transform_factory(
-        ax.transData, figure.dpi_scale_trans + ScaledTranslation(0, 1, top)
-    )
+    return blended_transform_factory(ax.transData, inches_from_corner(ax))
 
 
 def beside(ax: Axes) -> Transform:
     """Return inches right of the left side of the axes, and places along the vertical axis."""
-    figure: Any = ax.get_figure(root=True)
-    left: Any = ax.transAxes
-    return blended_transform_factory(
-        figure.dpi_scale_trans + ScaledTranslation(0, 0, left), ax.transData
-    )
+    return blended_transform_factory(inches_from_corner(ax, x=0), ax.transData)
 
 
 def bracket(
@@ -144,6 +136,15 @@ def bracket(
         ax.plot([start, end], [OUTSIDE, OUTSIDE], transform=above(ax), **look)
     else:
         ax.plot([-OUTSIDE, -OUTSIDE], [start, end], transform=beside(ax), **look)
+
+
+def name_above(
+    ax: Axes, name: str, place: float, inches: float, palette: Palette, turned: bool
+) -> None:
+    """Write a name so many inches above the axes, upright or not."""
+    look: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": "small", **LITERAL}
+    rotation = 90 if turned else 0
+    ax.text(place, inches, name, color=palette.ink, rotation=rotation, transform=above(ax), **look)
 
 
 def spread_out(

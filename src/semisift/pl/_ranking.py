@@ -8,10 +8,19 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from semisift._docs import fill_slots
 from semisift._words import shorten, visible
 from semisift.outcome.decisions import WORDS
-from semisift.pl._picture import LETTER, LINE, LITERAL, LONGEST_NAME, hand_over, own_axes
-from semisift.pl._results import MAKE_RESULTS, column, results_of, texts
+from semisift.pl._picture import (
+    LETTER,
+    LINE,
+    LITERAL,
+    LONGEST_NAME,
+    hand_over,
+    inches_from_corner,
+    own_axes,
+)
+from semisift.pl._results import MAKE_RESULTS, column, results_of
 from semisift.report.palette import MARKS, Palette, bare, for_user
 
 # Inches of the axes without what stands beside them, of a gene, and of the axis below.
@@ -34,6 +43,7 @@ class Best(NamedTuple):
     words: dict[str, list[str]]
 
 
+@fill_slots
 def ranking(
     adata: Any,
     key: str = "semisift",
@@ -57,12 +67,7 @@ def ranking(
         Their name, `key_added` of that call.
     n_features : int
         How many genes to draw.
-    ax : matplotlib.axes.Axes, optional
-        Else a new figure, as high as the genes need.
-    show : bool, optional
-        Show the figure now. None shows it on a screen and in a notebook, unless `ax` is given.
-    save : str or path, optional
-        File to write the figure to; its ending says in which form.
+    {ax (pictures of cells)}
 
     Returns
     -------
@@ -94,7 +99,7 @@ def best_genes(adata: Any, key: str, n_features: int) -> Best:
     names, families = np.array([str(name) for name in adata.var_names]), None
     own = ~np.isnan(ranks.astype(np.float64))
     if (found := column(var, f"{key}_family")) is not None:
-        families = np.where(texts(found) == "", names, texts(found))
+        families = np.where(found == found, found, names).astype(str)  # NaN is no family
         own &= families == names
     order = np.flatnonzero(own)
     order = order[np.argsort(ranks[order], kind="stable")][:n_features]
@@ -111,7 +116,7 @@ def best_genes(adata: Any, key: str, n_features: int) -> Best:
     return Best(
         [shorten(visible(name), LONGEST_NAME) for name in names[order]],
         scores[order].astype(np.float64),
-        None if decisions is None else texts(decisions[order]),
+        None if decisions is None else decisions[order].astype(str),
         0 if selected is None else int(selected[order].astype(bool).sum()),
         words,
     )
@@ -157,7 +162,7 @@ def draw_ranking(best: Best, ax: Axes, palette: Palette) -> None:
         for decision in MARKS:
             own = best.decisions == decision
             ax.plot(ends[own], lines[own], zorder=3, **MARKS[decision].look(palette))
-        _say_marks(best.decisions, ax, palette, above=1.6 if best.words else 0.2)
+        _say_marks(best.decisions, ax, palette, LINE if best.words else 0)
     if 0 < best.n_selected < len(lines):
         ax.axhline(best.n_selected - 0.5, color=palette.muted, lw=1, ls=(0, (4, 3)), zorder=0.5)
         ax.annotate(
@@ -178,18 +183,19 @@ def draw_ranking(best: Best, ax: Axes, palette: Palette) -> None:
     _write_columns(best.words, ax, palette)
 
 
-def _say_marks(decisions: NDArray[np.str_], ax: Axes, palette: Palette, above: float) -> None:
-    """Say what the marks mean, so many lines above the axes."""
+def _say_marks(decisions: NDArray[np.str_], ax: Axes, palette: Palette, height: float) -> None:
+    """Say what the marks mean, so many inches above the axes."""
     found = [decision for decision in MARKS if (decisions == decision).any()]
     ax.legend(
         handles=[Line2D([], [], label=WORDS[each], **MARKS[each].look(palette)) for each in found],
         loc="lower left",
-        bbox_to_anchor=(0, 1.0),
+        bbox_to_anchor=(0, height),
+        bbox_transform=inches_from_corner(ax, x=0),
         ncols=len(found),
         fontsize="small",
         handlelength=1.2,
         columnspacing=1.2,
-        borderaxespad=above,
+        borderaxespad=0.2,
         frameon=False,
         labelcolor=palette.muted,
     )

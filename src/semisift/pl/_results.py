@@ -14,7 +14,7 @@ from semisift._words import examples, quoted
 from semisift.pl._picture import colours
 from semisift.stored.rows import StoredRows
 from semisift.tl._asked import Asked
-from semisift.tl._given import check_adata
+from semisift.tl._given import check_adata, read_labels
 from semisift.tl._values import take_values
 
 MAKE_RESULTS = "semisift.tl.rank_features(adata, labels_key)"
@@ -43,16 +43,25 @@ def column(frame: Any, name: str) -> NDArray[Any] | None:
     return np.asarray(frame[name]) if name in frame.columns else None
 
 
-def texts(values: NDArray[Any]) -> NDArray[np.str_]:
-    """Return names as text, those that are missing as empty text."""
-    return np.array(["" if value != value else str(value) for value in values.tolist()])
+def given_labels(adata: Any, params: Mapping[str, Any]) -> NDArray[Any]:
+    """Return the labels that were given; None for cells without one."""
+    with quiet():  # it was said when the ranking was made
+        return read_labels(adata, params["labels_key"], params.get("unlabeled_category"))[0]
 
 
-def classes_of(labels: Any) -> list[str]:
-    """Return the classes of a column of labels that has them: categories in their order."""
-    found = set(texts(np.asarray(labels)).tolist()) - {""}
-    categories = getattr(getattr(labels, "cat", None), "categories", sorted(found))
-    return [str(name) for name in categories if str(name) in found]
+def codes_of(labels: Any, classes: Sequence[str]) -> NDArray[np.intp]:
+    """Return the number of the class of each cell; -1 for cells of none.
+
+    Examples
+    --------
+    >>> codes_of(np.array(["B", None, "T", 3], dtype=object), ["T", "B"]).tolist()
+    [1, -1, 0, -1]
+    """
+    import pandas as pd
+
+    numbers, found = pd.factorize(labels)  # -1 for what is missing
+    places = {name: place for place, name in enumerate(classes)}
+    return np.array([*(places.get(str(name), -1) for name in found), -1], dtype=np.intp)[numbers]
 
 
 def class_colours(adata: Any, labels_key: str, classes: Sequence[str]) -> list[str]:
@@ -85,9 +94,11 @@ def expression(
     array of shape (n_obs, len(genes))
         Of rows that stay in a file no more is held.
     """
-    asked = Asked.again(params)
-    if layer is not None:
-        asked = replace(asked, layer=layer, use_raw=False, normalize=None)
+    own: dict[str, Any] = {"layer": layer}
+    if layer is None:
+        own = {name: params.get(name) for name in ("layer", "normalize")}
+        own["use_raw"] = bool(params.get("use_raw"))
+    asked = Asked(labels_key=params["labels_key"], **own)
     table = adata.raw if asked.use_raw and adata.raw is not None else adata
     if lost := [gene for gene in genes if gene not in table.var_names]:
         raise ValueError(f"the results name genes that adata has no more: {examples(lost)}.")
