@@ -184,8 +184,8 @@ print(told.round(3))
 print(told.mean().round(3))
 
 # %%
-# The 30 labels, with the 670 cells that have none, tell more than the 30 labels alone, and nearly as
-# much as all 700 labels do.
+# The 30 labels, with the 670 cells that have none, tell more than the 30 labels alone, and nearly
+# as much as all 700 labels do.
 
 # %%
 # Keep it

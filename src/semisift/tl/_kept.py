@@ -1,5 +1,6 @@
 """What is kept in an AnnData: results by gene, by cell, and by class in the form of scanpy."""
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -233,4 +234,6 @@ def _forget(adata: Any, part: str, key: str, names: tuple[str, ...]) -> None:
     frame, old = getattr(adata, part), [f"{key}_{name}" for name in names]
     kept = [name for name in frame.columns if name not in old]
     if len(kept) < len(frame.columns):
-        setattr(adata, part, frame[kept])
+        with warnings.catch_warnings():  # of lazy tables, whose columns have no order
+            warnings.filterwarnings("ignore", "Renaming or reordering columns on `Dataset2D`")
+            setattr(adata, part, frame[kept])
