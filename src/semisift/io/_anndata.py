@@ -206,7 +206,8 @@ def write_reduced(
     if any(is_dense(root[name]) for name in ("obs", "var")):
         raise FileError(
             "a version of AnnData before 0.7 wrote the file, and parts of such files are written "
-            f"from memory only: allow more with {said('max_memory')}, or write it anew with AnnData."
+            f"from memory alone. Allow more of it with {said('max_memory')}, or write the file "
+            "anew with AnnData."
         )
     io = _io(anndata)
     target.attrs.update(dict(root.attrs))
