@@ -137,6 +137,6 @@ def test_what_the_section_needs(tmp_path):
         ranker.report(tmp_path / "r.html", by_class=True)
     with pytest.raises(TypeError, match="report takes groups for by_class=True alone"):
         ranker.report(tmp_path / "r.html", X, y, groups=y)
-    with pytest.raises(ValueError, match="markers needs labelled rows"):
+    with pytest.raises(ValueError, match="needs labelled rows of two classes"):
         VarianceScore().fit(X).report(tmp_path / "r.html", X, y, by_class=True)
     assert not (tmp_path / "r.html").exists()
