@@ -1,8 +1,8 @@
 """Matrices that know the names of their columns: what `read_table` returns and rankers look at.
 
 scikit-learn takes names from data frames alone, and no frame holds a sparse matrix. These are
-ordinary arrays with two more attributes, which go along where rows are taken, as a train-test
-split does, and are lost with anything else that is done to them.
+ordinary arrays with two more attributes, which go along with a copy, to another process, and where
+rows are taken, as a train-test split does, and are lost with anything else that is done to them.
 """
 
 from collections.abc import Sequence
@@ -37,13 +37,49 @@ class _Named(KnowsNames):
             each is Ellipsis or (isinstance(each, slice) and each == slice(None))
             for each in columns
         )
-        if takes_rows and isinstance(part, _Named) and part.ndim == 2:  # type: ignore[attr-defined]
-            part.feature_names, part.is_log = self.feature_names, self.is_log
+        if isinstance(part, _Named):
+            part._learn(self if takes_rows and part.ndim == 2 else KnowsNames)  # type: ignore[attr-defined]
         return part
+
+    def copy(self, *args: Any, **options: Any) -> Any:
+        """Return a copy that knows as much."""
+        other = super().copy(*args, **options)  # type: ignore[misc]
+        other._learn(self)
+        return other
+
+    def _learn(self, other: KnowsNames | type[KnowsNames]) -> None:
+        """Know what another one knows; the class knows nothing."""
+        self.feature_names, self.is_log = other.feature_names, other.is_log
 
 
 class NamedArray(_Named, np.ndarray):
     """A dense matrix that knows the names of its columns."""
+
+    def __copy__(self) -> "NamedArray":
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> "NamedArray":
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        parts: Any = super().__reduce__()
+        make, arguments, state = parts
+        return make, arguments, (state, self.feature_names, self.is_log)
+
+    def __setstate__(self, state: Any) -> None:
+        values, self.feature_names, self.is_log = state
+        super().__setstate__(values)
+
+    # numpy's functions of these names sort a copy
+    def sort(self, *args: Any, **options: Any) -> None:
+        """Sort the values, of whose columns nothing is known then."""
+        super().sort(*args, **options)
+        self._learn(KnowsNames)
+
+    def partition(self, *args: Any, **options: Any) -> None:
+        """Sort the values in part, of whose columns nothing is known then."""
+        super().partition(*args, **options)
+        self._learn(KnowsNames)
 
 
 class NamedSparseArray(_Named, csr_array):

@@ -1,7 +1,10 @@
 """Names of columns on their way from a file to a ranking, and what is no matrix."""
 
+import copy
+import pickle
 import re
 
+import joblib
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, issparse, save_npz
@@ -10,7 +13,15 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from semisift import SSFI, ConstraintScore, FisherScore, read_table
+from semisift import (
+    SSFI,
+    ConstraintScore,
+    FisherScore,
+    TransductiveScore,
+    normalize_counts,
+    read_table,
+)
+from semisift._named import knows_logarithms, names_of
 
 NAMES = [f"gene_{letter}" for letter in "abcdefgh"]
 
@@ -75,6 +86,55 @@ def test_names_go_with_rows_and_with_nothing_else(read):
     for other in (read.X[:, ::-1], read.X.T, 2 * read.X, abs(read.X)):
         assert getattr(other, "feature_names", None) is None
     assert read.X[0].ndim == 1 or getattr(read.X[0], "feature_names", None) is None
+
+
+@pytest.mark.parametrize("is_log", [False, True])
+def test_copies_know_as_much(read, is_log, tmp_path):
+    X = read.X[:]
+    X.is_log = is_log
+    joblib.dump(X, tmp_path / "X.joblib")
+    for other in (
+        X.copy(),
+        copy.copy(X),
+        copy.deepcopy(X),
+        *(pickle.loads(pickle.dumps(X, protocol)) for protocol in range(2, 6)),
+        joblib.load(tmp_path / "X.joblib"),
+    ):
+        assert type(other) is type(X)
+        assert names_of(other).tolist() == NAMES
+        assert knows_logarithms(other) is is_log
+        assert abs(other - X).max() == 0
+    plain = pickle.loads(pickle.dumps(2 * X))
+    assert names_of(plain) is None
+    assert not knows_logarithms(plain)
+
+
+def test_what_is_sorted_knows_nothing(read):
+    if issparse(read.X):
+        pytest.skip("scipy sorts no sparse matrices")
+    for other in (np.sort(read.X, axis=1), np.partition(read.X, 3, axis=0)):
+        assert names_of(other) is None
+    assert names_of(read.X).tolist() == NAMES
+
+
+def test_workers_know_as_much():
+    """joblib hands arrays of more than 1 MB to its processes as maps of memory."""
+    rng = np.random.default_rng(0)
+    y = np.arange(700) % 2
+    few = np.where(np.arange(700) < 20, y, -1)
+    depth = rng.lognormal(0, 0.5, (700, 1)) * np.where(few == 1, 2, 1)[:, None]
+    rates = np.repeat(0.7 * depth, 400, axis=1)
+    rates[:, :10] *= 1.0 + y[:, None]
+    counts = rng.poisson(rates)
+    forms = [normalize_counts(counts), normalize_counts(csr_array(counts))]
+    assert min(forms[0].nbytes, forms[1].data.nbytes) > 1 << 20
+    wanted = [TransductiveScore().fit(X, few).scores_.tobytes() for X in forms]
+    plain = TransductiveScore().fit(np.asarray(forms[0]), few)
+    assert plain.scores_.tobytes() != wanted[0]  # the mark matters here
+    for backend in ("loky", "threading"):
+        fit = joblib.delayed(TransductiveScore().fit)
+        found = joblib.Parallel(n_jobs=2, backend=backend)(fit(X, few) for X in forms)
+        assert [each.scores_.tobytes() for each in found] == wanted
 
 
 def test_pipelines_keep_the_names(read):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csc_array, csr_array, random_array
+from sklearn.preprocessing import FunctionTransformer
 
 from semisift import Consensus, TransductiveClassifier, TransductiveScore, normalize_counts
 from semisift._named import knows_logarithms, names_of
@@ -114,6 +115,30 @@ def test_what_is_no_count_is_refused():
         normalize_counts(np.array([[0.0, -0.5], [0.0, 1.0]]))
     with pytest.raises(ValueError, match="dtype='numeric' is not compatible"):
         normalize_counts(np.array([["a", "b"]]))
+    endless = np.array([[0.0, 3.0], [np.inf, 1.0]], dtype=np.float32)
+    for given in (endless, csr_array(endless), csc_array(endless)):
+        with pytest.raises(ValueError, match=r"contains infinity(.|\n)*Found in column 0"):
+            normalize_counts(given)
+    holes = np.where(np.isinf(endless), np.nan, endless)
+    assert np.isnan(normalize_counts(holes)).sum() == 1
+    with pytest.raises(ValueError, match="contains NaN"):  # as in fit
+        normalize_counts(csr_array(holes))
+    for total in (0, -1.0, np.nan, np.inf, "median"):
+        with pytest.raises(ValueError, match="total must be a number above 0"):
+            normalize_counts(np.eye(3), total=total)
+
+
+def test_new_rows_are_brought_to_the_total_of_others():
+    X, *_ = cells(2, 60, 40)
+    total = np.median(X.sum(axis=1))
+    wanted = normalize_counts(X)
+    scaler = FunctionTransformer(normalize_counts, accept_sparse=True, kw_args={"total": total})
+    for given in (X, csr_array(X)):
+        for rows in (slice(0, 60), slice(7, 8)):
+            found = scaler.fit(given).transform(given[rows])
+            assert knows_logarithms(found)
+            found = found.toarray() if hasattr(found, "toarray") else found
+            assert_allclose(found, wanted[rows])
 
 
 def test_kinds_of_cells():
@@ -125,6 +150,8 @@ def test_kinds_of_cells():
     holes = np.log1p(X)
     holes[0, 0] = np.nan
     assert kind_of_cells(holes) == "logarithms"
+    for empty in (X[:, :0], X[:0], csr_array(X[:, :0])):
+        assert kind_of_cells(empty) == "measurements"
 
 
 def test_gaps_are_no_depth():

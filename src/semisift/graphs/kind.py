@@ -60,6 +60,8 @@ def holds_counts(X: Any, has_gaps: bool = False) -> bool:
     (True, False)
     """
     n_rows, n_columns = X.shape
+    if not n_rows or not n_columns:
+        return False
     if issparse(X) and X.format != "csc":
         X = csc_array(X)
     if X.dtype not in (np.float32, np.float64):
