@@ -26,6 +26,7 @@ from semisift._features import (
     read_features,
     without,
 )
+from semisift._given import given_to_fit
 from semisift._named import names_of, validate_again
 from semisift._problem import FEW_HELD, MOST_HELD, Problem
 from semisift._semi_supervised import SemiSupervisedMixin
@@ -179,7 +180,7 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         return self._fit(X, y, self._build_problem(X, y, groups=groups, batch=batch))
 
     def _fit(self, X: Any, y: Any, problem: Problem) -> Self:
-        self._known_of_rows = problem.design.names
+        self._given_to_fit = given_to_fit(problem)
         problem = self._limit(problem)
         # how many unlabelled rows stand for all, where they do
         self._n_held = None if problem.whole is None else len(problem.labels.unlabelled)

@@ -132,7 +132,7 @@ def test_an_assessment_needs_what_the_fit_knew():
     X, y = rows_of_study()
     groups = np.arange(80) // 4
     ranker = FisherScore().fit(X, y, groups=groups)
-    with pytest.raises(ValueError, match="groups are lacking"):
+    with pytest.raises(ValueError, match="groups is lacking"):
         ranker.assess(X, y, n_resamples=2, n_permutations=5)
     ranker.assess(X, y, groups=groups, n_resamples=2, n_permutations=5)
 

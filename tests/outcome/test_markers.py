@@ -103,7 +103,7 @@ def test_weights_gaps_and_batches(cells):
     found, wanted = one.markers(Z, few, sample_weight=weights), two.markers(Z[twice], few[twice])
     assert_allclose(found.differences, wanted.differences, atol=1e-9)
     assert_allclose(found.shares, wanted.shares)
-    with pytest.raises(ValueError, match="markers must be given what fit was given of the rows"):
+    with pytest.raises(ValueError, match="sample_weight is lacking"):
         one.markers(Z, few)
 
     holes = np.array(Z)
@@ -120,6 +120,67 @@ def test_weights_gaps_and_batches(cells):
     shifted = np.asarray(Z) + 5.0 * plate[:, None]
     found = FisherScore().fit(shifted, few, batch=plate).markers(shifted, few, batch=plate)
     assert set(found.order(0)[:4]) == set(range(4))
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize("prepare", [np.asarray, normalize_counts])
+def test_with_batches_shares_and_folds_are_of_the_values_as_given(cells, form, prepare):
+    X, _, few = cells
+    plate = np.arange(240) % 7 < 3
+    X = form(X) if prepare is np.asarray else normalize_counts(form(X))
+    wanted = FisherScore().fit(X, few).markers(X, few)
+    found = FisherScore().fit(X, few, batch=plate).markers(X, few, batch=plate)
+    for name in ("shares", "rest_shares", "fold_changes", "sizes"):
+        assert_allclose(getattr(found, name), getattr(wanted, name), rtol=1e-6, err_msg=name)
+    assert abs(found.differences - wanted.differences).max() > 1e-3  # which are without batches
+    assert set(found.order(0)[:4]) == set(range(4))
+
+
+def test_rows_of_weight_0_have_no_part_with_batches(cells):
+    X, _, few = cells
+    plate, counts = np.arange(240) % 2, np.arange(240) < 200
+    known = {"batch": plate, "sample_weight": counts.astype(float)}
+    ranker = TransductiveScore().fit(X, few, **known)
+    found = ranker.markers(X, few, **known)
+    likely = ranker.label_distributions_[counts]
+    assert_allclose(found.sizes, likely.sum(axis=0))
+    assert_allclose(found.shares, (likely / found.sizes).T @ (X[counts] != 0))
+    Z = np.array(normalize_counts(X[counts]))
+    for own in (plate[counts] == 0, plate[counts] == 1):
+        Z[own] -= Z[own].mean(axis=0)
+    rest = (1 - likely) / (1 - likely).sum(axis=0)
+    assert_allclose(found.differences, (likely / found.sizes - rest).T @ Z, atol=1e-9)
+
+
+def test_excluded_columns_are_last_and_have_no_score(cells):
+    X, _, few = cells
+    ranker = TransductiveScore(exclude=[0, 30]).fit(X, few)
+    ranker.assess(X, few, n_resamples=0, n_permutations=39)
+    found = ranker.markers(X, few)
+    names = ("scores", "differences", "fold_changes", "shares", "rest_shares", "p_values")
+    for name in names:
+        left_out = np.isnan(getattr(found, name))
+        assert left_out[:, [0, 30]].all()
+        assert left_out.sum() == 6
+    for code in range(3):
+        assert set(found.order(code)[-2:]) == {0, 30}
+        assert not {0, 30} & set(found.best(code, 60))
+    assert found.to_frame()["feature"][58:60].to_list() == ["x0", "x30"]
+
+
+def test_weights_say_for_how_many_rows_each_counts(cells):
+    X, _, few = cells
+    Z = normalize_counts(X)
+    scores = []
+    for each in (1.0, 4.0):
+        weights = np.full(240, each)
+        ranker = FisherScore().fit(Z, few, sample_weight=weights)
+        scores.append(ranker.markers(Z, few, sample_weight=weights).scores)
+    four_times = FisherScore().fit(Z[np.tile(np.arange(240), 4)], np.tile(few, 4))
+    repeated = four_times.markers(Z[np.tile(np.arange(240), 4)], np.tile(few, 4)).scores
+    assert_allclose(scores[1], repeated, rtol=1e-6)
+    varies = scores[0] != 0
+    assert_allclose(scores[1][varies] / scores[0][varies], 2.0, rtol=0.1)
 
 
 def test_measurements_have_no_fold_changes(cells):
@@ -175,7 +236,7 @@ def test_one_labelled_class_has_the_rest(cells):
 def test_what_is_no_use_is_refused(cells):
     X, _, few = cells
     ranker = TransductiveScore().fit(X, few)
-    with pytest.raises(ValueError, match="X must be the rows of the fit, which were 240: got 239"):
+    with pytest.raises(ValueError, match="X had 240 rows: got 239"):
         ranker.markers(X[:239], few[:239])
     with pytest.raises(ValueError, match="with 60 columns: got 59"):
         ranker.markers(X[:, :59], few)
@@ -183,6 +244,31 @@ def test_what_is_no_use_is_refused(cells):
         ranker.markers(X, few, must_link=[[0, 1]])
     with pytest.raises(ValueError, match="needs labelled rows of two classes"):
         LaplacianScore().fit(X).markers(X, None)
+
+
+@pytest.mark.parametrize("ranker", [FisherScore(), TransductiveScore()])
+@pytest.mark.parametrize("method", ["markers", "assess"])
+def test_what_fit_was_not_given_is_refused(cells, ranker, method):
+    X, _, few = cells
+    Z, plate = normalize_counts(X), np.arange(240) % 2
+    ask = getattr(ranker.fit(Z, few, groups=plate), method)
+
+    def refused(match, X=Z, y=few, **of_rows):
+        with pytest.raises(ValueError, match=f"{method} must be given what fit was.*: {match}"):
+            ask(X, y, **({"groups": plate} | of_rows))
+
+    refused("X had 240 rows: got 239", Z[:239], few[:239], groups=plate[:239])
+    refused("the X of fit was marked .* and this one was not", np.asarray(Z))
+    refused("y had the classes 0, 1, 2: got 0, 1", y=np.where(few == 2, -1, few))
+    names = np.array(["z", "b", "c", None], dtype=object)
+    refused("y had the classes 0, 1, 2: got 'b', 'c', 'z'", y=names[few])
+    refused("y differs", y=np.roll(few, 1))
+    refused("groups is lacking", groups=None)
+    refused("groups differs", groups=1 - plate)
+    refused("batch was not given", batch=plate)
+    # the same in other types is the same
+    same = np.where(few < 0, None, few.astype(object))
+    assert ranker.markers(Z.copy(), same, groups=plate.tolist()).scores.shape == (3, 60)
 
 
 def test_classes_of_one_row_and_columns_without_spread_have_scores():

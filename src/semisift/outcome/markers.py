@@ -11,18 +11,21 @@ by class come from an assessment (see `semisift.transduction.twins`). A class of
 variance within classes; a column that varies in neither has the score of one that hardly does.
 
 Log2 fold changes are those of scanpy: of exp(mean of the logarithms) - 1 in the class and in the
-rest, with 1e-9 added to each.
+rest, with 1e-9 added to each. They, and the shares of rows with a value, are of the values as they
+were given: what is left when differences between batches are taken out is neither 0 where nothing
+was counted, nor the logarithm of anything.
 """
 
 import importlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from semisift._problem import Problem, Whole
+from semisift._labels import Labels
+from semisift._problem import Problem
 from semisift._threads import one_blas_thread
 from semisift.graphs.kind import kind_of_data
 from semisift.math import Floats, Ints
@@ -44,6 +47,8 @@ TINY = np.finfo(np.float64).tiny
 class Markers:
     """How much each column tells each class from the rest.
 
+    All that is said of a column is NaN where the ranker was told to exclude it.
+
     Attributes
     ----------
     classes : array of shape (k,)
@@ -51,20 +56,24 @@ class Markers:
         Names of the columns.
     scores : float array of shape (k, p)
         Like Welch's t of the class against the rest: positive where the class is higher, 0 for
-        constant columns.
+        constant columns. It grows with the root of the number of rows, and weights say for how many
+        rows each one counts: halved weights are half as many rows.
     differences : float array of shape (k, p)
         Mean of the class less mean of the rest: of logarithms where `X` holds counts or
-        logarithms of them, else in standard deviations.
+        logarithms of them, else in standard deviations. As the scores, without the differences
+        between batches, where the fit was told of any.
     fold_changes : float array of shape (k, p) or None
-        Logarithms to base 2, as scanpy makes them. None where `X` holds neither counts nor
-        logarithms of them.
+        Logarithms to base 2, as scanpy makes them, of the values with the differences between
+        batches. None where `X` holds neither counts nor logarithms of them.
     shares, rest_shares : float arrays of shape (k, p)
-        The share of rows of the class, and of the rest, with a value other than 0.
+        The share of rows of the class, and of the rest, with a value other than 0 in `X`.
     sizes : float array of shape (k,)
         How many rows the class has, with soft labels as weights.
     p_values : float array of shape (k, p) or None
-        The chance that any column tells the class from the rest so well if the labels tell
-        nothing. None where the ranker was not assessed, or not with twins.
+        The chance that any column tells the class from the rest so well, higher or lower, if the
+        labels tell nothing. It is found from an F-score with one variance for the class and the
+        rest, so that it may order columns otherwise than `scores`, which has two, as Welch's t.
+        None where the ranker was not assessed, or not with twins.
     """
 
     classes: NDArray[Any]
@@ -82,7 +91,7 @@ class Markers:
         return f"<Markers: {n_columns:,} features of {n_classes:,} classes>"
 
     def order(self, number: int) -> NDArray[np.intp]:
-        """Return the columns of a class, by its number: the highest score comes first."""
+        """Return the columns of a class, by its number: the highest score first, NaN last."""
         return np.argsort(-self.scores[number], kind="stable")
 
     def best(self, number: int, n: int) -> NDArray[np.intp]:
@@ -140,7 +149,19 @@ class Markers:
         return importlib.import_module(output).DataFrame(known)
 
 
-def find_markers(ranker: "FeatureRanker", problem: Problem) -> Markers:
+class _Side(NamedTuple):
+    """The rows of each class, or the rest of each, on the scale on which rows are compared."""
+
+    sizes: Floats  # of shape (k, 1), or with gaps (k, p)
+    means: Floats
+    levels: Floats  # the means, not centred
+    squares: Floats  # sums of squares about the means
+    shares: Floats  # of rows with a value other than 0
+
+
+def find_markers(
+    ranker: "FeatureRanker", problem: Problem, as_given: Problem | None = None
+) -> Markers:
     """Return the markers of each class, in one pass over the rows.
 
     Parameters
@@ -148,6 +169,8 @@ def find_markers(ranker: "FeatureRanker", problem: Problem) -> Markers:
     ranker : FeatureRanker
         Fitted on the problem.
     problem : Problem
+    as_given : Problem, optional
+        The same with the differences between batches, where they were taken out: a second pass.
 
     Returns
     -------
@@ -155,17 +178,41 @@ def find_markers(ranker: "FeatureRanker", problem: Problem) -> Markers:
         By the soft labels of the ranker, or the labels that it gave to all rows; those of labelled
         rows alone where it gives none.
     """
-    whole = _all_rows(problem)
-    shares = _shares(ranker, whole)
-    weights = whole.design.weights
-    if not ranker.labels_rows:  # rows without a label do not count
-        given = shares.sum(axis=1)
-        weights = given if weights is None else given * weights
-    scale, n_classes, n_columns = find_scale(problem), shares.shape[1], problem.n_features
-    tally = Tally(n_classes, n_columns, whole.rows.has_gaps)
+    shares, weights = _counted(ranker, problem)
+    own, rest = _two_sides(problem, shares, weights)
+    given = (own, rest) if as_given is None else _two_sides(as_given, shares, weights)
+    differences = own.means - rest.means
+    scores = welch(differences, (own.squares, own.sizes), (rest.squares, rest.sizes))
+    has_folds = kind_of_data(problem) != "measurements"
+    p_values = getattr(getattr(ranker, "assessment_", None), "class_p_values", None)
+    names, features = problem.feature_names, ranker._features
+    unnamed = np.array([f"x{j}" for j in range(problem.n_features)], dtype=object)
+    excluded = np.zeros(problem.n_features, bool) if features is None else features.excluded
+
+    def known(values: Floats) -> Floats:
+        return np.where(excluded, np.nan, values)
+
+    return Markers(
+        classes=np.asarray(ranker.classes_),
+        features=unnamed if names is None else np.asarray(names, dtype=object),
+        scores=known(np.where(problem.constant, 0.0, scores)),
+        differences=known(differences),
+        fold_changes=known(_log2_fold(*(side.levels for side in given))) if has_folds else None,
+        shares=known(given[0].shares),
+        rest_shares=known(given[1].shares),
+        sizes=np.asarray(weighted(shares, weights).sum(axis=0)),
+        p_values=None if p_values is None else known(p_values),
+    )
+
+
+def _two_sides(problem: Problem, shares: Floats, weights: Floats | None) -> tuple[_Side, _Side]:
+    """Return the rows of each class and the rest of each, in a pass over the rows."""
+    rows, scale = _counted_rows(problem), find_scale(problem)
+    n_classes, n_columns = shares.shape[1], problem.n_features
+    tally = Tally(n_classes, n_columns, rows.has_gaps)
     filled, squares = np.zeros((2, n_classes, n_columns))
     with one_blas_thread():
-        for start, block in whole.rows.blocks("markers"):
+        for start, block in rows.blocks("markers"):
             own = slice(start, start + block.shape[0])
             Z, counted = scale.scale(block), None if weights is None else weights[own]
             tally.add(Z, block, shares[own], counted)
@@ -173,28 +220,21 @@ def find_markers(ranker: "FeatureRanker", problem: Problem) -> Markers:
             filled += _filled(block, said)
             squares += np.asarray((Z * Z).T @ said).T
     n = tally.class_sums(shares, weights)
-    sizes, rest = (np.maximum(each, TINY) for each in (n.sizes, n.total - n.sizes))
-    means, rest_means = tally.sums / sizes, (tally.total - tally.sums) / rest
-    inside = squares - sizes * means**2
-    outside = tally.squares - squares - rest * rest_means**2
-    scores = welch(means - rest_means, (inside, sizes), (outside, rest))
-    fold_changes = None
-    if kind_of_data(problem) != "measurements":
-        centre = 0.0 if problem.is_sparse else scale.centre
-        fold_changes = _log2_fold(centre + means, centre + rest_means)
-    assessment = getattr(ranker, "assessment_", None)
-    names = problem.feature_names
-    unnamed = np.array([f"x{j}" for j in range(n_columns)], dtype=object)
-    return Markers(
-        classes=np.asarray(ranker.classes_),
-        features=unnamed if names is None else np.asarray(names, dtype=object),
-        scores=np.where(problem.constant, 0.0, scores),
-        differences=means - rest_means,
-        fold_changes=fold_changes,
-        shares=filled / sizes,
-        rest_shares=(filled.sum(axis=0) - filled) / rest,
-        sizes=np.asarray(weighted(shares, weights).sum(axis=0)),
-        p_values=getattr(assessment, "class_p_values", None),
+    centre = 0.0 if problem.is_sparse else scale.centre
+
+    def side(size: Floats, sums: Floats, squares: Floats, filled: Floats) -> _Side:
+        size = np.maximum(size, TINY)
+        means = sums / size
+        return _Side(size, means, centre + means, squares - size * means**2, filled / size)
+
+    return (
+        side(n.sizes, tally.sums, squares, filled),
+        side(
+            n.total - n.sizes,
+            tally.total - tally.sums,
+            tally.squares - squares,
+            filled.sum(axis=0) - filled,
+        ),
     )
 
 
@@ -226,21 +266,33 @@ def welch(
     return np.asarray(differences / np.sqrt(np.maximum(np.maximum(squared, least), TINY)))
 
 
-def _all_rows(problem: Problem) -> Whole:
-    if problem.whole is not None:
-        return problem.whole
+def _counted_rows(problem: Problem) -> StoredRows:
+    """Return all rows, but for those of weight 0, which stored ones never have."""
+    if problem.whole is not None and problem.design.weights is None:
+        return problem.whole.rows
     rows = StoredRows(problem.X)
     rows.has_gaps = problem.has_gaps
-    return Whole(rows, problem.labels, np.arange(problem.n_rows), problem.design)
+    return rows
 
 
-def _shares(ranker: Any, whole: Whole) -> Floats:
+def _counted(ranker: Any, problem: Problem) -> tuple[Floats, Floats | None]:
+    """Return how likely each class is for each of these rows, and how often each row counts."""
+    shares, weights = _shares(ranker, problem.all_labels), problem.design.weights
+    if problem.whole is not None and weights is not None:
+        shares = shares[problem.whole.held]
+    if not ranker.labels_rows:  # rows without a label do not count
+        given = shares.sum(axis=1)
+        weights = given if weights is None else given * weights
+    return shares, weights
+
+
+def _shares(ranker: Any, labels: Labels) -> Floats:
     """Return how likely each class is for each row, by a ranker or else by the given labels."""
     found = getattr(ranker, "label_distributions_", None)
     if found is not None:
         return np.asarray(found)
-    codes: Ints = whole.labels.codes
-    classes = np.arange(whole.labels.n_classes)
+    codes: Ints = labels.codes
+    classes = np.arange(labels.n_classes)
     if ranker.labels_rows:
         classes, codes = ranker.classes_, ranker.transduction_
     return np.asarray(np.asarray(codes)[:, None] == classes, dtype=np.float64)

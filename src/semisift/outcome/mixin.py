@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from semisift._committee.engine import committee_size
+from semisift._given import GivenToFit, given_to_fit
 from semisift._named import check_names
 from semisift._problem import Problem
 from semisift._sklearn import fit_context
@@ -43,6 +44,7 @@ class CutoffMixin:
     if TYPE_CHECKING:
         n_features_to_select: int | float | str | None
         n_features_in_: int
+        _given_to_fit: GivenToFit
         decisions_: NDArray[np.str_]
         cutoff_: ShadowCutoff | StabilityCutoff | KnockoffCutoff
 
@@ -283,15 +285,13 @@ class CutoffMixin:
             raise ValueError(
                 "markers compares each class with the rest, and needs labelled rows of two classes."
             )
-        known = len(getattr(self, "transduction_", ())) or len(problem.all_labels.codes)
-        if known != len(problem.all_labels.codes):
-            raise ValueError(
-                f"X must be the rows of the fit, which were {known:,}: got "
-                f"{len(problem.all_labels.codes):,}."
-            )
+        as_given = None
+        if problem.design.batches is not None:
+            others = {name: each for name, each in of_rows.items() if name != "batch"}
+            as_given = clone(self)._build_problem(X, y, is_repeated=True, **others)
         from semisift.outcome.markers import find_markers
 
-        return find_markers(self, problem)
+        return find_markers(self, problem, as_given)
 
     def _build_again(
         self: Any, X: Any, y: Any, method: str, wanted: str, of_rows: dict[str, Any]
@@ -309,15 +309,15 @@ class CutoffMixin:
             problem: Problem = self._limit(
                 clone(self)._build_problem(X, y, is_repeated=True, **of_rows)
             )
-        if lacking := [each for each in self._known_of_rows if each not in problem.design.names]:
-            raise ValueError(
-                f"{method} must be given what fit was given of the rows, or its {wanted} would be "
-                f"those of other rows: {', '.join(lacking)} are lacking."
-            )
         if problem.n_features != self.n_features_in_:
             raise ValueError(
                 f"X must be the rows of the fit, with {self.n_features_in_} columns: got "
                 f"{problem.n_features}."
+            )
+        if different := self._given_to_fit.difference(given_to_fit(problem)):
+            raise ValueError(
+                f"{method} must be given what fit was given, or its {wanted} would be those of "
+                f"other rows: {different}."
             )
         return problem
 
