@@ -99,6 +99,21 @@ def test_markers_alone_ask_for_them(cells, tmp_path, ending):
     assert table["class"][0] == ("'=b" if ending == "tsv" else "=b")
 
 
+def test_excluded_features_come_last_without_numbers(cells, tmp_path):
+    text, plain, page = (tmp_path / name for name in ("m.csv", "m.json", "page.html"))
+    left_out = ["--exclude", "g0,g7"]
+    call("rank", cells, *FAST, *left_out, "--by-class", "--markers", text, "--report", page)
+    call("rank", cells, *FAST, *left_out, "--markers", plain)
+    read = pl.read_csv(text, comment_prefix="#").filter(pl.col("class") == "NK")
+    assert read["feature"][-2:].to_list() == ["g0", "g7"]
+    assert read["score"].is_nan().to_list() == [False] * 22 + [True] * 2
+    last = json.loads(plain.read_text())["markers"][23]
+    assert last["feature"] == "g7"
+    assert {last[name] for name in ("score", "log2_fold_change", "share", "rest_share")} == {None}
+    check(page.read_text())
+    assert ">nan" not in page.read_text().lower()
+
+
 def test_select_has_them_too(cells, tmp_path):
     arguments = ["--by-class", "--top", "6", "--out", tmp_path / "small.h5ad"]
     assert "What is higher" in call("select", cells, *FAST, *arguments).stdout
