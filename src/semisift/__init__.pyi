@@ -61,6 +61,7 @@ from semisift.model_selection import SemiSupervisedKFold as SemiSupervisedKFold
 from semisift.model_selection import (
     SemiSupervisedStratifiedShuffleSplit as SemiSupervisedStratifiedShuffleSplit,
 )
+from semisift.preprocessing import normalize_counts as normalize_counts
 from semisift.registry import LEARNERS as LEARNERS
 from semisift.registry import METHODS as METHODS
 from semisift.stored.rows import StoredRows as StoredRows

@@ -21,11 +21,15 @@ class Design:
         Number of the batch of each row, whose differences mean nothing.
     weights : float64 array of shape (n_rows,) or None
         How many rows each row counts for; not negative, and some of them positive.
+    depth : float64 array of shape (n_rows,) or None
+        How much was measured of each row, where X holds logarithms of counts, as of the molecules
+        of cells (see `semisift.graphs.depth`): not given, but found.
     """
 
     groups: NDArray[np.int32] | None = None
     batches: NDArray[np.int32] | None = None
     weights: NDArray[np.float64] | None = None
+    depth: NDArray[np.float64] | None = None
 
     def take(self, rows: NDArray[np.integer]) -> "Design":
         """Return what is known of some rows, which may be repeated."""
@@ -34,8 +38,9 @@ class Design:
 
     @property
     def names(self) -> list[str]:
-        """What is known."""
-        return [each.name for each in fields(self) if getattr(self, each.name) is not None]
+        """What is known by the user."""
+        given = ("groups", "batches", "weights")
+        return [name for name in given if getattr(self, name) is not None]
 
     @property
     def is_known(self) -> bool:

@@ -1,8 +1,8 @@
 """Matrices that know the names of their columns: what `read_table` returns and rankers look at.
 
 scikit-learn takes names from data frames alone, and no frame holds a sparse matrix. These are
-ordinary arrays with one more attribute, which goes along where rows are taken, as a train-test
-split does, and is lost with anything else that is done to them.
+ordinary arrays with two more attributes, which go along where rows are taken, as a train-test
+split does, and are lost with anything else that is done to them.
 """
 
 from collections.abc import Sequence
@@ -17,13 +17,18 @@ from semisift._sklearn import check_feature_names
 
 
 class KnowsNames:
-    """What knows the names of its columns, where they are not None."""
+    """What knows the names of its columns, where they are not None.
+
+    And whether its values are logarithms of counts whose rows were brought to equal totals, as of
+    the molecules of cells.
+    """
 
     feature_names: NDArray[Any] | None = None
+    is_log: bool = False
 
 
 class _Named(KnowsNames):
-    """Adds the names of the columns to an array."""
+    """Adds what is known of the columns to an array."""
 
     def __getitem__(self, key: Any) -> Any:
         part = super().__getitem__(key)  # type: ignore[misc]
@@ -33,7 +38,7 @@ class _Named(KnowsNames):
             for each in columns
         )
         if takes_rows and isinstance(part, _Named) and part.ndim == 2:  # type: ignore[attr-defined]
-            part.feature_names = self.feature_names
+            part.feature_names, part.is_log = self.feature_names, self.is_log
         return part
 
 
@@ -45,8 +50,10 @@ class NamedSparseArray(_Named, csr_array):
     """A sparse matrix that knows the names of its columns."""
 
 
-def with_names(X: Any, names: Sequence[str]) -> NamedArray | NamedSparseArray:
-    """Return `X`, not copied, with the names of its columns.
+def with_names(
+    X: Any, names: Sequence[str] | NDArray[Any] | None, *, is_log: bool = False
+) -> NamedArray | NamedSparseArray:
+    """Return `X`, not copied, with the names of its columns, and whether it holds logarithms.
 
     Examples
     --------
@@ -55,13 +62,19 @@ def with_names(X: Any, names: Sequence[str]) -> NamedArray | NamedSparseArray:
     (['a', 'b', 'c'], None, None)
     """
     named: Any = NamedSparseArray(X) if issparse(X) else X.view(NamedArray)
-    named.feature_names = np.array(names, dtype=object)
+    named.feature_names = None if names is None else np.array(names, dtype=object)
+    named.is_log = is_log
     return named
 
 
 def names_of(X: Any) -> NDArray[Any] | None:
     """Return the names that a matrix of `read_table` knows; None for everything else."""
     return X.feature_names if isinstance(X, KnowsNames) else None
+
+
+def knows_logarithms(X: Any) -> bool:
+    """Return whether a matrix is known to hold logarithms of counts."""
+    return isinstance(X, KnowsNames) and X.is_log
 
 
 def check_names(estimator: Any, X: Any) -> None:

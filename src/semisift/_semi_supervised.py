@@ -13,12 +13,13 @@ from semisift._design import parse_design
 from semisift._docs import fill_slots
 from semisift._labels import describe_few, parse_labels
 from semisift._memory import in_words
-from semisift._named import names_of
+from semisift._named import knows_logarithms, names_of
 from semisift._problem import FEW_HELD, MOST_HELD, Problem
 from semisift._sklearn import WatchedMixin
 from semisift._warnings import warn
 from semisift.exceptions import NothingUnlabelledWarning, SampledRowsWarning, StoredRowsError
 from semisift.graphs.batches import without_batches
+from semisift.graphs.depth import know_depth
 from semisift.stored.rows import COPIES, StoredRows, as_stored
 
 # Who takes gaps as they are, said by those who do not; a test compares it with the methods.
@@ -71,10 +72,11 @@ class SemiSupervisedMixin(WatchedMixin):
             if not stored.fits():
                 most = MOST_HELD if is_repeated else self._most_to_hold()
                 return self._build_stored(stored, y, most, known, **pairs)
-            names, X = stored.feature_names, stored.load(keeps_gaps=True)
+            names, is_log = stored.feature_names, stored.is_log
+            X = stored.load(keeps_gaps=True)
         else:
             refuse_lost_on_conversion(X)
-            names = names_of(X)
+            names, is_log = names_of(X), knows_logarithms(X)
         has_pairs = any(part is not None for part in pairs.values())
         X = validate_data(
             self,
@@ -98,6 +100,7 @@ class SemiSupervisedMixin(WatchedMixin):
         )
         problem = self._exclude(problem)
         self._refuse_gaps(problem)
+        problem = know_depth(problem) if is_log else problem
         return without_batches(problem.counted(keeps_others=self.labels_rows))
 
     def _exclude(self, problem: Problem) -> Problem:
@@ -169,7 +172,8 @@ class SemiSupervisedMixin(WatchedMixin):
             design=parse_design(len(rows), groups=known["groups"]),
             **pairs,
         )
-        return self._exclude(problem)
+        problem = self._exclude(problem)
+        return know_depth(problem) if rows.is_log else problem
 
     def _check_labels(self, problem: Problem) -> None:
         labels = problem.labels

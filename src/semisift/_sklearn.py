@@ -19,6 +19,7 @@ from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.validation import _check_feature_names as check_feature_names
 from sklearn.utils.validation import _check_method_params as check_method_params
 from sklearn.utils.validation import _estimator_has as estimator_has
+from sklearn.utils.validation import _get_feature_names as feature_names_of
 from sklearn.utils.validation import _num_samples as num_samples
 
 Item = TypeVar("Item")

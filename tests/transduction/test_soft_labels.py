@@ -9,9 +9,9 @@ from threadpoolctl import threadpool_limits
 
 from semisift import FisherScore, TransductiveScore
 from semisift._problem import Problem
-from semisift.filters.transductive import class_scores
 from semisift.transduction.components import scaled_rows
 from semisift.transduction.soft_labels import find_soft_labels
+from semisift.transduction.tally import class_scores
 from tests.conftest import make_data
 from tests.reference import transduction as reference
 from tests.transduction.cases import mixture

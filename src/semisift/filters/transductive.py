@@ -23,11 +23,12 @@ from semisift._labels import known_prior
 from semisift._problem import MOST_HELD, Problem
 from semisift._ranker_kinds import WeightedRanker
 from semisift._sklearn import at_least
-from semisift.math import Bools, Floats
-from semisift.transduction.components import ClassSums, components, scaled_rows
+from semisift.math import Floats
+from semisift.transduction.components import components, scaled_rows
 from semisift.transduction.everyone import label_everyone
 from semisift.transduction.soft_labels import find_soft_labels
 from semisift.transduction.strangers import tell_strangers
+from semisift.transduction.tally import class_scores
 
 
 class TransductiveScore(WeightedRanker):
@@ -141,25 +142,3 @@ class TransductiveScore(WeightedRanker):
 
     def _labeller(self) -> "TransductiveScore":
         return self
-
-
-def class_scores(rows: ClassSums, constant: Bools) -> Floats:
-    """Return the F-score of each class against the rest, for soft labels.
-
-    Parameters
-    ----------
-    rows : ClassSums
-    constant : bool array of shape (p,)
-
-    Returns
-    -------
-    float array of shape (n_classes, p)
-        At most n; 0 for constant columns.
-    """
-    n, sizes, squares = rows.total, rows.sizes, rows.squares
-    tiny = np.finfo(float).tiny
-    least = 0.0 if len(n) == 1 else tiny  # with gaps a class may be without a value
-    between = rows.sums**2 * n / np.maximum(sizes * np.maximum(n - sizes, tiny), least)
-    total = np.where(constant | ~(squares > 0), 1.0, squares)
-    within = np.maximum(total - between, total / np.maximum(n, 1.0))
-    return np.where(constant, 0.0, between / within)

@@ -57,7 +57,7 @@ def without_batches(problem: Problem) -> Problem:
         block = X[:, columns].toarray() if issparse(X) else X[:, columns]
         clean[:, columns] = _centred(block.astype(np.float64, order="F"), batches, weights)
     clean.flags.writeable = False
-    return replace(problem, X=clean, is_log=kind == "counts")
+    return replace(problem, X=clean, is_log=kind != "measurements")
 
 
 def _centred(X: Floats, batches: Ints, weights: Floats | None) -> Floats:

@@ -3,22 +3,23 @@
 from typing import Any, Literal
 
 import numpy as np
+from scipy.sparse import csc_array, issparse
 
 from semisift._problem import Problem
+from semisift.math.blocks import blocks
 from semisift.math.columns import extremes
 
 Kind = Literal["measurements", "counts", "logarithms"]
+
+# Fractions up to here may be logarithms of counts; that of a million molecules is 13.8.
+LARGEST_LOGARITHM = 25.0
 
 # Tables of which at least so many values are zero, and none is negative, hold counts.
 SHARE_OF_ZEROS = 0.5
 
 
 def kind_of_data(problem: Problem) -> Kind:
-    """Tell counts, as of words or of molecules in a cell, from measurements.
-
-    Counts have one unit and are mostly zero: their distances mean something as they are, and
-    rescaling would make the rarest columns the most important ones. Columns with one value besides
-    zero, as of categories, do not count unless there are no others.
+    """Tell what a problem holds: see `holds_counts`.
 
     Parameters
     ----------
@@ -31,18 +32,83 @@ def kind_of_data(problem: Problem) -> Kind:
     """
     if problem.is_log:
         return "logarithms"
-    X = problem.X
-    n_known: Any = np.full(problem.n_features, problem.n_rows)
-    if problem.has_gaps:  # neither zero nor another value
-        n_known = problem.n_rows - np.isnan(X).sum(axis=0)
+    return "counts" if holds_counts(problem.X, problem.has_gaps) else "measurements"
+
+
+def holds_counts(X: Any, has_gaps: bool = False) -> bool:
+    """Tell counts, as of words or of molecules in a cell, from measurements.
+
+    Counts have one unit and are mostly zero: their distances mean something as they are, and
+    rescaling would make the rarest columns the most important ones. They may be weighted, as words
+    are. Columns with one value besides zero, as of categories, do not count unless there are no
+    others.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, p)
+    has_gaps : bool
+        Whether NaN in a dense `X` are gaps.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> counts = np.array([[0.0, 3.0], [0.0, 0.0], [2.0, 0.0], [1.0, 7.0]])
+    >>> holds_counts(counts), holds_counts(counts - 1.0)
+    (True, False)
+    """
+    n_rows, n_columns = X.shape
+    if issparse(X) and X.format != "csc":
+        X = csc_array(X)
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+    n_known: Any = np.full(n_columns, n_rows)
+    if has_gaps:  # neither zero nor another value
+        n_known = n_rows - np.isnan(X).sum(axis=0)
         X = np.where(np.isnan(X), 0, X)
     low, high = extremes(X)
     if (low < 0).any():
-        return "measurements"
-    n_filled = np.diff(X.indptr) if problem.is_sparse else np.count_nonzero(X, axis=0)
+        return False
+    n_filled = np.diff(X.indptr) if issparse(X) else np.count_nonzero(X, axis=0)
     total = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel()
     with np.errstate(over="ignore"):  # huge values have more than two
         has_two_values = np.isclose(total, n_filled * high.astype(np.float64), rtol=1e-6, atol=0)
     asked = ~has_two_values if not has_two_values.all() else np.ones(len(total), dtype=bool)
-    mostly_zero = n_filled[asked].mean() <= (1 - SHARE_OF_ZEROS) * n_known[asked].mean()
-    return "counts" if mostly_zero else "measurements"
+    return bool(n_filled[asked].mean() <= (1 - SHARE_OF_ZEROS) * n_known[asked].mean())
+
+
+def kind_of_cells(X: Any) -> Kind:
+    """Tell what a table of cells and genes holds, of which nothing is known.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, p)
+
+    Returns
+    -------
+    {"measurements", "counts", "logarithms"}
+        Mostly zero and not negative are counts, and logarithms of counts if the values are
+        fractions of which none exceeds 25; all else, as scaled values, are measurements.
+
+    Examples
+    --------
+    >>> counts = np.array([[0.0, 3.0], [0.0, 0.0], [2.0, 0.0], [1.0, 7.0]])
+    >>> kind_of_cells(counts), kind_of_cells(np.log1p(counts)), kind_of_cells(counts - 1.0)
+    ('counts', 'logarithms', 'measurements')
+    """
+    has_gaps = not issparse(X) and bool(np.isnan(X).any())
+    if not holds_counts(X, has_gaps):
+        return "measurements"
+    values = X.data if issparse(X) else X
+    largest = np.fmax.reduce(values, axis=None, initial=0.0)
+    return "logarithms" if largest <= LARGEST_LOGARITHM and not _are_whole(X) else "counts"
+
+
+def _are_whole(X: Any) -> bool:
+    """Return whether all values besides gaps are whole numbers."""
+    if issparse(X):
+        return bool((X.data == np.floor(X.data)).all())
+    some = (X[:, columns] for columns in blocks(X.shape[1], len(X)))
+    return all(bool(((own == np.floor(own)) | np.isnan(own)).all()) for own in some)

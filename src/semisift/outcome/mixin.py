@@ -24,6 +24,7 @@ from semisift.outcome.decisions import count_decisions, find_confirmed, near_cop
 if TYPE_CHECKING:
     from semisift.outcome.assessment import Assessment
     from semisift.outcome.knockoff import KnockoffCutoff
+    from semisift.outcome.markers import Markers
     from semisift.outcome.shadow import ShadowCutoff
     from semisift.outcome.stability import StabilityCutoff
 
@@ -219,27 +220,9 @@ class CutoffMixin:
         p = self.n_features_in_
         if n_best is not None and not (isinstance(n_best, Integral) and 1 <= n_best <= p):
             raise ValueError(f"n_best must be from 1 to the {p} columns of X: got {n_best!r}.")
-        taken = [*inspect.signature(self.fit).parameters][2:]
-        if unknown := [name for name in of_rows if name not in taken]:
-            raise TypeError(
-                f"{type(self).__name__} takes no {' and no '.join(unknown)}: what it takes besides "
-                f"X and y is {', '.join(taken)}."
-            )
-        check_names(self, X)
-        with warnings.catch_warnings():  # it was said during fit
-            warnings.simplefilter("ignore", SampledRowsWarning)
-            problem = self._limit(clone(self)._build_problem(X, y, is_repeated=True, **of_rows))
-        if lacking := [each for each in self._known_of_rows if each not in problem.design.names]:
-            raise ValueError(
-                "assess must be given what fit was given of the rows, or its p-values would be "
-                f"those of other rows: {', '.join(lacking)} are lacking."
-            )
+        problem = self._build_again(X, y, "assess", "p-values", of_rows)
         if problem.whole is not None:
             problem = replace(problem, whole=None)  # repetitions label no further rows
-        if problem.n_features != p:
-            raise ValueError(
-                f"X must be the rows of the fit, with {p} columns: got {problem.n_features}."
-            )
         if problem.labels.n_classes < 2:
             self._check_labels(problem)
         from semisift.outcome.assessment import assess_ranking
@@ -259,6 +242,80 @@ class CutoffMixin:
         self.rank_interval_ = self.assessment_.rank_interval
         self.selection_probability_ = self.assessment_.selection_probability
         return self.assessment_
+
+    def markers(self: Any, X: Any, y: Any, **of_rows: Any) -> "Markers":
+        """Tell what is high or low in each class against the rest.
+
+        All rows count with the labels that the fit gave them, softly where it did; with methods
+        that label no rows, the labelled ones alone. Which columns mark a class is then a matter of
+        size: Student's t, were the labels certain.
+
+        Parameters
+        ----------
+        X, y : array-like
+            The rows and labels of the fit. The ranker does not keep them.
+        **of_rows : array-like
+            `groups`, `batch` and `sample_weight` of the fit, where the method takes them.
+
+        Returns
+        -------
+        Markers
+            With `to_frame`, and p-values by class where the ranker was assessed with twins.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from semisift import Consensus
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> few_labels = y.where(y.groupby(y).cumcount() < 5, -1)
+        >>> ranker = Consensus().fit(X, few_labels)
+        >>> ranker.markers(X, few_labels).to_frame(1, "pandas")[["class", "feature", "score"]]
+           class          feature      score
+        0      0          proline  17.082208
+        1      1              hue   4.804522
+        2      2  color_intensity   9.547932
+        """
+        check_is_fitted(self)
+        problem = self._build_again(X, y, "markers", "markers", of_rows)
+        if not problem.labels.n_classes:
+            raise ValueError("markers needs labelled rows, and y holds no label.")
+        known = len(getattr(self, "transduction_", ())) or len(problem.all_labels.codes)
+        if known != len(problem.all_labels.codes):
+            raise ValueError(
+                f"X must be the rows of the fit, which were {known:,}: got "
+                f"{len(problem.all_labels.codes):,}."
+            )
+        from semisift.outcome.markers import find_markers
+
+        return find_markers(self, problem)
+
+    def _build_again(
+        self: Any, X: Any, y: Any, method: str, wanted: str, of_rows: dict[str, Any]
+    ) -> Problem:
+        """Build the problem of the fit again, for a method that needs what the fit was given."""
+        taken = [*inspect.signature(self.fit).parameters][2:]
+        if unknown := [name for name in of_rows if name not in taken]:
+            raise TypeError(
+                f"{type(self).__name__} takes no {' and no '.join(unknown)}: what it takes besides "
+                f"X and y is {', '.join(taken)}."
+            )
+        check_names(self, X)
+        with warnings.catch_warnings():  # it was said during fit
+            warnings.simplefilter("ignore", SampledRowsWarning)
+            problem: Problem = self._limit(
+                clone(self)._build_problem(X, y, is_repeated=True, **of_rows)
+            )
+        if lacking := [each for each in self._known_of_rows if each not in problem.design.names]:
+            raise ValueError(
+                f"{method} must be given what fit was given of the rows, or its {wanted} would be "
+                f"those of other rows: {', '.join(lacking)} are lacking."
+            )
+        if problem.n_features != self.n_features_in_:
+            raise ValueError(
+                f"X must be the rows of the fit, with {self.n_features_in_} columns: got "
+                f"{problem.n_features}."
+            )
+        return problem
 
 
 def _why_nothing(problem: Problem, rule: str) -> str:

@@ -110,6 +110,7 @@ class StoredRows(KnowsNames):
         self.shape = found.shape
         self.is_sparse = found.is_sparse
         self.dtype = float_type(found.dtype)
+        self.is_log = found.is_log
         self.feature_names = None if feature_names is None else np.array(feature_names, object)
         if self.feature_names is not None and len(self.feature_names) != self.shape[1]:
             raise ValueError(

@@ -32,12 +32,15 @@ class Source(ABC):
     shape : (int, int)
     dtype : numpy.dtype
     is_sparse : bool
+    is_log : bool
+        Whether the values are known to be logarithms of counts at equal totals.
     """
 
     name: str
     shape: tuple[int, int]
     dtype: np.dtype[Any]
     is_sparse: bool = False
+    is_log: bool = False
 
     @property
     def in_memory(self) -> bool:

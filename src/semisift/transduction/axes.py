@@ -8,16 +8,18 @@ from scipy.sparse import csc_array, csr_array, issparse
 
 from semisift._problem import Problem
 from semisift._threads import one_blas_thread
+from semisift.graphs.depth import log_filled
 from semisift.graphs.kind import kind_of_data
 from semisift.math import Floats
 from semisift.math.blocks import blocks
 from semisift.math.columns import column_moments, counted_moments, is_small
 from semisift.math.counts import log_of_shares, usual_total
 from semisift.transduction.components import (
-    components,
+    DepthTaken,
     scaled_rows,
     units_and_factors,
     weighted,
+    with_depth,
 )
 
 # Rows farther away than this, in standard deviations, are taken as so far away.
@@ -25,8 +27,8 @@ MOST = 1e100
 
 
 @dataclass(frozen=True, eq=False)
-class Axes:
-    """How rows become components: the scale of the columns, and the loadings.
+class Scale:
+    """The scale of the columns, on which rows are compared.
 
     Attributes
     ----------
@@ -35,14 +37,12 @@ class Axes:
         measurements.
     unit, centre, factor : float arrays of shape (p,)
         Columns are divided by the first, less the second, times the third.
-    loadings : float array of shape (p, d)
     """
 
     usual: tuple[float, float] | None
     unit: Floats
     centre: Floats
     factor: Floats
-    loadings: Floats
 
     def scale(self, rows: Any) -> Any:
         """Return a block of rows on the scale; sparse ones are not centred.
@@ -65,32 +65,6 @@ class Axes:
         values.data = np.clip(scaled, -MOST, MOST)
         return values
 
-    def place_scaled(self, rows: Any) -> Floats:
-        """Return the components of rows that `scale` returned."""
-        found = np.asarray(rows @ self.loadings)
-        return found - (self.centre * self.factor) @ self.loadings if issparse(rows) else found
-
-    def place(self, X: Any) -> Floats:
-        """Return the components of rows.
-
-        Parameters
-        ----------
-        X : array or csc_array of shape (n, p)
-
-        Returns
-        -------
-        float array of shape (n, d)
-        """
-        with one_blas_thread():
-            if issparse(X) and not is_small(*X.shape):
-                return self._place_sparse(X.tocsc())
-            found = np.empty((X.shape[0], self.loadings.shape[1]))
-            for some in blocks(*X.shape):
-                rows = X[some].toarray() if issparse(X) else X[some].astype(np.float64)
-                rows = rows if self.usual is None else log_of_shares(rows, self.usual)
-                found[some] = self._scaled(rows) @ self.loadings
-            return found
-
     def _scaled(self, rows: Floats) -> Floats:
         """Return rows on the scale."""
         with np.errstate(over="ignore"):
@@ -98,6 +72,72 @@ class Axes:
         np.clip(scaled, -MOST, MOST, out=scaled)
         scaled[np.isnan(scaled)] = 0.0
         return scaled
+
+
+@dataclass(frozen=True, eq=False)
+class Axes(Scale):
+    """How rows become components: the scale of the columns, and the loadings.
+
+    Attributes
+    ----------
+    loadings : float array of shape (p, d)
+    depth : DepthTaken or None
+        What goes with the depth of a row, and is taken out.
+    """
+
+    loadings: Floats
+    depth: DepthTaken | None = None
+
+    def place_scaled(self, rows: Any, depth: Floats | None) -> Floats:
+        """Return the components of rows that `scale` returned, and that are of some depth."""
+        found = np.asarray(rows @ self.loadings)
+        if issparse(rows):
+            found = found - (self.centre * self.factor) @ self.loadings
+        return self._without_depth(found, depth)
+
+    def depth_of(self, X: Any, known: Floats | None = None) -> Floats | None:
+        """Return the depth of rows as they were before they were scaled; None where none counts.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, p)
+        known : float array of shape (n,) or None
+            The depth, where it is known already.
+
+        Returns
+        -------
+        float array of shape (n,) or None
+        """
+        if self.depth is None:
+            return None
+        return log_filled(X) if known is None else known
+
+    def place(self, X: Any, known_depth: Floats | None = None) -> Floats:
+        """Return the components of rows.
+
+        Parameters
+        ----------
+        X : array or csc_array of shape (n, p)
+        known_depth : float array of shape (n,) or None
+            The depth of the rows, where X does not show it.
+
+        Returns
+        -------
+        float array of shape (n, d)
+        """
+        depth = self.depth_of(X, known_depth)
+        with one_blas_thread():
+            if issparse(X) and not is_small(*X.shape):
+                return self._without_depth(self._place_sparse(X.tocsc()), depth)
+            found = np.empty((X.shape[0], self.loadings.shape[1]))
+            for some in blocks(*X.shape):
+                rows = X[some].toarray() if issparse(X) else X[some].astype(np.float64)
+                rows = rows if self.usual is None else log_of_shares(rows, self.usual)
+                found[some] = self._scaled(rows) @ self.loadings
+            return self._without_depth(found, depth)
+
+    def _without_depth(self, T: Floats, depth: Floats | None) -> Floats:
+        return T if self.depth is None or depth is None else self.depth.without(T, depth)
 
     def _place_sparse(self, X: csc_array) -> Floats:
         """Return the components of sparse rows: their zeros are counted, not multiplied."""
@@ -119,6 +159,28 @@ def _counted_means(X: Any, unit: Floats, weights: Floats | None) -> Floats:
     return centre
 
 
+def find_scale(problem: Problem) -> Scale:
+    """Return the scale on which the rows of a problem are compared.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    Scale
+    """
+    X, weights = problem.X, problem.design.weights
+    unit, factor = units_and_factors(problem)
+    usual = usual_total(X) if kind_of_data(problem) == "counts" else None
+    X = X if usual is None else log_of_shares(X, usual)
+    if weights is None and not problem.has_gaps:
+        centre = column_moments(X, unit)[0]
+    else:
+        centre = _counted_means(X, unit, weights)
+    return Scale(usual, unit, centre, factor)
+
+
 def find_axes(problem: Problem) -> Axes:
     """Return the axes of the components of a problem.
 
@@ -132,17 +194,10 @@ def find_axes(problem: Problem) -> Axes:
         Rows of the problem are placed where their components are: to rounding, or to the error of
         the randomised range finder.
     """
-    T, rows, X = components(problem), scaled_rows(problem), problem.X
-    unit, factor = units_and_factors(problem)
-    usual = usual_total(X) if kind_of_data(problem) == "counts" else None
-    X = X if usual is None else log_of_shares(X, usual)
-    if rows.weights is None and rows.known is None:
-        centre = column_moments(X, unit)[0]
-    else:
-        centre = _counted_means(X, unit, rows.weights)
+    (T, depth), rows = with_depth(problem), scaled_rows(problem)
     squares = weighted(np.square(T), rows.weights).sum(axis=0)
     with one_blas_thread():
         counted = weighted(T, rows.weights)
         loadings = rows.transposed_times(counted).astype(np.float64, copy=False)
     loadings /= np.where(squares > 0, squares, 1.0)
-    return Axes(usual, unit, centre, factor, loadings)
+    return Axes(**vars(find_scale(problem)), loadings=loadings, depth=depth)

@@ -11,19 +11,19 @@ from typing import Any
 
 import joblib
 import numpy as np
-from scipy.sparse import issparse
 
 from semisift._problem import Problem, Whole
 from semisift._threads import one_blas_thread
 from semisift.math import Floats
 from semisift.transduction.axes import Axes, find_axes
-from semisift.transduction.components import ClassSums, weighted
+from semisift.transduction.components import ClassSums
 from semisift.transduction.soft_labels import (
     SoftLabels,
     find_machines,
     label_components,
     shares_by,
 )
+from semisift.transduction.tally import Tally
 
 
 def label_everyone(problem: Problem, class_prior: Floats | None) -> tuple[SoftLabels, ClassSums]:
@@ -45,7 +45,7 @@ def label_everyone(problem: Problem, class_prior: Floats | None) -> tuple[SoftLa
     whole, labels = problem.whole, problem.labels
     assert whole is not None
     axes = find_axes(problem)
-    T = axes.place(problem.X)
+    T = axes.place(problem.X, problem.design.depth)
     found = label_components(T, labels, problem.design, class_prior)
     machines = find_machines(T, labels, problem.design, class_prior)
     known = [vars(axes), machines, found.weights, whole.labels.codes]
@@ -59,40 +59,19 @@ def label_everyone(problem: Problem, class_prior: Floats | None) -> tuple[SoftLa
 
 def _go_through(whole: Whole, axes: Axes, machines: Any, weights: Floats) -> dict[str, Any]:
     n_rows, n_columns = whole.rows.shape
-    codes, n_classes, row_weights = whole.labels.codes, whole.labels.n_classes, whole.design.weights
-    has_gaps = whole.rows.has_gaps
+    codes, n_classes = whole.labels.codes, whole.labels.n_classes
+    row_weights, depths = whole.design.weights, whole.design.depth
     shares = np.empty((n_rows, n_classes))
     held = np.eye(n_classes)
-    sums, total, squares = np.zeros((n_classes, n_columns)), *np.zeros((2, n_columns))
-    sizes = np.zeros((n_classes, n_columns))
+    tally = Tally(n_classes, n_columns, whole.rows.has_gaps)
     with one_blas_thread():
         for start, block in whole.rows.blocks("labelling"):
             Z = axes.scale(block)
             own = slice(start, start + block.shape[0])
-            said = shares_by(axes.place_scaled(Z), machines, weights)
+            depth = axes.depth_of(block, None if depths is None else depths[own])
+            said = shares_by(axes.place_scaled(Z, depth), machines, weights)
             labelled = np.flatnonzero(codes[own] >= 0)
             said[labelled] = held[codes[own][labelled]]
             shares[own] = said
-            counted = None if row_weights is None else row_weights[own]
-            said = weighted(said, counted)
-            if issparse(Z):
-                sums += np.asarray(Z.T @ said).T
-                each = None if counted is None else np.repeat(counted, np.diff(Z.indptr))
-                data = Z.data if each is None else each * Z.data
-                total += np.bincount(Z.indices, data, n_columns)
-                squares += np.bincount(Z.indices, Z.data * data, n_columns)
-            else:
-                sums += said.T @ Z
-                total += weighted(Z, counted).sum(axis=0)
-                squares += weighted(np.square(Z), counted).sum(axis=0)
-                if has_gaps:
-                    sizes += said.T @ ~np.isnan(block)
-    if not has_gaps:
-        sizes = weighted(shares, row_weights).sum(axis=0)[:, None]
-    n = np.full(1, float(n_rows))
-    if has_gaps or row_weights is not None:
-        n = sizes.sum(axis=0)
-    n_counted = np.where(n > 0, n, 1.0)
-    sums -= sizes * (total / n_counted)
-    squares = np.maximum(squares - total**2 / n_counted, 0.0)
-    return {"shares": shares, "sums": sums, "sizes": sizes, "total": n, "squares": squares}
+            tally.add(Z, block, said, None if row_weights is None else row_weights[own])
+    return {"shares": shares, **vars(tally.class_sums(shares, row_weights))}

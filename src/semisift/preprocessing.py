@@ -1,0 +1,57 @@
+"""Preparing tables: counts of molecules in cells on one scale."""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+from sklearn.utils.validation import check_array
+
+from semisift._clean import refuse_lost_on_conversion
+from semisift._named import NamedArray, NamedSparseArray, names_of, with_names
+from semisift._sklearn import feature_names_of
+from semisift.graphs.kind import kind_of_cells
+from semisift.math.counts import log_of_shares, usual_total
+
+
+def normalize_counts(X: Any) -> NamedArray | NamedSparseArray:
+    """Bring counts, as of the molecules of cells, to equal totals, and take log(1 + x).
+
+    Each row is divided by its total and multiplied by the median total. The matrix that is returned
+    knows what it holds: methods that label all rows by the shape of the data then also take out
+    what goes with the depth of the rows, which equal totals do not (see docs/single-cells.md).
+    Methods that compare rows otherwise, such as trees, see rows that differ in depth no more than
+    logarithms at equal totals do.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Counts, which are whole numbers, or counts that were divided by something, of which the
+        largest exceeds 25. Values that look like logarithms of counts (fractions of at most 25,
+        mostly zeros) are left as they are, and marked as such.
+
+    Returns
+    -------
+    array or csr_array of shape (n_samples, n_features)
+        With the names of the columns, where `X` has any. What it knows goes along where rows are
+        taken, as a train-test split does, and is lost with anything else.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from semisift import normalize_counts
+    >>> normalize_counts(np.array([[0, 1, 0, 1], [6, 0, 2, 0], [0, 0, 0, 4]])).round(2).tolist()
+    [[0.0, 1.1, 0.0, 1.1], [1.39, 0.0, 0.69, 0.0], [0.0, 0.0, 0.0, 1.61]]
+    """
+    refuse_lost_on_conversion(X)
+    names = names_of(X)
+    names = feature_names_of(X) if names is None else names
+    X = check_array(X, accept_sparse=["csr", "csc"], dtype="numeric", ensure_all_finite=False)
+    values = X.data if issparse(X) else X
+    if len(below := values[values < 0]):
+        raise ValueError(
+            f"X must hold counts, none of them below 0: got {below[0]:g}. Values that were scaled "
+            "already are ranked as they are."
+        )
+    if kind_of_cells(X) != "logarithms":
+        X = log_of_shares(X, usual_total(X))
+    return with_names(csr_array(X) if issparse(X) else np.ascontiguousarray(X), names, is_log=True)

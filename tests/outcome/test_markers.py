@@ -1,0 +1,173 @@
+import numpy as np
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from scipy.stats import ttest_ind
+
+from semisift import (
+    SSFI,
+    Consensus,
+    FisherScore,
+    LaplacianScore,
+    StoredRows,
+    TransductiveScore,
+    normalize_counts,
+)
+from semisift._named import with_names
+from semisift.stored import rows as stored_rows
+
+
+@pytest.fixture(scope="module")
+def cells():
+    """Return counts of three classes with 4 markers each, the classes, and labels of some."""
+    rng = np.random.default_rng(0)
+    y = np.arange(240) % 3
+    mean = np.full((240, 60), 0.4)
+    for code in range(3):
+        mean[np.ix_(y == code, range(4 * code, 4 * code + 4))] = 2.0
+    X = rng.poisson(mean * rng.uniform(0.5, 2, (240, 1))).astype(float)
+    X[:, 59] = 3.0
+    few = np.where(np.arange(240) < 30, y, -1)
+    return X, y, few
+
+
+@pytest.mark.filterwarnings("ignore:y has no unlabelled row")
+def test_markers_of_certain_labels_are_students_t(cells):
+    X, y, _ = cells
+    Z = normalize_counts(X)
+    found = FisherScore().fit(Z, y).markers(Z, y)
+    values = np.asarray(Z)
+    for code in range(3):
+        own, rest = values[y == code], values[y != code]
+        wanted = ttest_ind(own[:, :59], rest[:, :59]).statistic
+        assert_allclose(found.scores[code, :59], wanted)
+        assert_allclose(found.differences[code], own.mean(axis=0) - rest.mean(axis=0), atol=1e-12)
+        assert_allclose(found.shares[code], (own != 0).mean(axis=0))
+        assert_allclose(found.rest_shares[code], (rest != 0).mean(axis=0))
+        one, other = (np.expm1(part.mean(axis=0)) + 1e-9 for part in (own, rest))
+        assert_allclose(found.fold_changes[code, :59], np.log2(one / other)[:59])
+    assert_array_equal(found.sizes, [80, 80, 80])
+    assert (found.scores[:, 59] != 0).any()  # equal counts at unequal totals do differ
+
+
+@pytest.mark.filterwarnings("ignore:y has no unlabelled row")
+def test_methods_that_label_no_rows_compare_the_labelled_ones(cells):
+    X, y, few = cells
+    Z = normalize_counts(X)
+    found = FisherScore().fit(Z, few).markers(Z, few)
+    alone = FisherScore().fit(Z[:30], y[:30]).markers(Z[:30], y[:30])
+    for name in ("differences", "shares", "rest_shares", "fold_changes", "sizes"):
+        assert_allclose(getattr(found, name), getattr(alone, name), atol=1e-9, err_msg=name)
+    varies = np.asarray(Z[:30]).std(axis=0) > 0
+    assert_allclose(found.scores[:, varies], alone.scores[:, varies])
+
+
+@pytest.mark.parametrize("ranker", [Consensus(), TransductiveScore(), SSFI(n_members=60)])
+def test_each_class_has_its_own_markers(cells, ranker):
+    X, _, few = cells
+    Z = normalize_counts(X)
+    found = ranker.fit(Z, few).markers(Z, few)
+    for code in range(3):
+        assert set(found.order(code)[:4]) == set(range(4 * code, 4 * code + 4))
+    if hasattr(ranker, "label_distributions_"):
+        assert_allclose(found.sizes, ranker.label_distributions_.sum(axis=0))
+    assert found.p_values is None
+
+
+def test_stored_and_sparse_rows_have_the_same_markers(cells, monkeypatch):
+    monkeypatch.setattr(stored_rows, "BLOCK_VALUES", 1 << 12)
+    monkeypatch.setattr(stored_rows, "READ_BYTES", 1 << 14)
+    X, _, few = cells
+    Z = normalize_counts(X)
+    ranker = TransductiveScore(max_unlabelled=50)
+    wanted = ranker.fit(Z, few).markers(Z, few)
+    sparse = normalize_counts(csr_array(X))
+    rows = StoredRows(sparse, max_memory=200_000)
+    rows.is_log = True
+    for other in (sparse, rows):
+        found = ranker.fit(other, few).markers(other, few)
+        for name in ("scores", "differences", "fold_changes", "shares", "rest_shares", "sizes"):
+            assert_allclose(getattr(found, name), getattr(wanted, name), atol=1e-6, err_msg=name)
+
+
+def test_weights_gaps_and_batches(cells):
+    X, _, few = cells
+    Z = normalize_counts(X)
+    weights = np.where(np.arange(240) % 2, 2.0, 1.0)
+    twice = np.repeat(np.arange(240), weights.astype(int))
+    one = FisherScore().fit(Z, few, sample_weight=weights)
+    two = FisherScore().fit(Z[twice], few[twice])
+    found, wanted = one.markers(Z, few, sample_weight=weights), two.markers(Z[twice], few[twice])
+    assert_allclose(found.differences, wanted.differences, atol=1e-9)
+    assert_allclose(found.shares, wanted.shares)
+    with pytest.raises(ValueError, match="markers must be given what fit was given of the rows"):
+        one.markers(Z, few)
+
+    holes = np.array(Z)
+    holes[::7, 3] = np.nan
+    holes = with_names(holes, None, is_log=True)
+    found = FisherScore().fit(holes, few).markers(holes, few)
+    own = (few == 0) & ~np.isnan(holes[:, 3])
+    rest = (few > 0) & ~np.isnan(holes[:, 3])
+    difference = holes[own, 3].mean() - holes[rest, 3].mean()
+    assert_allclose(found.differences[0, 3], difference, rtol=1e-6)
+    assert_allclose(found.shares[0, 3], (holes[own, 3] != 0).mean())
+
+    plate = np.arange(240) % 2
+    shifted = np.asarray(Z) + 5.0 * plate[:, None]
+    found = FisherScore().fit(shifted, few, batch=plate).markers(shifted, few, batch=plate)
+    assert set(found.order(0)[:4]) == set(range(4))
+
+
+def test_measurements_have_no_fold_changes(cells):
+    X, _, few = cells
+    scaled = (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-9)
+    found = TransductiveScore().fit(scaled, few).markers(scaled, few)
+    assert found.fold_changes is None
+    assert (found.scores[:, 59] == 0).all()
+    assert set(found.order(2)[:4]) == set(range(8, 12))
+    assert "log2_fold_change" not in found.to_frame(2).columns
+
+
+def test_the_frame_lists_the_best_of_each_class(cells):
+    X, _, few = cells
+    names = [f"gene {j}" for j in range(60)]
+    classes = np.array(["a", "b", "c"], dtype=object)
+    y = np.where(few < 0, None, classes[few])
+    frame = pl.DataFrame(X, schema=names)
+    found = FisherScore().fit(frame, y).markers(frame, y)
+    table = found.to_frame(2)
+    assert table["class"].to_list() == ["a", "a", "b", "b", "c", "c"]
+    assert table["rank"].to_list() == [1, 2] * 3
+    assert table["feature"][0] == names[found.order(0)[0]]
+    assert_allclose(table["score"], np.sort(found.scores, axis=1)[:, ::-1][:, :2].ravel())
+    assert len(found.to_frame(output="pandas")) == 180
+    assert repr(found) == "<Markers: 60 features of 3 classes>"
+    for wrong in ({"n": 0}, {"output": "csv"}):
+        with pytest.raises(ValueError, match="got"):
+            found.to_frame(**wrong)
+
+
+def test_one_labelled_class_has_the_rest(cells):
+    X, y, _ = cells
+    Z = normalize_counts(X)
+    one = np.where((np.arange(240) < 60) & (y == 0), "b cell", None)
+    ranker = Consensus().fit(Z, one)
+    found = ranker.markers(Z, one)
+    assert_array_equal(found.classes, ranker.classes_)
+    number = found.classes.tolist().index("b cell")
+    assert set(found.order(number)[:4]) == set(range(4))
+
+
+def test_what_is_no_use_is_refused(cells):
+    X, _, few = cells
+    ranker = TransductiveScore().fit(X, few)
+    with pytest.raises(ValueError, match="X must be the rows of the fit, which were 240: got 239"):
+        ranker.markers(X[:239], few[:239])
+    with pytest.raises(ValueError, match="with 60 columns: got 59"):
+        ranker.markers(X[:, :59], few)
+    with pytest.raises(TypeError, match="takes no must_link"):
+        ranker.markers(X, few, must_link=[[0, 1]])
+    with pytest.raises(ValueError, match="no label"):
+        LaplacianScore().fit(X).markers(X, None)
