@@ -14,9 +14,10 @@ the depth of the cells. They add to a file of records, one line each, and leave 
 with labels that are missing (NaN). `--tools` names some of the tools; those that are not installed
 are left out.
 
-All tools see the same values: log(1 + x) of counts brought to the median total. semisift sees all
-cells and the labels of some. The others see the labelled cells alone, or all cells with NaN where
-no label is ("as called"), or all true labels ("all labelled", the ceiling).
+All tools see the same values, those of `semisift.normalize_counts`: log(1 + x) of counts brought to
+the median total. semisift sees all cells and the labels of some. The others see the labelled cells
+alone, or all cells with NaN where no label is ("as called"), or all true labels ("all labelled",
+the ceiling).
 
 The others rank genes for one class against the rest. The share of markers among their best 20 is
 that of the best ranks over the classes, either by the score or by its absolute value: of these two
@@ -51,7 +52,7 @@ from single_cell_tools import (
 )
 from sklearn.svm import SVC
 
-from semisift import METHODS
+from semisift import METHODS, normalize_counts
 from semisift.math.counts import log_of_shares, usual_total
 
 KINDS = "landscape", "strong", "weak", "imbalance", "depth", "batch", "five"
@@ -89,7 +90,7 @@ def simulate(kind, n_labels, seed, n_cells=N_CELLS, n_genes=N_GENES):
     if kind == "landscape":
         X, y, given, is_marker = simulations.simulate("log", n_labels, seed)
         order = rng.permutation(X.shape[1])
-        return X[:, order], y, given, np.where(is_marker, 0, -1)[order], None
+        return sparse.csr_array(X[:, order]), y, given, np.where(is_marker, 0, -1)[order], None
     n_classes = 5 if kind == "five" else 2
     y = np.arange(n_cells) % n_classes
     if kind == "imbalance":
@@ -106,7 +107,13 @@ def simulate(kind, n_labels, seed, n_cells=N_CELLS, n_genes=N_GENES):
         shifts[rng.permutation(n_genes)[:N_SHIFTED]] = rng.normal(scale=SHIFT, size=N_SHIFTED)
         rates *= np.exp(shifts * batch[:, None])
     counts = rng.poisson(rates * rng.gamma(1 / DISPERSION, DISPERSION, rates.shape))
-    return counts.astype(np.float32), y, give(y, depth, kind, n_labels, rng), marks, batch
+    return (
+        sparse.csr_array(counts, dtype=np.float32),
+        y,
+        give(y, depth, kind, n_labels, rng),
+        marks,
+        batch,
+    )
 
 
 def give(y, depth, kind, n_labels, rng):
@@ -120,12 +127,6 @@ def give(y, depth, kind, n_labels, rng):
             rows = rng.permutation(by_depth[:quarter] if code else by_depth[-quarter:])
         given[rows[:n_labels]] = code
     return given
-
-
-def log_normalised(counts, like=None):
-    """Return log(1 + x) of counts at the median total (of the rows of `like`)."""
-    counts = sparse.csr_array(counts)
-    return log_of_shares(counts, usual_total(counts if like is None else like))
 
 
 def tools_of(options, names):
@@ -176,7 +177,7 @@ def find_markers(options):
         range(options.draws), options.kinds.split(","), numbers(options.labels)
     ):
         counts, y, given, marks, batch = simulate(kind, n_labels, draw)
-        X = sparse.csr_array(counts) if kind == "landscape" else log_normalised(counts)
+        X = counts if kind == "landscape" else normalize_counts(counts)
         for tool in tools:
             if tool not in WITH_BATCH or kind == "batch":
                 key = "markers", kind, n_labels, draw, tool
@@ -200,9 +201,9 @@ def judge_genes(options):
     records, tools = Records(options.records), tools_of(options, ALONE)
     for name in options.sets.split(","):
         counts, y = load_some(name)
+        X = normalize_counts(counts)
         for draw, n_labels in product(range(options.draws), numbers(options.labels)):
             train, test, given = split(y, FIRST_SPLIT + draw, n_labels)
-            X = log_normalised(counts, counts[train])
             for tool in tools:
                 key = "accuracy", name, n_labels, draw, tool
                 records.add(key, accuracies, tool, X, y, train, test, given, draw)
@@ -235,21 +236,21 @@ def accuracies(tool, X, y, train, test, given, seed):
 # Depth --------------------------------------------------------------------------------------------
 
 VALUES = {
-    "counts": sparse.csr_array,
-    "log(1 + counts)": lambda counts: sparse.csr_array(np.log1p(counts)),
-    "log-normalised": log_normalised,
+    "counts as they are": lambda counts: counts,
+    "log-normalised": lambda counts: log_of_shares(counts, usual_total(counts)),
+    "normalize_counts": normalize_counts,
 }
 
 
 def show_depth(options):
-    """Rank values that hold the depth, and values that do not."""
+    """Rank values that hold the depth, and values that know that it is to be taken out."""
     records = Records(options.records)
     for draw, kind, n_labels in product(
         range(options.draws), ("strong", "depth"), numbers(options.labels)
     ):
         counts, y, given, marks, _ = simulate(kind, n_labels, draw)
         for (values, made), method in product(VALUES.items(), ("fisher", *OURS)):
-            key = "depth", f"{values}, {kind}", n_labels, draw, method + options.note
+            key = "depth", f"{values}, {kind}", n_labels, draw, method
             records.add(key, with_depth, method, made(counts), y, given, marks, draw)
 
 
@@ -278,6 +279,8 @@ def show_tables(options):
     for what, measures in MEASURES.items():
         own = [record for record in records if record["what"] == what]
         for name, measure in product(dict.fromkeys(record["set"] for record in own), measures):
+            if measure == "by class" and name == "landscape":
+                continue
             cells = settings([record for record in own if record["set"] == name], measure)
             if cells:
                 show_table(f"{what}: {name}, {measure}", cells)
@@ -339,7 +342,7 @@ def ahead(cells, n_labels):
 def show_costs(options):
     """Print processor seconds and memory of each tool, in a process of its own."""
     counts, y, given, _, _ = simulate("five", 20, 0, *COST_SHAPE)
-    X = log_normalised(counts)
+    X = normalize_counts(counts)
     print(f"{X.shape[0]} x {X.shape[1]}, {X.nnz / np.prod(X.shape):.0%} of the values are not 0\n")
     print("| tool | seconds | memory beyond the table, MB |\n| --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
@@ -369,7 +372,7 @@ def cost(tool, folder, labels):
 def show_unlabelled(options):
     """Print what tools say of labels that are missing."""
     counts, _, given, marks, _ = simulate("strong", 10, 0)
-    X = log_normalised(counts)
+    X = normalize_counts(counts)
     for name, scores_of in PEERS.items():
         try:
             orders, _ = one_against_rest(scores_of, only_labelled=False)(X, given, None, 0)
@@ -395,7 +398,6 @@ def main():
     parser.add_argument("--labels", default="2,5,10,20")
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--tools", default="", help="names of tools, with ; between them")
-    parser.add_argument("--note", default="", help="put behind the names of methods by `depth`")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     commands[options.what](options)
