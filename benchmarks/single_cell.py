@@ -22,7 +22,8 @@ the ceiling).
 The others rank genes for one class against the rest. The share of markers among their best 20 is
 that of the best ranks over the classes, either by the score or by its absolute value: of these two
 readings the tables show the one that is better on average in the setting. semisift has one ranking
-for all classes, which is taken as it is; by class its markers are those of `markers`.
+for all classes, which is taken as it is; by class its markers are those of `ranker.markers`, whose
+best ranks over the classes `accuracy` judges as well.
 """
 
 import argparse
@@ -49,6 +50,7 @@ from single_cell_tools import (
     TOOLS,
     WITH_BATCH,
     one_against_rest,
+    readings,
 )
 from sklearn.svm import SVC
 
@@ -152,37 +154,40 @@ KEY = "what", "set", "labels", "draw", "tool"
 class Records:
     """A file of records, to which those that it lacks are added."""
 
-    def __init__(self, path):
-        self.path = path
-        self.done = {tuple(record[name] for name in KEY) for record in read_records(path)}
+    def __init__(self, options):
+        self.options = options
+        self.done = {
+            tuple(record[name] for name in KEY) for record in read_records(options.records)
+        }
 
-    def add(self, key, measure, *given):
-        """Write what `measure` finds, unless the key is there."""
-        if key in self.done:
-            return
+    def lacking(self, what, names, tools):
+        """Yield settings of which the file lacks tools, and these tools."""
+        labels = [int(number) for number in self.options.labels.split(",")]
+        for draw, name, n_labels in product(range(self.options.draws), names, labels):
+            setting = what, name, n_labels, draw
+            if missing := [tool for tool in tools if (*setting, tool) not in self.done]:
+                yield setting, missing
+
+    def add(self, setting, tool, measure, *given):
+        """Write what `measure` finds."""
         start = time.process_time()
-        record = dict(zip(KEY, key, strict=True)) | {"found": measure(*given)}
+        record = dict(zip(KEY, (*setting, tool), strict=True)) | {"found": measure(*given)}
         record["seconds"] = round(time.process_time() - start, 2)
-        with self.path.open("a") as file:
+        with self.options.records.open("a") as file:
             file.write(json.dumps(record) + "\n")
 
 
-def numbers(text):
-    return [int(number) for number in text.split(",")]
-
-
 def find_markers(options):
-    records, tools = Records(options.records), tools_of(options, TOOLS)
-    for draw, kind, n_labels in product(
-        range(options.draws), options.kinds.split(","), numbers(options.labels)
-    ):
-        counts, y, given, marks, batch = simulate(kind, n_labels, draw)
-        X = counts if kind == "landscape" else normalize_counts(counts)
-        for tool in tools:
-            if tool not in WITH_BATCH or kind == "batch":
-                key = "markers", kind, n_labels, draw, tool
+    records, tools = Records(options), tools_of(options, TOOLS)
+    for kind in options.kinds.split(","):
+        own = [tool for tool in tools if tool not in WITH_BATCH or kind == "batch"]
+        for setting, missing in records.lacking("markers", [kind], own):
+            *_, n_labels, draw = setting
+            counts, y, given, marks, batch = simulate(kind, n_labels, draw)
+            X = counts if kind == "landscape" else normalize_counts(counts)
+            for tool in missing:
                 labels = y if tool in CEILING else given
-                records.add(key, recall, tool, X, labels, batch, draw, marks)
+                records.add(setting, tool, recall, tool, X, labels, batch, draw, marks)
 
 
 def recall(tool, X, given, batch, seed, marks):
@@ -198,15 +203,15 @@ def share(orders, marks):
 
 
 def judge_genes(options):
-    records, tools = Records(options.records), tools_of(options, ALONE)
+    records, tools = Records(options), tools_of(options, ALONE)
     for name in options.sets.split(","):
         counts, y = load_some(name)
         X = normalize_counts(counts)
-        for draw, n_labels in product(range(options.draws), numbers(options.labels)):
-            train, test, given = split(y, FIRST_SPLIT + draw, n_labels)
-            for tool in tools:
-                key = "accuracy", name, n_labels, draw, tool
-                records.add(key, accuracies, tool, X, y, train, test, given, draw)
+        for setting, missing in records.lacking("accuracy", [name], tools):
+            *_, n_labels, draw = setting
+            parts = split(y, FIRST_SPLIT + draw, n_labels)
+            for tool in missing:
+                records.add(setting, tool, accuracies, tool, X, y, *parts, draw)
 
 
 def load_some(name):
@@ -220,7 +225,9 @@ def load_some(name):
 
 def accuracies(tool, X, y, train, test, given, seed):
     """Return the accuracy, on the test cells, of a linear machine on the best genes."""
-    orders, _ = TOOLS[tool](X[train], given, None, seed)
+    orders, scores = TOOLS[tool](X[train], given, None, seed)
+    if tool in OURS:
+        orders = [*orders, readings(scores)[0]]
     found = {}
     for n_best in (20, 50):
         found[f"{n_best} genes"] = each = []
@@ -240,18 +247,20 @@ VALUES = {
     "log-normalised": lambda counts: log_of_shares(counts, usual_total(counts)),
     "normalize_counts": normalize_counts,
 }
+RANKERS = "fisher", *OURS
 
 
-def show_depth(options):
+def rank_depth(options):
     """Rank values that hold the depth, and values that know that it is to be taken out."""
-    records = Records(options.records)
-    for draw, kind, n_labels in product(
-        range(options.draws), ("strong", "depth"), numbers(options.labels)
-    ):
-        counts, y, given, marks, _ = simulate(kind, n_labels, draw)
-        for (values, made), method in product(VALUES.items(), ("fisher", *OURS)):
-            key = "depth", f"{values}, {kind}", n_labels, draw, method
-            records.add(key, with_depth, method, made(counts), y, given, marks, draw)
+    records = Records(options)
+    ways = {f"{method}, {values}": (method, values) for values in VALUES for method in RANKERS}
+    for setting, missing in records.lacking("depth", ["depth"], ways):
+        *_, n_labels, draw = setting
+        counts, y, given, marks, _ = simulate("depth", n_labels, draw)
+        for way in missing:
+            method, values = ways[way]
+            X = VALUES[values](counts)
+            records.add(setting, way, with_depth, method, X, y, given, marks, draw)
 
 
 def with_depth(method, X, y, given, marks, seed):
@@ -287,12 +296,16 @@ def show_tables(options):
 
 
 def settings(records, measure):
-    """Return draws and values by tool and number of labels, of the better reading."""
+    """Return draws and values by tool and number of labels, of the better reading of others."""
     found = {}
     for record in records:
-        if measure in record["found"]:
-            each = found.setdefault((record["tool"], record["labels"]), {})
-            each[record["draw"]] = record["found"][measure]
+        values, tool = record["found"].get(measure, []), record["tool"]
+        if tool in OURS and len(values) == 2:  # the ranking, and the markers by class
+            by_class = found.setdefault((f"{tool}, by class", record["labels"]), {})
+            by_class[record["draw"]] = values[1:]
+            values = values[:1]
+        if values:
+            found.setdefault((tool, record["labels"]), {})[record["draw"]] = values
     for key, draws in found.items():
         values = np.array(list(draws.values()))
         found[key] = dict(zip(draws, values[:, values.mean(axis=0).argmax()], strict=True))
@@ -303,7 +316,7 @@ def show_table(title, cells):
     labels = sorted({n_labels for _, n_labels in cells})
     names = {name for name, _ in cells}
     tools = [name for name in TOOLS if name in names]
-    tools += sorted(names.difference(TOOLS))
+    tools += [name for name in dict.fromkeys(name for name, _ in cells) if name not in TOOLS]
     print(f"\n{title}\n\n| tool | " + " | ".join(map(str, labels)) + " |")
     print("| --- " * (len(labels) + 1) + "|")
     for tool in tools:
@@ -386,7 +399,7 @@ def main():
     commands = {
         "markers": find_markers,
         "accuracy": judge_genes,
-        "depth": show_depth,
+        "depth": rank_depth,
         "tables": show_tables,
         "cost": show_costs,
         "unlabelled": show_unlabelled,

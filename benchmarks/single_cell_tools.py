@@ -20,7 +20,7 @@ def semisift(method, with_batch=False):
     def rank(X, given, batch, seed):
         known = {"batch": batch} if with_batch else {}
         ranker = METHODS[method].cls(random_state=seed).fit(X, given, **known)
-        return np.argsort(ranker.ranking_), ranker.markers(X, given, **known).scores
+        return [np.argsort(ranker.ranking_)], ranker.markers(X, given, **known).scores
 
     return rank
 
