@@ -314,39 +314,38 @@ def settings(records, measure):
 
 def show_table(title, cells):
     labels = sorted({n_labels for _, n_labels in cells})
-    names = {name for name, _ in cells}
-    tools = [name for name in TOOLS if name in names]
-    tools += [name for name in dict.fromkeys(name for name, _ in cells) if name not in TOOLS]
+    known = [each for name in TOOLS for each in (name, f"{name}, by class")]
+    found = dict.fromkeys(name for name, _ in cells)
+    tools = sorted(found, key=lambda name: known.index(name) if name in known else len(known))
     print(f"\n{title}\n\n| tool | " + " | ".join(map(str, labels)) + " |")
     print("| --- " * (len(labels) + 1) + "|")
     for tool in tools:
         row = [mean_and_error(cells.get((tool, n_labels), {}).values()) for n_labels in labels]
         print(f"| {tool} | " + " | ".join(row) + " |")
-    if "consensus" in tools and len(tools) > len(OURS):
-        row = [ahead(cells, n_labels) for n_labels in labels]
-        print("| *consensus less the best other* | " + " | ".join(row) + " |")
+    for own in ("consensus", "consensus, by class"):
+        row = [ahead(own, cells, n_labels) for n_labels in labels]
+        if any(row):
+            print(f"| *{own}, less the best other* | " + " | ".join(row) + " |")
 
 
 def mean_and_error(values, sign=""):
     values = np.array(list(values))
     if len(values) < 2:
-        return ""
+        return "".join(f"{value:{sign}.3f}" for value in values)
     return f"{values.mean():{sign}.3f} ({values.std(ddof=1) / len(values) ** 0.5:.3f})"
 
 
-def ahead(cells, n_labels):
-    """Return the paired difference of the consensus and the best of the other tools."""
-    ours = cells.get(("consensus", n_labels), {})
-    others = {
-        tool: values
-        for (tool, own), values in cells.items()
-        if own == n_labels and tool.split(",")[0] not in OURS and tool not in CEILING
-    }
+def ahead(own, cells, n_labels):
+    """Return the paired difference of one of our rankings and the best of the other tools."""
+    ours, others = cells.get((own, n_labels), {}), {}
+    for (tool, labels), values in cells.items():
+        if labels == n_labels and tool in PEERS | AS_CALLED:
+            others[tool] = values
     if not ours or not others:
         return ""
     best = max(others, key=lambda tool: np.mean(list(others[tool].values())))
     gaps = [ours[draw] - value for draw, value in others[best].items() if draw in ours]
-    return f"{mean_and_error(gaps, '+')}, {best}"
+    return f"{mean_and_error(gaps, '+')} {best}"
 
 
 # Time, memory and labels that are missing ---------------------------------------------------------
