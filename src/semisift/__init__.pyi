@@ -1,3 +1,5 @@
+from semisift import pl as pl
+from semisift import tl as tl
 from semisift._base import FeatureRanker as FeatureRanker
 from semisift._compare import Results as Results
 from semisift._compare import compare as compare

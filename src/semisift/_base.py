@@ -445,6 +445,8 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         y: Any = None,
         *,
         title: str | None = None,
+        by_class: bool = False,
+        **of_rows: Any,
     ) -> Path:
         """Write a report: one HTML file with the ranking, pictures and what the score means.
 
@@ -456,6 +458,10 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
             The rows and labels of the fit, for the pictures of rows. The ranker does not keep them.
         title : str, default=None
             Title of the page.
+        by_class : bool, default=False
+            Tell also what marks each class, as `markers` does; needs `X` and `y`.
+        **of_rows : array-like
+            `groups`, `batch` and `sample_weight` of the fit, for `by_class`.
 
         Returns
         -------
@@ -463,7 +469,16 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
             The file.
         """
         check_structure(X)
-        renderer().write_report(path, self._outcome(), X=X, y=y, title=title)
+        if by_class and (X is None or y is None):
+            raise ValueError(
+                "by_class=True needs the rows and the labels of the fit: give X and y."
+            )
+        if of_rows and not by_class:
+            given = " and ".join(of_rows)
+            raise TypeError(f"report takes {given} for by_class=True alone.")
+        markers = self.markers(X, y, **of_rows) if by_class else None
+        outcome = self._outcome()
+        renderer().write_report(path, outcome, X=X, y=y, title=title, markers=markers)
         return Path(path)
 
     def _outcome(self) -> "Outcome":

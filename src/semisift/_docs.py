@@ -1,4 +1,4 @@
-"""What the docstrings of several classes say about a parameter they share: once, in _docs.toml.
+"""What docstrings of several classes or functions say about a parameter: once, in _docs.toml.
 
 A docstring says ``{n_features_to_select}`` where the entry is to stand. Words in parentheses tell
 entries apart that are about the same parameter: ``{random_state (ties)}``. What is not there is
@@ -9,7 +9,9 @@ import re
 import tomllib
 from pathlib import Path
 from textwrap import indent
-from typing import Any
+from typing import Any, TypeVar
+
+Documented = TypeVar("Documented")
 
 _FILE = Path(__file__).with_name("_docs.toml")
 ENTRIES: dict[str, str] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
@@ -17,20 +19,21 @@ ENTRIES: dict[str, str] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
 SLOT = re.compile(r"^( *)\{([^{}]+)\}$", re.MULTILINE)
 
 
-def fill_slots(cls: type[Any]) -> None:
-    """Put the shared entries where the docstring of a class names them.
+def fill_slots(documented: Documented) -> Documented:
+    """Put the shared entries where the docstring of a class or function names them.
 
     ``<default>`` in an entry is the default of the class.
     """
-    if cls.__doc__:  # not under python -OO
-        cls.__doc__ = _filled(cls, cls.__doc__)
+    if documented.__doc__:  # not under python -OO
+        documented.__doc__ = _filled(documented, documented.__doc__)
+    return documented
 
 
-def _filled(cls: type[Any], text: str) -> str:
+def _filled(cls: Any, text: str) -> str:
     return SLOT.sub(lambda slot: _find_entry(cls, slot), text)
 
 
-def _find_entry(cls: type[Any], slot: re.Match[str]) -> str:
+def _find_entry(cls: Any, slot: re.Match[str]) -> str:
     margin, name = slot.groups()
     if name in ENTRIES:
         entry = ENTRIES[name]

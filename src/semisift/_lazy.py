@@ -21,7 +21,8 @@ def lazy_names(
     package : str
         Its ``__name__``.
     file : str
-        Its ``__file__``, beside which the stub lies: lines ``from module import name as name``.
+        Its ``__file__``, beside which the stub lies: lines ``from module import name as name``,
+        where the package itself as a module says that the name is a module in it.
     """
     with open(os.path.splitext(file)[0] + ".pyi", encoding="utf-8") as stub:
         imports = [node for node in ast.parse(stub.read()).body if isinstance(node, ast.ImportFrom)]
@@ -30,6 +31,8 @@ def lazy_names(
     def get(name: str) -> object:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if homes[name] == package:
+            return importlib.import_module(f"{package}.{name}")
         value = getattr(importlib.import_module(str(homes[name])), name)
         setattr(sys.modules[package], name, value)
         return value

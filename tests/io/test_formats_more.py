@@ -15,8 +15,8 @@ from scipy.sparse import csr_array
 
 from semisift.cli import main
 from semisift.exceptions import TableError
-from semisift.io import limits, read, read_table
-from semisift.io.options import TableOptions
+from semisift.io import limits, read, read_table, write
+from semisift.io.options import Reading, TableOptions
 
 DAY = datetime.datetime(2020, 9, 2)
 
@@ -376,10 +376,11 @@ def test_tenx_h5(tmp_path, groups):
         refused(path, "several genomes: 'hg19', 'mm10'. Name one of them by matrix=...")
         refused(path, "no such genome, but 'hg19', 'mm10'", matrix="mm9")
         options = {"matrix": "mm10"}
-    data = read_table(path, **options)
+    data = read_table(path, normalize=False, **options)
     assert data.feature_names == ["A (E1)", "B", "A (E3)"]
     assert data.row_names == [f"AAAC-{i}" for i in range(4)]
     assert data.X.toarray().tolist() == X.toarray().tolist()
+    assert read_table(path, **options).usual_total == 3.5
     assert read_table(path, names_from="id", **options).feature_names == IDS
 
 
@@ -395,6 +396,38 @@ def test_tenx_h5(tmp_path, groups):
 )
 def test_tenx_h5_unfit(tmp_path, changed, message):
     refused(tenx(tmp_path / "run.h5", **changed), message)
+
+
+# --- old files of AnnData -------------------------------------------------------------------------
+
+
+def old_h5ad(path):
+    """Write a file as AnnData did before version 0.7: arrays of records, and codes."""
+    h5py = pytest.importorskip("h5py")
+    values = np.array([[0.5, 1, 2], [3, 0, -1], [0, 0, 4], [5, 6, 0]] * 3, dtype=np.float32)
+    obs = [(f"c{i}".encode(), [0, 1, -1][i % 3], i) for i in range(12)]
+    with h5py.File(path, "w") as file:
+        file["X"] = values
+        file["obs"] = np.array(obs, dtype=[("index", "S3"), ("kind", "i1"), ("n", "<i8")])
+        file["var"] = np.array([(name.encode(),) for name in "abc"], dtype=[("index", "S1")])
+        file["uns/kind_categories"] = np.array([b"T", b"B"])
+    return values
+
+
+def test_old_files_of_anndata(tmp_path):
+    path = tmp_path / "old.h5ad"
+    values = old_h5ad(path)
+    data = read_table(path, label="kind", drop="n")
+    assert data.X.tolist() == values.tolist()
+    assert data.y.tolist() == ["T", "B", None] * 4
+    assert (data.feature_names, data.row_names[:2]) == (["a", "b", "c"], ["c0", "c1"])
+    select(path, tmp_path / "small.h5ad", "--label", "kind")
+    again = read_table(tmp_path / "small.h5ad", label="kind")
+    assert (again.X.shape, again.y.tolist()) == ((12, 1), data.y.tolist())
+    table = read(path, Reading(max_memory=100))
+    assert table.is_stored
+    with pytest.raises(TableError, match=r"version of AnnData before 0\.7 .*Allow more"):
+        write(table.take_columns(np.array([0])), tmp_path / "other.h5ad")
 
 
 # --- names of features ----------------------------------------------------------------------------
@@ -413,7 +446,7 @@ def test_names_from_a_column_of_var(tmp_path):
     for name in ("t.h5ad", "t.zarr"):
         path = tmp_path / name
         assert read_table(path, names_from="gene_ids").feature_names == IDS
-        some = read_table(path, names_from="symbol")
+        some = read_table(path, names_from="symbol", normalize=False)
         assert some.feature_names == ["P", "b", "Q"]
         assert some.notes == ["1 feature has no name in 'symbol', called as usual."]
         refused(path, "'R' stands twice", names_from="twice")

@@ -6,8 +6,10 @@ from scipy.sparse import csr_array
 from scipy.stats import ttest_ind
 
 from semisift import (
+    CLS,
     SSFI,
     Consensus,
+    FallbackWarning,
     FisherScore,
     LaplacianScore,
     StoredRows,
@@ -33,14 +35,14 @@ def cells():
 
 
 @pytest.mark.filterwarnings("ignore:y has no unlabelled row")
-def test_markers_of_certain_labels_are_students_t(cells):
+def test_markers_of_certain_labels_are_welchs_t(cells):
     X, y, _ = cells
     Z = normalize_counts(X)
     found = FisherScore().fit(Z, y).markers(Z, y)
     values = np.asarray(Z)
     for code in range(3):
         own, rest = values[y == code], values[y != code]
-        wanted = ttest_ind(own[:, :59], rest[:, :59]).statistic
+        wanted = ttest_ind(own[:, :59], rest[:, :59], equal_var=False).statistic
         assert_allclose(found.scores[code, :59], wanted)
         assert_allclose(found.differences[code], own.mean(axis=0) - rest.mean(axis=0), atol=1e-12)
         assert_allclose(found.shares[code], (own != 0).mean(axis=0))
@@ -158,6 +160,16 @@ def test_one_labelled_class_has_the_rest(cells):
     assert_array_equal(found.classes, ranker.classes_)
     number = found.classes.tolist().index("b cell")
     assert set(found.order(number)[:4]) == set(range(4))
+    # the rest that a method without labels of its own was given
+    found = FisherScore().fit(Z, one).markers(Z, one)
+    assert_array_equal(found.classes, ranker.classes_)
+    assert found.scores.shape == (2, 60)
+    assert_allclose(found.scores[0], -found.scores[1], atol=1e-9)
+    assert set(found.order(number)[:4]) == set(range(4))
+    with pytest.warns(FallbackWarning):
+        alone = CLS().fit(Z, one)
+    with pytest.raises(ValueError, match="needs labelled rows of two classes"):
+        alone.markers(Z, one)
 
 
 def test_what_is_no_use_is_refused(cells):
@@ -169,5 +181,19 @@ def test_what_is_no_use_is_refused(cells):
         ranker.markers(X[:, :59], few)
     with pytest.raises(TypeError, match="takes no must_link"):
         ranker.markers(X, few, must_link=[[0, 1]])
-    with pytest.raises(ValueError, match="no label"):
+    with pytest.raises(ValueError, match="needs labelled rows of two classes"):
         LaplacianScore().fit(X).markers(X, None)
+
+
+def test_classes_of_one_row_and_columns_without_spread_have_scores():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 6))
+    y = np.full(40, -1)
+    y[:9] = [0, 1, 1, 1, 1, 2, 2, 2, 2]
+    X[:, 5] = np.arange(40) < 5  # parts the labelled rows without any spread
+    X[9:, 5] = 1.0
+    found = FisherScore().fit(X, y).markers(X, y)
+    assert np.isfinite(found.scores).all()
+    assert found.order(2)[-1] == 5
+    assert found.scores[2, 5] < -9
+    assert_array_equal(found.sizes, [1, 4, 4])

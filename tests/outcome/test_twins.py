@@ -75,7 +75,8 @@ def test_p_values_are_those_of_the_better_score_doubled():
     problem = Problem.build(X, y)
     orders = [exchanged_rows(problem, seed + turn) for seed in SEEDS[:6] for turn in range(2)]
     orders.append(exchanged_rows(problem, SEEDS[0] + 2))
-    soft, labelled = np.array([*beaten_by_twins(problem, iter(orders), None)]).transpose(1, 0, 2)
+    beaten = np.array([*beaten_by_twins(problem, iter(orders), None)])
+    soft, labelled = beaten[:, :, 0].transpose(1, 0, 2)
     test = try_twins(problem, SEEDS[:6], None)
     assert test.n_labellings == 13
     one, two = ((1 + times.sum(axis=0)) / 14 for times in (soft, labelled))
@@ -196,3 +197,51 @@ def test_columns_that_only_the_labelled_rows_show_are_confirmed():
     y = np.where(np.arange(200) < 80, truth, -1)
     sure = Consensus(random_state=0).fit(X, y).assess(X, y, **FEW)
     assert_array_equal(np.flatnonzero(sure.decisions == "confirmed"), [99])
+
+
+# --- p-values by class ----------------------------------------------------------------------------
+
+
+def three(seed=0, n_rows=150, per_class=8, shift=2.0):
+    """Three classes, of which each is high in 4 of 40 columns; the last 10 tell nothing."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n_rows) % 3
+    X = rng.normal(size=(n_rows, 40))
+    for code in range(3):
+        X[:, 4 * code : 4 * code + 4] += shift * (truth == code)[:, None]
+    return X, np.where(np.arange(n_rows) < 3 * per_class, truth, -1)
+
+
+def test_each_class_has_p_values_of_its_own():
+    X, y = three()
+    ranker = Consensus(n_members=40).fit(X, y)
+    sure = ranker.assess(X, y, **FEW)
+    found = ranker.markers(X, y)
+    assert_array_equal(found.p_values, sure.class_p_values)
+    assert found.p_values.shape == (3, 40)
+    for code in range(3):
+        own = found.p_values[code, 4 * code : 4 * code + 4]
+        assert (own <= 0.025).mean() >= 0.75
+        assert set(found.order(code)[:4]) == set(range(4 * code, 4 * code + 4))
+    assert (found.p_values[:, 12:] > 0.025).all()
+    assert "p_value" in found.to_frame(2).columns
+
+
+def test_two_classes_share_their_p_values():
+    X, y = markers()
+    ranker = TransductiveScore().fit(X, y)
+    sure = ranker.assess(X, y, **FEW)
+    assert_array_equal(sure.class_p_values, [sure.p_values, sure.p_values])
+    labels = FisherScore().fit(X, y).assess(X, y, n_resamples=0, n_permutations=19)
+    assert labels.class_p_values is None
+
+
+def test_labels_that_tell_nothing_confirm_no_class():
+    n_confirmed = 0
+    for seed in range(12):
+        X, _ = three(seed, shift=3.0)
+        y = np.full(150, -1)
+        y[np.random.default_rng([seed, 1]).permutation(150)[:24]] = np.arange(24) % 3
+        test = try_twins(Problem.build(X, y), SEEDS, None)
+        n_confirmed += int((test.class_p_values <= 0.025).any())
+    assert n_confirmed <= 3

@@ -15,10 +15,29 @@ def run(code):
     ).stdout.strip()
 
 
-@pytest.mark.parametrize("use", ["", "semisift.METHODS; dir(semisift); semisift.__version__"])
+@pytest.mark.parametrize(
+    "use", ["", "semisift.METHODS; dir(semisift); semisift.__version__", "semisift.tl, semisift.pl"]
+)
 def test_import_is_light(use):
     code = f"import sys, semisift; {use}\nprint({{'numpy', 'scipy', 'sklearn'}} & set(sys.modules))"
     assert run(code) == "set()"
+
+
+def test_tools_for_cells_load_no_library_of_cells():
+    code = "import sys, semisift; semisift.tl.rank_features, semisift.pl.ranking"
+    assert run(f"{code}\nprint({{'anndata', 'scanpy'}} & set(sys.modules))") == "set()"
+
+
+def test_tools_for_cells_say_what_they_need():
+    code = """
+import sys, semisift
+sys.modules["anndata"] = None
+try:
+    semisift.tl.rank_features(None, "cell_type")
+except ValueError as error:
+    print(error)
+"""
+    assert run(code) == 'this needs the library anndata: pip install "semisift[anndata]"'
 
 
 def test_public_names_are_listed_and_importable():

@@ -25,14 +25,13 @@ from semisift.evaluation.judges import JUDGES
 from semisift.evaluation.specs import make, set_seeds
 from semisift.io import Dataset
 from semisift.registry import LEARNERS, Learner
+from semisift.transduction.soft_labels import DOUBTFUL_MARGIN, doubtful
 
 # What ``--param estimator=NAME`` may name, and what serves where one is needed and none is named.
 ESTIMATORS = {**JUDGES, "forest": RandomForestClassifier}
 DEFAULT_ESTIMATOR = "forest"
 
-# A label is doubtful where the second class comes so near to the first; more than this share of
-# doubtful labels is warned of.
-DOUBTFUL_MARGIN = 0.2
+# More than this share of doubtful labels is warned of.
 MANY_DOUBTFUL = 0.25
 
 
@@ -192,12 +191,12 @@ def _warn_of_doubtful(labelled: Labelled) -> None:
     """Say so where the classifier can hardly decide on many rows."""
     if labelled.probabilities is None or labelled.is_given.all():
         return
-    second, first = np.sort(labelled.probabilities[~labelled.is_given], axis=1)[:, -2:].T
-    n_doubtful = int(np.count_nonzero(first - second < DOUBTFUL_MARGIN))
-    if n_doubtful > MANY_DOUBTFUL * len(first):
+    in_doubt = doubtful(labelled.probabilities[~labelled.is_given])
+    n_doubtful = int(np.count_nonzero(in_doubt))
+    if n_doubtful > MANY_DOUBTFUL * len(in_doubt):
         click.echo(
             f"Warning: the classifier is in doubt about {n_doubtful:,} of "
-            f"{count(len(first), 'predicted label')} ({n_doubtful / len(first):.0%}): the "
+            f"{count(len(in_doubt), 'predicted label')} ({n_doubtful / len(in_doubt):.0%}): the "
             f"probability of a second class is less than {DOUBTFUL_MARGIN:g} below that of the "
             "label. Label more rows, or try another method.",
             err=True,

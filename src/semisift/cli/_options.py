@@ -181,7 +181,7 @@ class FileRequest(Request, Reading):
     )
     spreadsheet_safe: bool = option(
         "Put ' before text that a spreadsheet program would run as a formula, in the csv and tsv "
-        "files of rankings and labels.",
+        "files of rankings, markers and labels.",
         default=False,
     )
 

@@ -126,6 +126,7 @@ def provenance(request: FileRequest, method: Entry, dataset: Dataset, estimator:
             "features": len(dataset.variables),
             "labelled": dict(sorted(labelled.items())),
             "log": request.log,
+            "normalized_total": dataset.usual_total,
             **_known_of_rows(request, dataset),
         },
         **({"positive_share": share} if share is not None else {}),

@@ -15,11 +15,13 @@ from rich.text import Text
 from semisift._files import drafts
 from semisift._words import visible
 from semisift.cli import _outputs
+from semisift.cli._by_class import MOST_CLASSES, facts_of_markers, table_of_markers
 from semisift.cli._terminal import Terminal
 from semisift.cli.rank import RankRequest
 from semisift.io import FORMATS, Dataset, find_format, write
 from semisift.outcome import Outcome
 from semisift.outcome.decisions import CELLS, HEADING
+from semisift.outcome.markers import Markers
 from semisift.outcome.words import say_copies, say_known, say_marks
 from semisift.registry import Method
 
@@ -31,6 +33,7 @@ CUT_SHORT = "The assessment was interrupted and is left out; the ranking is comp
 # field of the request -> option, endings of the file (None: those of the input)
 OUTPUTS = {
     "ranking": ("--ranking", _outputs.TABLE_ENDINGS),
+    "markers": ("--markers", _outputs.TABLE_ENDINGS),
     "labels_out": ("--labels-out", _outputs.TABLE_ENDINGS),
     "report": ("--report", (".html", ".htm")),
     "reduced": ("--out", None),
@@ -41,7 +44,8 @@ OUTPUTS = {
 class Result:
     """An outcome with all that led to it; the user may have interrupted its assessment.
 
-    `not_found` says which names of features were not in the table.
+    `not_found` says which names of features were not in the table; `markers` are there where they
+    were asked for.
     """
 
     request: RankRequest
@@ -50,12 +54,16 @@ class Result:
     outcome: Outcome
     is_cut_short: bool = False
     not_found: Sequence[str] = ()
+    markers: Markers | None = None
 
     @cached_property
     def facts(self) -> dict[str, Any]:
         """Where the ranking comes from, and how sure it is."""
         facts = _outputs.provenance(self.request, self.method, self.dataset, self.outcome.ranker)
-        return {**facts, "notes": self.notes, **self.outcome.facts}
+        facts |= {"notes": self.notes, **self.outcome.facts}
+        if self.markers is not None:
+            facts["markers"] = facts_of_markers(self.markers)
+        return facts
 
     @property
     def notes(self) -> list[str]:
@@ -147,6 +155,10 @@ def write_outputs(result: Result, outputs: dict[str, Path]) -> None:
         for name, path in zip(outputs, paths, strict=True):
             if name == "ranking":
                 _outputs.write_table(ranking, path, "ranking", result.facts, safe=safe)
+            elif name == "markers" and result.markers is not None:
+                facts = {key: fact for key, fact in result.facts.items() if key != "markers"}
+                frame = result.markers.to_frame()
+                _outputs.write_table(frame, path, "markers", facts, safe=safe)
             elif name == "labels_out":
                 _outputs.write_table(_labels(result), path, safe=safe)
             elif name == "report":
@@ -188,6 +200,7 @@ def _write_page(result: Result, path: Path) -> None:
         },
         notes=[*result.notes, *filter(None, [result.trial])],
         row_names=result.dataset.row_names or [f"row {each}" for each in result.dataset.row_ids],
+        markers=result.markers,
         facts=facts,
         spreadsheet_safe=result.request.spreadsheet_safe,
     )
@@ -204,6 +217,9 @@ def show(result: Result) -> None:
     # Not as the title of the table, which may be narrower.
     console.print(f"{_heading(result.outcome)} by {result.method.name}{_more(result.outcome)}")
     console.print(_table(result.outcome))
+    if result.markers is not None:
+        console.print("What is higher in each class than in the others")
+        console.print(table_of_markers(result.markers))
     for line in _told_below(result):
         console.print(line)
 
@@ -230,6 +246,9 @@ def _told_below(result: Result) -> Iterator[str]:
     yield from say_known(outcome)
     if outcome.is_copy.any():
         yield say_copies(outcome)
+    n_classes = 0 if result.markers is None else len(result.markers.classes)
+    if n_classes > MOST_CLASSES:
+        yield f"{n_classes - MOST_CLASSES:,} more classes are not shown; --markers writes all."
     yield from filter(None, [result.sampled, result.rest, result.trial])
     for name in OUTPUTS:
         given = getattr(result.request, name)

@@ -8,6 +8,7 @@ import click
 
 from semisift._base import FeatureRanker
 from semisift._words import count
+from semisift.cli._by_class import check_by_class, check_labels
 from semisift.cli._known import KnownFeatures, read_known
 from semisift.cli._options import find_named, parse_parameters
 from semisift.cli._reading import check_classes, read_dataset, tell_notes
@@ -18,6 +19,7 @@ from semisift.cli.rank import OFF, RankRequest
 from semisift.exceptions import SampledRowsWarning, TableError
 from semisift.io import Dataset
 from semisift.outcome import Outcome, outcome_of
+from semisift.outcome.markers import Markers
 from semisift.registry import METHODS, Method
 
 DEFAULT_METHOD = "consensus"
@@ -40,6 +42,7 @@ def run(request: RankRequest) -> None:
     if not request.has_pairs:  # they say what the labels would
         takes_one = takes(method.cls, "one labelled class")
         check_classes(dataset, method.name, method.cls.labels_needed, takes_one)
+    check_labels(request, dataset)
     known = read_known(request, dataset)
     if request.is_told:
         tell_notes(known.notes)
@@ -57,7 +60,8 @@ def run(request: RankRequest) -> None:
         _fit(ranker, *rows, **known_of_rows)
     is_complete = not request.is_assessed or _assess(request, dataset, ranker, steps)
     outcome = _outcome(request, dataset, ranker, n_wanted)
-    result = Result(request, method, dataset, outcome, not is_complete, known.notes)
+    markers = _find_markers(dataset, ranker, steps) if request.wants_markers else None
+    result = Result(request, method, dataset, outcome, not is_complete, known.notes, markers)
     with steps.step("Writing the results") as step, step.watching(dataset.X):
         write_outputs(result, outputs)
     if request.is_told:
@@ -92,6 +96,7 @@ def _check_wishes(request: RankRequest, method: Method) -> None:
     if request.has_pairs:
         option = "--must-link" if request.must_link is not None else "--cannot-link"
         check_takes(method, "pairs of rows", METHODS, option)
+    check_by_class(request, method)
     check_reading_is_taken(request, method, METHODS)
 
 
@@ -159,6 +164,13 @@ def _assess(request: RankRequest, dataset: Dataset, ranker: FeatureRanker, steps
     except KeyboardInterrupt:  # the ranking is there, and may have taken long
         return False
     return True
+
+
+def _find_markers(dataset: Dataset, ranker: FeatureRanker, steps: Steps) -> Markers:
+    rows, known_of_rows = _to_fit(dataset)
+    with steps.step("Looking for what marks each class") as step, step.watching(dataset.X):
+        found: Markers = ranker.markers(*rows, **known_of_rows)
+    return found
 
 
 def _outcome(

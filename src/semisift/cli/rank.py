@@ -8,7 +8,16 @@ import click
 
 from semisift.cli._options import OF_ONE_TABLE, TABLE, FileRequest, command, option
 
-RESULTS = ("ranking", "labels_out", "spreadsheet_safe", "report", "title", "quiet")
+RESULTS = (
+    "ranking",
+    "by_class",
+    "markers",
+    "labels_out",
+    "spreadsheet_safe",
+    "report",
+    "title",
+    "quiet",
+)
 FEATURES = ("keep", "exclude", "feature_groups", "prior")
 METHOD = ("method", "param", "redundancy", "seed", "n_jobs", "top", "assess", "thorough")
 
@@ -18,6 +27,7 @@ Examples:
   semisift rank genes.tsv --transpose --labels samples.csv --out ranking.csv
   semisift rank digits.npz --labels-per-class 3 --labels-out labels.csv
   semisift rank cells.h5ad --label cell_type --unlabelled unknown --top 50
+  semisift rank cells.h5ad --label cell_type --by-class --report report.html
   semisift rank cells.zarr --label cell_type --memory 4GB --passes passes/
   semisift rank table.csv --label diagnosis --thorough --out ranking.json
   semisift rank table.csv --label diagnosis --method ssfi --top shadow
@@ -69,6 +79,16 @@ class RankRequest(FileRequest):
         "FILE",
         "--out",
         "--ranking",
+    )
+    by_class: bool = option(
+        "Tell also what marks each class: features that are higher there than in all others, on "
+        "the terminal, the page and in the file of the ranking.",
+        default=False,
+    )
+    markers: str | None = option(
+        "Write all features of each class, the best first (csv, tsv, parquet or json), as "
+        "--by-class tells them.",
+        "FILE",
     )
     labels_out: str | None = option(
         "Write the label and the confidence that the method gives to every row (csv, tsv, "
@@ -141,6 +161,11 @@ class RankRequest(FileRequest):
         if isinstance(self.top, str):
             return self.top
         return "shadow" if self.thorough and self.top is None else None
+
+    @property
+    def wants_markers(self) -> bool:
+        """Whether to tell what marks each class."""
+        return self.by_class or self.markers is not None
 
     @property
     def is_assessed(self) -> bool:

@@ -15,7 +15,7 @@ from semisift.io._sparse import as_shape, from_compressed, native
 from semisift.io.limits import FileError, check_fits
 from semisift.io.on_disk import MatrixOnDisk, stays_on_disk
 from semisift.io.options import TableOptions, said
-from semisift.io.table import FileTable, from_matrix
+from semisift.io.table import FileTable, from_matrix, texts
 from semisift.stored.sources import ArraySource, Source, from_group
 
 # Columns of var that tell genes of the same name apart.
@@ -104,8 +104,7 @@ def make_table(
         Columns of obs, such as cell types, stand beside the values. Genes whose name stands more
         than once have their id in parentheses, if var holds one and the user names no column.
     """
-    read_elem = _io(anndata).read_elem
-    obs, var = read_elem(root["obs"]), read_elem(root["var"])
+    obs, var = (_frame(anndata, root, name) for name in ("obs", "var"))
     names = [str(name) for name in var.index]
     notes: tuple[str, ...] = ()
     key = next((key for key in IDS if key in var.columns), None)
@@ -125,6 +124,31 @@ def make_table(
         notes=notes,
         details={"matrix": options.matrix},
     )
+
+
+def _frame(anndata: Any, root: Any, name: str) -> Any:
+    """Return what is said of cells or genes as a frame of pandas.
+
+    Before version 0.7, AnnData wrote an array of records with codes of categories, whose names are
+    in ``uns``.
+    """
+    node = root[name]
+    if not is_dense(node):
+        return _io(anndata).read_elem(node)
+    fields: tuple[str, ...] = node.dtype.names or ()
+    if not fields:
+        raise FileError(f"its part {name!r} holds no table. Was it written by AnnData?")
+    import pandas as pd
+
+    found = np.atleast_1d(node[()])
+    index, *columns = fields
+    words = {each: texts(found[each]) for each in fields if found[each].dtype.kind in "SU"}
+    for each in columns:
+        if f"{each}_categories" in root.get("uns", {}):
+            known = texts(np.atleast_1d(root["uns"][f"{each}_categories"][()]))
+            words[each] = pd.Categorical.from_codes(found[each], known)
+    rows = words.get(index, found[index])
+    return pd.DataFrame({each: words.get(each, found[each]) for each in columns}, index=rows)
 
 
 def _series(column: Any) -> pl.Series:
@@ -179,6 +203,12 @@ def write_reduced(
     **storage
         How arrays are packed.
     """
+    if any(is_dense(root[name]) for name in ("obs", "var")):
+        raise FileError(
+            "a version of AnnData before 0.7 wrote the file, and parts of such files are written "
+            f"from memory alone. Allow more of it with {said('max_memory')}, or write the file "
+            "anew with AnnData."
+        )
     io = _io(anndata)
     target.attrs.update(dict(root.attrs))
     for name in root:

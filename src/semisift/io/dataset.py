@@ -14,6 +14,7 @@ from semisift._words import examples, quoted
 from semisift.io.labels import find_labels, hide_labels, join_column, text_of
 from semisift.io.limits import FileError, naming
 from semisift.io.numbers import read_numbers
+from semisift.io.of_counts import Scale, scale_columns, scale_rows
 from semisift.io.of_rows import names_of_rows, say_confounded, weights_of_rows
 from semisift.io.on_disk import few_rows, sample_places
 from semisift.io.options import FORMATS, Reading, said
@@ -63,6 +64,9 @@ class Dataset:
         Names of the groups and of the batches of rows; None where no column was named.
     weight : float array of shape (n_rows,), or None
         How many rows each row counts for; None where no column was named.
+    usual_total : float or None
+        The total that the counts of each row were brought to, before log(1 + x) was taken; None
+        where that was not done.
     """
 
     X: Any
@@ -81,6 +85,7 @@ class Dataset:
     groups: NDArray[Any] | None = None
     batch: NDArray[Any] | None = None
     weight: NDArray[np.float64] | None = None
+    usual_total: float | None = None
 
     @property
     def is_spread(self) -> bool:
@@ -149,7 +154,7 @@ def _prepare(table: FileTable, reading: Reading, labels_table: FileTable | None)
     features = np.flatnonzero([name not in aside for name in table.names])
     if not len(features):
         raise FileError(f"no column is left to rank beside {examples(sorted(aside))}.")
-    X, rows, positions, variable_of = _values(table, features, reading, notes)
+    X, rows, positions, variable_of, scale = _values(table, features, reading, notes)
     y, hidden = y[rows], None
     must_link, cannot_link = read_pairs(reading, table, row_names, rows, y, notes)
     if reading.labels_per_class is not None:
@@ -172,25 +177,33 @@ def _prepare(table: FileTable, reading: Reading, labels_table: FileTable | None)
         beside=frozenset(beside),
         must_link=must_link,
         cannot_link=cannot_link,
+        usual_total=scale.total,
         **of_rows,
     )
 
 
 def _values(
     table: FileTable, features: NDArray[np.int64], reading: Reading, notes: list[str]
-) -> tuple[Any, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return X with its names, the rows and variables of the table, and the variable of columns."""
+) -> tuple[Any, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Scale]:
+    """Return X with its names, and what it was made of.
+
+    That is: rows and variables of the table, the variable of each column, and the scale of the
+    values.
+    """
     if table.is_stored:
         stored = rows_of_features(table, features, reading, notes)
-        return stored, np.arange(table.n_rows), features, np.arange(len(features))
+        stored, scale = scale_rows(table, stored, reading, notes)
+        return stored, np.arange(table.n_rows), features, np.arange(len(features)), scale
     columns = read_numbers(table, features, reading.na, reading.decimal_comma)
     check_categories(table, columns, reading.categorical)
     columns, kept = settle_missing(table, columns, reading.missing, notes)
     rows = np.arange(table.n_rows) if kept is None else kept
     if reading.log:
         columns = take_logarithms(table, columns, rows, notes)
+    columns, scale = scale_columns(table, columns, rows, reading, notes)
     X, names, variable_of = encode(table, columns, reading.categorical, notes)
-    return with_names(X, names), rows, columns.positions, variable_of
+    named = with_names(X, names, is_log=scale.is_log)
+    return named, rows, columns.positions, variable_of, scale
 
 
 def _warn_of_row_numbers(table: FileTable, X: Any) -> None:

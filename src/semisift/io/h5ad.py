@@ -64,6 +64,8 @@ def write(table: FileTable, path: Path) -> None:
     with reading(table.path, "AnnData (h5ad)"), warnings.catch_warnings():
         # names that stand twice are told apart by position here
         warnings.filterwarnings("ignore", message=".* names are not unique", category=UserWarning)
+        for old in (FutureWarning, PendingDeprecationWarning):  # on files of old versions
+            warnings.simplefilter("ignore", old)
         kept = columns_kept(table)
         with _open(table.path) as (anndata, h5py, file):  # it may be another file by now
             if table.is_stored:
@@ -121,6 +123,9 @@ def _matrix(path: Path, h5py: Any, node: Any) -> Any:
 def _check_sizes(path: Path, node: Any) -> None:
     """Refuse a group whose arrays would not fit into memory, or not into the file."""
     datasets: list[Any] = []
-    node.visititems(lambda _, item: datasets.append(item) if hasattr(item, "shape") else None)
+    if hasattr(node, "shape"):  # a table of an old version
+        datasets.append(node)
+    else:
+        node.visititems(lambda _, item: datasets.append(item) if hasattr(item, "shape") else None)
     sizes = (math.prod(item.shape or ()) * item.dtype.itemsize for item in datasets)
     check_size(path, sum(sizes), f"its part {node.name}")

@@ -111,6 +111,5 @@ def import_extra(module: str, extra: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise FileError(
-            f"reading this file needs the library {module.partition('.')[0]}: "
-            f'pip install "semisift[{extra}]"'
+            f'this needs the library {module.partition(".")[0]}: pip install "semisift[{extra}]"'
         ) from error

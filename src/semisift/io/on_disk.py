@@ -23,7 +23,8 @@ from semisift.io.limits import FileError
 from semisift.io.options import Reading, TableOptions, said
 from semisift.math.structure import check_structure
 from semisift.stored.rows import COPIES, StoredRows
-from semisift.stored.sources import SelectedColumns, Source
+from semisift.stored.shares import first_negative
+from semisift.stored.sources import DerivedSource, SelectedColumns, Source
 
 # Options that need all values at once.
 OF_ALL_VALUES = ("missing", "na", "categorical", "category", "transpose", "batch", "weight")
@@ -111,62 +112,34 @@ class MatrixOnDisk(OnDisk):
         return MatrixOnDisk(self.source(positions), self.options)
 
 
-class LogRows(Source):
+class LogRows(DerivedSource):
     """The logarithms of 1 + the values of another source."""
 
     def __init__(self, source: Source, names: Sequence[str]) -> None:
-        self.values, self.names = source, names
-        self.name, self.shape, self.is_sparse = source.name, source.shape, source.is_sparse
+        super().__init__(source, ("log1p",))
+        self.names = names
         self.dtype = np.result_type(source.dtype, np.float32)
 
     def read(self, start: int, stop: int) -> Any:
         """Return rows, or say where a value below 0 stands."""
-        rows = self.values.read(start, stop)
+        rows = self.source.read(start, stop)
         if issparse(rows):
             check_structure(rows, "it")
             rows.sum_duplicates()
         taken = rows.astype(self.dtype)
+        if (found := first_negative(taken)) is not None:
+            raise self._error(start, *found)
         stored = taken.data if issparse(taken) else taken
-        if (stored < 0).any():
-            raise self._error(taken, start)
         np.log1p(stored, out=stored)
         return taken
 
-    def _error(self, rows: Any, start: int) -> StoredRowsError:
-        entries = rows.tocoo() if issparse(rows) else None
-        if entries is None:
-            row, column = np.argwhere(rows < 0)[0]
-            value = rows[row, column]
-        else:
-            first = int((entries.data < 0).argmax())
-            row, column, value = entries.row[first], entries.col[first], entries.data[first]
-        place = self.place(start + int(row), start + int(row) + 1)
+    def _error(self, start: int, row: int, column: int, value: float) -> StoredRowsError:
+        place = self.place(start + row, start + row + 1)
         return StoredRowsError(
-            f"{place}, column {quoted(self.names[int(column)])}: {said('log', True)} takes "
-            f"log(1 + x) of values of 0 or more, and this one is {value:g}. Leave the column out "
-            f"with {said('drop')}, or do without {said('log', True)}."
+            f"{place}, column {quoted(self.names[column])}: {said('log', True)} takes log(1 + x) "
+            f"of values of 0 or more, and this one is {value:g}. Leave the column out with "
+            f"{said('drop')}, or do without {said('log', True)}."
         )
-
-    @property
-    def bounds(self) -> Sequence[int]:
-        """Those of the other source."""
-        return self.values.bounds
-
-    @property
-    def n_bytes(self) -> int:
-        """Those of the other source, as floating-point numbers."""
-        size = max(4, self.values.dtype.itemsize)
-        return self.values.n_bytes * max(4, self.dtype.itemsize) // size
-
-    @property
-    def fingerprint(self) -> tuple[Any, ...] | None:
-        """That of the other source, marked."""
-        own = self.values.fingerprint
-        return None if own is None else (*own, "log1p")
-
-    def place(self, start: int, stop: int) -> str:
-        """Say where rows are."""
-        return self.values.place(start, stop)
 
 
 # --- what stays -----------------------------------------------------------------------------------

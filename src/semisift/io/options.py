@@ -74,6 +74,9 @@ FORMATS: dict[str, Format] = {
 # Formats whose values may stay in the file.
 STORED = ("h5ad", "zarr", "parquet")
 
+# Formats of single cells, whose counts are brought to one total unless the user says otherwise.
+OF_CELLS = ("h5ad", "zarr", "10x", "10x-h5")
+
 # Formats with more than one column that could name the features.
 HAVE_SEVERAL_NAMES = ("h5ad", "zarr", "10x", "10x-h5", "gct")
 
@@ -132,6 +135,11 @@ class TableOptions:
         "refuse",
         "What to do about features of the same name: refuse them, or number them.",
         choices=("refuse", "number"),
+    )
+    normalize: bool | None = _option(
+        None,
+        "Bring the counts of each row to the median total of a row and take log(1 + x). If it is "
+        f"not said: where {', '.join(OF_CELLS[:-1])} and {OF_CELLS[-1]} files hold counts.",
     )
     transpose: bool = _option(False, "The file has features in rows.")
     format: str | None = _option(
@@ -266,6 +274,11 @@ class Reading(TableOptions):
         if self.labels_per_class is not None and self.labels_per_class < 1:
             raise TableError(
                 f"{_named('labels_per_class')} must be at least 1: got {self.labels_per_class}."
+            )
+        if self.log and self.normalize:
+            raise TableError(
+                f"{said('normalize', True)} takes log(1 + x) as {said('log', True)} does: give one "
+                "of them."
             )
         if self.max_memory is not None:
             try:

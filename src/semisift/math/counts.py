@@ -11,9 +11,19 @@ from semisift.math.columns import power_of_two
 
 def usual_total(X: Any) -> tuple[float, float]:
     """Return the median total of the rows that have counts, in a unit, and that unit."""
-    _, totals, unit = _totals(X)
+    totals, unit = row_totals(X)
+    return middle_of(totals), unit
+
+
+def row_totals(X: Any) -> tuple[Floats, float]:
+    """Return the total of each row in a unit in which nothing overflows, and that unit."""
+    return _totals(X)[1:]
+
+
+def middle_of(totals: Floats) -> float:
+    """Return the median of the totals of rows that have counts; 1 where none has."""
     filled = totals[totals > 0]
-    return float(np.median(filled)) if len(filled) else 1.0, unit
+    return float(np.median(filled)) if len(filled) else 1.0
 
 
 def log_of_shares(X: Any, usual: tuple[float, float]) -> Any:

@@ -81,6 +81,9 @@ class Assessment:
         What is bounded for the confirmed columns.
     is_copy : bool array of shape (p,) or None
         Which columns are near-copies of better ones, and not counted.
+    class_p_values : float array of shape (n_classes, p) or None
+        With twins: the chance that any column tells the class from the rest as well as this one if
+        the labels tell nothing. Corrected for the number of columns, and not for that of classes.
     exchange : Exchange or None
         How labels were exchanged between and within groups and batches, and the least p-value that
         so many can show. None without groups and batches.
@@ -106,6 +109,7 @@ class Assessment:
     family_stability: Stability | None = None
     n_kept: int = 0
     exchange: Exchange | None = None
+    class_p_values: NDArray[np.float64] | None = None
 
     @property
     def passed(self) -> bool:
@@ -210,6 +214,7 @@ def assess_ranking(
         against="labels" if ranker._labeller() is None else "twins",
         is_copy=near_copies(ranker),
         exchange=exchange if exchange.is_known else None,
+        class_p_values=None if test is None else test.class_p_values,
         **_of_features(ranker, best),
     )
 

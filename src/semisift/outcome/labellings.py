@@ -73,12 +73,15 @@ class LabellingsTest:
         column has several scores.
     n_labellings : int
         How many shuffled ones, or trials with twins.
+    class_p_values : float array of shape (n_classes, p) or None
+        With twins: the chance that any column tells the class from the rest as well as this one.
     """
 
     p_value: float
     p_values: NDArray[np.float64]
     chance_score: float
     n_labellings: int
+    class_p_values: NDArray[np.float64] | None = None
 
     @property
     def passed(self) -> NDArray[np.bool_]:
@@ -102,8 +105,13 @@ class LabellingsTest:
         That labels are as they were is one of the ways, and rounding may hide that they are.
         """
         least = min(1.0, least)
-        p_values = np.maximum(self.p_values, least)
-        return replace(self, p_value=max(self.p_value, least), p_values=p_values)
+        of_classes = self.class_p_values
+        return replace(
+            self,
+            p_value=max(self.p_value, least),
+            p_values=np.maximum(self.p_values, least),
+            class_p_values=None if of_classes is None else np.maximum(of_classes, least),
+        )
 
 
 def test_labels(
@@ -166,24 +174,31 @@ def try_twins(
     n_rows = len(problem.some_rows(MOST_TRIED))
     size = n_together(n_rows * components(problem).shape[1])
     trials = iter(lambda: [*islice(turns, size)], [])
-    reached = np.zeros((2, problem.n_features), dtype=np.int64)
+    n_classes = max(2, problem.labels.n_classes)
+    n_scores = 1 if n_classes == 2 else 1 + n_classes
+    reached = np.zeros((2, n_scores, problem.n_features), dtype=np.int64)
     all_reached = np.zeros(2, dtype=np.int64)
     n = 0
     for beaten in repeat(try_together, trials, problem, prior, n_jobs=n_jobs):
         reached += beaten.sum(axis=0)
-        all_reached += beaten.all(axis=2).sum(axis=0)
+        all_reached += beaten[:, :, 0].all(axis=2).sum(axis=0)
         n += len(beaten)
     # the better of two scores counts, so the p-value is doubled
     p_values = np.minimum(1.0, 2 * (1 + reached.min(axis=0)) / (1 + n))
-    p_values[problem.constant] = 1.0
+    p_values[:, problem.constant] = 1.0
     p_value = min(1.0, 2 * (1 + int(all_reached.min())) / (1 + n))
-    return LabellingsTest(p_value, p_values, float("nan"), n)
+    # of two classes, what tells one from the other tells of both
+    of_classes = p_values[1:] if n_classes > 2 else np.repeat(p_values, 2, axis=0)
+    return LabellingsTest(p_value, p_values[0], float("nan"), n, of_classes)
 
 
 def try_together(
     seeds: list[int], problem: Problem, prior: NDArray[np.float64] | None
 ) -> NDArray[np.bool_]:
-    """Tell which columns the best twin reaches in some trials, of shape (n_trials, 2, p)."""
+    """Tell which columns the best twin reaches in some trials.
+
+    The shape is (n_trials, 2, n_scores, p): see `beaten_by_twins`.
+    """
     make_components(problem)  # of all rows, of which a part has its own
     how = exchange_of(problem).how
     rows = problem.some_rows(MOST_TRIED)

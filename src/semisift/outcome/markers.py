@@ -1,12 +1,14 @@
 """Markers: what is high or low in one class against the rest, for each class.
 
-With p_ic how likely class c is for row i, and F_c the score of `TransductiveScore` for class c,
+With p_ic how likely class c is for row i, n_c the sum of p_ic, and mean and variance of class c
+those of all rows with p_ic as weights, and of the rest with 1 - p_ic,
 
-    score_cr = +- sqrt((n - 2) F_cr),      positive where the mean of class c is above the rest
+    score_cr = (mean_cr - rest mean_cr) / sqrt(variance_cr / n_c + rest variance_cr / (n - n_c))
 
-which is Student's t of class c against the rest, were the labels certain. The labels of rows that
+which is Welch's t, as scanpy's t-test has it, were the labels certain. The labels of rows that
 nobody labelled are found from the same values, so this is a measure of size and no test: p-values
-by class come from an assessment (see `semisift.transduction.twins`).
+by class come from an assessment (see `semisift.transduction.twins`). A class of one row has the
+variance within classes; a column that varies in neither has the score of one that hardly does.
 
 Log2 fold changes are those of scanpy: of exp(mean of the logarithms) - 1 in the class and in the
 rest, with 1e-9 added to each.
@@ -23,17 +25,19 @@ from scipy.sparse import csr_array, issparse
 from semisift._problem import Problem, Whole
 from semisift._threads import one_blas_thread
 from semisift.graphs.kind import kind_of_data
-from semisift.math import Bools, Floats, Ints
+from semisift.math import Floats, Ints
 from semisift.stored.rows import StoredRows
 from semisift.transduction.axes import find_scale
-from semisift.transduction.components import ClassSums, weighted
-from semisift.transduction.tally import Tally, class_scores
+from semisift.transduction.components import weighted
+from semisift.transduction.tally import Tally
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
 
 # What scanpy adds to both means of a fold change.
 LEAST_MEAN = 1e-9
+
+TINY = np.finfo(np.float64).tiny
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +50,7 @@ class Markers:
     features : array of str of shape (p,)
         Names of the columns.
     scores : float array of shape (k, p)
-        Like Student's t of the class against the rest: positive where the class is higher, 0 for
+        Like Welch's t of the class against the rest: positive where the class is higher, 0 for
         constant columns.
     differences : float array of shape (k, p)
         Mean of the class less mean of the rest: of logarithms where `X` holds counts or
@@ -80,6 +84,22 @@ class Markers:
     def order(self, number: int) -> NDArray[np.intp]:
         """Return the columns of a class, by its number: the highest score comes first."""
         return np.argsort(-self.scores[number], kind="stable")
+
+    def best(self, number: int, n: int) -> NDArray[np.intp]:
+        """Return the first columns of a class, by its number, that are higher there than elsewhere.
+
+        Parameters
+        ----------
+        number : int
+        n : int
+            At most so many.
+
+        Returns
+        -------
+        int array
+        """
+        order = self.order(number)[:n]
+        return order[self.scores[number, order] > 0]
 
     def to_frame(self, n: int | None = None, output: Literal["polars", "pandas"] = "polars") -> Any:
         """Return a frame with a row for each class and feature, the best of each class first.
@@ -141,55 +161,69 @@ def find_markers(ranker: "FeatureRanker", problem: Problem) -> Markers:
     if not ranker.labels_rows:  # rows without a label do not count
         given = shares.sum(axis=1)
         weights = given if weights is None else given * weights
-    kind, scale = kind_of_data(problem), find_scale(problem)
-    n_classes, n_columns = shares.shape[1], problem.n_features
+    scale, n_classes, n_columns = find_scale(problem), shares.shape[1], problem.n_features
     tally = Tally(n_classes, n_columns, whole.rows.has_gaps)
-    filled = np.zeros((n_classes, n_columns))
+    filled, squares = np.zeros((2, n_classes, n_columns))
     with one_blas_thread():
         for start, block in whole.rows.blocks("markers"):
             own = slice(start, start + block.shape[0])
             Z, counted = scale.scale(block), None if weights is None else weights[own]
             tally.add(Z, block, shares[own], counted)
-            filled += _filled(block, weighted(shares[own], counted))
-    sums = tally.class_sums(shares, weights)
-    sizes, rest = sums.sizes, np.maximum(sums.total - sums.sizes, np.finfo(np.float64).tiny)
-    least = np.maximum(sizes, np.finfo(np.float64).tiny)
-    means, rest_means = sums.sums / least, -sums.sums / rest
+            said = weighted(shares[own], counted)
+            filled += _filled(block, said)
+            squares += np.asarray((Z * Z).T @ said).T
+    n = tally.class_sums(shares, weights)
+    sizes, rest = (np.maximum(each, TINY) for each in (n.sizes, n.total - n.sizes))
+    means, rest_means = tally.sums / sizes, (tally.total - tally.sums) / rest
+    inside = squares - sizes * means**2
+    outside = tally.squares - squares - rest * rest_means**2
+    scores = welch(means - rest_means, (inside, sizes), (outside, rest))
     fold_changes = None
-    if kind != "measurements":
-        overall = tally.total / np.maximum(sums.total, 1.0)
-        overall = overall + (0.0 if problem.is_sparse else scale.centre)
-        fold_changes = _log2_fold(overall + means, overall + rest_means)
+    if kind_of_data(problem) != "measurements":
+        centre = 0.0 if problem.is_sparse else scale.centre
+        fold_changes = _log2_fold(centre + means, centre + rest_means)
     assessment = getattr(ranker, "assessment_", None)
     names = problem.feature_names
     unnamed = np.array([f"x{j}" for j in range(n_columns)], dtype=object)
     return Markers(
-        classes=np.asarray(getattr(ranker, "classes_", problem.labels.classes)),
+        classes=np.asarray(ranker.classes_),
         features=unnamed if names is None else np.asarray(names, dtype=object),
-        scores=signed_scores(sums, problem.constant),
+        scores=np.where(problem.constant, 0.0, scores),
         differences=means - rest_means,
         fold_changes=fold_changes,
-        shares=filled / least,
+        shares=filled / sizes,
         rest_shares=(filled.sum(axis=0) - filled) / rest,
         sizes=np.asarray(weighted(shares, weights).sum(axis=0)),
         p_values=getattr(assessment, "class_p_values", None),
     )
 
 
-def signed_scores(sums: ClassSums, constant: Bools) -> Floats:
-    """Return what is like Student's t of each class against the rest; 0 for constant columns.
+def welch(
+    differences: Floats, inside: tuple[Floats, Floats], outside: tuple[Floats, Floats]
+) -> Floats:
+    """Return Welch's t of each class against the rest.
 
     Parameters
     ----------
-    sums : ClassSums
-    constant : bool array of shape (p,)
+    differences : float array of shape (k, p)
+        Of the means.
+    inside, outside : (float array of shape (k, p), float array of shape (k, 1) or (k, p))
+        Sums of squares about the mean in the class and in the rest, and the numbers of rows.
 
     Returns
     -------
-    float array of shape (n_classes, p)
+    float array of shape (k, p)
     """
-    freedom = np.maximum(sums.total - 2.0, 0.0)
-    return np.asarray(np.sign(sums.sums) * np.sqrt(freedom * class_scores(sums, constant)))
+    n = inside[1] + outside[1]
+    within = np.maximum(inside[0], 0.0) + np.maximum(outside[0], 0.0)
+    total = within + differences**2 * inside[1] * outside[1] / n
+    pooled = np.maximum(within, total / n) / np.maximum(n - 2.0, 1.0)
+    squared = np.zeros_like(differences)
+    for deviations, size in (inside, outside):
+        variance = np.maximum(deviations, 0.0) / np.maximum(size - 1.0, TINY)
+        squared += np.where(size > 1.0, variance, pooled) / size
+    least = pooled * (1 / inside[1] + 1 / outside[1]) / n
+    return np.asarray(differences / np.sqrt(np.maximum(np.maximum(squared, least), TINY)))
 
 
 def _all_rows(problem: Problem) -> Whole:

@@ -248,7 +248,7 @@ class CutoffMixin:
 
         All rows count with the labels that the fit gave them, softly where it did; with methods
         that label no rows, the labelled ones alone. Which columns mark a class is then a matter of
-        size: Student's t, were the labels certain.
+        size: Welch's t, were the labels certain.
 
         Parameters
         ----------
@@ -271,14 +271,18 @@ class CutoffMixin:
         >>> ranker = Consensus().fit(X, few_labels)
         >>> ranker.markers(X, few_labels).to_frame(1, "pandas")[["class", "feature", "score"]]
            class          feature      score
-        0      0          proline  17.082208
-        1      1              hue   4.804522
-        2      2  color_intensity   9.547932
+        0      0          proline  14.895657
+        1      1              hue   4.934609
+        2      2  color_intensity   8.124509
         """
         check_is_fitted(self)
         problem = self._build_again(X, y, "markers", "markers", of_rows)
-        if not problem.labels.n_classes:
-            raise ValueError("markers needs labelled rows, and y holds no label.")
+        if not self.labels_rows:
+            problem = self._find_rest(problem)
+        if len(getattr(self, "classes_", ())) < 2:
+            raise ValueError(
+                "markers compares each class with the rest, and needs labelled rows of two classes."
+            )
         known = len(getattr(self, "transduction_", ())) or len(problem.all_labels.codes)
         if known != len(problem.all_labels.codes):
             raise ValueError(

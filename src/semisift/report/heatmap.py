@@ -75,8 +75,7 @@ class Heatmap:
     @property
     def scale(self) -> list[str]:
         """What the levels of colour mean, from the lowest to the highest."""
-        steps = range(-N_STEPS, N_STEPS + 1)
-        return [f"{STEP * step:g}".replace("-", "\N{MINUS SIGN}") for step in steps]
+        return levels_in_words(STEP)
 
     def room(self, block: Block) -> str:
         """Return what has room above a block: its "mark", "name" with it, or neither."""
@@ -84,6 +83,12 @@ class Heatmap:
         if room >= MARK_WIDTH + LETTER_WIDTH * len(block.name):
             return "name"
         return "mark" if room >= MARK_WIDTH else ""
+
+
+def levels_in_words(step: float) -> list[str]:
+    """Return what the levels of colour mean where they are so far apart."""
+    steps = range(-N_STEPS, N_STEPS + 1)
+    return [f"{step * each:g}".replace("-", "\N{MINUS SIGN}") for each in steps]
 
 
 def heatmap(outcome: Outcome, rows: RowLabels | None, X: object) -> Heatmap | None:

@@ -13,11 +13,13 @@ from semisift._words import figure, same_decimals, visible
 from semisift.math.tails import LONG_TAIL, has_long_tails
 from semisift.outcome import Outcome
 from semisift.outcome.decisions import CELLS, HEADING, WORDS
+from semisift.outcome.markers import Markers
 from semisift.outcome.words import say_copies, say_known, say_marks, say_selection
 from semisift.report import method
 from semisift.report.download import ranking_file
 from semisift.report.heatmap import heatmap
 from semisift.report.intervals import picture_of_intervals
+from semisift.report.markers import markers_by_class
 from semisift.report.page import environment, fill, write_page
 from semisift.report.palette import MARKS
 from semisift.report.row_map import picture_of_rows
@@ -43,6 +45,7 @@ def write_report(
     source: Mapping[str, Any] | None = None,
     notes: Iterable[str] = (),
     row_names: Sequence[Any] | None = None,
+    markers: Markers | None = None,
     facts: Mapping[str, Any] | None = None,
     spreadsheet_safe: bool = False,
 ) -> None:
@@ -66,6 +69,8 @@ def write_report(
         Sentences on what was done to the data.
     row_names : sequence, optional
         Names of the rows; else the index of a frame, unless it counts the rows, or numbers from 1.
+    markers : Markers, optional
+        As `ranker.markers(X, y)` returns them, for a section on what marks each class.
     facts : mapping, optional
         Where the ranking comes from, for the first lines of the csv file that the page holds.
     spreadsheet_safe : bool, default=False
@@ -79,6 +84,7 @@ def write_report(
         source=source,
         notes=notes,
         row_names=row_names,
+        markers=markers,
         facts=facts,
         spreadsheet_safe=spreadsheet_safe,
     )
@@ -94,6 +100,7 @@ def render(
     source: Mapping[str, Any] | None = None,
     notes: Iterable[str] = (),
     row_names: Sequence[Any] | None = None,
+    markers: Markers | None = None,
     facts: Mapping[str, Any] | None = None,
     spreadsheet_safe: bool = False,
 ) -> str:
@@ -127,6 +134,7 @@ def render(
         ),
         moves=picture_of_intervals(outcome),
         has_rows=rows is not None and X is not None,
+        markers=markers_by_class(markers),
         heat=heatmap(outcome, shown.rows, shown.X),
         uncertain=uncertain_rows(rows),
         rest=rows and say_rest(ranker, len(rows.labels.labelled), len(rows.labels.unlabelled)),

@@ -310,18 +310,21 @@ class PartsSource(Source):
         return self._fingerprint
 
 
-class SelectedColumns(Source):
-    """Some columns of another source."""
+class DerivedSource(Source):
+    """Rows that are made of those of another source, which has as many.
 
-    def __init__(self, source: Source, columns: NDArray[np.integer]) -> None:
-        self.source, self.columns = source, np.asarray(columns)
-        self.name, self.dtype, self.is_sparse = source.name, source.dtype, source.is_sparse
-        self.shape = (source.shape[0], len(self.columns))
+    Parameters
+    ----------
+    source : Source
+    mark : tuple
+        What its fingerprint has besides that of the other source.
+    """
 
-    def read(self, start: int, stop: int) -> Any:
-        """Return rows with the chosen columns."""
-        rows = self.source.read(start, stop)
-        return rows.tocsr()[:, self.columns] if issparse(rows) else rows[:, self.columns]
+    def __init__(self, source: Source, mark: tuple[Any, ...]) -> None:
+        self.source = source
+        self.name, self.shape, self.dtype = source.name, source.shape, source.dtype
+        self.is_sparse, self.is_log = source.is_sparse, source.is_log
+        self._mark = mark
 
     @property
     def bounds(self) -> Sequence[int]:
@@ -330,18 +333,36 @@ class SelectedColumns(Source):
 
     @property
     def n_bytes(self) -> int:
-        """The share of the columns in all bytes."""
-        return int(self.source.n_bytes * len(self.columns) / max(1, self.source.shape[1]))
+        """Those of the other source, with the type and the number of these columns."""
+        shares = (
+            max(4, self.dtype.itemsize) / max(4, self.source.dtype.itemsize),
+            self.shape[1] / max(1, self.source.shape[1]),
+        )
+        return int(self.source.n_bytes * shares[0] * shares[1])
 
     @property
     def fingerprint(self) -> tuple[Any, ...] | None:
-        """That of the other source, with the columns."""
+        """That of the other source, marked."""
         own = self.source.fingerprint
-        return None if own is None else (*own, self.columns.tobytes())
+        return None if own is None else (*own, *self._mark)
 
     def place(self, start: int, stop: int) -> str:
         """Say where rows are."""
         return self.source.place(start, stop)
+
+
+class SelectedColumns(DerivedSource):
+    """Some columns of another source."""
+
+    def __init__(self, source: Source, columns: NDArray[np.integer]) -> None:
+        self.columns = np.asarray(columns)
+        super().__init__(source, (self.columns.tobytes(),))
+        self.shape = (source.shape[0], len(self.columns))
+
+    def read(self, start: int, stop: int) -> Any:
+        """Return rows with the chosen columns."""
+        rows = self.source.read(start, stop)
+        return rows.tocsr()[:, self.columns] if issparse(rows) else rows[:, self.columns]
 
 
 # --- objects of other libraries -------------------------------------------------------------------

@@ -13,7 +13,8 @@ columns, and the columns that carry that shape beat all twins.
 which is corrected for the number of columns. A column has two scores, each with its twins: that of
 the soft labels, and the F-score of the labelled rows alone, which finds what all rows together do
 not show. The smaller p-value counts, doubled. The p-value of the whole is that of the best column
-of each repetition.
+of each repetition. Of more than two classes, each has p-values of its own, by the scores of the
+class against the rest, which are corrected for the number of columns and not for that of classes.
 
 By the labelled rows this is a permutation test with the best score, which is exact. By the soft
 labels it is a tournament: if the labels tell nothing, the table is one of its own exchanged forms
@@ -25,7 +26,8 @@ too small by a factor of 2 at most.
 
 As in the test with shuffled labels, rows are exchanged among the labelled and among the unlabelled
 ones, if there are enough ways, else among all. The members that label the rows count alike, and so
-do rows, whatever their weights.
+do rows, whatever their weights. Where the depth of the rows is known, what goes with it is taken
+out of columns and twins alike, each with the depth of the rows that its values come from.
 
 H. G. Landau (1953). On dominance relations and the structure of animal societies III. Bulletin of
 Mathematical Biophysics 15, for the scores of tournaments.
@@ -43,6 +45,7 @@ from semisift._threads import one_blas_thread
 from semisift.math import Floats, Ints
 from semisift.math.columns import counted_moments
 from semisift.transduction.components import ScaledRows, components, scaled_rows
+from semisift.transduction.depth import slopes_within
 from semisift.transduction.members import gaussian_classes, ridge
 from semisift.transduction.one_class import rest_by
 from semisift.transduction.soft_labels import dimensions_of
@@ -70,20 +73,26 @@ def beaten_by_twins(
 
     Yields
     ------
-    soft, labelled : bool arrays of shape (p,)
-        By the score of the soft labels, and by the F-score of the labelled rows.
+    soft, labelled : bool arrays of shape (1, p) or (1 + n_classes, p)
+        By the score of the soft labels, and by the F-score of the labelled rows: of all classes
+        and, where these are more than two, of each against the rest.
     """
     T, rows, labels = components(problem), scaled_rows(problem), problem.labels
     size = n_together(T.size)
     own = labelled_scores(rows, labels, np.arange(len(T)))
     for batch in _batches(orders, size):
         with one_blas_thread():
-            shares = _label(T, batch, labels, class_prior)
+            shares = _label(T, batch, labels, class_prior, problem.design.depth)
             scores = _soft_scores(rows, shares, batch)
         for number, order in enumerate(batch):
             columns, twins = scores[number]
             theirs = labelled_scores(rows, labels, order)
-            yield ~(columns > twins.max()), ~(own > theirs.max())
+            yield _reached(columns, twins), _reached(own, theirs)
+
+
+def _reached(columns: Floats, twins: Floats) -> NDArray[np.bool_]:
+    """Tell which columns the best twin reaches, by each score."""
+    return ~(columns > twins.max(axis=1, keepdims=True))
 
 
 def _batches(orders: Iterator[Ints], size: int) -> Iterator[NDArray[np.int64]]:
@@ -98,23 +107,41 @@ def _batches(orders: Iterator[Ints], size: int) -> Iterator[NDArray[np.int64]]:
 
 
 def _label(
-    T: Floats, orders: NDArray[np.int64], labels: Labels, class_prior: Floats | None
+    T: Floats,
+    orders: NDArray[np.int64],
+    labels: Labels,
+    class_prior: Floats | None,
+    depth: Floats | None,
 ) -> Floats:
     """Return the shares of the classes by the components of columns and twins together."""
     twins = T[orders]
+    shares = _label_by(T, twins, labels, class_prior)
+    if depth is None:
+        return shares
+    own = np.nan_to_num(depth - np.nanmean(depth))
+    theirs = own[orders]
+    mine = T - own[:, None] * slopes_within(T, shares, own)[:, None, :]
+    twins = twins - theirs[:, :, None] * slopes_within(twins, shares, theirs)[:, None, :]
+    return _label_by(mine, twins, labels, class_prior)
+
+
+def _label_by(T: Floats, twins: Floats, labels: Labels, class_prior: Floats | None) -> Floats:
+    """Return the shares of the classes by components, which may differ between repetitions."""
+    T = np.broadcast_to(T, twins.shape)
+    n_sets, n_rows, _ = twins.shape
     dimensions = dimensions_of(T)
-    codes: Ints = np.broadcast_to(labels.codes, orders.shape)
+    codes: Ints = np.broadcast_to(labels.codes, (n_sets, n_rows))
     n_classes = labels.n_classes
     if n_classes == 1:
         n_classes, codes = 2, _with_rests(T, twins, labels, class_prior)
     held = (codes[:, :, None] == np.arange(n_classes)).astype(np.float64)
     total = np.zeros(held.shape)
     for d in dimensions:
-        mine = np.broadcast_to(T[:, :d], (len(orders), len(T), d))
-        both = np.concatenate([mine, twins[:, :, :d]], axis=2)
+        both = np.concatenate([T[:, :, :d], twins[:, :, :d]], axis=2)
         total += gaussian_classes(both, held, class_prior)
-    for number, own in enumerate(twins):
-        said = ridge(np.concatenate([T, own], axis=1), codes[number], n_classes)
+    for number in range(n_sets):
+        both = np.concatenate([T[number], twins[number]], axis=1)
+        said = ridge(both, codes[number], n_classes)
         total[number] += np.where(held[number].any(axis=1, keepdims=True), held[number], said)
     return total / (len(dimensions) + 1)
 
@@ -125,8 +152,8 @@ def _with_rests(
     """Return labels of two classes where one is labelled: the rest is found with the twins."""
     codes = np.where(labels.codes < 0, -1, np.zeros((len(twins), 1), dtype=np.int64))
     share = None if class_prior is None else float(class_prior[0])
-    for number, own in enumerate(twins):
-        parts = [np.concatenate([T[:, :d], own[:, :d]], axis=1) for d in dimensions_of(T)]
+    for number, (mine, own) in enumerate(zip(T, twins, strict=True)):
+        parts = [np.concatenate([mine[:, :d], own[:, :d]], axis=1) for d in dimensions_of(T)]
         codes[number, rest_by(parts, labels.labelled, share)[0]] = 1
     return codes
 
@@ -134,7 +161,11 @@ def _with_rests(
 def _soft_scores(
     rows: ScaledRows, shares: Floats, orders: NDArray[np.int64]
 ) -> list[tuple[Floats, Floats]]:
-    """Return the scores of the columns and of their twins for each repetition."""
+    """Return the scores of the columns and of their twins for each repetition.
+
+    Each has the shape (1, p), or (1 + n_classes, p) for more than two classes: the mean over them,
+    and that of each class.
+    """
     n_sets, n_rows, n_classes = shares.shape
     n_asked = n_classes if n_classes > 2 else 1  # of two classes one tells all
     back = np.argsort(orders, axis=1)
@@ -152,8 +183,10 @@ def _soft_scores(
     between = np.square(sums, dtype=np.float64) * n / (sizes * (n - sizes))
     scores = between / np.maximum(total - between, total / n)
     scores /= np.maximum(scores.max(axis=(1, 3), keepdims=True), np.finfo(np.float64).tiny)
-    means = scores.mean(axis=2)
-    return [(both[0], both[1]) for both in means]
+    found = scores.mean(axis=2, keepdims=True)
+    if n_asked > 1:
+        found = np.concatenate([found, scores], axis=2)
+    return [(both[0], both[1]) for both in found]
 
 
 def labelled_scores(rows: ScaledRows, labels: Labels, order: Ints) -> Floats:
@@ -168,29 +201,33 @@ def labelled_scores(rows: ScaledRows, labels: Labels, order: Ints) -> Floats:
 
     Returns
     -------
-    float array of shape (p,)
-        Minus infinity where no two labelled rows differ. Of one labelled class it is the F-score
-        against all other rows.
+    float array of shape (1, p), or (1 + n_classes, p) for more than two classes
+        That of all classes, and of each against the rest. Minus infinity where no two labelled rows
+        differ. Of one labelled class it is the F-score against all other rows.
     """
     if labels.n_classes == 1:
-        return _one_against_all(rows, order[labels.labelled], len(order))
+        return _one_against_all(rows, order[labels.labelled], len(order))[None]
     codes = labels.codes[labels.labelled]
     values = rows.take(order[labels.labelled])
     is_class = (codes == np.arange(labels.n_classes)[:, None]).astype(np.float64)
-    sizes = is_class.sum(axis=1)[:, None]
+    sizes, n = is_class.sum(axis=1)[:, None], float(len(codes))
     if rows.known is None:
         centred = values - values.mean(axis=0)
     else:
         known = ~np.isnan(values)
         _, means, _ = counted_moments(values, np.ones(values.shape[1]), None)
         centred = np.where(known, values - means, 0.0)
-        sizes = np.maximum(is_class @ known, np.finfo(np.float64).tiny)
-    means = is_class @ centred / sizes
+        sizes, n = np.maximum(is_class @ known, np.finfo(np.float64).tiny), known.sum(axis=0)
+    sums = is_class @ centred
+    means = sums / sizes
     total = np.square(centred).sum(axis=0)
-    between = (sizes * np.square(means)).sum(axis=0)
+    between = (sizes * np.square(means)).sum(axis=0)[None]
+    if labels.n_classes > 2:
+        rest = np.maximum(n - sizes, np.finfo(np.float64).tiny)
+        between = np.concatenate([between, sums * means * n / rest])
     least = np.finfo(np.float32).eps * rows.squares / len(order)
     within = np.maximum(np.maximum(total - between, total / len(order)), least)
-    return np.divide(between, within, out=np.full(len(total), -np.inf), where=total > least)
+    return np.divide(between, within, out=np.full(between.shape, -np.inf), where=total > least)
 
 
 def _one_against_all(rows: ScaledRows, some: Ints, n_rows: int) -> Floats:

@@ -75,11 +75,19 @@ document.querySelectorAll(".plot[data-at]").forEach((plot) => {
   });
 });
 
-// Cells of a heatmap, line by line.
+// Cells of a heatmap, line by line, or dots of markers.
+const signed = (number, digits) => Number(number).toFixed(digits).replace("-", "−");
+const sayCell = (line, x) => {
+  const [mean, spread] = line;
+  const value = line[x + 2];
+  return value === "" ? "no value" : `${value} (${signed((value - mean) / spread, 1)} standard deviations)`;
+};
+const sayDot = (line, x) => `${line[2 * x]}% of rows have a value, ${signed(line[2 * x + 1], 2)} from the mean of all rows`;
 document.querySelectorAll(".plot[data-grid]").forEach((plot) => {
   const names = [...plot.parentElement.querySelectorAll(".heat-names li")].map((item) => item.textContent);
   const columns = linesOf(`${plot.dataset.grid}-columns`);
   const values = linesOf(`${plot.dataset.grid}-values`).map((line) => line.split(" "));
+  const say = plot.dataset.grid === "heat" ? sayCell : sayDot;
   const [wide, high] = [columns.length, names.length];
   const cell = (x, y) => Math.min(Math.max(y, 0), high - 1) * wide + Math.min(Math.max(x, 0), wide - 1);
   const moves = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1], PageDown: [10, 0], PageUp: [-10, 0], Home: [-wide, 0], End: [wide, 0] };
@@ -89,10 +97,7 @@ document.querySelectorAll(".plot[data-grid]").forEach((plot) => {
     place: (index) => [(((index % wide) + 0.5) / wide) * 100, ((Math.floor(index / wide) + 0.5) / high) * 100],
     text: (index) => {
       const [x, y] = [index % wide, Math.floor(index / wide)];
-      const [mean, spread] = values[y];
-      const value = values[y][x + 2];
-      const far = ((value - mean) / spread).toFixed(1).replace("-", "−");
-      return `${names[y]}, ${value === "" ? "no value" : `${value} (${far} standard deviations)`}: ${columns[x]}`;
+      return `${names[y]}, ${say(values[y], x)}: ${columns[x]}`;
     },
     move: (index, key) => (key in moves ? cell((index % wide) + moves[key][0], Math.floor(index / wide) + moves[key][1]) : undefined),
     find: (x, y, width, height) => cell(Math.floor((x / width) * wide), Math.floor((y / height) * high)),

@@ -1,0 +1,113 @@
+"""Counts that stay where they are, on one scale: logarithms of shares, block by block."""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from semisift.exceptions import StoredRowsError
+from semisift.math import Floats
+from semisift.math.counts import log_of_shares, middle_of, row_totals
+from semisift.math.structure import check_structure
+from semisift.stored.rows import StoredRows
+from semisift.stored.sources import DerivedSource, Source
+
+
+class LogShares(DerivedSource):
+    """log(1 + x) of the counts of another source, whose rows are brought to one total.
+
+    The values have the same bits as those of `semisift.math.counts.log_of_shares` of all rows.
+
+    Parameters
+    ----------
+    source : Source
+        Values of 0 or more.
+    usual : (float, float)
+        The total of a row in a unit, and that unit, as `usual_total` returns them.
+    """
+
+    def __init__(self, source: Source, usual: tuple[float, float]) -> None:
+        super().__init__(source, ("log of shares", *usual))
+        self.is_log = True
+        self.dtype = np.dtype(np.float64)
+        self.usual = usual
+
+    def read(self, start: int, stop: int) -> Any:
+        """Return rows."""
+        rows = self.source.read(start, stop)
+        if issparse(rows):
+            check_structure(rows, "it")
+            rows = csr_array(rows)
+            rows.sum_duplicates()
+            return log_of_shares(rows, self.usual)
+        return log_of_shares(np.ascontiguousarray(rows), self.usual)
+
+
+def as_log_shares(rows: StoredRows) -> tuple[StoredRows, float]:
+    """Return rows of counts as logarithms of shares, and the median total they are brought to.
+
+    The totals take a pass, which is kept as others are.
+
+    Parameters
+    ----------
+    rows : StoredRows
+
+    Returns
+    -------
+    shares : StoredRows
+        With the same names, memory and folder of passes.
+    total : float
+
+    Raises
+    ------
+    StoredRowsError
+        If a value is below 0, with its place.
+    """
+    made = rows.once("totals of rows", None, lambda: _totals(rows))
+    total, unit = middle_of(made["totals"]), float(made["unit"])
+    shares = StoredRows(
+        LogShares(rows.source, (total, unit)),
+        max_memory=rows.max_memory,
+        feature_names=rows.feature_names,
+        passes=rows.passes,
+        progress=rows.progress,
+        name=rows.source.name,
+    )
+    return shares, total * unit
+
+
+def _totals(rows: StoredRows) -> dict[str, Any]:
+    """Return the totals of all rows in one unit, in a pass."""
+    found: list[tuple[Floats, float]] = []
+    for start, block in rows.blocks("adding up rows", rows.many_rows):
+        _refuse_negative(rows, block, start)
+        found.append(row_totals(block))
+    unit = max((own for _, own in found), default=1.0)
+    totals = [own / unit * totals for totals, own in found]
+    return {"totals": np.concatenate(totals), "unit": np.array(unit)}
+
+
+def _refuse_negative(rows: StoredRows, block: Any, start: int) -> None:
+    found = first_negative(block)
+    if found is None:
+        return
+    row, column, value = found
+    named = column if rows.feature_names is None else repr(rows.feature_names[column])
+    raise StoredRowsError(
+        f"{rows.source.place(start + row, start + row + 1)}, column {named}: counts are 0 or more, "
+        f"and this value is {value:g}."
+    )
+
+
+def first_negative(rows: Any) -> tuple[int, int, float] | None:
+    """Return the row, the column and the value of the first one below 0; None if there is none."""
+    stored = rows.data if issparse(rows) else rows
+    if not (stored < 0).any():
+        return None
+    if not issparse(rows):
+        row, column = np.argwhere(rows < 0)[0].tolist()
+        return row, column, float(rows[row, column])
+    rows = rows.tocsr()
+    first = int((rows.data < 0).argmax())
+    row = int(np.searchsorted(rows.indptr, first, side="right")) - 1
+    return row, int(rows.indices[first]), float(rows.data[first])

@@ -1,0 +1,239 @@
+"""What is kept in an AnnData: results by gene, by cell, and by class in the form of scanpy."""
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift._provenance import PACKAGES, versions
+from semisift._warnings import warn
+from semisift._words import quoted
+from semisift.registry import METHODS
+from semisift.tl._fitted import Fitted
+from semisift.tl._given import Given, check_adata
+from semisift.transduction.soft_labels import doubtful
+
+if TYPE_CHECKING:
+    from semisift._base import FeatureRanker
+    from semisift.outcome.markers import Markers
+
+# What results are called, unless the user says otherwise.
+KEY = "semisift"
+
+# Columns that are written, whose names begin with the key.
+OF_GENES = ("rank", "score", "selected", "family", "decision", "rank_low", "rank_high")
+OF_CELLS = ("label", "confidence", "uncertain", "fits_none")
+
+DECISIONS = ("confirmed", "tentative", "unconfirmed")
+
+
+def check_key(key: str, labels_key: str) -> None:
+    """Refuse a key under which results cannot be written."""
+    if not isinstance(key, str) or not key or "/" in key:
+        raise ValueError(f"key_added must be a name without '/': got {key!r}.")
+    if labels_key in [f"{key}_{name}" for name in OF_CELLS]:
+        raise ValueError(
+            f"labels_key={quoted(labels_key)} is what this key writes: a ranking would start from "
+            "its own labels. Name the column of the given labels, or another key_added."
+        )
+
+
+def check_target(adata: Any, copy: bool) -> None:
+    """Refuse what is no AnnData, or cannot be copied."""
+    check_adata(adata)
+    if adata.isbacked and (copy or adata.is_view):
+        what = "copy=True" if copy else "a view"
+        raise ValueError(
+            f"{what} of an AnnData that is backed by a file needs the rows in memory: call "
+            "adata.to_memory() first."
+        )
+
+
+def open_for_writing(adata: Any, copy: bool) -> Any:
+    """Return the AnnData to write to: a copy, or itself, which is a view no longer."""
+    if copy:
+        return adata.copy()
+    if adata.is_view:
+        warn("adata is a view of another AnnData: it becomes a copy of its own.", UserWarning)
+        adata._init_as_actual(adata.copy())
+    return adata
+
+
+# --- genes ----------------------------------------------------------------------------------------
+
+
+def keep_ranking(adata: Any, key: str, given: Given, ranker: "FeatureRanker") -> None:
+    """Write the ranks of genes to ``.var``."""
+    _forget(adata, "var", key, OF_GENES)
+    write_genes(
+        adata,
+        key,
+        given,
+        rank=ranker.ranking_.astype(np.float64),
+        score=ranker.scores_,
+        selected=ranker.get_support(),
+    )
+    if hasattr(ranker, "represented_by_"):
+        write_genes(adata, key, given, family=given.names[ranker.represented_by_])
+    decisions = getattr(ranker, "decisions_", None)
+    if decisions is not None:
+        write_genes(adata, key, given, decision=decisions)
+
+
+def write_genes(adata: Any, key: str, given: Given, **columns: NDArray[Any]) -> None:
+    """Write columns of ``.var``; genes that were not ranked have no value, or False."""
+    import pandas as pd
+
+    there = given.places >= 0
+    for name, values in columns.items():
+        missing: Any = {"b": False, "f": np.nan}.get(values.dtype.kind)
+        own = np.full(adata.n_vars, missing, dtype=object if missing is None else values.dtype)
+        own[given.places[there]] = values[there]
+        categories = DECISIONS if name == "decision" else None
+        column = pd.Categorical(own, categories) if missing is None else own
+        adata.var[f"{key}_{name}"] = column
+
+
+# --- cells ----------------------------------------------------------------------------------------
+
+
+def keep_labels(adata: Any, key: str, given: Given, ranker: "FeatureRanker") -> None:
+    """Write the labels of all cells to ``.obs``, where the method labels cells."""
+    _forget(adata, "obs", key, OF_CELLS)
+    if not hasattr(ranker, "transduction_"):
+        return
+    import pandas as pd
+
+    order = given.in_order(ranker.classes_)
+    codes = np.argsort(order)[np.searchsorted(ranker.classes_, ranker.transduction_)]
+    confidence = np.asarray(ranker.confidence_, dtype=np.float64)
+    shares = getattr(ranker, "label_distributions_", None)
+    if shares is None:  # another class has at most what is left
+        shares = np.column_stack([confidence, np.minimum(confidence, 1 - confidence)])
+    adata.obs[f"{key}_label"] = pd.Categorical.from_codes(
+        codes, categories=names_of_classes(given, ranker.classes_)
+    )
+    adata.obs[f"{key}_confidence"] = confidence
+    adata.obs[f"{key}_uncertain"] = doubtful(shares)
+    strangers = getattr(ranker, "strangers_", ())
+    if len(strangers):
+        fits_none = np.zeros(adata.n_obs, dtype=bool)
+        fits_none[strangers] = True
+        adata.obs[f"{key}_fits_none"] = fits_none
+
+
+def keep_probabilities(adata: Any, key: str, given: Given, ranker: Any) -> None:
+    """Write how likely each class is for each cell to ``.obsm``."""
+    import pandas as pd
+
+    shares = ranker.label_distributions_[:, given.in_order(ranker.classes_)]
+    names = names_of_classes(given, ranker.classes_)
+    if can_be_columns(names):
+        shares = pd.DataFrame(shares, index=adata.obs_names, columns=names)
+    adata.obsm[f"{key}_probabilities"] = shares
+
+
+def names_of_classes(given: Given, classes: NDArray[Any]) -> list[str]:
+    """Return the names of classes in the order in which they are shown."""
+    found = classes.tolist()
+    return [str(found[number]) for number in given.in_order(classes)]
+
+
+def can_be_columns(names: list[str]) -> bool:
+    """Return whether h5ad and zarr can hold a table with these columns."""
+    return not any("/" in name for name in names)
+
+
+# --- what was done, and markers -------------------------------------------------------------------
+
+
+def facts_of(adata: Any, key: str, fitted: Fitted) -> dict[str, Any]:
+    """Return what ``.uns`` holds of how results were made."""
+    import pandas as pd
+
+    asked, given, ranker = fitted.asked, fitted.given, fitted.ranker
+    labels_cells = hasattr(ranker, "transduction_")
+    classes = given.labels.classes
+    counts = given.labels.counts[given.in_order(classes)]
+    facts: dict[str, Any] = {
+        "params": {
+            "groupby": f"{key}_label" if labels_cells else asked.labels_key,
+            "reference": "rest",
+            "corr_method": "max-T",
+            **asked.kept(),
+        },
+        "shape": np.array(adata.shape),
+        "values": given.values,
+        "labelled": pd.DataFrame({"cells": counts}, index=names_of_classes(given, classes)),
+        "versions": versions((*PACKAGES, "anndata")),
+        "citation": METHODS[asked.method].citation,
+    }
+    labeller = next((part for part in _parts(ranker) if hasattr(part, "stability_")), None)
+    if labeller is not None:
+        facts["stability"] = float(labeller.stability_)
+        facts["recovered"] = np.array(labeller.recovered_)
+    if hasattr(ranker, "positive_share_"):
+        facts["positive_share"] = float(ranker.positive_share_)
+    if hasattr(ranker, "weights_"):
+        names = [name for name, _ in ranker.rankers_]
+        facts["weights"] = dict(zip(names, ranker.weights_.tolist(), strict=True))
+    return facts
+
+
+def _parts(ranker: Any) -> list[Any]:
+    return [ranker, *(part for _, part in getattr(ranker, "rankers_", ()))]
+
+
+def records_of(given: Given, markers: "Markers", n_genes: int | None = None) -> dict[str, Any]:
+    """Return markers by class in the form of scanpy's `rank_genes_groups`.
+
+    Parameters
+    ----------
+    given : Given
+    markers : Markers
+    n_genes : int, optional
+        Genes of each class; all where it is not given.
+
+    Returns
+    -------
+    dict
+        Record arrays with a field for each class, best gene first, and tables of all genes. What is
+        not known (p-values without an assessment, fold changes of values that are neither counts
+        nor logarithms) is NaN: scanpy looks for it.
+    """
+    import pandas as pd
+
+    numbers = given.in_order(markers.classes)
+    names = names_of_classes(given, markers.classes)
+    best = {number: markers.order(number)[:n_genes] for number in numbers}
+
+    def records(values: Any, dtype: str) -> Any:
+        pairs = zip(names, numbers, strict=True)
+        columns = {name: values[number][best[number]] for name, number in pairs}
+        return pd.DataFrame(columns).to_records(index=False, column_dtypes=dtype)
+
+    unknown = np.full(markers.scores.shape, np.nan)
+    folds = unknown if markers.fold_changes is None else markers.fold_changes
+    p_values = unknown if markers.p_values is None else markers.p_values
+    found = {
+        "names": records([given.names] * len(names), "O"),
+        "scores": records(markers.scores, "float32"),
+        "logfoldchanges": records(folds, "float32"),
+        "pvals": records(p_values, "float64"),
+        "pvals_adj": records(p_values, "float64"),
+    }
+    if can_be_columns(names):
+        for name, shares in (("pts", markers.shares), ("pts_rest", markers.rest_shares)):
+            found[name] = pd.DataFrame(shares[numbers].T, index=given.names, columns=names)
+    return found
+
+
+def _forget(adata: Any, part: str, key: str, names: tuple[str, ...]) -> None:
+    """Remove columns of an earlier call with the same key."""
+    frame, old = getattr(adata, part), [f"{key}_{name}" for name in names]
+    kept = [name for name in frame.columns if name not in old]
+    if len(kept) < len(frame.columns):
+        with warnings.catch_warnings():  # of lazy tables, whose columns have no order
+            warnings.filterwarnings("ignore", "Renaming or reordering columns on `Dataset2D`")
+            setattr(adata, part, frame[kept])
