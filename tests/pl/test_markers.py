@@ -228,6 +228,25 @@ def test_labels_that_are_numbers_and_methods_of_the_user():
     assert len(rings.get_offsets()) == 15
 
 
+def test_cells_of_other_classes_are_refused():
+    adata = make_cells()
+    adata.obs["semisift_label"] = "another"
+    with pytest.raises(
+        ValueError, match=r"'semisift_label'\] has no cell of the classes .*'type 0'"
+    ):
+        draw(adata)
+
+
+def test_markers_and_labels_without_a_ranking_are_found():
+    adata = make_cells()
+    for name in ("markers", "label_cells"):
+        getattr(semisift.tl, name)(adata, "kind")
+    del adata.uns["semisift"]
+    genes = adata.uns["semisift_markers"]["names"]["type 0"][:1].tolist()
+    assert labels_of(draw(adata, n_markers=1, groups="type 0").xaxis) == genes
+    assert semisift.pl.confidence(adata, show=False).has_data()
+
+
 def test_what_cannot_be_drawn_is_refused():
     adata = make_cells()
     with pytest.raises(ValueError, match="kind must be 'dotplot' or 'heatmap': got 'violin'"):

@@ -130,4 +130,4 @@ def test_the_prior_is_given_by_label():
         adata, "cell_type", method="transductive", class_prior=prior, copy=True
     )
     assert ranked.uns["semisift"]["params"]["settings"] == f"{{'class_prior': {prior}}}"
-    assert ranked.obs["semisift_confidence"].equals(adata.obs["semisift_confidence"])
+    assert ranked.obs["semisift_confidence"].equals(adata.obs["semisift_cells_confidence"])

@@ -117,6 +117,28 @@ def test_scanpy_draws_the_markers(ranked):
     assert names == [gene for group in MARKERS for gene in found[group][:2]]
 
 
+@pytest.mark.parametrize("labels", ["text", "numbers", "one class"])
+def test_scanpy_groups_cells_by_the_labels_that_were_given(labels):
+    adata = make_cells()
+    codes = adata.obs["cell_type"].cat.codes.astype(float)
+    adata.obs["l"] = {
+        "text": adata.obs["cell_type"].astype(object),
+        "numbers": codes.where(codes >= 0),
+        "one class": adata.obs["cell_type"].where(adata.obs["cell_type"] == "T"),
+    }[labels]
+    semisift.tl.rank_features(adata, "l", method="fisher")
+    names = {"text": ["B", "NK", "T"], "numbers": ["0", "1", "2"], "one class": ["T", "other"]}
+    assert adata.obs["semisift_given"].cat.categories.tolist() == names[labels]
+    given = {"key": "semisift", "n_genes": 2, "dendrogram": False, "show": False}
+    axes = sc.pl.rank_genes_groups_dotplot(adata, **given)["mainplot_ax"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == names[labels]
+    sc.pl.rank_genes_groups_matrixplot(adata, **given)
+    labelled = adata[adata.obs["semisift_given"].notna()].copy()
+    sc.pl.rank_genes_groups_heatmap(labelled, **given)
+    sc.pl.rank_genes_groups_tracksplot(labelled, **given)
+    plt.close("all")
+
+
 # --- in place, copies and views -------------------------------------------------------------------
 
 
@@ -193,8 +215,9 @@ def test_the_same_seed_gives_the_same_bits(ranked):
 def test_a_method_that_labels_no_cells():
     adata = make_cells()
     semisift.tl.rank_features(adata, "cell_type", method="fisher")
-    assert not [name for name in adata.obs if name.startswith("semisift")]
-    assert adata.uns["semisift"]["params"]["groupby"] == "cell_type"
+    assert [name for name in adata.obs if name.startswith("semisift")] == ["semisift_given"]
+    assert adata.uns["semisift"]["params"]["groupby"] == "semisift_given"
+    assert adata.obs["semisift_given"].isna().sum() == N_CELLS - 24
     table = sc.get.rank_genes_groups_df(adata, "T", key="semisift")
     assert len(set(table["names"][:3]) & set(MARKERS["T"])) >= 2
 
@@ -278,7 +301,8 @@ def test_cells_that_fit_no_class():
         ({"method": "mrmr", "weight_key": "weight"}, ValueError, "mrmr takes no weights. Those"),
         ({"random_state": None}, ValueError, "random_state must be a whole number: got None"),
         ({"normalize": "yes"}, ValueError, "normalize must be None, True or False: got 'yes'"),
-        ({"key_added": "a/b"}, ValueError, "key_added must be a name without '/': got 'a/b'"),
+        ({"key_added": "a/b"}, ValueError, "key_added must be a name .* without '/' .*: got 'a/b'"),
+        ({"key_added": ".."}, ValueError, r"key_added must be a name that files take.*got '\.\.'"),
         ({"batch_key": "plates"}, ValueError, "batch_key='plates' is no column .* mean 'plate'"),
         ({"group_key": "gaps"}, ValueError, "group_key='gaps': groups must hold one name"),
         ({"layer": "counts"}, ValueError, "layer='counts' is no layer of adata. There is none"),

@@ -65,10 +65,10 @@ def test_labels_from_a_file(stored):
     semisift.tl.label_cells(adata, "cell_type")
     for _ in range(2):  # a second call writes anew what the first has left
         semisift.tl.label_cells(other, "cell_type")
-    own, its = (np.asarray(each.obs["semisift_label"]).tolist() for each in (adata, other))
+    own, its = (np.asarray(each.obs["semisift_cells_label"]).tolist() for each in (adata, other))
     assert own == its
-    shares = other.obsm["semisift_probabilities"]
-    np.testing.assert_array_equal(np.asarray(shares), adata.obsm["semisift_probabilities"])
+    shares = other.obsm["semisift_cells_probabilities"]
+    np.testing.assert_array_equal(np.asarray(shares), adata.obsm["semisift_cells_probabilities"])
 
 
 def test_batches_need_the_rows_in_memory(stored):

@@ -74,7 +74,7 @@ def ranking(
     matplotlib.axes.Axes or None
         None where the figure is shown.
     """
-    params = results_of(adata, key)["params"]
+    params = results_of(adata, key)[1]["params"]
     if n_features < 1:
         raise ValueError(f"n_features must be at least 1: got {n_features}.")
     best = best_genes(adata, key, n_features)
