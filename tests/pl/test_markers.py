@@ -8,6 +8,7 @@ import dask.array
 import numpy as np
 import pandas as pd
 import pytest
+import scanpy as sc
 from matplotlib.colors import to_hex
 
 import semisift
@@ -181,6 +182,15 @@ def test_logarithms_are_taken_as_they_are_and_a_layer_by_name():
     assert np.allclose(dots_of(ax)[1], (means - low) / (high - low))
     with pytest.raises(ValueError, match=r"layer='lok' is no layer of adata. Did you mean 'log'"):
         draw(adata, layer="lok")
+
+
+def test_logarithms_are_not_taken_twice():
+    adata = make_cells()
+    semisift.tl.rank_features(adata, "kind", method="transductive", normalize=True)
+    expected = drawn_values(draw(adata))
+    sc.pp.normalize_total(adata)
+    sc.pp.log1p(adata)
+    assert np.allclose(drawn_values(draw(adata)), expected)
 
 
 def test_markers_of_some_classes_by_the_cells_of_all():

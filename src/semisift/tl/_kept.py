@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from semisift._provenance import PACKAGES, versions
 from semisift._warnings import warn
-from semisift._words import quoted
+from semisift._words import count, quoted
 from semisift.registry import METHODS
 from semisift.tl._fitted import Fitted
 from semisift.tl._given import Given, check_adata
+from semisift.tl._values import empty_cells
 from semisift.transduction.soft_labels import doubtful
 
 if TYPE_CHECKING:
@@ -98,13 +99,14 @@ def keep(
     -------
     None, or AnnData where `copy` is true
     """
+    given, ranker = fitted.given, fitted.ranker
+    is_empty = _find_empty(given)
     adata = open_for_writing(adata, copy)
     _forget(adata, key)
-    given, ranker = fitted.given, fitted.ranker
     if ranks:
         _keep_ranking(adata, key, given, ranker)
     if hasattr(ranker, "transduction_"):
-        _keep_labels(adata, key, given, ranker)
+        _keep_labels(adata, key, given, ranker, is_empty)
     else:
         _keep_given(adata, key, given, ranker)
     if probabilities:
@@ -150,7 +152,24 @@ def write_genes(adata: Any, key: str, given: Given, **columns: NDArray[Any]) -> 
 # --- cells ----------------------------------------------------------------------------------------
 
 
-def _keep_labels(adata: Any, key: str, given: Given, ranker: Any) -> None:
+def _find_empty(given: Given) -> NDArray[np.bool_]:
+    """Return the cells that have no value but 0, and warn of them."""
+    is_empty = empty_cells(given.X)
+    n_empty, n_labelled = int(is_empty.sum()), int(is_empty[given.labels.labelled].sum())
+    if n_empty:
+        named = f", {n_labelled:,} of them labelled" if n_labelled else ""
+        warn(
+            f"{count(n_empty, 'cell')} of {len(is_empty):,} without any value but 0{named}: "
+            "nothing tells what they are, and labels that are found for them are marked as "
+            "uncertain. Leave them out, as by sc.pp.filter_cells(adata, min_counts=1).",
+            UserWarning,
+        )
+    return is_empty
+
+
+def _keep_labels(
+    adata: Any, key: str, given: Given, ranker: Any, is_empty: NDArray[np.bool_]
+) -> None:
     """Write the labels that were found for all cells to ``.obs``."""
     confidence = np.asarray(ranker.confidence_, dtype=np.float64)
     shares = getattr(ranker, "label_distributions_", None)
@@ -158,7 +177,7 @@ def _keep_labels(adata: Any, key: str, given: Given, ranker: Any) -> None:
         shares = np.column_stack([confidence, np.minimum(confidence, 1 - confidence)])
     adata.obs[f"{key}_label"] = _as_categories(given, ranker.classes_, ranker.transduction_)
     adata.obs[f"{key}_confidence"] = confidence
-    adata.obs[f"{key}_uncertain"] = doubtful(shares)
+    adata.obs[f"{key}_uncertain"] = doubtful(shares) | (is_empty & (given.labels.codes < 0))
     strangers = getattr(ranker, "strangers_", ())
     if len(strangers):
         fits_none = np.zeros(adata.n_obs, dtype=bool)
