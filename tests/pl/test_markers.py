@@ -261,8 +261,12 @@ def test_what_cannot_be_drawn_is_refused():
     adata = make_cells()
     with pytest.raises(ValueError, match="kind must be 'dotplot' or 'heatmap': got 'violin'"):
         draw(adata, kind="violin")
-    with pytest.raises(ValueError, match="n_markers must be at least 1: got 0"):
-        draw(adata, n_markers=0)
+    for wrong in (0, 2.5, "a", True):
+        with pytest.raises(ValueError, match="n_markers must be a whole number, 1 or more: got"):
+            draw(adata, n_markers=wrong)
+    for groups in (5, []):
+        with pytest.raises(ValueError, match="groups must be None or name a class or more: got"):
+            draw(adata, groups=groups)
     with pytest.raises(ValueError, match=r"genes that adata has no more: 'gene1'"):
         draw(adata[:, adata.var_names != "gene1"])
     del adata.obs["semisift_label"]

@@ -154,7 +154,7 @@ def test_a_copy_leaves_the_input_as_it_is(ranked):
 
 def test_nothing_is_written_where_something_is_wrong():
     adata = make_cells()
-    with pytest.raises(ValueError, match="n_features_to_select must be at most"):
+    with pytest.raises(ValueError, match=r"n_features must be at most 40, .* got 41"):
         semisift.tl.rank_features(adata, "cell_type", n_features=N_GENES + 1)
     assert not adata.uns
     assert adata.var.columns.empty
@@ -303,6 +303,21 @@ def test_cells_that_fit_no_class():
         ({"normalize": "yes"}, ValueError, "normalize must be None, True or False: got 'yes'"),
         ({"key_added": "a/b"}, ValueError, "key_added must be a name .* without '/' .*: got 'a/b'"),
         ({"key_added": ".."}, ValueError, r"key_added must be a name that files take.*got '\.\.'"),
+        ({"n_features": 0}, ValueError, "n_features must be None, a whole number .*: got 0"),
+        ({"n_features": True}, ValueError, "n_features must be .* got True"),
+        ({"n_features": 1.5}, ValueError, "n_features must be .* a share .* got 1.5"),
+        (
+            {"n_features": "shado"},
+            ValueError,
+            "'shadow' or 'stability' or 'knockoff': got 'shado'",
+        ),
+        ({"normalize": np.array([1, 2])}, ValueError, "normalize must be None, True or False: got"),
+        ({"max_memory": "many"}, ValueError, "max_memory must be a number of bytes.* got 'many'"),
+        ({"max_memory": -1}, ValueError, "max_memory must be a number of bytes.* got -1"),
+        ({"use_raw": "yes"}, ValueError, "use_raw must be True or False: got 'yes'"),
+        ({"copy": "yes"}, ValueError, "copy must be True or False: got 'yes'"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be None or a whole number other than 0.* got 0"),
+        ({"n_jobs": 1.5}, ValueError, "n_jobs must be None or a whole number .* got 1.5"),
         ({"batch_key": "plates"}, ValueError, "batch_key='plates' is no column .* mean 'plate'"),
         ({"group_key": "gaps"}, ValueError, "group_key='gaps': groups must hold one name"),
         ({"layer": "counts"}, ValueError, "layer='counts' is no layer of adata. There is none"),

@@ -78,7 +78,9 @@ def test_cells_without_a_value_in_a_file(stored):
     X[[40, 149]] = 0
     adata.X = csr_matrix(X)
     adata = stored(adata)
-    with pytest.warns(UserWarning, match="2 cells of 150 without any value but 0: nothing"):
+    with pytest.warns(
+        UserWarning, match="2 cells of 150 without any value but 0 in the genes that are ranked: n"
+    ):
         semisift.tl.label_cells(adata, "cell_type")
     assert np.asarray(adata.obs["semisift_cells_uncertain"])[[40, 149]].all()
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,6 +97,8 @@ def confidence(
         None where the figure is shown.
     """
     key, results = results_of(adata, key, KEY, KEY_OF_LABELS)
+    if size is not None and (not isinstance(size, Real) or not 0 < size < np.inf):
+        raise ValueError(f"size must be a number above 0: got {quoted(size)}.")
     cells = collect(adata, key, results["params"], basis)
     n_columns = -(-len(cells.names) // LEGEND_LINES)
     longest = max(max(map(len, cells.names)) + 6, LEAST_LETTERS)

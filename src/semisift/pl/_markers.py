@@ -1,7 +1,7 @@
 """The markers of each class by the cells of all classes: dots, or a heatmap of single cells."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from semisift.pl._results import (
     results_of,
 )
 from semisift.report.palette import for_user
+from semisift.tl._checks import check_whole
 from semisift.tl._columns import column_of
 from semisift.tl._kept import KEY, KEY_OF_MARKERS
 
@@ -100,8 +101,7 @@ def markers(
     key, results = results_of(adata, key, KEY, KEY_OF_MARKERS)
     if kind not in ("dotplot", "heatmap"):
         raise ValueError(f"kind must be 'dotplot' or 'heatmap': got {quoted(kind)}.")
-    if n_markers < 1:
-        raise ValueError(f"n_markers must be at least 1: got {n_markers}.")
+    check_whole(n_markers, "n_markers")
     given = ax is not None
     shown = collect(adata, key, results, n_markers, groups, layer)
     draw = draw_dots if kind == "dotplot" else draw_heatmap
@@ -128,9 +128,12 @@ def collect(
     classes = list(names.dtype.names)
     if isinstance(groups, str):
         groups = [groups]
-    if lost := [name for name in groups or () if name not in classes]:
+    wanted: Any = classes if groups is None else groups
+    if not isinstance(wanted, Iterable) or not (wanted := [*wanted]):
+        raise ValueError(f"groups must be None or name a class or more: got {quoted(groups)}.")
+    if lost := [name for name in wanted if name not in classes]:
         raise ValueError(f"groups: {examples(lost)} not among the classes {examples(classes)}.")
-    genes, blocks = _best(results, classes if groups is None else groups, n_markers)
+    genes, blocks = _best(results, wanted, n_markers)
     if not genes:
         raise ValueError(f"key={quoted(key)}: no gene is higher in a class than in the rest.")
     codes = codes_of(column_of(adata.obs, params["groupby"], "groupby", "obs"), classes)

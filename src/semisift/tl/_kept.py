@@ -10,6 +10,7 @@ from semisift._provenance import PACKAGES, versions
 from semisift._warnings import warn
 from semisift._words import count, quoted
 from semisift.registry import METHODS
+from semisift.tl._checks import check_flag
 from semisift.tl._fitted import Fitted
 from semisift.tl._given import Given, check_adata
 from semisift.tl._values import empty_cells
@@ -53,6 +54,7 @@ def check_key(key: str, labels_key: str) -> None:
 def check_target(adata: Any, copy: bool) -> None:
     """Refuse what is no AnnData, or cannot be copied."""
     check_adata(adata)
+    check_flag(copy, "copy")
     if adata.isbacked and (copy or adata.is_view):
         what = "copy=True" if copy else "a view"
         raise ValueError(
@@ -159,9 +161,9 @@ def _find_empty(given: Given) -> NDArray[np.bool_]:
     if n_empty:
         named = f", {n_labelled:,} of them labelled" if n_labelled else ""
         warn(
-            f"{count(n_empty, 'cell')} of {len(is_empty):,} without any value but 0{named}: "
-            "nothing tells what they are, and labels that are found for them are marked as "
-            "uncertain. Leave them out, as by sc.pp.filter_cells(adata, min_counts=1).",
+            f"{count(n_empty, 'cell')} of {len(is_empty):,} without any value but 0 in the genes "
+            f"that are ranked{named}: nothing tells what they are, and labels that are found for "
+            "them are marked as uncertain. Leave them out, as sc.pp.filter_cells does.",
             UserWarning,
         )
     return is_empty

@@ -1,10 +1,10 @@
 """markers: the genes of each class, in the form of scanpy."""
 
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from semisift._docs import fill_slots
 from semisift.tl._asked import Asked
+from semisift.tl._checks import check_whole
 from semisift.tl._fitted import fit
 from semisift.tl._kept import KEY_OF_MARKERS, check_key, check_target, keep, records_of
 
@@ -96,8 +96,8 @@ def markers(
     key = KEY_OF_MARKERS if key_added is None else key_added
     check_target(adata, copy)
     check_key(key, labels_key)
-    if n_genes is not None and (not isinstance(n_genes, Integral) or n_genes < 1):
-        raise ValueError(f"n_genes must be a whole number, 1 or more: got {n_genes!r}.")
+    if n_genes is not None:
+        check_whole(n_genes, "n_genes")
     asked = Asked(
         labels_key=labels_key,
         unlabeled_category=unlabeled_category,
