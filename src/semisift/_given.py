@@ -21,7 +21,10 @@ class GivenToFit(NamedTuple):
     sample_weight: str | None
 
     def difference(self, again: "GivenToFit") -> str | None:
-        """Say in what something else differs; None where it is the same, as far as is known."""
+        """Say in what something else differs; None where it is the same, as far as is known.
+
+        Groups may be told later: they say how rows are drawn, and nothing of their values.
+        """
         if again.n_rows != self.n_rows:
             return f"X had {self.n_rows:,} rows: got {again.n_rows:,}"
         if again.is_marked != self.is_marked:
@@ -31,9 +34,10 @@ class GivenToFit(NamedTuple):
             return f"y had the classes {examples(self.classes)}: got {examples(again.classes)}"
         for name in ("y", "groups", "batch", "sample_weight"):
             known, given = getattr(self, name), getattr(again, name)
-            if given != known:
-                how = "was not given" if known is None else "differs"
-                return f"{name} {'is lacking' if given is None else how}"
+            if known is not None and given != known:
+                return f"{name} {'is lacking' if given is None else 'differs'}"
+            if known is None and given is not None and name != "groups":
+                return f"fit was given no {name}"
         return None
 
 

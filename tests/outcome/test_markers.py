@@ -265,7 +265,7 @@ def test_what_fit_was_not_given_is_refused(cells, ranker, method):
     refused("y differs", y=np.roll(few, 1))
     refused("groups is lacking", groups=None)
     refused("groups differs", groups=1 - plate)
-    refused("batch was not given", batch=plate)
+    refused("fit was given no batch", batch=plate)
     # the same in other types is the same
     same = np.where(few < 0, None, few.astype(object))
     assert ranker.markers(Z.copy(), same, groups=plate.tolist()).scores.shape == (3, 60)

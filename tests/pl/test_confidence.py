@@ -102,6 +102,12 @@ def test_an_embedding_is_found_by_its_name():
         draw(adata)
 
 
+@pytest.mark.parametrize("size", [-1, 0, "large", np.nan])
+def test_bad_sizes_are_refused(size):
+    with pytest.raises(ValueError, match="size must be a number above 0: got"):
+        draw(make_cells(), size=size)
+
+
 def test_a_method_that_labels_no_cells_is_named():
     adata = make_cells()
     semisift.tl.rank_features(adata, "kind", method="fisher")

@@ -8,6 +8,7 @@ import dask.array
 import numpy as np
 import pandas as pd
 import pytest
+import scanpy as sc
 from matplotlib.colors import to_hex
 
 import semisift
@@ -183,6 +184,15 @@ def test_logarithms_are_taken_as_they_are_and_a_layer_by_name():
         draw(adata, layer="lok")
 
 
+def test_logarithms_are_not_taken_twice():
+    adata = make_cells()
+    semisift.tl.rank_features(adata, "kind", method="transductive", normalize=True)
+    expected = drawn_values(draw(adata))
+    sc.pp.normalize_total(adata)
+    sc.pp.log1p(adata)
+    assert np.allclose(drawn_values(draw(adata)), expected)
+
+
 def test_markers_of_some_classes_by_the_cells_of_all():
     adata = make_cells()
     ax = draw(adata, groups=["type 2"], n_markers=3)
@@ -228,12 +238,35 @@ def test_labels_that_are_numbers_and_methods_of_the_user():
     assert len(rings.get_offsets()) == 15
 
 
+def test_cells_of_other_classes_are_refused():
+    adata = make_cells()
+    adata.obs["semisift_label"] = "another"
+    with pytest.raises(
+        ValueError, match=r"'semisift_label'\] has no cell of the classes .*'type 0'"
+    ):
+        draw(adata)
+
+
+def test_markers_and_labels_without_a_ranking_are_found():
+    adata = make_cells()
+    for name in ("markers", "label_cells"):
+        getattr(semisift.tl, name)(adata, "kind")
+    del adata.uns["semisift"]
+    genes = adata.uns["semisift_markers"]["names"]["type 0"][:1].tolist()
+    assert labels_of(draw(adata, n_markers=1, groups="type 0").xaxis) == genes
+    assert semisift.pl.confidence(adata, show=False).has_data()
+
+
 def test_what_cannot_be_drawn_is_refused():
     adata = make_cells()
     with pytest.raises(ValueError, match="kind must be 'dotplot' or 'heatmap': got 'violin'"):
         draw(adata, kind="violin")
-    with pytest.raises(ValueError, match="n_markers must be at least 1: got 0"):
-        draw(adata, n_markers=0)
+    for wrong in (0, 2.5, "a", True):
+        with pytest.raises(ValueError, match="n_markers must be a whole number, 1 or more: got"):
+            draw(adata, n_markers=wrong)
+    for groups in (5, []):
+        with pytest.raises(ValueError, match="groups must be None or name a class or more: got"):
+            draw(adata, groups=groups)
     with pytest.raises(ValueError, match=r"genes that adata has no more: 'gene1'"):
         draw(adata[:, adata.var_names != "gene1"])
     del adata.obs["semisift_label"]

@@ -108,7 +108,9 @@ def test_infinite_and_missing_scores_stay_inside():
 
 def test_what_cannot_be_drawn_is_refused():
     adata = make_cells()
-    with pytest.raises(ValueError, match="n_features must be at least 1: got 0"):
+    with pytest.raises(ValueError, match="n_features must be a whole number, 1 or more: got 'a'"):
+        semisift.pl.ranking(adata, n_features="a", show=False)
+    with pytest.raises(ValueError, match="n_features must be a whole number, 1 or more: got 0"):
         draw(adata, n_features=0)
     del adata.var["semisift_rank"]
     with pytest.raises(ValueError, match="lacks semisift_rank"):

@@ -158,23 +158,41 @@ def labelled_scores(Z, codes, n_classes):
     return np.array(found)
 
 
-def beaten_by_twins(Z, T, codes, n_classes, order, class_prior=None):
+def without_depth(T, shares, depth):
+    """Return components less what goes with depth in a regression with a mean for each class."""
+    n_classes = shares.shape[1]
+    rows = [(i, c) for i in range(len(T)) for c in range(n_classes)]
+    weight = np.sqrt([shares[i, c] for i, c in rows])
+    given = [[depth[i], *(float(c == other) for other in range(n_classes))] for i, c in rows]
+    values = np.array([T[i] for i, c in rows])
+    slopes = np.linalg.lstsq(np.array(given) * weight[:, None], values * weight[:, None])[0][0]
+    return T - np.outer(depth - depth.mean(), slopes)
+
+
+def beaten_by_twins(Z, T, codes, n_classes, order, class_prior=None, depth=None):
     """Return which columns the best twin reaches, by either score.
 
     The table of columns and twins is there: its first half are the columns.
     """
     p = Z.shape[1]
     both = np.hstack([Z, Z[order]])
-    total = 0
-    dimensions = sorted({min(d, T.shape[1]) for d in (3, 5, 8, 12, 20, 30)})
-    for d in dimensions:
-        axes = np.hstack([T[:, :d], T[order, :d]])
-        total = total + gaussian_classes(axes, codes, n_classes, class_prior)
-    said = ridge(np.hstack([T, T[order]]), codes, n_classes)
-    for i, code in enumerate(codes):
-        if code >= 0:
-            said[i] = [float(code == c) for c in range(n_classes)]
-    shares = (total + said) / (len(dimensions) + 1)
+
+    def label(mine, theirs):
+        total = 0
+        dimensions = sorted({min(d, T.shape[1]) for d in (3, 5, 8, 12, 20, 30)})
+        for d in dimensions:
+            axes = np.hstack([mine[:, :d], theirs[:, :d]])
+            total = total + gaussian_classes(axes, codes, n_classes, class_prior)
+        said = ridge(np.hstack([mine, theirs]), codes, n_classes)
+        for i, code in enumerate(codes):
+            if code >= 0:
+                said[i] = [float(code == c) for c in range(n_classes)]
+        return (total + said) / (len(dimensions) + 1)
+
+    shares = label(T, T[order])
+    if depth is not None:
+        theirs = without_depth(T[order], shares, depth[order])
+        shares = label(without_depth(T, shares, depth), theirs)
     by_class = class_scores(both, shares)
     scores = [(by_class / by_class.max(axis=1, keepdims=True)).mean(axis=0)]
     few = [labelled_scores(both, codes, n_classes)]

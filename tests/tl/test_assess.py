@@ -81,6 +81,21 @@ def test_a_key_that_is_not_there(assessed):
         semisift.tl.assess(make_cells())
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"light": "x"}, "light must be True or False: got 'x'"),
+        ({"copy": 1}, "copy must be True or False: got 1"),
+        ({"n_resamples": "many"}, "n_resamples must be a whole number, 0 or more: got 'many'"),
+        ({"n_permutations": -1}, "n_permutations must be a whole number, 0 or more: got -1"),
+        ({"n_jobs": 0}, "n_jobs must be None or a whole number other than 0"),
+    ],
+)
+def test_errors_name_the_parameter(assessed, given, message):
+    with pytest.raises(ValueError, match=message):
+        semisift.tl.assess(assessed, **given)
+
+
 def test_markers_are_no_ranking():
     adata = make_cells()
     semisift.tl.markers(adata, "cell_type")

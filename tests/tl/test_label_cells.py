@@ -13,13 +13,13 @@ def test_labels_and_probabilities():
     adata = make_cells()
     before = adata.var.copy()
     assert semisift.tl.label_cells(adata, "cell_type") is None
-    shares = adata.obsm["semisift_probabilities"]
+    shares = adata.obsm["semisift_cells_probabilities"]
     assert shares.columns.tolist() == ["T", "B", "NK"]
     assert shares.index.equals(adata.obs_names)
-    assert (shares.idxmax(axis=1) == adata.obs["semisift_label"].astype(str)).all()
-    np.testing.assert_allclose(shares.max(axis=1), adata.obs["semisift_confidence"])
-    assert (adata.obs["semisift_label"] == adata.obs["truth"]).mean() > 0.95
-    kept = adata.uns["semisift_labels"]
+    assert (shares.idxmax(axis=1) == adata.obs["semisift_cells_label"].astype(str)).all()
+    np.testing.assert_allclose(shares.max(axis=1), adata.obs["semisift_cells_confidence"])
+    assert (adata.obs["semisift_cells_label"] == adata.obs["truth"]).mean() > 0.95
+    kept = adata.uns["semisift_cells"]
     assert kept["recovered"].tolist()[1] == 24
     assert kept["values"].startswith("adata.X holds counts")
     pd.testing.assert_frame_equal(adata.var, before)
@@ -28,18 +28,18 @@ def test_labels_and_probabilities():
 def test_who_is_uncertain():
     adata = make_cells(per_class=1)
     semisift.tl.label_cells(adata, "cell_type")
-    shares = np.sort(adata.obsm["semisift_probabilities"].to_numpy(), axis=1)
+    shares = np.sort(adata.obsm["semisift_cells_probabilities"].to_numpy(), axis=1)
     near = shares[:, -1] - shares[:, -2] < 0.2
     assert near.any()
-    assert adata.obs["semisift_uncertain"].tolist() == near.tolist()
+    assert adata.obs["semisift_cells_uncertain"].tolist() == near.tolist()
 
 
 def test_labels_are_those_of_the_ranking():
     adata = make_cells()
     semisift.tl.rank_features(adata, "cell_type", n_members=40)
-    semisift.tl.label_cells(adata, "cell_type", key_added="own")
-    assert adata.obs["own_label"].equals(adata.obs["semisift_label"])
-    assert adata.obs["own_confidence"].equals(adata.obs["semisift_confidence"])
+    semisift.tl.label_cells(adata, "cell_type")
+    assert adata.obs["semisift_cells_label"].equals(adata.obs["semisift_label"])
+    assert adata.obs["semisift_cells_confidence"].equals(adata.obs["semisift_confidence"])
 
 
 def test_plates_are_taken_out():
@@ -47,15 +47,54 @@ def test_plates_are_taken_out():
     adata.X = adata.X.toarray()
     adata.X[adata.obs["plate"] == "p1", 20:35] += 6.0
     semisift.tl.label_cells(adata, "cell_type", batch_key="plate", normalize=True)
-    assert (adata.obs["semisift_label"] == adata.obs["truth"]).mean() > 0.9
+    assert (adata.obs["semisift_cells_label"] == adata.obs["truth"]).mean() > 0.9
 
 
 def test_a_copy_of_labelled_cells():
     adata = make_cells()
     changed = semisift.tl.label_cells(adata, "cell_type", copy=True)
-    assert "semisift_label" in changed.obs
-    assert "semisift_label" not in adata.obs
+    assert "semisift_cells_label" in changed.obs
+    assert "semisift_cells_label" not in adata.obs
     assert not adata.obsm
+
+
+# --- one key for each call ------------------------------------------------------------------------
+
+
+def other_labels(adata):
+    adata.obs["half"] = np.where(np.arange(adata.n_obs) < 9, np.arange(adata.n_obs) % 2, None)
+    return "half"
+
+
+def test_labels_of_another_kind_stand_beside_a_ranking():
+    adata = make_cells()
+    semisift.tl.rank_features(adata, "cell_type", method="transductive")
+    before = adata.copy()
+    semisift.tl.label_cells(adata, other_labels(adata))
+    assert adata.obs["semisift_label"].equals(before.obs["semisift_label"])
+    assert adata.obs["semisift_cells_label"].cat.categories.tolist() == ["0", "1"]
+
+
+def test_a_ranking_forgets_the_labels_of_the_same_key():
+    adata = make_cells()
+    semisift.tl.label_cells(adata, "cell_type", key_added="semisift")
+    assert "recovered" in adata.uns["semisift"]
+    semisift.tl.rank_features(adata, other_labels(adata), method="fisher")
+    assert not adata.obsm
+    assert [name for name in adata.obs if name.startswith("semisift")] == ["semisift_given"]
+    assert "recovered" not in adata.uns["semisift"]
+
+
+@pytest.mark.parametrize("call", [semisift.tl.markers, semisift.tl.label_cells])
+def test_a_ranking_is_forgotten_by_what_takes_its_key(call):
+    adata = make_cells()
+    semisift.tl.rank_features(adata, "cell_type", method="transductive")
+    semisift.tl.assess(adata, n_resamples=2, n_permutations=3)
+    call(adata, "cell_type", key_added="semisift")
+    assert adata.var.columns.empty
+    assert "assessment" not in adata.uns["semisift"]
+    with pytest.raises(ValueError, match="names no ranking"):
+        semisift.tl.assess(adata)
 
 
 # --- markers --------------------------------------------------------------------------------------
@@ -117,7 +156,7 @@ def test_without_a_rest_there_are_no_markers(method):
     assert "names" not in adata.uns["semisift"]
 
 
-@pytest.mark.parametrize("n_genes", [0, 1.5, "all"])
+@pytest.mark.parametrize("n_genes", [0, 1.5, "all", True])
 def test_bad_numbers_of_genes(n_genes):
     with pytest.raises(ValueError, match="n_genes must be a whole number, 1 or more: got"):
         semisift.tl.markers(make_cells(), "cell_type", n_genes=n_genes)

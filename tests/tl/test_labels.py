@@ -50,6 +50,8 @@ def test_the_order_is_that_of_the_categories():
         ([True, False, True], None, [True, False, True]),
         ([True, False, True], False, [True, None, True]),
         (pd.array([True, None], dtype="boolean"), None, [True, None]),
+        ([T, B, None], np.nan, [T, B, None]),
+        ([T, B, None], pd.NA, [T, B, None]),
         (pd.array([3, None], dtype="Int64"), None, [3, None]),
     ],
 )
@@ -65,6 +67,10 @@ def test_a_category_that_means_none(values, category, expected):
             "Unknown",
             r"'Unknown' is no value of adata.obs\['l'\]. Its values are 'B', 'T'",
         ),
+        ([1, -1, 2], "-1", "unlabeled_category='-1' is no value .* are -1, 1, 2"),
+        ([1, 2, 3], "1", "unlabeled_category='1' is no value .* are 1, 2, 3"),
+        ([T, B, ""], ["T"], r"unlabeled_category must be one label: got \['T'\]"),
+        ([T, B, ""], np.array(["T", "B"]), "unlabeled_category must be one label: got array"),
         ([1, 0, 1], True, "unlabeled_category=True is no value"),
         ([T, B, ""], 0, "unlabeled_category=0 is no value"),
         ([1, -1, 2], None, "holds -1, which may be a class .* unlabeled_category=-1"),
@@ -130,4 +136,11 @@ def test_the_prior_is_given_by_label():
         adata, "cell_type", method="transductive", class_prior=prior, copy=True
     )
     assert ranked.uns["semisift"]["params"]["settings"] == f"{{'class_prior': {prior}}}"
-    assert ranked.obs["semisift_confidence"].equals(adata.obs["semisift_confidence"])
+    assert ranked.obs["semisift_confidence"].equals(adata.obs["semisift_cells_confidence"])
+
+
+def test_no_category_is_kept_as_none(tmp_path):
+    adata = make_cells()
+    semisift.tl.rank_features(adata, "cell_type", pd.NA, method="fisher")
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    semisift.tl.assess(ad.read_h5ad(tmp_path / "cells.h5ad"), n_resamples=2, n_permutations=0)

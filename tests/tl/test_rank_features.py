@@ -117,6 +117,28 @@ def test_scanpy_draws_the_markers(ranked):
     assert names == [gene for group in MARKERS for gene in found[group][:2]]
 
 
+@pytest.mark.parametrize("labels", ["text", "numbers", "one class"])
+def test_scanpy_groups_cells_by_the_labels_that_were_given(labels):
+    adata = make_cells()
+    codes = adata.obs["cell_type"].cat.codes.astype(float)
+    adata.obs["l"] = {
+        "text": adata.obs["cell_type"].astype(object),
+        "numbers": codes.where(codes >= 0),
+        "one class": adata.obs["cell_type"].where(adata.obs["cell_type"] == "T"),
+    }[labels]
+    semisift.tl.rank_features(adata, "l", method="fisher")
+    names = {"text": ["B", "NK", "T"], "numbers": ["0", "1", "2"], "one class": ["T", "other"]}
+    assert adata.obs["semisift_given"].cat.categories.tolist() == names[labels]
+    given = {"key": "semisift", "n_genes": 2, "dendrogram": False, "show": False}
+    axes = sc.pl.rank_genes_groups_dotplot(adata, **given)["mainplot_ax"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == names[labels]
+    sc.pl.rank_genes_groups_matrixplot(adata, **given)
+    labelled = adata[adata.obs["semisift_given"].notna()].copy()
+    sc.pl.rank_genes_groups_heatmap(labelled, **given)
+    sc.pl.rank_genes_groups_tracksplot(labelled, **given)
+    plt.close("all")
+
+
 # --- in place, copies and views -------------------------------------------------------------------
 
 
@@ -132,7 +154,7 @@ def test_a_copy_leaves_the_input_as_it_is(ranked):
 
 def test_nothing_is_written_where_something_is_wrong():
     adata = make_cells()
-    with pytest.raises(ValueError, match="n_features_to_select must be at most"):
+    with pytest.raises(ValueError, match=r"n_features must be at most 40, .* got 41"):
         semisift.tl.rank_features(adata, "cell_type", n_features=N_GENES + 1)
     assert not adata.uns
     assert adata.var.columns.empty
@@ -193,8 +215,9 @@ def test_the_same_seed_gives_the_same_bits(ranked):
 def test_a_method_that_labels_no_cells():
     adata = make_cells()
     semisift.tl.rank_features(adata, "cell_type", method="fisher")
-    assert not [name for name in adata.obs if name.startswith("semisift")]
-    assert adata.uns["semisift"]["params"]["groupby"] == "cell_type"
+    assert [name for name in adata.obs if name.startswith("semisift")] == ["semisift_given"]
+    assert adata.uns["semisift"]["params"]["groupby"] == "semisift_given"
+    assert adata.obs["semisift_given"].isna().sum() == N_CELLS - 24
     table = sc.get.rank_genes_groups_df(adata, "T", key="semisift")
     assert len(set(table["names"][:3]) & set(MARKERS["T"])) >= 2
 
@@ -278,7 +301,23 @@ def test_cells_that_fit_no_class():
         ({"method": "mrmr", "weight_key": "weight"}, ValueError, "mrmr takes no weights. Those"),
         ({"random_state": None}, ValueError, "random_state must be a whole number: got None"),
         ({"normalize": "yes"}, ValueError, "normalize must be None, True or False: got 'yes'"),
-        ({"key_added": "a/b"}, ValueError, "key_added must be a name without '/': got 'a/b'"),
+        ({"key_added": "a/b"}, ValueError, "key_added must be a name .* without '/' .*: got 'a/b'"),
+        ({"key_added": ".."}, ValueError, r"key_added must be a name that files take.*got '\.\.'"),
+        ({"n_features": 0}, ValueError, "n_features must be None, a whole number .*: got 0"),
+        ({"n_features": True}, ValueError, "n_features must be .* got True"),
+        ({"n_features": 1.5}, ValueError, "n_features must be .* a share .* got 1.5"),
+        (
+            {"n_features": "shado"},
+            ValueError,
+            "'shadow' or 'stability' or 'knockoff': got 'shado'",
+        ),
+        ({"normalize": np.array([1, 2])}, ValueError, "normalize must be None, True or False: got"),
+        ({"max_memory": "many"}, ValueError, "max_memory must be a number of bytes.* got 'many'"),
+        ({"max_memory": -1}, ValueError, "max_memory must be a number of bytes.* got -1"),
+        ({"use_raw": "yes"}, ValueError, "use_raw must be True or False: got 'yes'"),
+        ({"copy": "yes"}, ValueError, "copy must be True or False: got 'yes'"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be None or a whole number other than 0.* got 0"),
+        ({"n_jobs": 1.5}, ValueError, "n_jobs must be None or a whole number .* got 1.5"),
         ({"batch_key": "plates"}, ValueError, "batch_key='plates' is no column .* mean 'plate'"),
         ({"group_key": "gaps"}, ValueError, "group_key='gaps': groups must hold one name"),
         ({"layer": "counts"}, ValueError, "layer='counts' is no layer of adata. There is none"),

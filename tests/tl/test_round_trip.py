@@ -51,10 +51,10 @@ def test_files_hold_the_results(adata, tmp_path, name):
     for key in ("semisift", "trees"):
         same_results(other, adata, key)
         assert_same(other.uns[key], adata.uns[key])
-    for key in ("semisift_labels", "semisift_markers"):
+    for key in ("semisift_cells", "semisift_markers"):
         assert_same(other.uns[key], adata.uns[key])
     pd.testing.assert_frame_equal(
-        other.obsm["semisift_probabilities"], adata.obsm["semisift_probabilities"]
+        other.obsm["semisift_cells_probabilities"], adata.obsm["semisift_cells_probabilities"]
     )
     for key in ("semisift", "trees"):  # what was asked for is understood
         semisift.tl.assess(other, key, n_resamples=3, n_permutations=3)
@@ -78,13 +78,24 @@ def assert_same(own, its):
             assert own[name] == value
 
 
-def test_classes_with_a_slash(tmp_path):
+@pytest.mark.parametrize("file", ["cells.h5ad", "cells.zarr"])
+@pytest.mark.parametrize("name", ["NK/ILC", "_index", ".", "..", "zarr.json", "N" * 300])
+@pytest.mark.filterwarnings("ignore:.*(zarr|Zarr|V3|StringDType).*")
+def test_classes_that_cannot_be_columns(tmp_path, name, file):
     adata = make_cells()
-    adata.obs["cell_type"] = adata.obs["cell_type"].cat.rename_categories({"NK": "NK/ILC"})
+    adata.obs["cell_type"] = adata.obs["cell_type"].cat.rename_categories({"NK": name})
     semisift.tl.rank_features(adata, "cell_type", method="transductive")
     semisift.tl.label_cells(adata, "cell_type")
-    other = read_back(adata, tmp_path / "cells.h5ad")
+    other = read_back(adata, tmp_path / file)
     same_results(other, adata)
     assert "pts" not in other.uns["semisift"]
-    assert other.uns["semisift"]["labelled"].index.tolist() == ["T", "B", "NK/ILC"]
-    assert other.obsm["semisift_probabilities"].shape == (adata.n_obs, 3)
+    assert other.uns["semisift"]["labelled"].index.tolist() == ["T", "B", name]
+    assert other.obsm["semisift_cells_probabilities"].shape == (adata.n_obs, 3)
+
+
+def test_classes_of_two_lines_are_columns(tmp_path):
+    adata = make_cells()
+    adata.obs["cell_type"] = adata.obs["cell_type"].cat.rename_categories({"NK": "N\nK"})
+    semisift.tl.label_cells(adata, "cell_type")
+    other = read_back(adata, tmp_path / "cells.h5ad")
+    assert other.obsm["semisift_cells_probabilities"].columns.tolist() == ["T", "B", "N\nK"]

@@ -3,6 +3,7 @@
 import anndata as ad
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 import semisift
 from semisift import StoredRows, StoredRowsError
@@ -65,10 +66,31 @@ def test_labels_from_a_file(stored):
     semisift.tl.label_cells(adata, "cell_type")
     for _ in range(2):  # a second call writes anew what the first has left
         semisift.tl.label_cells(other, "cell_type")
-    own, its = (np.asarray(each.obs["semisift_label"]).tolist() for each in (adata, other))
+    own, its = (np.asarray(each.obs["semisift_cells_label"]).tolist() for each in (adata, other))
     assert own == its
-    shares = other.obsm["semisift_probabilities"]
-    np.testing.assert_array_equal(np.asarray(shares), adata.obsm["semisift_probabilities"])
+    shares = other.obsm["semisift_cells_probabilities"]
+    np.testing.assert_array_equal(np.asarray(shares), adata.obsm["semisift_cells_probabilities"])
+
+
+def test_cells_without_a_value_in_a_file(stored):
+    adata = make_cells()
+    X = adata.X.toarray()
+    X[[40, 149]] = 0
+    adata.X = csr_matrix(X)
+    adata = stored(adata)
+    with pytest.warns(
+        UserWarning, match="2 cells of 150 without any value but 0 in the genes that are ranked: n"
+    ):
+        semisift.tl.label_cells(adata, "cell_type")
+    assert np.asarray(adata.obs["semisift_cells_uncertain"])[[40, 149]].all()
+
+
+def test_infinite_values_in_a_file(stored):
+    adata = make_cells()
+    adata.X.data[7] = np.inf
+    adata = stored(adata)
+    with pytest.raises(StoredRowsError, match="infinity"):
+        semisift.tl.label_cells(adata, "cell_type", max_memory=too_little(adata))
 
 
 def test_batches_need_the_rows_in_memory(stored):

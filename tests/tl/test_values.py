@@ -33,35 +33,44 @@ def test_counts_and_their_logarithms_rank_alike(method):
     assert ranks(counts, **given).tolist() == ranks(other, **given).tolist()
 
 
-def test_what_was_done_is_said():
+def test_what_was_done_is_ranked_values():
     counts = make_cells()
 
-    def said(adata, **given):
-        changed = semisift.tl.rank_features(adata, "cell_type", copy=True, **QUICK, **given)
-        return changed.uns["semisift"]["values"]
-
     median = np.median(np.asarray(counts.X.sum(axis=1)))
-    assert said(counts) == (
+    assert ranked_values(counts) == (
         "adata.X holds counts (whole numbers, mostly 0): taken as log(1 + x) of cells that were "
         f"brought to the median total of {median:.3g}."
     )
     whole = "adata.X holds counts (whole numbers, mostly 0): taken as they are."
-    assert said(counts, normalize=False) == whole
+    assert ranked_values(counts, normalize=False) == whole
     logs = "adata.X holds logarithms of counts (fractions, mostly 0): taken as they are."
-    assert said(log_normalised(counts)) == logs
-    assert "do not look like counts, and were said to be some: taken as log(1 + x)" in said(
-        log_normalised(counts), normalize=True
+    assert ranked_values(log_normalised(counts)) == logs
+    assert ranked_values(log_normalised(counts), normalize=True) == logs  # and not twice
+    counts.X = csr_matrix(counts.X.toarray() + 0.5)
+    assert (
+        "do not look like counts, and were said to be some: taken as log(1 + x)"
+        in ranked_values(counts, normalize=True)
     )
 
 
-def test_large_fractions_are_warned_of():
+def test_counts_at_one_total_become_logarithms_here_and_on_the_command_line(tmp_path):
     adata = make_cells()
     sc.pp.normalize_total(adata, target_sum=1e4)
-    with pytest.warns(UserWarning, match=r"large fractions.*sc.pp.log1p\(adata\) first"):
-        ranks(adata)
-    best = ranks(adata, normalize=True) <= 9
-    assert set(adata.var_names[best]) == {gene for genes in MARKERS.values() for gene in genes}
-    ranks(adata, normalize=False)  # which is no warning
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    semisift.tl.rank_features(adata, "cell_type", **QUICK)
+    assert adata.uns["semisift"]["values"] == (
+        "adata.X holds large fractions, mostly 0, as of counts that were brought to one total: "
+        "taken as log(1 + x) of cells that were brought to the median total of 10,000."
+    )
+    table = semisift.read_table(tmp_path / "cells.h5ad", label="cell_type")
+    ranker = semisift.METHODS["transductive"].cls(random_state=0).fit(table.X, table.y)
+    assert adata.var["semisift_score"].tolist() == ranker.scores_.tolist()
+    assert "taken as they are" in ranked_values(adata, normalize=False)
+
+
+def ranked_values(adata, **given):
+    changed = semisift.tl.rank_features(adata, "cell_type", copy=True, **QUICK, **given)
+    return changed.uns["semisift"]["values"]
 
 
 def test_whole_numbers_that_are_mostly_filled_are_warned_of():
@@ -86,8 +95,45 @@ def test_values_below_0_are_no_counts():
     adata = make_cells()
     adata.X = adata.X.toarray()
     adata.X[5, 7] = -2
-    with pytest.raises(ValueError, match=r"holds -2 \(cell 5, gene 7\), and counts are 0 or more"):
+    with pytest.raises(ValueError, match=r"holds -2 \(cell 'c5', gene 'g7'\), and counts are fin"):
         ranks(adata, normalize=True)
+
+
+@pytest.mark.parametrize("form", [csr_matrix, np.array])
+@pytest.mark.parametrize("normalize", [None, True])
+def test_infinite_values_are_no_counts(form, normalize):
+    adata = make_cells()
+    X = adata.X.toarray()
+    X[100, 30] = np.inf
+    adata.X = form(X)
+    with pytest.raises(ValueError, match=r"holds inf \(cell 'c100', gene 'g30'\), and counts are"):
+        ranks(adata, normalize=normalize)
+    with pytest.raises(ValueError, match=r"contains infinity[^$]*column 'g30'"):
+        ranks(adata, normalize=False)
+
+
+@pytest.mark.parametrize("shape", [(N_CELLS, 0), (0, N_GENES)])
+def test_no_cells_and_no_genes(shape):
+    adata = make_cells()[: shape[0], : shape[1]].copy()
+    with pytest.raises(ValueError, match=r"must have cells and genes|has no labelled row|0 rows"):
+        ranks(adata)
+
+
+# --- cells without a value ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [csr_matrix, np.array])
+@pytest.mark.parametrize("call", [semisift.tl.rank_features, semisift.tl.label_cells])
+def test_cells_without_a_value_are_uncertain(call, form):
+    adata = make_cells()
+    X = adata.X.toarray()
+    X[[3, 40, 41]] = 0
+    adata.X = form(X)
+    with pytest.warns(
+        UserWarning, match="3 cells of 150 without any value but 0 .*, 1 of them lab"
+    ):
+        call(adata, "cell_type", key_added="k")
+    assert adata.obs["k_uncertain"].iloc[[3, 40, 41]].tolist() == [False, True, True]
 
 
 # --- layers and raw -------------------------------------------------------------------------------

@@ -1,18 +1,25 @@
 """Depth: cells with more molecules are no class of their own."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import csc_array, csr_array, random_array
+from scipy.sparse import csc_array, csr_array
 from sklearn.preprocessing import FunctionTransformer
 
 from semisift import Consensus, TransductiveClassifier, TransductiveScore, normalize_counts
+from semisift._design import Design
+from semisift._labels import Labels
 from semisift._named import knows_logarithms, names_of
 from semisift._problem import Problem
-from semisift.graphs.depth import know_depth, log_filled
+from semisift.graphs.depth import log_filled
 from semisift.graphs.kind import kind_of_cells, kind_of_data
-from semisift.transduction.axes import find_axes
-from semisift.transduction.components import components
+from semisift.transduction.components import components, scaled_rows
+from semisift.transduction.depth import slopes_within, take_depth
+from semisift.transduction.soft_labels import label_components
+from semisift.transduction.twins import beaten_by_twins
+from tests.reference import transduction as reference
 
 
 def cells(seed, n_rows=600, n_columns=1500, labels=10, fold=3.0):
@@ -52,31 +59,94 @@ def test_depth_of_the_labelled_cells_does_not_rank():
     assert np.mean(cleared) > np.mean(counts) + 0.1
 
 
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-def test_components_have_nothing_to_do_with_depth(form, request):
-    if form is csr_array:
-        request.getfixturevalue("stay_sparse")
-    X, *_ = cells(0)
-    Z = normalize_counts(form(X))
-    problem = know_depth(Problem.build(Z))
+@pytest.mark.parametrize("times", [2.0, 4.0])
+def test_types_that_differ_in_depth_are_told_apart(times):
+    accuracy, found = [], []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 2, 400)
+        mean = np.full((400, 300), 0.3)
+        mean[:, :10] *= np.where(y == 0, 3.0, 1.0)[:, None]
+        mean[:, 10:20] *= np.where(y == 1, 3.0, 1.0)[:, None]
+        mean *= (np.where(y == 1, times, 1.0) * rng.lognormal(0, 0.3, 400))[:, None]
+        few = np.where(np.arange(400) < 12, y, -1)
+        Z = normalize_counts(rng.poisson(mean))
+        ranker = Consensus().fit(Z, few)
+        accuracy.append(np.mean(ranker.transduction_ == y))
+        found.append(recall(ranker, np.arange(300) < 20))
+    assert np.mean(accuracy) > 0.85
+    assert np.mean(found) > 0.85
+
+
+def depth_case(seed=0):
+    """Return components of two classes that differ in depth, and rise with it by 3, 0 and -1."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(300) % 2
+    depth = rng.normal(size=300) + 2 * y
+    T = rng.normal(scale=[0.3, 0.2, 0.1], size=(300, 3)) + np.outer(depth, [3.0, 0.0, -1.0])
+    T[:, 1] += 4 * y
+    return T - T.mean(axis=0), y, depth
+
+
+def test_slopes_are_those_of_a_regression_within_classes():
+    T, y, depth = depth_case()
+    wanted = np.linalg.lstsq(np.column_stack([depth, y == 0, y == 1]), T)[0][0]
+    assert_allclose(slopes_within(T, np.eye(2)[y], depth), wanted)
+    both = slopes_within(np.array([T, 2 * T]), np.array([np.eye(2)[y]] * 2), depth)
+    assert_allclose(both, [wanted, 2 * wanted])
+    taken = take_depth(T, np.eye(2)[y], depth, None)
+    left = taken.without(T, depth)
+    assert_allclose(left, (T - np.outer(depth - depth.mean(), wanted))[:, [1, 0, 2]])
+    assert (taken.order == [1, 0, 2]).all()
+    weights = np.where(np.arange(300) < 100, 2.0, 1.0)
+    twice = np.repeat(np.arange(300), weights.astype(int))
+    counted = take_depth(T, np.eye(2)[y], depth, weights)
+    repeated = take_depth(T[twice], np.eye(2)[y][twice], depth[twice], None)
+    assert_allclose(counted.slopes, repeated.slopes)
+    assert_allclose(counted.mean, repeated.mean)
+
+
+def test_rows_of_no_depth_stay_where_they_are():
+    T, y, depth = depth_case()
+    holes = depth.copy()
+    holes[::10] = np.nan
+    taken = take_depth(T, np.eye(2)[y], holes, None)
+    rest = ~np.isnan(holes)
+    alone = take_depth(T[rest], np.eye(2)[y[rest]], depth[rest], None)
+    assert_allclose(taken.slopes, alone.slopes)
+    assert_allclose(taken.without(T, holes)[::10], T[::10][:, taken.order])
+    assert_array_equal(take_depth(T, np.eye(2)[y], np.ones(300), None).slopes, 0)
+
+
+def test_labels_say_what_was_taken_out():
+    T, y, depth = depth_case()
+    few = np.where(np.arange(300) < 20, y, -1)
+    labels = Labels(few.astype(np.int32), np.arange(2))
+    found = label_components(T, labels, Design(depth=depth))
+    assert (found.codes == y).mean() > 0.98
+    assert_allclose(found.depth.slopes, [3.0, 0.0, -1.0], atol=0.1)
+    again = label_components(found.depth.without(T, depth), labels, Design())
+    assert_array_equal(found.shares, again.shares)
+    assert again.depth is None
+
+
+def test_twins_equal_a_table_of_columns_and_twins():
+    rng = np.random.default_rng(0)
+    few = np.where(np.arange(80) < 12, np.arange(80) % 2, -1)
+    depth = rng.normal(size=80)
+    Z = rng.normal(size=(80, 15)) + np.outer(depth, rng.normal(size=15))
+    plain = Problem.build(Z, few)
+    problem = replace(plain, design=Design(depth=depth), is_log=True)
     assert kind_of_data(problem) == "logarithms"
-    T, depth = components(problem), problem.design.depth
-    assert_allclose(depth, np.log((X != 0).sum(axis=1)))
-    assert np.abs((depth - depth.mean()) @ T).max() < 1e-6 * np.linalg.norm(T)
-    assert (np.diff(T.std(axis=0)) <= 1e-12).all()
-    placed = find_axes(problem).place(problem.X)
-    alike = [np.corrcoef(placed[:, j], T[:, j])[0, 1] for j in range(3)]
-    assert min(alike) > 0.995
-
-
-def test_rows_of_one_depth_stay_where_they_are():
-    X = np.abs(random_array((40, 30), density=0.2, rng=np.random.default_rng(0)).toarray())
-    X = np.sort(X, axis=1)[:, ::-1]
-    X[:, 6:] = 0
-    X[:, :6] += 0.1
-    one, other = Problem.build(X), know_depth(Problem.build(X))
-    assert np.ptp(other.design.depth) == 0
-    assert components(other).shape[1] == 6 == components(one).shape[1]
+    T, values = components(problem), scaled_rows(problem).values
+    orders = [rng.permutation(80) for _ in range(5)]
+    found = list(beaten_by_twins(problem, iter(orders), None))
+    for order, (soft, labelled) in zip(orders, found, strict=True):
+        wanted = reference.beaten_by_twins(values, T, few, 2, order, None, depth)
+        assert soft.tolist() == np.array(wanted[0]).tolist()
+        assert labelled.tolist() == np.array(wanted[1]).tolist()
+    without = list(beaten_by_twins(plain, iter(orders), None))
+    assert any((one[0] != two[0]).any() for one, two in zip(found, without, strict=True))
 
 
 def test_new_rows_are_placed_without_their_depth():

@@ -128,6 +128,7 @@ class TransductiveScore(WeightedRanker):
         self.transduction_ = labels.classes[found.codes]
         self.confidence_ = found.confidence
         self.stability_ = found.stability
+        self._depth = found.depth
         self.recovered_ = found.n_recovered, found.n_left_out
         self.class_scores_ = class_scores(sums, problem.constant)
         best = self.class_scores_.max(axis=1, initial=0.0, keepdims=True)
@@ -135,7 +136,10 @@ class TransductiveScore(WeightedRanker):
 
     def _look_for_strangers(self, problem: Problem) -> None:
         problem = self._limit(problem)
-        self.strangers_ = tell_strangers(problem, components(problem))
+        T, depth = components(problem), problem.design.depth
+        if self._depth is not None and depth is not None:
+            T = self._depth.without(T, depth)
+        self.strangers_ = tell_strangers(problem, T)
 
     def _comparable_scores(self) -> Floats:
         return self.class_scores_

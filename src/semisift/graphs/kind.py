@@ -105,10 +105,35 @@ def kind_of_cells(X: Any) -> Kind:
         return "measurements"
     values = X.data if issparse(X) else X
     largest = np.fmax.reduce(values, axis=None, initial=0.0)
-    return "logarithms" if largest <= LARGEST_LOGARITHM and not _are_whole(X) else "counts"
+    return "logarithms" if largest <= LARGEST_LOGARITHM and not are_whole(X) else "counts"
 
 
-def _are_whole(X: Any) -> bool:
+def takes_logarithms(kind: Kind, normalize: bool | None) -> bool:
+    """Tell whether cells are to be brought to one total and taken as log(1 + x).
+
+    Parameters
+    ----------
+    kind : {"measurements", "counts", "logarithms"}
+    normalize : bool or None
+        What the user says. None is for counts alone; nothing makes logarithms of logarithms.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> [takes_logarithms(kind, None) for kind in ("measurements", "counts", "logarithms")]
+    [False, True, False]
+    >>> takes_logarithms("measurements", True), takes_logarithms("logarithms", True)
+    (True, False)
+    """
+    if normalize is False or kind == "logarithms":
+        return False
+    return kind == "counts" or normalize is True
+
+
+def are_whole(X: Any) -> bool:
     """Return whether all values besides gaps are whole numbers."""
     if issparse(X):
         return bool((X.data == np.floor(X.data)).all())

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 
 from semisift._words import count, examples
 from semisift.exceptions import StoredRowsError
-from semisift.graphs.kind import LARGEST_LOGARITHM, Kind, kind_of_cells
+from semisift.graphs.kind import LARGEST_LOGARITHM, Kind, kind_of_cells, takes_logarithms
 from semisift.io.limits import FileError, check_fits
 from semisift.io.numbers import FeatureColumns
 from semisift.io.on_disk import few_rows
@@ -17,7 +17,7 @@ from semisift.io.options import OF_CELLS, Reading, said
 from semisift.io.table import FileTable
 from semisift.math.counts import log_of_shares, usual_total
 from semisift.stored.rows import StoredRows
-from semisift.stored.shares import as_log_shares, first_negative
+from semisift.stored.shares import as_log_shares, first_no_count
 
 
 @dataclass(frozen=True)
@@ -65,13 +65,13 @@ def scale_columns(
     if not _may_be_counts(table, reading):
         return columns, Scale()
     X = columns.X
-    if columns.categories or first_negative(X) is not None:
+    if columns.categories or first_no_count(X) is not None:
         if reading.normalize:
             raise _error(table, columns, rows)
         return columns, Scale()
     X = X.astype(np.result_type(X.dtype, np.float32), copy=False)
     kind = kind_of_cells(X)
-    if not _is_scaled(kind, reading):
+    if not takes_logarithms(kind, reading.normalize):
         return columns, _left(kind, notes)
     n_values = X.nnz if issparse(X) else X.size
     check_fits(2 * 8 * n_values, f"the table as logarithms ({n_values:,} of 8 bytes, and a copy)")
@@ -91,7 +91,7 @@ def scale_rows(
     if not _may_be_counts(table, reading):
         return rows, Scale()
     kind = kind_of_cells(few_rows(rows))
-    if not _is_scaled(kind, reading):
+    if not takes_logarithms(kind, reading.normalize):
         scale = _left(kind, notes)
         rows.is_log = scale.is_log
         return rows, scale
@@ -101,10 +101,6 @@ def scale_rows(
         raise FileError(f"{error} {_way_out()}") from error
     notes.append(_say(reading, kind, total))
     return shares, Scale(True, total)
-
-
-def _is_scaled(kind: Kind, reading: Reading) -> bool:
-    return kind == "counts" or (kind == "measurements" and reading.normalize is True)
 
 
 def _left(kind: Kind, notes: list[str]) -> Scale:
@@ -137,13 +133,13 @@ def _say(reading: Reading, kind: Kind, total: float) -> str:
 
 
 def _error(table: FileTable, columns: FeatureColumns, rows: NDArray[np.int64]) -> FileError:
-    """Return what stands in the way: columns of categories, or the first value below 0."""
+    """Return what stands in the way: columns of categories, or the first value that is no count."""
     wanted = f"{said('normalize', True)} takes rows of counts"
     if columns.categories:
         named = [table.names[columns.positions[j]] for j in columns.categories]
         have = f"{count(len(named), 'column')} of {columns.X.shape[1]} with categories"
         return FileError(f"{wanted}, and there are {have}: {examples(named)}. {_way_out()}")
-    found: Any = first_negative(columns.X)
+    found: Any = first_no_count(columns.X)
     row, column, value = found
     place = table.place(int(rows[row]), int(columns.positions[column]))
     return FileError(

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from semisift._labels import known_prior
 from semisift._sklearn import fit_context
+from semisift.graphs.depth import log_filled
 from semisift.learners._base import SemiSupervisedClassifier
 from semisift.math import Floats
 from semisift.transduction.axes import find_axes
@@ -115,6 +116,8 @@ class TransductiveClassifier(SemiSupervisedClassifier):
         self._axes = find_axes(problem)
         T = self._axes.place(problem.X)
         found = label_components(T, labels, problem.design, prior)
+        self._depth = found.depth
+        T = self._without_depth(T, problem.X)
         self.classes_ = labels.classes
         self.label_distributions_ = found.shares
         self.transduction_ = labels.classes[found.codes]
@@ -151,4 +154,8 @@ class TransductiveClassifier(SemiSupervisedClassifier):
         probabilities : ndarray of shape (n_samples, n_classes)
         """
         X = self._clean(X)
-        return shares_by(self._axes.place(X), self._machines, self._weights)
+        T = self._without_depth(self._axes.place(X), X)
+        return shares_by(T, self._machines, self._weights)
+
+    def _without_depth(self, T: Floats, X: Any) -> Floats:
+        return T if self._depth is None else self._depth.without(T, log_filled(X))

@@ -225,8 +225,6 @@ class CutoffMixin:
         problem = self._build_again(X, y, "assess", "p-values", of_rows)
         if problem.whole is not None:
             problem = replace(problem, whole=None)  # repetitions label no further rows
-        if problem.labels.n_classes < 2:
-            self._check_labels(problem)
         from semisift.outcome.assessment import assess_ranking
 
         n_steps = n_permutations + n_resamples
@@ -314,6 +312,8 @@ class CutoffMixin:
                 f"X must be the rows of the fit, with {self.n_features_in_} columns: got "
                 f"{problem.n_features}."
             )
+        if problem.labels.n_classes < 2:
+            self._check_labels(problem)
         if different := self._given_to_fit.difference(given_to_fit(problem)):
             raise ValueError(
                 f"{method} must be given what fit was given, or its {wanted} would be those of "

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from semisift.pl._picture import LETTER, LONGEST_NAME, hand_over, own_axes
 from semisift.pl._results import class_colours, codes_of, column, given_labels, results_of
 from semisift.report.palette import PLAIN, Palette, for_user
 from semisift.tl._columns import column_of
+from semisift.tl._kept import KEY, KEY_OF_LABELS
 
 # Where to look for an embedding, the best first.
 USUAL = ("X_umap", "X_tsne", "X_draw_graph_fa", "X_pca")
@@ -63,7 +65,7 @@ class Cells(NamedTuple):
 @fill_slots
 def confidence(
     adata: Any,
-    key: str = "semisift",
+    key: str | None = None,
     *,
     basis: str | None = None,
     size: float | None = None,
@@ -80,8 +82,8 @@ def confidence(
     ----------
     adata : AnnData
         With the results of `tl.rank_features` or `tl.label_cells`.
-    key : str
-        Their name, `key_added` of that call.
+    key : str, optional
+        Their name, `key_added` of that call. None is "semisift", or else "semisift_cells".
     basis : str, optional
         The embedding in ``.obsm``, ``"umap"`` or ``"X_umap"``. None takes the first that is there
         of X_umap, X_tsne, X_draw_graph_fa and X_pca.
@@ -94,7 +96,10 @@ def confidence(
     matplotlib.axes.Axes or None
         None where the figure is shown.
     """
-    cells = collect(adata, key, basis)
+    key, results = results_of(adata, key, KEY, KEY_OF_LABELS)
+    if size is not None and (not isinstance(size, Real) or not 0 < size < np.inf):
+        raise ValueError(f"size must be a number above 0: got {quoted(size)}.")
+    cells = collect(adata, key, results["params"], basis)
     n_columns = -(-len(cells.names) // LEGEND_LINES)
     longest = max(max(map(len, cells.names)) + 6, LEAST_LETTERS)
     given, palette = ax is not None, for_user()
@@ -110,9 +115,8 @@ def confidence(
     return hand_over(ax, given=given, show=show, save=save)
 
 
-def collect(adata: Any, key: str, basis: str | None) -> Cells:
+def collect(adata: Any, key: str, params: Mapping[str, Any], basis: str | None) -> Cells:
     """Take the labels of the cells, and their places on an embedding."""
-    params = results_of(adata, key, f"{key}_labels")["params"]
     confidence = column(adata.obs, f"{key}_confidence")
     if f"{key}_label" not in adata.obs.columns or confidence is None:
         raise ValueError(

@@ -1,7 +1,7 @@
 """The markers of each class by the cells of all classes: dots, or a heatmap of single cells."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,11 +18,12 @@ from semisift.pl._results import (
     codes_of,
     column,
     expression,
-    given_labels,
     results_of,
 )
 from semisift.report.palette import for_user
+from semisift.tl._checks import check_whole
 from semisift.tl._columns import column_of
+from semisift.tl._kept import KEY, KEY_OF_MARKERS
 
 
 class Shown(NamedTuple):
@@ -55,7 +56,7 @@ class Shown(NamedTuple):
 @fill_slots
 def markers(
     adata: Any,
-    key: str = "semisift",
+    key: str | None = None,
     *,
     n_markers: int = 5,
     kind: Literal["dotplot", "heatmap"] = "dotplot",
@@ -79,8 +80,8 @@ def markers(
     ----------
     adata : AnnData
         With the results of `tl.rank_features` or `tl.markers`.
-    key : str
-        Their name, `key_added` of that call.
+    key : str, optional
+        Their name, `key_added` of that call. None is "semisift", or else "semisift_markers".
     n_markers : int
         How many markers a class. Genes that are lower in a class than in the rest are none.
     kind : {"dotplot", "heatmap"}
@@ -97,11 +98,10 @@ def markers(
     matplotlib.axes.Axes or None
         None where the figure is shown. The scale of the colours is in axes within these.
     """
-    results = results_of(adata, key)
+    key, results = results_of(adata, key, KEY, KEY_OF_MARKERS)
     if kind not in ("dotplot", "heatmap"):
         raise ValueError(f"kind must be 'dotplot' or 'heatmap': got {quoted(kind)}.")
-    if n_markers < 1:
-        raise ValueError(f"n_markers must be at least 1: got {n_markers}.")
+    check_whole(n_markers, "n_markers")
     given = ax is not None
     shown = collect(adata, key, results, n_markers, groups, layer)
     draw = draw_dots if kind == "dotplot" else draw_heatmap
@@ -128,20 +128,25 @@ def collect(
     classes = list(names.dtype.names)
     if isinstance(groups, str):
         groups = [groups]
-    if lost := [name for name in groups or () if name not in classes]:
+    wanted: Any = classes if groups is None else groups
+    if not isinstance(wanted, Iterable) or not (wanted := [*wanted]):
+        raise ValueError(f"groups must be None or name a class or more: got {quoted(groups)}.")
+    if lost := [name for name in wanted if name not in classes]:
         raise ValueError(f"groups: {examples(lost)} not among the classes {examples(classes)}.")
-    genes, blocks = _best(results, classes if groups is None else groups, n_markers)
+    genes, blocks = _best(results, wanted, n_markers)
     if not genes:
         raise ValueError(f"key={quoted(key)}: no gene is higher in a class than in the rest.")
-    if params["groupby"] == params["labels_key"]:
-        labels: Any = given_labels(adata, params)
-    else:
-        labels = column_of(adata.obs, params["groupby"], "groupby", "obs")
+    codes = codes_of(column_of(adata.obs, params["groupby"], "groupby", "obs"), classes)
+    if (codes < 0).all():
+        raise ValueError(
+            f"adata.obs[{quoted(params['groupby'])}] has no cell of the classes of the markers, "
+            f"{examples(classes)}: it is not what it was when they were made. Make them again."
+        )
     sure = column(adata.obs, f"{key}_confidence")
     return Shown(
         [shorten(visible(name), LONGEST_NAME) for name in classes],
         class_colours(adata, params["labels_key"], classes),
-        codes_of(labels, classes),
+        codes,
         None if sure is None else sure.astype(np.float64),
         [shorten(visible(gene), LONGEST_NAME) for gene in genes],
         blocks,

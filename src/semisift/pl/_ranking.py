@@ -22,6 +22,7 @@ from semisift.pl._picture import (
 )
 from semisift.pl._results import MAKE_RESULTS, column, results_of
 from semisift.report.palette import MARKS, Palette, bare, for_user
+from semisift.tl._checks import check_whole
 
 # Inches of the axes without what stands beside them, of a gene, and of the axis below.
 WIDTH, HEIGHT, FOOT = 3.2, 0.23, 0.9
@@ -74,9 +75,8 @@ def ranking(
     matplotlib.axes.Axes or None
         None where the figure is shown.
     """
-    params = results_of(adata, key)["params"]
-    if n_features < 1:
-        raise ValueError(f"n_features must be at least 1: got {n_features}.")
+    params = results_of(adata, key)[1]["params"]
+    check_whole(n_features, "n_features")
     best = best_genes(adata, key, n_features)
     letters = sum(_width(heading, words) for heading, words in best.words.items())
     letters += max(map(len, best.names))

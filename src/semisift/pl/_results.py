@@ -20,18 +20,19 @@ from semisift.tl._values import take_values
 MAKE_RESULTS = "semisift.tl.rank_features(adata, labels_key)"
 
 
-def results_of(adata: Any, key: str, *others: str) -> Mapping[str, Any]:
-    """Return what `semisift.tl` kept in ``.uns`` under a key, or else under others."""
+def results_of(adata: Any, key: str | None, *usual: str) -> tuple[str, Mapping[str, Any]]:
+    """Return what `semisift.tl` kept in ``.uns`` under a key, or the first of the usual ones."""
     check_adata(adata)
     ours = {name: value for name, value in adata.uns.items() if _is_ours(value)}
-    found = next((ours[name] for name in (key, *others) if name in ours), None)
+    wanted = usual if key is None else (key,)
+    found = next((name for name in wanted if name in ours), None)
     if found is None:
         there = f"There are {examples([*ours])}." if ours else "There are none under another."
         raise ValueError(
-            f"key={quoted(key)}: adata.uns holds no results of semisift under this name. {there} "
-            f"Make some: {MAKE_RESULTS}."
+            f"key={quoted(wanted[0])}: adata.uns holds no results of semisift under this name. "
+            f"{there} Make some: {MAKE_RESULTS}."
         )
-    return found
+    return found, ours[found]
 
 
 def _is_ours(value: Any) -> bool:

@@ -1,5 +1,6 @@
 """Counts that stay where they are, on one scale: logarithms of shares, block by block."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -101,13 +102,22 @@ def _refuse_negative(rows: StoredRows, block: Any, start: int) -> None:
 
 def first_negative(rows: Any) -> tuple[int, int, float] | None:
     """Return the row, the column and the value of the first one below 0; None if there is none."""
-    stored = rows.data if issparse(rows) else rows
-    if not (stored < 0).any():
+    return _first(rows, lambda values: values < 0)
+
+
+def first_no_count(rows: Any) -> tuple[int, int, float] | None:
+    """Return the same of the first value that is below 0 or infinite."""
+    return _first(rows, lambda values: (values < 0) | np.isinf(values))
+
+
+def _first(rows: Any, is_wanted: Callable[[Any], Any]) -> tuple[int, int, float] | None:
+    rows = rows.tocsr() if issparse(rows) else rows
+    found = is_wanted(rows.data if issparse(rows) else rows)
+    if not found.any():
         return None
     if not issparse(rows):
-        row, column = np.argwhere(rows < 0)[0].tolist()
+        row, column = np.argwhere(found)[0].tolist()
         return row, column, float(rows[row, column])
-    rows = rows.tocsr()
-    first = int((rows.data < 0).argmax())
+    first = int(found.argmax())
     row = int(np.searchsorted(rows.indptr, first, side="right")) - 1
     return row, int(rows.indices[first]), float(rows.data[first])

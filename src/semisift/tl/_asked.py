@@ -5,7 +5,6 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,13 @@ import numpy as np
 from semisift._features import has_names
 from semisift._words import quoted
 from semisift.registry import METHODS
+from semisift.tl._checks import (
+    check_flag,
+    check_jobs,
+    check_memory,
+    check_number_of_genes,
+    check_seed,
+)
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -65,10 +71,12 @@ class Asked:
             raise ValueError(
                 f"method must be one of {', '.join(METHODS)}: got {quoted(self.method)}."
             )
-        if not isinstance(self.random_state, Integral) or isinstance(self.random_state, bool):
-            raise ValueError(f"random_state must be a whole number: got {self.random_state!r}.")
-        if self.normalize not in (None, True, False):
-            raise ValueError(f"normalize must be None, True or False: got {self.normalize!r}.")
+        check_flag(self.normalize, "normalize", or_none=True)
+        check_flag(self.use_raw, "use_raw")
+        check_number_of_genes(self.n_features)
+        check_seed(self.random_state)
+        check_jobs(self.n_jobs)
+        check_memory(self.max_memory)
         if self.layer is not None and self.use_raw:
             raise ValueError(
                 f"layer={quoted(self.layer)} and use_raw=True name two tables: give one of them."
@@ -150,4 +158,6 @@ def _plain(value: Any) -> Any:
         return [_plain(part) for part in value]
     if isinstance(value, str):
         return str(value)
+    if type(value).__name__ == "NAType":  # which files do not hold
+        return None
     return _plain(value.tolist()) if hasattr(value, "tolist") else value

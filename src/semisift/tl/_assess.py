@@ -9,6 +9,7 @@ from semisift._warnings import quiet
 from semisift._words import examples, quoted
 from semisift.outcome import outcome_of
 from semisift.tl._asked import Asked
+from semisift.tl._checks import check_flag, check_whole
 from semisift.tl._fitted import Fitted, fit
 from semisift.tl._kept import KEY, check_target, open_for_writing, records_of, write_genes
 
@@ -93,6 +94,9 @@ def assess(
     ['gene0', 'gene1', 'gene2']
     """
     check_target(adata, copy)
+    check_flag(light, "light")
+    check_whole(n_resamples, "n_resamples", 0)
+    check_whole(n_permutations, "n_permutations", 0)
     kept = _results(adata, key)
     asked = Asked.again(kept["params"], n_jobs=n_jobs, max_memory=max_memory)
     with quiet():  # it was said when the ranking was made

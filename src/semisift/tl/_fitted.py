@@ -1,5 +1,6 @@
 """A ranker that was fitted to what an AnnData gives."""
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semisift.tl._asked import Asked
@@ -27,4 +28,10 @@ class Fitted(NamedTuple):
 def fit(adata: Any, asked: Asked) -> Fitted:
     """Read what was asked for, and rank."""
     given = read_given(adata, asked)
+    wanted, n_genes = asked.n_features, len(given.names)
+    if isinstance(wanted, Integral) and wanted > n_genes:
+        raise ValueError(
+            f"n_features must be at most {n_genes:,}, the number of genes that are ranked: got "
+            f"{wanted:,}."
+        )
     return Fitted(asked, given, asked.ranker().fit(given.X, given.y, **given.of_rows))

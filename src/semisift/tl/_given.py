@@ -120,7 +120,7 @@ def read_labels(
         A column of ``.obs``: categorical, text, whole numbers or booleans. Cells with NaN, None or
         empty text have no label.
     unlabeled_category : object, optional
-        A label that stands for none, too.
+        A label that stands for none, too; NaN does so in any case.
 
     Returns
     -------
@@ -135,13 +135,22 @@ def read_labels(
     codes, found = pd.factorize(column)  # -1 for what is missing
     values = [_label(value) for value in found.tolist()]
     categories = [_label(value) for value in getattr(column.dtype, "categories", [])]
-    if unlabeled_category is not None:
+    if _is_label(unlabeled_category):
         values = _without(values, categories, unlabeled_category, labels_key)
     else:
         _look_for_none(values, labels_key)
     labels = np.empty(len(values) + 1, dtype=object)
     labels[:-1] = values
     return labels[codes], {value: place for place, value in enumerate(categories)}
+
+
+def _is_label(category: Any) -> bool:
+    """Return whether a label is given, which NaN and None are not."""
+    import pandas as pd
+
+    if not pd.api.types.is_scalar(category):
+        raise ValueError(f"unlabeled_category must be one label: got {quoted(category)}.")
+    return not pd.isna(category)
 
 
 def _label(value: Any) -> Any:
@@ -157,7 +166,7 @@ def _without(values: list[Any], categories: list[Any], unwanted: Any, labels_key
     meant = _label(unwanted.item() if isinstance(unwanted, np.generic) else unwanted)
     there = [*values, *categories]
     if not any(_same(value, meant) for value in there):
-        known = sorted({str(value) for value in there if value is not None})
+        known = sorted({value for value in there if value is not None}, key=str)
         raise ValueError(
             f"unlabeled_category={quoted(unwanted)} is no value of adata.obs[{quoted(labels_key)}]."
             f" Its values are {examples(known, MOST_SHOWN)}."

@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 
 from semisift._provenance import PACKAGES, versions
 from semisift._warnings import warn
-from semisift._words import quoted
+from semisift._words import count, quoted
 from semisift.registry import METHODS
+from semisift.tl._checks import check_flag
 from semisift.tl._fitted import Fitted
 from semisift.tl._given import Given, check_adata
+from semisift.tl._values import empty_cells
 from semisift.transduction.soft_labels import doubtful
 
 if TYPE_CHECKING:
@@ -20,18 +22,28 @@ if TYPE_CHECKING:
 
 # What results are called, unless the user says otherwise.
 KEY = "semisift"
+KEY_OF_MARKERS = "semisift_markers"
+KEY_OF_LABELS = "semisift_cells"
 
-# Columns that are written, whose names begin with the key.
+# What is written, under names that begin with the key.
 OF_GENES = ("rank", "score", "selected", "family", "decision", "rank_low", "rank_high")
-OF_CELLS = ("label", "confidence", "uncertain", "fits_none")
+OF_CELLS = ("label", "confidence", "uncertain", "fits_none", "given")
+PROBABILITIES = "probabilities"
 
 DECISIONS = ("confirmed", "tentative", "unconfirmed")
+
+# What the groups of h5ad and zarr take for something else, and the longest name that zarr takes.
+NO_NAMES = ("", ".", "..", "_index", "zarr.json")
+LONGEST_NAME = 200
 
 
 def check_key(key: str, labels_key: str) -> None:
     """Refuse a key under which results cannot be written."""
-    if not isinstance(key, str) or not key or "/" in key:
-        raise ValueError(f"key_added must be a name without '/': got {key!r}.")
+    if not isinstance(key, str) or not can_be_named(key):
+        raise ValueError(
+            f"key_added must be a name that files take, without '/' and of at most {LONGEST_NAME} "
+            f"letters: got {quoted(key)}."
+        )
     if labels_key in [f"{key}_{name}" for name in OF_CELLS]:
         raise ValueError(
             f"labels_key={quoted(labels_key)} is what this key writes: a ranking would start from "
@@ -42,6 +54,7 @@ def check_key(key: str, labels_key: str) -> None:
 def check_target(adata: Any, copy: bool) -> None:
     """Refuse what is no AnnData, or cannot be copied."""
     check_adata(adata)
+    check_flag(copy, "copy")
     if adata.isbacked and (copy or adata.is_view):
         what = "copy=True" if copy else "a view"
         raise ValueError(
@@ -60,12 +73,55 @@ def open_for_writing(adata: Any, copy: bool) -> Any:
     return adata
 
 
+def keep(
+    adata: Any,
+    key: str,
+    fitted: Fitted,
+    *,
+    copy: bool,
+    ranks: bool = False,
+    probabilities: bool = False,
+    **records: Any,
+) -> Any:
+    """Write results in place of all that stands under the same key.
+
+    Parameters
+    ----------
+    adata : AnnData
+    key : str
+    fitted : Fitted
+    copy : bool
+        Write to a copy.
+    ranks, probabilities : bool
+        Whether to write the ranks of genes, and how likely each class is for each cell.
+    **records
+        Markers by class, for ``.uns``.
+
+    Returns
+    -------
+    None, or AnnData where `copy` is true
+    """
+    given, ranker = fitted.given, fitted.ranker
+    is_empty = _find_empty(given)
+    adata = open_for_writing(adata, copy)
+    _forget(adata, key)
+    if ranks:
+        _keep_ranking(adata, key, given, ranker)
+    if hasattr(ranker, "transduction_"):
+        _keep_labels(adata, key, given, ranker, is_empty)
+    else:
+        _keep_given(adata, key, given, ranker)
+    if probabilities:
+        _keep_probabilities(adata, key, given, ranker)
+    adata.uns[key] = _facts_of(adata, key, fitted) | records
+    return adata if copy else None
+
+
 # --- genes ----------------------------------------------------------------------------------------
 
 
-def keep_ranking(adata: Any, key: str, given: Given, ranker: "FeatureRanker") -> None:
+def _keep_ranking(adata: Any, key: str, given: Given, ranker: "FeatureRanker") -> None:
     """Write the ranks of genes to ``.var``."""
-    _forget(adata, "var", key, OF_GENES)
     write_genes(
         adata,
         key,
@@ -98,24 +154,32 @@ def write_genes(adata: Any, key: str, given: Given, **columns: NDArray[Any]) -> 
 # --- cells ----------------------------------------------------------------------------------------
 
 
-def keep_labels(adata: Any, key: str, given: Given, ranker: "FeatureRanker") -> None:
-    """Write the labels of all cells to ``.obs``, where the method labels cells."""
-    _forget(adata, "obs", key, OF_CELLS)
-    if not hasattr(ranker, "transduction_"):
-        return
-    import pandas as pd
+def _find_empty(given: Given) -> NDArray[np.bool_]:
+    """Return the cells that have no value but 0, and warn of them."""
+    is_empty = empty_cells(given.X)
+    n_empty, n_labelled = int(is_empty.sum()), int(is_empty[given.labels.labelled].sum())
+    if n_empty:
+        named = f", {n_labelled:,} of them labelled" if n_labelled else ""
+        warn(
+            f"{count(n_empty, 'cell')} of {len(is_empty):,} without any value but 0 in the genes "
+            f"that are ranked{named}: nothing tells what they are, and labels that are found for "
+            "them are marked as uncertain. Leave them out, as sc.pp.filter_cells does.",
+            UserWarning,
+        )
+    return is_empty
 
-    order = given.in_order(ranker.classes_)
-    codes = np.argsort(order)[np.searchsorted(ranker.classes_, ranker.transduction_)]
+
+def _keep_labels(
+    adata: Any, key: str, given: Given, ranker: Any, is_empty: NDArray[np.bool_]
+) -> None:
+    """Write the labels that were found for all cells to ``.obs``."""
     confidence = np.asarray(ranker.confidence_, dtype=np.float64)
     shares = getattr(ranker, "label_distributions_", None)
     if shares is None:  # another class has at most what is left
         shares = np.column_stack([confidence, np.minimum(confidence, 1 - confidence)])
-    adata.obs[f"{key}_label"] = pd.Categorical.from_codes(
-        codes, categories=names_of_classes(given, ranker.classes_)
-    )
+    adata.obs[f"{key}_label"] = _as_categories(given, ranker.classes_, ranker.transduction_)
     adata.obs[f"{key}_confidence"] = confidence
-    adata.obs[f"{key}_uncertain"] = doubtful(shares)
+    adata.obs[f"{key}_uncertain"] = doubtful(shares) | (is_empty & (given.labels.codes < 0))
     strangers = getattr(ranker, "strangers_", ())
     if len(strangers):
         fits_none = np.zeros(adata.n_obs, dtype=bool)
@@ -123,7 +187,23 @@ def keep_labels(adata: Any, key: str, given: Given, ranker: "FeatureRanker") -> 
         adata.obs[f"{key}_fits_none"] = fits_none
 
 
-def keep_probabilities(adata: Any, key: str, given: Given, ranker: Any) -> None:
+def _keep_given(adata: Any, key: str, given: Given, ranker: Any) -> None:
+    """Write the labels that were given to ``.obs`` as scanpy groups cells: as text, or NaN."""
+    classes, y = getattr(ranker, "classes_", given.labels.classes), given.y
+    if beyond := [name for name in classes.tolist() if name not in given.labels.classes.tolist()]:
+        y = np.where(y == None, beyond[0], y)  # noqa: E711  (those that are not of the one class)
+    adata.obs[f"{key}_given"] = _as_categories(given, classes, y)
+
+
+def _as_categories(given: Given, classes: NDArray[Any], labels: NDArray[Any]) -> Any:
+    import pandas as pd
+
+    shown = pd.Index(classes.astype(object)[given.in_order(classes)])
+    codes = shown.get_indexer(labels.astype(object))  # -1 for cells without a label
+    return pd.Categorical.from_codes(codes, categories=names_of_classes(given, classes))
+
+
+def _keep_probabilities(adata: Any, key: str, given: Given, ranker: Any) -> None:
     """Write how likely each class is for each cell to ``.obsm``."""
     import pandas as pd
 
@@ -131,7 +211,7 @@ def keep_probabilities(adata: Any, key: str, given: Given, ranker: Any) -> None:
     names = names_of_classes(given, ranker.classes_)
     if can_be_columns(names):
         shares = pd.DataFrame(shares, index=adata.obs_names, columns=names)
-    adata.obsm[f"{key}_probabilities"] = shares
+    adata.obsm[f"{key}_{PROBABILITIES}"] = shares
 
 
 def names_of_classes(given: Given, classes: NDArray[Any]) -> list[str]:
@@ -142,23 +222,33 @@ def names_of_classes(given: Given, classes: NDArray[Any]) -> list[str]:
 
 def can_be_columns(names: list[str]) -> bool:
     """Return whether h5ad and zarr can hold a table with these columns."""
-    return not any("/" in name for name in names)
+    return all(map(can_be_named, names))
+
+
+def can_be_named(name: str) -> bool:
+    """Return whether a group of h5ad and zarr can hold something of this name.
+
+    Examples
+    --------
+    >>> can_be_named("T cell"), can_be_named("NK/ILC"), can_be_named("_index")
+    (True, False, False)
+    """
+    return "/" not in name and name not in NO_NAMES and len(name.encode()) <= LONGEST_NAME
 
 
 # --- what was done, and markers -------------------------------------------------------------------
 
 
-def facts_of(adata: Any, key: str, fitted: Fitted) -> dict[str, Any]:
+def _facts_of(adata: Any, key: str, fitted: Fitted) -> dict[str, Any]:
     """Return what ``.uns`` holds of how results were made."""
     import pandas as pd
 
     asked, given, ranker = fitted.asked, fitted.given, fitted.ranker
-    labels_cells = hasattr(ranker, "transduction_")
     classes = given.labels.classes
     counts = given.labels.counts[given.in_order(classes)]
     facts: dict[str, Any] = {
         "params": {
-            "groupby": f"{key}_label" if labels_cells else asked.labels_key,
+            "groupby": f"{key}_label" if hasattr(ranker, "transduction_") else f"{key}_given",
             "reference": "rest",
             "corr_method": "max-T",
             **asked.kept(),
@@ -229,11 +319,13 @@ def records_of(given: Given, markers: "Markers", n_genes: int | None = None) -> 
     return found
 
 
-def _forget(adata: Any, part: str, key: str, names: tuple[str, ...]) -> None:
-    """Remove columns of an earlier call with the same key."""
-    frame, old = getattr(adata, part), [f"{key}_{name}" for name in names]
-    kept = [name for name in frame.columns if name not in old]
-    if len(kept) < len(frame.columns):
-        with warnings.catch_warnings():  # of lazy tables, whose columns have no order
-            warnings.filterwarnings("ignore", "Renaming or reordering columns on `Dataset2D`")
-            setattr(adata, part, frame[kept])
+def _forget(adata: Any, key: str) -> None:
+    """Remove what an earlier call wrote under the same key."""
+    for part, names in (("var", OF_GENES), ("obs", OF_CELLS)):
+        frame, old = getattr(adata, part), [f"{key}_{name}" for name in names]
+        kept = [name for name in frame.columns if name not in old]
+        if len(kept) < len(frame.columns):
+            with warnings.catch_warnings():  # of lazy tables, whose columns have no order
+                warnings.filterwarnings("ignore", "Renaming or reordering columns on `Dataset2D`")
+                setattr(adata, part, frame[kept])
+    adata.obsm.pop(f"{key}_{PROBABILITIES}", None)

@@ -5,15 +5,7 @@ from typing import TYPE_CHECKING, Any
 from semisift._docs import fill_slots
 from semisift.tl._asked import Asked
 from semisift.tl._fitted import fit
-from semisift.tl._kept import (
-    KEY,
-    check_key,
-    check_target,
-    facts_of,
-    keep_labels,
-    keep_probabilities,
-    open_for_writing,
-)
+from semisift.tl._kept import KEY_OF_LABELS, check_key, check_target, keep
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -40,21 +32,24 @@ def label_cells(
 ) -> "AnnData | None":
     """Label all cells, and tell how likely each label is.
 
-    ================================= ==============================================================
-    where                             what
-    ================================= ==============================================================
-    ``.obs["semisift_label"]``        the label of every cell: the given one, or the likeliest, as
-                                      text
-    ``.obs["semisift_confidence"]``   how likely it is; 1 where it was given
-    ``.obs["semisift_uncertain"]``    whether a second class comes within .2 of it
-    ``.obs["semisift_fits_none"]``    cells that fit none of the classes, where they are many
-    ``.obsm["semisift_probabilities"]``  how likely each class is for each cell: a table with a
-                                      column for each class (an array, in the order of the
-                                      categories of the labels, where a name has a "/")
-    ``.uns["semisift_labels"]``       what was asked for, what the values were taken for, the
-                                      "stability" of the labels, how many of the given ones were
-                                      "recovered" when they were left out
-    ================================= ==============================================================
+    ========================================= ======================================================
+    where                                     what
+    ========================================= ======================================================
+    ``.obs["semisift_cells_label"]``          the label of every cell: the given one, or the
+                                              likeliest, as text
+    ``.obs["semisift_cells_confidence"]``     how likely it is; 1 where it was given
+    ``.obs["semisift_cells_uncertain"]``      whether a second class comes within .2 of it, or the
+                                              cell has no value but 0
+    ``.obs["semisift_cells_fits_none"]``      cells that fit none of the classes, where these are
+                                              many
+    ``.obsm["semisift_cells_probabilities"]`` how likely each class is for each cell: a table with a
+                                              column for each class (an array, in the order of the
+                                              categories of the labels, where files do not take the
+                                              name of a class, such as "NK/ILC")
+    ``.uns["semisift_cells"]``                what was asked for, what the values were taken for,
+                                              the "stability" of the labels, how many of the given
+                                              ones were "recovered" when they were left out
+    ========================================= ======================================================
 
     It labels as `TransductiveScore` does, whose labels the rankings "transductive" and "consensus"
     start from: classes are normal distributions in the principal components of all cells.
@@ -90,12 +85,12 @@ def label_cells(
     >>> adata.obs["cell_type"] = np.array(["T", "B"])[kind]
     >>> adata.obs.loc[adata.obs_names[10:], "cell_type"] = "Unknown"
     >>> semisift.tl.label_cells(adata, "cell_type", "Unknown")
-    >>> bool((adata.obs["semisift_label"] == np.array(["T", "B"])[kind]).mean() > 0.9)
+    >>> bool((adata.obs["semisift_cells_label"] == np.array(["T", "B"])[kind]).mean() > 0.9)
     True
-    >>> adata.obsm["semisift_probabilities"].columns.tolist()
+    >>> adata.obsm["semisift_cells_probabilities"].columns.tolist()
     ['B', 'T']
     """
-    key = KEY if key_added is None else key_added
+    key = KEY_OF_LABELS if key_added is None else key_added
     check_target(adata, copy)
     check_key(key, labels_key)
     asked = Asked(
@@ -114,8 +109,4 @@ def label_cells(
         settings={} if class_prior is None else {"class_prior": class_prior},
     )
     fitted = fit(adata, asked)
-    adata = open_for_writing(adata, copy)
-    keep_labels(adata, key, fitted.given, fitted.ranker)
-    keep_probabilities(adata, key, fitted.given, fitted.ranker)
-    adata.uns[f"{key}_labels"] = facts_of(adata, key, fitted)
-    return adata if copy else None
+    return keep(adata, key, fitted, copy=copy, probabilities=True)

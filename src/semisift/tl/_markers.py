@@ -1,24 +1,15 @@
 """markers: the genes of each class, in the form of scanpy."""
 
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from semisift._docs import fill_slots
 from semisift.tl._asked import Asked
+from semisift.tl._checks import check_whole
 from semisift.tl._fitted import fit
-from semisift.tl._kept import (
-    check_key,
-    check_target,
-    facts_of,
-    keep_labels,
-    open_for_writing,
-    records_of,
-)
+from semisift.tl._kept import KEY_OF_MARKERS, check_key, check_target, keep, records_of
 
 if TYPE_CHECKING:
     from anndata import AnnData
-
-KEY = "semisift_markers"
 
 
 @fill_slots
@@ -57,7 +48,8 @@ def markers(
                                              ``scanpy.tl.rank_genes_groups``, and how they were
                                              made: see `semisift.tl.rank_features`
     ``.obs["semisift_markers_label"]``       the label of every cell, by which scanpy groups them;
-                                             and ``_confidence``, ``_uncertain``, ``_fits_none``
+                                             and ``_confidence``, ``_uncertain``, ``_fits_none``;
+                                             or ``_given`` where the method labels no cells
     ======================================== =======================================================
 
     Parameters
@@ -101,11 +93,11 @@ def markers(
     >>> names["B"].tolist(), names["T"].tolist()
     (['gene0'], ['gene1'])
     """
-    key = KEY if key_added is None else key_added
+    key = KEY_OF_MARKERS if key_added is None else key_added
     check_target(adata, copy)
     check_key(key, labels_key)
-    if n_genes is not None and (not isinstance(n_genes, Integral) or n_genes < 1):
-        raise ValueError(f"n_genes must be a whole number, 1 or more: got {n_genes!r}.")
+    if n_genes is not None:
+        check_whole(n_genes, "n_genes")
     asked = Asked(
         labels_key=labels_key,
         unlabeled_category=unlabeled_category,
@@ -129,7 +121,4 @@ def markers(
             f"method={method!r} finds no markers: it does not learn from labels, or it labels no "
             "cells, and there are not two classes of labelled ones."
         )
-    adata = open_for_writing(adata, copy)
-    keep_labels(adata, key, fitted.given, fitted.ranker)
-    adata.uns[key] = facts_of(adata, key, fitted) | records_of(fitted.given, found, n_genes)
-    return adata if copy else None
+    return keep(adata, key, fitted, copy=copy, **records_of(fitted.given, found, n_genes))

@@ -5,16 +5,7 @@ from typing import TYPE_CHECKING, Any
 from semisift._docs import fill_slots
 from semisift.tl._asked import Asked
 from semisift.tl._fitted import fit
-from semisift.tl._kept import (
-    KEY,
-    check_key,
-    check_target,
-    facts_of,
-    keep_labels,
-    keep_ranking,
-    open_for_writing,
-    records_of,
-)
+from semisift.tl._kept import KEY, check_key, check_target, keep, records_of
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -60,14 +51,17 @@ def rank_features(
                                       text; with this and the next three where the method labels
                                       cells, as "consensus", "transductive" and "ssfi" do
     ``.obs["semisift_confidence"]``   how likely that label is; 1 where it was given
-    ``.obs["semisift_uncertain"]``    whether a second class comes within .2 of it
+    ``.obs["semisift_uncertain"]``    whether a second class comes within .2 of it, or the cell has
+                                      no value but 0
     ``.obs["semisift_fits_none"]``    cells that fit none of the classes, where they are many
+    ``.obs["semisift_given"]``        the given labels as text, and NaN; in place of these four
+                                      where the method labels no cells
     ``.uns["semisift"]``              markers by class in the form of
                                       ``scanpy.tl.rank_genes_groups``, from the labels of all cells
                                       where the method labels cells: "names", "scores",
                                       "logfoldchanges", "pvals" and "pvals_adj" (NaN before
-                                      `semisift.tl.assess`), "pts" and "pts_rest" (not where the
-                                      name of a class has a "/", which files do not take)
+                                      `semisift.tl.assess`), "pts" and "pts_rest" (not where
+                                      files do not take the name of a class, such as "NK/ILC")
     ``.uns["semisift"]["params"]``    what was asked for
     ``.uns["semisift"]["values"]``    what the values were taken for, and what was done to them
     ``.uns["semisift"]["labelled"]``  labelled cells of each class
@@ -148,9 +142,5 @@ def rank_features(
     )
     fitted = fit(adata, asked)
     found = fitted.markers()
-    adata = open_for_writing(adata, copy)
-    keep_ranking(adata, key, fitted.given, fitted.ranker)
-    keep_labels(adata, key, fitted.given, fitted.ranker)
     records = {} if found is None else records_of(fitted.given, found)
-    adata.uns[key] = facts_of(adata, key, fitted) | records
-    return adata if copy else None
+    return keep(adata, key, fitted, copy=copy, ranks=True, **records)

@@ -9,16 +9,20 @@ from scipy.sparse import issparse
 from semisift._named import with_names
 from semisift._warnings import warn
 from semisift._words import count, examples, quoted
-from semisift.graphs.kind import Kind, kind_of_cells
-from semisift.io.on_disk import sample_places
+from semisift.graphs.kind import Kind, are_whole, kind_of_cells, takes_logarithms
+from semisift.io.on_disk import few_rows
 from semisift.math.counts import log_of_shares, usual_total
 from semisift.stored.rows import StoredRows
-from semisift.stored.shares import as_log_shares, first_negative
+from semisift.stored.shares import as_log_shares, first_no_count
 from semisift.stored.sources import SelectedColumns, find_source
 from semisift.tl._asked import Asked
 from semisift.tl._columns import check_name, column_of
 
-COUNTS = "counts (whole numbers, mostly 0)"
+NAMES: dict[Kind, str] = {
+    "counts": "counts (whole numbers, mostly 0)",
+    "logarithms": "logarithms of counts (fractions, mostly 0)",
+    "measurements": "measurements",
+}
 
 
 class Taken(NamedTuple):
@@ -31,7 +35,7 @@ class Taken(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What some of the cells look like."""
+    """What cells look like: all that are in memory, or some of those that are in a file."""
 
     kind: Kind
     are_whole: bool
@@ -55,9 +59,11 @@ def take_values(adata: Any, asked: Asked) -> Taken:
         places = np.asarray(adata.var_names.get_indexer(every), dtype=np.int64)
     chosen = _chosen(var, asked.mask_var, "raw.var" if asked.use_raw else "var")
     names, places = every[chosen], places[chosen]
+    if not len(names) or not adata.n_obs:
+        raise ValueError(f"{where} must have cells and genes: its shape is {tuple(X.shape)}.")
     source, selects = find_source(X, where), len(names) < len(every)
     if source is None:
-        settled = _in_memory(X, where, asked.normalize)
+        settled = _in_memory(X, (adata.obs_names, every), where, asked.normalize)
         part = settled.X[:, chosen] if selects else settled.X
         rows: Any = with_names(part, names, is_log=settled.is_log)
     else:
@@ -120,15 +126,16 @@ def _chosen(var: Any, mask: Any, where: str) -> NDArray[np.intp]:
 # --- what the values are --------------------------------------------------------------------------
 
 
-def _in_memory(X: Any, where: str, normalize: bool | None) -> Settled:
+def _in_memory(X: Any, names: tuple[Any, Any], where: str, normalize: bool | None) -> Settled:
     X = X.tocsr() if issparse(X) else np.asarray(X)
-    look = _look(X[sample_places(X.shape[0])])
+    look = _look(X)
     if not _is_to_do(look, where, normalize):
         return Settled(X, look.kind == "logarithms", _say_as_they_are(look, where))
-    if (found := first_negative(X)) is not None:
+    if (found := first_no_count(X)) is not None:
+        cell, gene = names[0][found[0]], names[1][found[1]]
         raise ValueError(
-            f"{where} holds {found[2]:g} (cell {found[0]}, gene {found[1]}), and counts are 0 or "
-            "more. Name the layer that holds counts, or say normalize=False."
+            f"{where} holds {found[2]:g} (cell {quoted(cell)}, gene {quoted(gene)}), and counts "
+            "are finite and 0 or more. Name the layer that holds counts, or say normalize=False."
         )
     # cells are added up as those are that stay in a file
     X = X if issparse(X) else np.ascontiguousarray(X)
@@ -137,60 +144,66 @@ def _in_memory(X: Any, where: str, normalize: bool | None) -> Settled:
 
 
 def _on_disk(rows: StoredRows, where: str, normalize: bool | None) -> Settled:
-    look = _look(rows.take(sample_places(len(rows))))
+    look = _look(few_rows(rows))
     if not _is_to_do(look, where, normalize):
         return Settled(rows, look.kind == "logarithms", _say_as_they_are(look, where))
     shares, total = as_log_shares(rows)
     return Settled(shares, True, _say_done(look, where, total))
 
 
-def _look(sample: Any) -> Look:
-    values = sample.data if issparse(sample) else sample[~np.isnan(sample)]
-    return Look(
-        kind=kind_of_cells(sample),
-        are_whole=bool((values == np.floor(values)).all()),
-        lowest=float(values.min(initial=0.0)),
-    )
+def _look(X: Any) -> Look:
+    lowest = np.fmin.reduce(X.data if issparse(X) else X, axis=None, initial=0.0)
+    return Look(kind=kind_of_cells(X), are_whole=are_whole(X), lowest=float(lowest))
 
 
 def _is_to_do(look: Look, where: str, normalize: bool | None) -> bool:
     """Return whether to take logarithms of shares, and warn of what may be meant otherwise."""
-    if normalize is not None:
-        return normalize
-    if look.kind == "counts" and look.are_whole:
-        return True
-    if look.kind == "counts":
-        warn(
-            f"{where} holds large fractions, as of counts that were brought to one total and not "
-            "taken as logarithms: a few cells with high values decide. Call sc.pp.log1p(adata) "
-            "first, or say normalize=True; normalize=False takes them as they are.",
-            UserWarning,
-        )
-    elif look.kind == "measurements" and look.are_whole and look.lowest >= 0:
+    may_be_counts = look.kind == "measurements" and look.are_whole and look.lowest >= 0
+    if normalize is None and may_be_counts:
         warn(
             f"{where} holds whole numbers of 0 or more, of which more than half are not 0, and "
             "they are taken as they are. If they are counts, say normalize=True, so that cells "
             "with more of them do not decide; else normalize=False.",
             UserWarning,
         )
-    return False
+    return takes_logarithms(look.kind, normalize)
 
 
 def _say_as_they_are(look: Look, where: str) -> str:
-    names = {
-        "logarithms": "logarithms of counts (fractions, mostly 0)",
-        "counts": COUNTS if look.are_whole else "large fractions",
-        "measurements": "measurements",
-    }
     scaled = ", some of them below 0, of which there are no fold changes" if look.lowest < 0 else ""
-    return f"{where} holds {names[look.kind]}{scaled}: taken as they are."
+    return f"{where} holds {_name(look)}{scaled}: taken as they are."
 
 
 def _say_done(look: Look, where: str, total: float) -> str:
     shown = f"{total:,.0f}" if total >= 100 else f"{total:.3g}"
-    looks_so = look.kind == "counts" and look.are_whole
-    what = COUNTS if looks_so else "values that do not look like counts, and were said to be some"
+    what = _name(look)
+    if look.kind != "counts":
+        what = "values that do not look like counts, and were said to be some"
     return (
         f"{where} holds {what}: taken as log(1 + x) of cells that were brought to the median total "
         f"of {shown}."
     )
+
+
+def _name(look: Look) -> str:
+    if look.kind == "counts" and not look.are_whole:
+        return "large fractions, mostly 0, as of counts that were brought to one total"
+    return NAMES[look.kind]
+
+
+# --- cells without a value ------------------------------------------------------------------------
+
+
+def empty_cells(X: Any) -> NDArray[np.bool_]:
+    """Return the cells that have no value but 0; of those that stay in a file, in a pass."""
+    if not isinstance(X, StoredRows):
+        return _without_values(X)
+    blocks = X.blocks("looking for cells without values", X.many_rows)
+    return np.concatenate([_without_values(block) for _, block in blocks])
+
+
+def _without_values(X: Any) -> NDArray[np.bool_]:
+    if issparse(X):
+        n_filled = np.concatenate([[0], np.cumsum(X.data != 0)])
+        return np.asarray(np.diff(n_filled[X.indptr]) == 0)
+    return np.asarray(~np.asarray(X).any(axis=1))

@@ -8,18 +8,16 @@ from scipy.sparse import csc_array, csr_array, issparse
 
 from semisift._problem import Problem
 from semisift._threads import one_blas_thread
-from semisift.graphs.depth import log_filled
 from semisift.graphs.kind import kind_of_data
 from semisift.math import Floats
 from semisift.math.blocks import blocks
 from semisift.math.columns import column_moments, counted_moments, is_small
 from semisift.math.counts import log_of_shares, usual_total
 from semisift.transduction.components import (
-    DepthTaken,
+    components,
     scaled_rows,
     units_and_factors,
     weighted,
-    with_depth,
 )
 
 # Rows farther away than this, in standard deviations, are taken as so far away.
@@ -81,63 +79,35 @@ class Axes(Scale):
     Attributes
     ----------
     loadings : float array of shape (p, d)
-    depth : DepthTaken or None
-        What goes with the depth of a row, and is taken out.
     """
 
     loadings: Floats
-    depth: DepthTaken | None = None
 
-    def place_scaled(self, rows: Any, depth: Floats | None) -> Floats:
-        """Return the components of rows that `scale` returned, and that are of some depth."""
+    def place_scaled(self, rows: Any) -> Floats:
+        """Return the components of rows that `scale` returned."""
         found = np.asarray(rows @ self.loadings)
-        if issparse(rows):
-            found = found - (self.centre * self.factor) @ self.loadings
-        return self._without_depth(found, depth)
+        return found - (self.centre * self.factor) @ self.loadings if issparse(rows) else found
 
-    def depth_of(self, X: Any, known: Floats | None = None) -> Floats | None:
-        """Return the depth of rows as they were before they were scaled; None where none counts.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, p)
-        known : float array of shape (n,) or None
-            The depth, where it is known already.
-
-        Returns
-        -------
-        float array of shape (n,) or None
-        """
-        if self.depth is None:
-            return None
-        return log_filled(X) if known is None else known
-
-    def place(self, X: Any, known_depth: Floats | None = None) -> Floats:
+    def place(self, X: Any) -> Floats:
         """Return the components of rows.
 
         Parameters
         ----------
         X : array or csc_array of shape (n, p)
-        known_depth : float array of shape (n,) or None
-            The depth of the rows, where X does not show it.
 
         Returns
         -------
         float array of shape (n, d)
         """
-        depth = self.depth_of(X, known_depth)
         with one_blas_thread():
             if issparse(X) and not is_small(*X.shape):
-                return self._without_depth(self._place_sparse(X.tocsc()), depth)
+                return self._place_sparse(X.tocsc())
             found = np.empty((X.shape[0], self.loadings.shape[1]))
             for some in blocks(*X.shape):
                 rows = X[some].toarray() if issparse(X) else X[some].astype(np.float64)
                 rows = rows if self.usual is None else log_of_shares(rows, self.usual)
                 found[some] = self._scaled(rows) @ self.loadings
-            return self._without_depth(found, depth)
-
-    def _without_depth(self, T: Floats, depth: Floats | None) -> Floats:
-        return T if self.depth is None or depth is None else self.depth.without(T, depth)
+            return found
 
     def _place_sparse(self, X: csc_array) -> Floats:
         """Return the components of sparse rows: their zeros are counted, not multiplied."""
@@ -194,10 +164,10 @@ def find_axes(problem: Problem) -> Axes:
         Rows of the problem are placed where their components are: to rounding, or to the error of
         the randomised range finder.
     """
-    (T, depth), rows = with_depth(problem), scaled_rows(problem)
+    T, rows = components(problem), scaled_rows(problem)
     squares = weighted(np.square(T), rows.weights).sum(axis=0)
     with one_blas_thread():
         counted = weighted(T, rows.weights)
         loadings = rows.transposed_times(counted).astype(np.float64, copy=False)
     loadings /= np.where(squares > 0, squares, 1.0)
-    return Axes(**vars(find_scale(problem)), loadings=loadings, depth=depth)
+    return Axes(**vars(find_scale(problem)), loadings=loadings)

@@ -6,8 +6,7 @@ as log(1 + x); logarithms are left as they are; the columns of both are centred.
 
 The components are those of the largest variance: exact where there are few rows or columns, else by
 a randomised range finder with four power iterations, whose cost is linear in rows and columns. They
-depend on the seed of the problem alone, whatever the number of threads. Where the depth of the rows
-is known, as of cells, what goes with it is then taken out (see `semisift.graphs.depth`).
+depend on the seed of the problem alone, whatever the number of threads.
 
 Rows count as often as their weights say. A gap is at the mean of its column: a row of which little
 is known stands in the middle, where no class is likely.
@@ -35,7 +34,7 @@ from semisift.math.columns import column_moments, counted_moments, is_small, som
 from semisift.math.counts import log_of_shares, usual_total
 
 # What a problem keeps.
-SCALED, COMPONENTS, WITH_DEPTH = "scaled rows", "components", "components with depth"
+SCALED, COMPONENTS = "scaled rows", "components"
 
 N_COMPONENTS = 50
 
@@ -223,59 +222,8 @@ def components(problem: Problem) -> Floats:
     float array of shape (n, d)
         Centred, of falling variance; d is at most 50. One of zeros where no two rows differ.
     """
-    made: Floats = (problem.graph_source or problem).once(COMPONENTS, _without_depth)
+    made: Floats = (problem.graph_source or problem).once(COMPONENTS, _find_components)
     return made
-
-
-@dataclass(frozen=True, eq=False)
-class DepthTaken:
-    """How much of the components goes with the depth of the rows.
-
-    Attributes
-    ----------
-    mean : float
-        Of the depth.
-    slopes : float array of shape (d,)
-        How much of each component goes with one unit of depth.
-    order : int array of at most d numbers
-        The components that remain, by their variance.
-    """
-
-    mean: float
-    slopes: Floats
-    order: Ints
-
-    def without(self, T: Floats, depth: Floats) -> Floats:
-        """Return the components of rows of some depth without what goes with it."""
-        left = (T - np.outer(depth - self.mean, self.slopes))[:, self.order]
-        return np.asarray(left if len(self.order) else np.zeros((len(T), 1)))
-
-
-def with_depth(problem: Problem) -> tuple[Floats, DepthTaken | None]:
-    """Return components before depth is taken out, and how it is; None where it is not known."""
-    problem = problem.graph_source or problem
-    T: Floats = problem.once(WITH_DEPTH, _find_components)
-    depth, weights = problem.design.depth, problem.design.weights
-    if depth is None:
-        return T, None
-    mean = float(mean_row(depth[:, None], weights)[0])
-    centred = depth - mean
-    counted = centred if weights is None else centred * weights
-    squares = float(counted @ centred)
-    if not squares > NEGLIGIBLE * len(centred):  # all rows are of one depth
-        return T, None
-    slopes = counted @ T / squares
-    found = DepthTaken(mean, slopes, np.arange(T.shape[1]))
-    variance = weighted(np.square(found.without(T, depth)), weights).sum(axis=0)
-    order = np.argsort(-variance, kind="stable")
-    order = order[variance[order] > NEGLIGIBLE * variance.max()]
-    return T, DepthTaken(mean, slopes, order)
-
-
-def _without_depth(problem: Problem) -> Floats:
-    T, taken = with_depth(problem)
-    depth = problem.design.depth
-    return T if taken is None or depth is None else taken.without(T, depth)
 
 
 def make_components(problem: Problem) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from semisift._problem import Problem, Whole
 from semisift._threads import one_blas_thread
+from semisift.graphs.depth import log_filled
 from semisift.math import Floats
 from semisift.transduction.axes import Axes, find_axes
 from semisift.transduction.components import ClassSums
@@ -45,19 +46,19 @@ def label_everyone(problem: Problem, class_prior: Floats | None) -> tuple[SoftLa
     whole, labels = problem.whole, problem.labels
     assert whole is not None
     axes = find_axes(problem)
-    T = axes.place(problem.X, problem.design.depth)
+    T = axes.place(problem.X)
     found = label_components(T, labels, problem.design, class_prior)
+    if found.depth is not None and problem.design.depth is not None:
+        T = found.depth.without(T, problem.design.depth)
     machines = find_machines(T, labels, problem.design, class_prior)
-    known = [vars(axes), machines, found.weights, whole.labels.codes]
+    known = [vars(axes), machines, found.weights, whole.labels.codes, found.depth]
     about = joblib.hash([*known, vars(whole.design)] if whole.design.is_known else known)
-    made = whole.rows.once(
-        "soft labels", about, lambda: _go_through(whole, axes, machines, found.weights)
-    )
+    made = whole.rows.once("soft labels", about, lambda: _go_through(whole, axes, machines, found))
     sums = {name: array for name, array in made.items() if name != "shares"}
     return replace(found, shares=made["shares"]), ClassSums(**sums)
 
 
-def _go_through(whole: Whole, axes: Axes, machines: Any, weights: Floats) -> dict[str, Any]:
+def _go_through(whole: Whole, axes: Axes, machines: Any, found: SoftLabels) -> dict[str, Any]:
     n_rows, n_columns = whole.rows.shape
     codes, n_classes = whole.labels.codes, whole.labels.n_classes
     row_weights, depths = whole.design.weights, whole.design.depth
@@ -68,8 +69,10 @@ def _go_through(whole: Whole, axes: Axes, machines: Any, weights: Floats) -> dic
         for start, block in whole.rows.blocks("labelling"):
             Z = axes.scale(block)
             own = slice(start, start + block.shape[0])
-            depth = axes.depth_of(block, None if depths is None else depths[own])
-            said = shares_by(axes.place_scaled(Z, depth), machines, weights)
+            T = axes.place_scaled(Z)
+            if found.depth is not None:
+                T = found.depth.without(T, log_filled(block) if depths is None else depths[own])
+            said = shares_by(T, machines, found.weights)
             labelled = np.flatnonzero(codes[own] >= 0)
             said[labelled] = held[codes[own][labelled]]
             shares[own] = said

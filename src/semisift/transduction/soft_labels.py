@@ -14,6 +14,9 @@ rest, which gives
 Of more than 2,000 unlabelled rows so many stand for all where labels are left out. Rows of a group,
 as of a donor, are left out together, and rows count as often as their weights say.
 
+Where the depth of the rows is known, as of cells, what goes with it within classes is taken out of
+the components first (see `semisift.transduction.depth`).
+
 The members, their number and the power were chosen on half of the sets of benchmarks/labels.py and
 shown on the other half.
 """
@@ -31,6 +34,7 @@ from semisift._problem import Problem
 from semisift._threads import one_blas_thread
 from semisift.math import Floats, Ints
 from semisift.transduction.components import components, mean_row
+from semisift.transduction.depth import DepthTaken, take_depth
 from semisift.transduction.members import (
     gaussian_classes,
     gaussian_machines,
@@ -76,6 +80,8 @@ class SoftLabels:
         How many labelled rows were left out once, and how many of them were found again.
     weights : float array of shape (n_members,)
         How much each member counted.
+    depth : DepthTaken or None
+        What was taken out of the components before.
     """
 
     shares: Floats
@@ -83,6 +89,7 @@ class SoftLabels:
     n_left_out: int
     n_recovered: int
     weights: Floats
+    depth: DepthTaken | None = None
 
     @property
     def codes(self) -> Ints:
@@ -137,6 +144,10 @@ def label_components(
     T: Floats, labels: Labels, design: Design, class_prior: Floats | None = None
 ) -> SoftLabels:
     """Label rows by their components; `find_soft_labels` says how."""
+    depth = None
+    if design.depth is not None:
+        depth = _take_depth(T, labels, design, class_prior)
+        T = depth.without(T, design.depth)
     codes, n_classes, weights = labels.codes, labels.n_classes, design.weights
     rows = _rows_to_ask(codes, T[:, 0])
     some, own, of_rows = T, codes, design
@@ -172,7 +183,18 @@ def label_components(
         n_left_out=len(out),
         n_recovered=int(np.sum(said[folds[out], out] == own[out])),
         weights=trust,
+        depth=depth,
     )
+
+
+def _take_depth(
+    T: Floats, labels: Labels, design: Design, class_prior: Floats | None
+) -> DepthTaken:
+    """Return what goes with depth within classes, by the members as they label the rows first."""
+    assert design.depth is not None
+    with one_blas_thread():
+        said = _ask_members(T, labels.codes[None], labels.n_classes, class_prior, design.weights)
+    return take_depth(T, said[:, 0].mean(axis=0), design.depth, design.weights)
 
 
 def _rows_to_ask(codes: Ints, key: Floats) -> Ints:
@@ -261,7 +283,7 @@ def _ask_members(
 
 def dimensions_of(T: Floats) -> list[int]:
     """Return the numbers of components in which Gaussian classes are sought."""
-    return sorted({min(d, T.shape[1]) for d in DIMENSIONS})
+    return sorted({min(d, T.shape[-1]) for d in DIMENSIONS})
 
 
 def find_machines(

@@ -26,7 +26,8 @@ too small by a factor of 2 at most.
 
 As in the test with shuffled labels, rows are exchanged among the labelled and among the unlabelled
 ones, if there are enough ways, else among all. The members that label the rows count alike, and so
-do rows, whatever their weights.
+do rows, whatever their weights. Where the depth of the rows is known, what goes with it is taken
+out of columns and twins alike, each with the depth of the rows that its values come from.
 
 H. G. Landau (1953). On dominance relations and the structure of animal societies III. Bulletin of
 Mathematical Biophysics 15, for the scores of tournaments.
@@ -44,6 +45,7 @@ from semisift._threads import one_blas_thread
 from semisift.math import Floats, Ints
 from semisift.math.columns import counted_moments
 from semisift.transduction.components import ScaledRows, components, scaled_rows
+from semisift.transduction.depth import slopes_within
 from semisift.transduction.members import gaussian_classes, ridge
 from semisift.transduction.one_class import rest_by
 from semisift.transduction.soft_labels import dimensions_of
@@ -80,7 +82,7 @@ def beaten_by_twins(
     own = labelled_scores(rows, labels, np.arange(len(T)))
     for batch in _batches(orders, size):
         with one_blas_thread():
-            shares = _label(T, batch, labels, class_prior)
+            shares = _label(T, batch, labels, class_prior, problem.design.depth)
             scores = _soft_scores(rows, shares, batch)
         for number, order in enumerate(batch):
             columns, twins = scores[number]
@@ -105,23 +107,41 @@ def _batches(orders: Iterator[Ints], size: int) -> Iterator[NDArray[np.int64]]:
 
 
 def _label(
-    T: Floats, orders: NDArray[np.int64], labels: Labels, class_prior: Floats | None
+    T: Floats,
+    orders: NDArray[np.int64],
+    labels: Labels,
+    class_prior: Floats | None,
+    depth: Floats | None,
 ) -> Floats:
     """Return the shares of the classes by the components of columns and twins together."""
     twins = T[orders]
+    shares = _label_by(T, twins, labels, class_prior)
+    if depth is None:
+        return shares
+    own = np.nan_to_num(depth - np.nanmean(depth))
+    theirs = own[orders]
+    mine = T - own[:, None] * slopes_within(T, shares, own)[:, None, :]
+    twins = twins - theirs[:, :, None] * slopes_within(twins, shares, theirs)[:, None, :]
+    return _label_by(mine, twins, labels, class_prior)
+
+
+def _label_by(T: Floats, twins: Floats, labels: Labels, class_prior: Floats | None) -> Floats:
+    """Return the shares of the classes by components, which may differ between repetitions."""
+    T = np.broadcast_to(T, twins.shape)
+    n_sets, n_rows, _ = twins.shape
     dimensions = dimensions_of(T)
-    codes: Ints = np.broadcast_to(labels.codes, orders.shape)
+    codes: Ints = np.broadcast_to(labels.codes, (n_sets, n_rows))
     n_classes = labels.n_classes
     if n_classes == 1:
         n_classes, codes = 2, _with_rests(T, twins, labels, class_prior)
     held = (codes[:, :, None] == np.arange(n_classes)).astype(np.float64)
     total = np.zeros(held.shape)
     for d in dimensions:
-        mine = np.broadcast_to(T[:, :d], (len(orders), len(T), d))
-        both = np.concatenate([mine, twins[:, :, :d]], axis=2)
+        both = np.concatenate([T[:, :, :d], twins[:, :, :d]], axis=2)
         total += gaussian_classes(both, held, class_prior)
-    for number, own in enumerate(twins):
-        said = ridge(np.concatenate([T, own], axis=1), codes[number], n_classes)
+    for number in range(n_sets):
+        both = np.concatenate([T[number], twins[number]], axis=1)
+        said = ridge(both, codes[number], n_classes)
         total[number] += np.where(held[number].any(axis=1, keepdims=True), held[number], said)
     return total / (len(dimensions) + 1)
 
@@ -132,8 +152,8 @@ def _with_rests(
     """Return labels of two classes where one is labelled: the rest is found with the twins."""
     codes = np.where(labels.codes < 0, -1, np.zeros((len(twins), 1), dtype=np.int64))
     share = None if class_prior is None else float(class_prior[0])
-    for number, own in enumerate(twins):
-        parts = [np.concatenate([T[:, :d], own[:, :d]], axis=1) for d in dimensions_of(T)]
+    for number, (mine, own) in enumerate(zip(T, twins, strict=True)):
+        parts = [np.concatenate([mine[:, :d], own[:, :d]], axis=1) for d in dimensions_of(T)]
         codes[number, rest_by(parts, labels.labelled, share)[0]] = 1
     return codes
 
