@@ -41,6 +41,9 @@ def test_best_genes_stand_on_top_with_their_scores():
 
 def test_after_an_assessment_decisions_are_marked_and_intervals_written():
     adata = make_cells(assessed=True)
+    rank = adata.var["semisift_rank"]
+    adata.var.loc[rank > 10, "semisift_decision"] = "tentative"  # all three are to be seen
+    adata.var.loc[rank > 15, "semisift_decision"] = "unconfirmed"
     best = adata.var.sort_values("semisift_rank")[:20]
     ax = draw(adata)
     marks = [*marks_on(ax).items()]
