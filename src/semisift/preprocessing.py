@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array
 from semisift._clean import refuse_lost_on_conversion, refuse_non_finite
 from semisift._named import NamedArray, NamedSparseArray, names_of, with_names
 from semisift._sklearn import feature_names_of
-from semisift.graphs.kind import kind_of_cells
+from semisift.graphs.kind import kind_of_cells, takes_logarithms
 from semisift.math.counts import log_of_shares, usual_total
 
 
@@ -62,6 +62,6 @@ def normalize_counts(X: Any, total: float | None = None) -> NamedArray | NamedSp
             f"X must hold counts, none of them below 0: got {below[0]:g}. Values that were scaled "
             "already are ranked as they are."
         )
-    if kind_of_cells(X) != "logarithms":
+    if takes_logarithms(kind_of_cells(X), normalize=True):
         X = log_of_shares(X, usual_total(X) if total is None else (float(total), 1.0))
     return with_names(csr_array(X) if issparse(X) else np.ascontiguousarray(X), names, is_log=True)
