@@ -6,12 +6,14 @@
     python benchmarks/single_cell.py tables RECORDS
     python benchmarks/single_cell.py cost
     python benchmarks/single_cell.py unlabelled
+    python benchmarks/single_cell.py null [--draws 200]
 
 `markers` simulates cells whose markers are known and counts those among the best genes;
 `accuracy` judges the best genes of real cells by a linear machine; `depth` has labels that go with
 the depth of the cells. They add to a file of records, one line each, and leave out what it holds;
 `tables` prints what the records say. `cost` has time and memory, `unlabelled` what each tool does
-with labels that are missing (NaN). `--tools` names some of the tools; those that are not installed
+with labels that are missing (NaN), `null` how often labels that tell nothing confirm a gene for a
+class. `--tools` names some of the tools; those that are not installed
 are left out.
 
 All tools see the same values, those of `semisift.normalize_counts`: log(1 + x) of counts brought to
@@ -78,6 +80,9 @@ MEAN, MEAN_SPREAD, DEPTH_SPREAD, DISPERSION = 0.35, 1.2, 0.45, 0.3
 # other draws, before anything else was run).
 STRONG, WEAK = 4.0, 1.8
 
+# Cells of one type have so many times the molecules of the other, in `deep`.
+DEEPER = 2.0
+
 # Genes that differ between batches, and the standard deviation of the logarithm of how far.
 N_SHIFTED, SHIFT = 600, 0.5
 
@@ -102,6 +107,8 @@ def simulate(kind, n_labels, seed, n_cells=N_CELLS, n_genes=N_GENES):
     marks[rng.permutation(n_genes)[:N_BEST]] = np.arange(N_BEST) % n_classes
     mean = MEAN * np.exp(rng.normal(scale=MEAN_SPREAD, size=n_genes))
     depth = np.exp(rng.normal(scale=DEPTH_SPREAD, size=n_cells))
+    if kind == "deep":
+        depth[y == 1] *= DEEPER
     rates = np.where(y[:, None] == marks, WEAK if kind == "weak" else STRONG, 1.0)
     rates *= mean * depth[:, None]
     batch = rng.integers(0, 2, n_cells)
@@ -255,9 +262,9 @@ def rank_depth(options):
     """Rank values that hold the depth, and values that know that it is to be taken out."""
     records = Records(options)
     ways = {f"{method}, {values}": (method, values) for values in VALUES for method in RANKERS}
-    for setting, missing in records.lacking("depth", ["depth"], ways):
-        *_, n_labels, draw = setting
-        counts, y, given, marks, _ = simulate("depth", n_labels, draw)
+    for setting, missing in records.lacking("depth", ["depth", "deep"], ways):
+        _, kind, n_labels, draw = setting
+        counts, y, given, marks, _ = simulate(kind, n_labels, draw)
         for way in missing:
             method, values = ways[way]
             X = VALUES[values](counts)
@@ -393,6 +400,31 @@ def show_unlabelled(options):
             print(f"{name}: {type(error).__name__}: {error}")
 
 
+def show_null(options):
+    """Print how often genes are confirmed for a class where the labels tell nothing.
+
+    400 cells of four types that differ in 80 of 500 genes; 24 labels of four classes are given to
+    cells at random.
+    """
+    confirmed = []
+    for draw in range(options.draws):
+        rng = np.random.default_rng([draw, 0x6E756C])
+        y, marks = np.arange(400) % 4, np.where(np.arange(500) < 80, np.arange(500) % 4, -1)
+        rates = np.exp(rng.normal(np.log(MEAN), MEAN_SPREAD, 500)) * rng.lognormal(0, 0.5, (400, 1))
+        rates = rates * np.where(y[:, None] == marks, STRONG, 1.0)
+        X = normalize_counts(
+            rng.poisson(rates * rng.gamma(1 / DISPERSION, DISPERSION, rates.shape))
+        )
+        given = np.full(400, -1)
+        given[rng.permutation(400)[:24]] = np.arange(24) % 4
+        ranker = METHODS["transductive"].cls(random_state=draw).fit(X, given)
+        sure = ranker.assess(X, given, n_resamples=0, n_permutations=39, light=True)
+        confirmed.append((sure.class_p_values <= 0.025 + 1e-12).any(axis=1))
+    each, some = np.mean(confirmed), np.mean(np.any(confirmed, axis=1))
+    print(f"{options.draws} draws: a gene is confirmed for a class in {each:.4f} of the classes,")
+    print(f"for any of the four in {some:.4f} of the draws")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = {
@@ -402,6 +434,7 @@ def main():
         "tables": show_tables,
         "cost": show_costs,
         "unlabelled": show_unlabelled,
+        "null": show_null,
     }
     parser.add_argument("what", choices=commands)
     parser.add_argument("records", type=Path, nargs="?", default=Path("single_cell.jsonl"))
