@@ -11,7 +11,7 @@ from semisift._clean import refuse_lost_on_conversion, refuse_non_finite
 from semisift._named import NamedArray, NamedSparseArray, names_of, with_names
 from semisift._sklearn import feature_names_of
 from semisift.graphs.kind import kind_of_cells, takes_logarithms
-from semisift.math.counts import log_of_shares, usual_total
+from semisift.math.counts import to_log_shares
 
 
 def normalize_counts(X: Any, total: float | None = None) -> NamedArray | NamedSparseArray:
@@ -63,5 +63,5 @@ def normalize_counts(X: Any, total: float | None = None) -> NamedArray | NamedSp
             "already are ranked as they are."
         )
     if takes_logarithms(kind_of_cells(X), normalize=True):
-        X = log_of_shares(X, usual_total(X) if total is None else (float(total), 1.0))
+        X, _ = to_log_shares(X, total)
     return with_names(csr_array(X) if issparse(X) else np.ascontiguousarray(X), names, is_log=True)

@@ -6,7 +6,7 @@ are more often 0 in shallow ones: where the labelled cells of one class happen t
 ones, genes would be ranked for that. So what goes with the depth within classes is taken out of the
 components from which soft labels are found (see `semisift.transduction.depth`), where a table is
 known to hold cells (`normalize_counts`, the command line's ``--normalize``, `semisift.tl`).
-Elsewhere it is left: of texts, how long they are tells of what they are.
+Elsewhere it is left: how long a text is may tell of what it is.
 
 F. W. Townes, S. C. Hicks, M. J. Aryee, R. A. Irizarry (2019). Feature selection and dimension
 reduction for single-cell RNA-Seq based on a multinomial model. Genome Biology 20. G. Finak et al.

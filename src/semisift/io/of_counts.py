@@ -15,7 +15,7 @@ from semisift.io.numbers import FeatureColumns
 from semisift.io.on_disk import few_rows
 from semisift.io.options import OF_CELLS, Reading, said
 from semisift.io.table import FileTable
-from semisift.math.counts import log_of_shares, usual_total
+from semisift.math.counts import to_log_shares
 from semisift.stored.rows import StoredRows
 from semisift.stored.shares import as_log_shares, first_no_count
 
@@ -75,13 +75,10 @@ def scale_columns(
         return columns, _left(kind, notes)
     n_values = X.nnz if issparse(X) else X.size
     check_fits(2 * 8 * n_values, f"the table as logarithms ({n_values:,} of 8 bytes, and a copy)")
-    # rows are added up as those are that stay in a file
-    X = X if issparse(X) else np.ascontiguousarray(X)
-    usual, unit = usual_total(X)
-    shares = log_of_shares(X, (usual, unit))
-    notes.append(_say(reading, kind, usual * unit))
+    shares, total = to_log_shares(X)
+    notes.append(_say(reading, kind, total))
     shares = shares if issparse(X) else np.asfortranarray(shares)
-    return replace(columns, X=shares), Scale(True, usual * unit)
+    return replace(columns, X=shares), Scale(True, total)
 
 
 def scale_rows(

@@ -26,6 +26,22 @@ def middle_of(totals: Floats) -> float:
     return float(np.median(filled)) if len(filled) else 1.0
 
 
+def to_log_shares(X: Any, total: float | None = None) -> tuple[Any, float]:
+    """Return log(1 + x) of counts whose rows are brought to one total, and that total.
+
+    Rows are added up as those are that stay in a file, so that both have the same bits.
+
+    Parameters
+    ----------
+    X : array or sparse matrix
+    total : float, optional
+        The median total of the rows, where it is not given.
+    """
+    X = X if issparse(X) else np.ascontiguousarray(X)
+    usual = usual_total(X) if total is None else (float(total), 1.0)
+    return log_of_shares(X, usual), usual[0] * usual[1]
+
+
 def log_of_shares(X: Any, usual: tuple[float, float]) -> Any:
     """Return log(1 + x) of counts that are brought to the usual total of a row."""
     values, totals, _ = _totals(X)

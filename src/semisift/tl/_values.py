@@ -11,7 +11,7 @@ from semisift._warnings import warn
 from semisift._words import count, examples, quoted
 from semisift.graphs.kind import Kind, are_whole, kind_of_cells, takes_logarithms
 from semisift.io.on_disk import few_rows
-from semisift.math.counts import log_of_shares, usual_total
+from semisift.math.counts import to_log_shares
 from semisift.stored.rows import StoredRows
 from semisift.stored.shares import as_log_shares, first_no_count
 from semisift.stored.sources import SelectedColumns, find_source
@@ -137,10 +137,8 @@ def _in_memory(X: Any, names: tuple[Any, Any], where: str, normalize: bool | Non
             f"{where} holds {found[2]:g} (cell {quoted(cell)}, gene {quoted(gene)}), and counts "
             "are finite and 0 or more. Name the layer that holds counts, or say normalize=False."
         )
-    # cells are added up as those are that stay in a file
-    X = X if issparse(X) else np.ascontiguousarray(X)
-    usual = usual_total(X)
-    return Settled(log_of_shares(X, usual), True, _say_done(look, where, usual[0] * usual[1]))
+    shares, total = to_log_shares(X)
+    return Settled(shares, True, _say_done(look, where, total))
 
 
 def _on_disk(rows: StoredRows, where: str, normalize: bool | None) -> Settled:

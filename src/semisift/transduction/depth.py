@@ -7,8 +7,8 @@ p_ic the share of class c for row i and d_i its depth, the slope of component t 
     sum_ic p_ic (d_i - mean_c d) (t_i - mean_c t) / sum_ic p_ic (d_i - mean_c d)^2
 
 So it makes no difference whether the classes differ in depth, or whether the labelled cells happen
-to: what cells of a class have in common stays. One turn is better than several: labels that were
-found without depth make what differs between the classes look like an effect of depth.
+to: what cells of a class have in common stays. There is one turn, not several, by our own choice:
+labels that were found without depth make what differs between classes look like its effect.
 """
 
 from dataclasses import dataclass
