@@ -57,8 +57,8 @@ def _show(found: NextRows, dataset: Dataset) -> None:
         Column("most likely", overflow="fold"),
         Column("how sure", justify="right"),
     ]
-    columns = [Column("row", overflow="fold"), *(guess if has_guess else []), "why"]
-    table = Table(*columns)
+    columns: list[str | Column] = [Column("row", overflow="fold"), *(guess if has_guess else [])]
+    table = Table(*columns, "why")
     for row, label, sure, reason in zip(
         found.rows.tolist(), found.guesses, found.confidence, found.reasons, strict=True
     ):
