@@ -287,7 +287,9 @@ def show_tables(options):
 
 
 def show_means(records, half, names, ways, start):
-    print(f"\nFrom {start}, {half}: mean over sets (in brackets: less random, its standard error)\n")
+    print(
+        f"\nFrom {start}, {half}: mean over sets (in brackets: less random, its standard error)\n"
+    )
     show_row(["", "sets", *ways])
     for measure, words in MEASURES.items():
         values = by_set(records, names, measure)

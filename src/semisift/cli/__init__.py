@@ -24,7 +24,7 @@ COMMANDS = {
     "demo": "Find real measurements hidden among shuffled copies, from a few labels.",
     "label": "Label the rows of a table that carry no label.",
     "methods": "List the methods, a line each, or tell all about one.",
-    "next": "Tell which rows of a table to label next, and why.",
+    "next": "Tell which rows to label next, and why.",
     "rank": "Rank the features of a table, best first.",
     "report": "Draw the report of a comparison from its records.",
     "reproduce": "Make a table or figure of a paper again, beside the published numbers.",
