@@ -36,6 +36,7 @@ from semisift.exceptions import SampledRowsWarning
 from semisift.math.ranks import rank
 from semisift.math.redundancy import correlations_in_families, put_copies_last
 from semisift.math.structure import check_structure
+from semisift.outcome.learning import LearningMixin
 from semisift.outcome.mixin import RULES, CutoffMixin
 from semisift.outcome.shown import renderer
 from semisift.stored.rows import StoredRows, as_stored
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 OF_A_RANKING = ("represented_by_", "family_correlation_", "redundancy_threshold_", "classes_")
 
 
-class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimator):
+class FeatureRanker(CutoffMixin, LearningMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimator):
     """Base class of all rankers: score the columns, rank them and select the best.
 
     Subclasses implement ``_score(problem)`` and may set further attributes in it.
