@@ -5,17 +5,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from semisift._problem import Problem
+from semisift._words import count
 from semisift.math import Floats
 from semisift.math.extrapolation import LEVEL, extrapolate
 from semisift.outcome.assessment import count_best
-from semisift.outcome.hands import Deal, measure
-from semisift.outcome.words import say_curve, say_no_curve
+from semisift.outcome.hands import LEAST_OF_CLASS, Deal, measure
+from semisift.outcome.units import units_of
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
+
+# The curve was tried up to so many times the labels that it starts from.
+FAR = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +68,22 @@ class LearningCurve:
     @property
     def words(self) -> str:
         """What it says, in a sentence or two."""
-        return say_curve(self)
+        if self.now is None or self.then is None:
+            return self.lacking
+        (low_now, high_now), (low, high) = self.now_interval, self.interval  # type: ignore[misc]
+        best = "feature" if self.n_best == 1 else f"{self.n_best:,} features"
+        text = (
+            f"With {count(self.n_labelled, 'label')} the stability of the best {best} is about "
+            f"{self.now:.2f} ({self.level:.0%} interval {low_now:.2f} to {high_now:.2f}); with "
+            f"{self.n_more:,} more expect {self.then:.2f} ({low:.2f} to {high:.2f}), where 1 is "
+            "always the same, whichever rows are labelled, and 0 as alike as random picks."
+        )
+        if self.n_more > (FAR - 1) * self.n_labelled:
+            text += (
+                f" That is more than {FAR} times the labels at hand, further than the curve was "
+                "tried: take it for a guess."
+            )
+        return text
 
     def __repr__(self) -> str:
         if self.now is None or self.then is None:
@@ -144,7 +161,7 @@ def draw_curve(
     found = measure(ranker, problem, deals, steps, n_best=n_best, seed=seed, light=light)
     n = len(problem.labels.labelled)
     now = then = None
-    lacking = say_no_curve(ranker, problem, n_best)
+    lacking = _say_lacking(ranker, problem, n_best)
     if len(found.sizes):
         measured = found.sizes, found.values, float(n)
         now, then = extrapolate(*measured, float(n)), extrapolate(*measured, float(n + n_more))
@@ -162,4 +179,35 @@ def draw_curve(
         n_best=n_best,
         light=light,
         lacking=lacking,
+    )
+
+
+def _say_lacking(ranker: "FeatureRanker", problem: Problem, n_best: int) -> str:
+    """Say why nothing can be told, where nothing was measured."""
+    labels, has_groups = problem.labels, problem.design.groups is not None
+    if ranker.labels_needed == "none":
+        return (
+            f"{type(ranker).__name__} learns nothing from labels: more of them change nothing in "
+            "its ranking."
+        )
+    start = "Too few labels to tell what more would bring"
+    if not len(labels.labelled):
+        return f"{start}: there are none."
+    held = (units_of(problem).counts > 0).sum(axis=0)
+    fewest, needed = int(held.argmin()), 2 * LEAST_OF_CLASS
+    if held[fewest] < needed:
+        unit = "group" if has_groups else "labelled row"
+        return (
+            f"{start}: rankings from half of them are compared with rankings from the others, "
+            f"which takes {count(needed, unit)} of each class, and the class "
+            f"{labels.classes.tolist()[fewest]!r} has {int(held[fewest])}."
+        )
+    if has_groups and n_best < problem.n_features:
+        return (
+            f"{start}: groups are compared with others whose labelled rows are of the same "
+            "classes, and there are too few of these. Label rows of more groups."
+        )
+    return (
+        "Nothing can be told of what more labels would bring: the best features are the same with "
+        "any labels, as no others are left."
     )

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 HAND_STREAM = 0x68616E64
 
+# Labelled rows of each class, or groups with such, that each of two hands must have. With one of
+# each, all that can be told is what is usual (see docs/results/learning-curve.md).
+LEAST_OF_CLASS = 2
+
 # Rankings at each size, or a few less.
 N_RANKINGS = 24
 
@@ -76,18 +80,20 @@ class Measured:
     n_deals: Ints
 
 
-def numbers_of_hands(problem: Problem) -> list[int]:
+def numbers_of_hands(problem: Problem, least: int = LEAST_OF_CLASS) -> list[int]:
     """Return into how many hands the labels are dealt, ascending; none where they are too few.
 
-    Of numbers that give hands of the same size the largest counts.
+    Of numbers that give hands of the same size the largest counts. Each of two hands has `least`
+    rows of each class, or groups with such; hands of more have one.
     """
     units, kinds = _labelled_units(problem)
     sizes: dict[int, int] = {}
     for n_hands in range(2, max(map(len, kinds), default=0) + 1):
-        dealt = [kind for kind in kinds if len(kind) >= n_hands]
-        if not dealt or not (units.counts[np.concatenate(dealt)] > 0).any(axis=0).all():
+        hand = [kind[: len(kind) // n_hands] for kind in kinds]
+        held = (units.counts[np.concatenate(hand)] > 0).sum(axis=0)
+        if held.min() < (1 if sizes else least):
             break
-        sizes[sum(len(kind) // n_hands for kind in dealt)] = n_hands
+        sizes[sum(map(len, hand))] = n_hands
     chosen: list[int] = []
     last = np.inf
     for size, n_hands in sizes.items():
@@ -97,13 +103,15 @@ def numbers_of_hands(problem: Problem) -> list[int]:
     return chosen
 
 
-def deal_labels(problem: Problem, seed: int) -> list[Deal]:
+def deal_labels(problem: Problem, seed: int, least: int = LEAST_OF_CLASS) -> list[Deal]:
     """Deal the labels out into every number of hands, several times.
 
     Parameters
     ----------
     problem : Problem
     seed : int
+    least : int
+        As of `numbers_of_hands`.
 
     Returns
     -------
@@ -113,7 +121,7 @@ def deal_labels(problem: Problem, seed: int) -> list[Deal]:
     labelled = [rows[problem.labels.codes[rows] >= 0] for rows in units.members()]
     rng = np.random.default_rng([seed, HAND_STREAM])
     deals = []
-    for n_hands in numbers_of_hands(problem):
+    for n_hands in numbers_of_hands(problem, least):
         for _ in range(max(1, N_RANKINGS // n_hands)):
             dealt: list[list[NDArray[np.int64]]] = [[] for _ in range(n_hands)]
             for kind in kinds:

@@ -35,7 +35,8 @@ class LearningMixin:
         the best features of two hands are is what other labels of that size would bring. A curve
         through these leads to the present number of labels, and to `n_more` further ones of the
         classes and, with `groups`, of groups such as those at hand. The interval is to hold the
-        stability in 80 % of cases; docs/results/learning-curve.md tells what it does hold.
+        stability in 80 % of cases; docs/results/learning-curve.md tells what it does hold, and
+        that the rise is mostly overrated where labels tell little.
 
         This is about the labels: the rows stay the same. The stability of `assess` is another one,
         between halves of all rows that have labels in common.
@@ -62,7 +63,7 @@ class LearningMixin:
         Returns
         -------
         LearningCurve
-            Without a stability, but with words that say why, where a class has fewer than two
+            Without a stability, but with words that say why, where a class has fewer than four
             labelled rows, or groups with such.
 
         Examples

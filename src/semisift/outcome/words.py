@@ -13,13 +13,9 @@ from numpy.typing import NDArray
 from semisift._words import count
 from semisift.outcome.decisions import WORDS, find_confirmed
 from semisift.outcome.scoring import ALPHA, ERROR, SIGNIFICANT
-from semisift.outcome.units import units_of
 
 if TYPE_CHECKING:
-    from semisift._base import FeatureRanker
-    from semisift._problem import Problem
     from semisift.outcome.assessment import Assessment
-    from semisift.outcome.curve import LearningCurve
     from semisift.outcome.exchanges import Exchange
     from semisift.outcome.ranking import Outcome
 
@@ -28,9 +24,6 @@ PARTLY, MUCH = 0.4, 0.75
 
 # By so much more the stability of families must be to be told.
 NOTABLE = 0.05
-
-# A learning curve was tried up to so many times the labels that it starts from.
-FAR = 3
 
 # What stands for labels that tell nothing.
 AGAINST = {"labels": "shuffled labels", "twins": "twins"}
@@ -224,59 +217,6 @@ def say_stability(found: "Assessment") -> str:
             f"{family.value:.2f}."
         )
     return text
-
-
-def say_curve(curve: "LearningCurve") -> str:
-    """Say what more labels would bring."""
-    if curve.now is None or curve.then is None:
-        return curve.lacking
-    (low_now, high_now), (low, high) = curve.now_interval, curve.interval  # type: ignore[misc]
-    best = "feature" if curve.n_best == 1 else f"{curve.n_best:,} features"
-    text = (
-        f"With {count(curve.n_labelled, 'label')} the stability of the best {best} is about "
-        f"{curve.now:.2f} ({curve.level:.0%} interval {low_now:.2f} to {high_now:.2f}); with "
-        f"{curve.n_more:,} more expect {curve.then:.2f} ({low:.2f} to {high:.2f}), where 1 is "
-        "always the same, whichever rows are labelled, and 0 as alike as random picks."
-    )
-    if curve.n_labelled + curve.n_more > FAR * curve.n_labelled:
-        text += (
-            f" That is more than {FAR:g} times the labels at hand, further than the curve was "
-            "tried: take it for a guess."
-        )
-    return text
-
-
-def say_no_curve(ranker: "FeatureRanker", problem: "Problem", n_best: int) -> str:
-    """Say why nothing can be told of what more labels would bring."""
-    if ranker.labels_needed == "none":
-        return (
-            f"{type(ranker).__name__} learns nothing from labels: more of them change nothing in "
-            "its ranking."
-        )
-    start = "Too few labels to tell what more would bring"
-    labels, has_groups = problem.labels, problem.design.groups is not None
-    if not len(labels.labelled):
-        return f"{start}: there are none."
-    units = units_of(problem)
-    held = (units.counts > 0).sum(axis=0)
-    fewest = int(held.argmin())
-    if held[fewest] < 2:
-        what = "a single group with labelled rows" if has_groups else "a single labelled row"
-        more = "rows of two groups" if has_groups else "two rows"
-        return (
-            f"{start}: rankings from some of them are compared with rankings from others, and the "
-            f"class {labels.classes.tolist()[fewest]!r} has {what}. Label at least {more} of each "
-            "class."
-        )
-    if len(problem.labels.labelled) and n_best < problem.n_features and has_groups:
-        return (
-            f"{start}: groups whose labelled rows are of the same classes are compared with each "
-            "other, and not enough are alike. Label rows of more groups."
-        )
-    return (
-        f"Nothing can be told of what more labels would bring: all of the {n_best:,} best features "
-        "are the same with any labels."
-    )
 
 
 def say_selection(outcome: "Outcome") -> str:
