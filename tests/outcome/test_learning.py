@@ -9,6 +9,7 @@ from semisift import (
     SSFI,
     ConstraintScore,
     FisherScore,
+    StoredRows,
     TransductiveScore,
     VarianceScore,
 )
@@ -165,6 +166,19 @@ def test_sparse_and_dense_rows_give_the_same_curve():
     dense, thin = curve_of(X, y, ranker), curve_of(sparse.csr_array(X), y, ranker)
     assert_array_equal(dense.stability, thin.stability)
     assert dense.then == thin.then
+
+
+def test_stored_rows_give_the_same_curve(tmp_path, monkeypatch):
+    monkeypatch.setattr("semisift.stored.rows.BLOCK_VALUES", 1 << 12)
+    X, y = study(n_rows=2000, n_columns=40)
+    np.save(tmp_path / "X.npy", X)
+    stored = StoredRows(np.load(tmp_path / "X.npy", mmap_mode="r"), max_memory=400_000)
+    assert not stored.fits()
+    ranker = FisherScore(n_features_to_select=10)
+    plain, found = curve_of(X, y, ranker), curve_of(stored, y, ranker)
+    assert found.n_labelled == 16
+    # one label a class leaves no spread within classes but rounding
+    assert_array_equal(plain.stability[:2], found.stability[:2])
 
 
 def test_gaps_and_weights_are_as_in_the_fit():

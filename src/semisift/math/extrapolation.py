@@ -18,8 +18,7 @@ summed up on a grid.
 
 The numbers are those that made the true stabilities most likely on one half of the sets of
 benchmarks/learning_curve.py, rounded, with OFF and COUNTED changed until the intervals held there
-what they promise with every number of labels; docs/results/learning-curve.md shows them on the
-other half.
+about what they promise; docs/results/learning-curve.md shows them on the other half.
 
 C. Spearman (1910). Correlation calculated from faulty data. British Journal of Psychology 3. W.
 Brown (1910). Some experimental results in the correlation of mental abilities. Same volume.
@@ -81,7 +80,8 @@ def extrapolate(sizes: Floats, values: Floats, n_now: float, at: float) -> Expec
     """
     a, b = np.meshgrid(STARTS, SLOPES, indexing="ij")
     log_posterior = -0.5 * (((a - START[0]) / START[1]) ** 2 + ((b - SLOPE[0]) / SLOPE[1]) ** 2)
-    for size, value in zip(sizes, values, strict=True):
+    # less alike than by chance is luck
+    for size, value in zip(sizes, np.maximum(values, 0.0), strict=True):
         stable = expit(a + b * np.log(size / n_now))
         variance = NOISE**2 * stable * (1 - stable) * 2 * size / n_now + FLOOR**2
         log_posterior -= COUNTED / 2 * ((value - stable) ** 2 / variance + np.log(variance))
