@@ -76,7 +76,7 @@ def extrapolate(sizes: Floats, values: Floats, n_now: float, at: float) -> Expec
     --------
     >>> found = extrapolate(np.array([10.0, 5.0]), np.array([0.5, 0.33]), 20.0, 30.0)
     >>> [round(value, 1) for value in found]
-    [0.8, 0.5, 0.9]
+    [0.8, 0.4, 1.0]
     """
     a, b = np.meshgrid(STARTS, SLOPES, indexing="ij")
     log_posterior = -0.5 * (((a - START[0]) / START[1]) ** 2 + ((b - SLOPE[0]) / SLOPE[1]) ** 2)
