@@ -18,7 +18,7 @@ def choose(T, labelled, n_wanted, doubt, groups=None, noise=0.1):
     K, n = likeness(T), len(T)
     q = K.sum(axis=1)
     weights = np.array([0.0 if i in labelled else doubt[i] for i in range(n)])
-    weights /= np.maximum(q, np.median(q) / 2)
+    weights /= np.maximum(q, np.median(q))
     known, taken = list(labelled), []
     for _ in range(n_wanted):
         inner = np.linalg.inv(K[np.ix_(known, known)] + noise * np.eye(len(known)))

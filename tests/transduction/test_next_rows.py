@@ -49,6 +49,9 @@ def test_ten_rows_are_no_ten_copies_of_one():
     found = choose_rows(T, np.array([], dtype=int), 10)
     assert np.sum((found.rows == 0) | (found.rows >= 90)) <= 1
     assert found.stands_for.sum() == len(T)
+    # nor one of a row that has a label, while there are others
+    assert (choose_rows(T, np.array([100]), 89).rows < 90).all()
+    assert len(choose_rows(T, np.array([100]), 95).rows) == 95
 
 
 def test_rows_without_doubt_about_them_count_for_nothing():
@@ -65,7 +68,7 @@ def test_rows_without_doubt_about_them_count_for_nothing():
 def test_a_rare_group_is_asked_about(seed):
     T = np.random.default_rng(seed).normal(size=(400, 8))
     T[:40, 0] += 12
-    found = choose_rows(T - T.mean(axis=0), np.array([], dtype=int), 5).rows
+    found = choose_rows(T - T.mean(axis=0), np.array([], dtype=int), 10).rows
     assert (found < 40).any()
 
 

@@ -8,13 +8,13 @@ with t the first d principal components, for d = 5, 8 and 20, and s_d the median
 a row to its tenth neighbour there. As the covariance of a Gaussian process, what the labels at hand
 leave open is C = K - K_L (K_LL + v I)^-1 K_L', with v = .1, and the label of row j would take away
 
-    gain_j = sum_i w_i C_ij^2 / (C_jj + v),     w_i = doubt_i / max(q_i, median(q) / 2)
+    gain_j = sum_i w_i C_ij^2 / (C_jj + v),     w_i = doubt_i / max(q_i, median(q))
 
 The row of the greatest gain is taken, C is conditioned on it, and so on: ten rows differ from one
 another. The doubt about a row is 1 less the lead of its most likely class, or 1 where it fits no
 class; where one class is labelled it is the share of the rest, and 1 where nothing is. As q_i, the
 sum of k_ij over j, counts the rows around row i, dense places count no more than others, so that a
-rare class is found; but single odd rows count for little.
+rare class is found; but rows in thin places count no more than most.
 
 Rows of a group, as of a donor, are no independent ones: a gain is divided by 1 plus the number of
 rows of the group that are labelled or taken.
@@ -40,6 +40,9 @@ NEIGHBOUR = 10
 
 # What stays open of a row that is labelled.
 NOISE = 0.1
+
+# More alike than this are only copies.
+COPY = 1 - 1e-9
 
 # Of more unlabelled rows so many are asked about, and of more labelled ones so many are heard.
 MOST_ASKED, MOST_HEARD = 2000, 1000
@@ -98,7 +101,7 @@ def choose_rows(
     >>> T = np.concatenate([np.linspace(0, 1, 21), np.linspace(9, 10, 21)])[:, None]
     >>> chosen = choose_rows(T, np.array([10]), 1)
     >>> chosen.rows.tolist(), chosen.stands_for.tolist()
-    ([36], [21])
+    ([33], [21])
     """
     rows, is_labelled, per_row = _rows_to_ask(T, labelled, design.weights)
     counted = np.where(is_labelled, 0.0, 1.0)
@@ -109,7 +112,7 @@ def choose_rows(
     with one_blas_thread():
         K = _likeness(T[rows])
         density = K.sum(axis=1)
-        doubts = doubts / np.maximum(density, np.median(density) / 2)
+        doubts = doubts / np.maximum(density, np.median(density))
         order = _greedy(K, is_labelled, counted > 0, doubts, n_wanted, design, rows)
     stands_for = _count_nearest(K, np.flatnonzero(is_labelled), order, counted) * per_row
     covered = K[np.ix_(order, is_labelled)].max(axis=1, initial=0.0)
@@ -171,14 +174,18 @@ def _greedy(
     groups = None if design.groups is None else design.groups[rows]
     n_of_group = None if groups is None else np.bincount(groups[known], minlength=groups.max() + 1)
     free, taken = may_be_taken.copy(), []
+    copies = (K[:, known] > COPY).any(axis=1)
     for _ in range(min(n_wanted, int(free.sum()))):
         gains = doubts @ np.square(C) / (np.maximum(C.diagonal(), 0.0) + NOISE)
         if groups is not None:
             gains /= 1 + n_of_group[groups]  # type: ignore[index]
-        # of equal gains, as where nothing is in doubt, the row that is least known
-        best = int(np.lexsort((-C.diagonal(), -np.where(free, gains, -1.0)))[0])
+        # copies of a row that is labelled or taken come last; of equal gains, as where nothing is
+        # in doubt, the row that is least known is the best
+        gains = np.where(free, np.where(copies, -1.0, gains), -2.0)
+        best = int(np.lexsort((-C.diagonal(), -gains))[0])
         taken.append(best)
         free[best] = False
+        copies |= K[best] > COPY
         if groups is not None:
             n_of_group[groups[best]] += 1  # type: ignore[index]
         told = C[:, best] / np.sqrt(max(C[best, best], 0.0) + NOISE)
