@@ -2,12 +2,14 @@
 
 import threading
 import webbrowser
-from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
 from semisift._words import count
 from semisift.cli import STOPS
@@ -23,13 +25,18 @@ from semisift.explore.labels_file import LabelsFile
 from semisift.explore.server import ExploreServer
 from semisift.explore.session import Session
 from semisift.explore.views import Page
-from semisift.io import Dataset
+from semisift.io import Dataset, find_format, load
 from semisift.io.dataset import find_row_names
+from semisift.io.options import STORED
 from semisift.io.table import FileTable, find_column
 from semisift.registry import METHODS
 
 # Heading of the labels where the table has no column of them.
 NO_COLUMN = "label"
+
+# Of formats whose rows may stay in the file: what needs more, with the copies that a ranking makes,
+# is not read as a whole before the page opens.
+AT_ONCE = "512MB"
 
 
 def run(request: ExploreRequest) -> None:
@@ -37,14 +44,13 @@ def run(request: ExploreRequest) -> None:
     method = find_method(DEFAULT_METHOD)
     check_reading_is_taken(request, method, METHODS)
     path = _labels_path(request)
-    results = _request_of_results(request, path)
-    steps = Steps(request.quiet)
-    dataset = read_dataset(request, steps, method.name, needs_labels=False)
+    _make_folder(request)
+    dataset = read_dataset(_opened(request), Steps(request.quiet), method.name, needs_labels=False)
     _check_image(request, dataset)
     column = _label_column(request, dataset.table)
     with _labels_file(request, dataset.table, path, column).held() as file:
         answers = Answers(dataset.y, dataset.rows, file, request.unlabelled)
-        write = None if results is None else _writer(results)
+        write = None if request.folder is None else partial(_write, request, path, dataset)
         session = Session(dataset, answers, seed=request.seed, n_jobs=request.n_jobs, write=write)
         name = Path(request.table).name
         page = Page(
@@ -54,8 +60,18 @@ def run(request: ExploreRequest) -> None:
             labels_file=path.name,
             image=request.image,
         )
-        _serve(request, session, ExploreServer(page, name, request.port))
-        _end(request, session, path, results)
+        _serve(request, session, _server(request, page, name))
+        _end(request, session, path)
+
+
+def _server(request: ExploreRequest, page: Page, name: str) -> ExploreServer:
+    try:
+        return ExploreServer(page, name, request.port)
+    except OSError as error:
+        raise click.BadParameter(
+            f"{request.port} cannot be used: {error.strerror or error}. 0 takes a free one.",
+            param_hint="--port",
+        ) from error
 
 
 def _serve(request: ExploreRequest, session: Session, server: ExploreServer) -> None:
@@ -80,55 +96,75 @@ def _serve(request: ExploreRequest, session: Session, server: ExploreServer) -> 
         session.stop()
 
 
-def _end(
-    request: ExploreRequest, session: Session, path: Path, results: ExploreRequest | None
-) -> None:
+def _end(request: ExploreRequest, session: Session, path: Path) -> None:
     """Write the results, and say where everything is."""
     console, known = Terminal(), session.known
     if known.given and not request.quiet:
         console.print(f"{count(len(known.given), 'label')} given here: {path}")
-    if results is None:
+    if request.folder is None:
         return
     if not known.classes:
         console.print("No row is labelled, so there is nothing to rank by: nothing was written.")
         return
+    files = [*check_outputs(_results(request)).values()]
     if session.finished_version != known.version:
-        files = _writer(results, Steps(request.quiet))(replace(session.dataset, y=known.y))
-    else:
-        files = [*check_outputs(results).values()]
+        files = _write(request, path, session.dataset, known.y, Steps(request.quiet))
     for file in files if not request.quiet else ():
         console.print(f"Written: {file}")
 
 
-def _writer(
-    results: ExploreRequest, steps: Steps | None = None
-) -> Callable[[Dataset], Sequence[Path]]:
-    """Return what ranks a data set as ``semisift rank`` does, and writes what it writes."""
+def _write(
+    request: ExploreRequest,
+    path: Path,
+    dataset: Dataset,
+    y: NDArray[Any],
+    steps: Steps | None = None,
+) -> list[Path]:
+    """Rank all rows as ``semisift rank`` does, and write what it writes."""
+    results = _results(request)
+    outputs = check_outputs(results)
+    steps = steps or Steps(quiet=True)
+    if dataset.table.is_stored and request.max_memory is None:
+        labels = np.full(dataset.table.n_rows, None, dtype=object)
+        labels[dataset.rows] = y
+        with steps.step(f"Reading {Path(request.table).name}"):
+            dataset = load(request.table, request)
+        y = labels[dataset.rows]
+    if path.exists():  # for the provenance
+        results = replace(results, labels=str(path))
+    rank_dataset(results, find_method(DEFAULT_METHOD), replace(dataset, y=y), outputs, steps)
+    return [*outputs.values()]
 
-    def write(dataset: Dataset) -> Sequence[Path]:
-        outputs = check_outputs(results)
-        method = find_method(DEFAULT_METHOD)
-        rank_dataset(results, method, dataset, outputs, steps or Steps(quiet=True))
-        return [*outputs.values()]
 
-    return write
-
-
-def _request_of_results(request: ExploreRequest, path: Path) -> ExploreRequest | None:
-    """Return the request to rank that writes the results; None where they have no place."""
-    if request.folder is None:
-        return None
+def _results(request: ExploreRequest) -> ExploreRequest:
+    """Return the request to rank that writes the results."""
+    assert request.folder is not None
     folder = Path(request.folder)
+    files: dict[str, Any] = {name: str(folder / file) for name, file in RESULTS.items()}
+    return replace(request, quiet=True, **files)
+
+
+def _make_folder(request: ExploreRequest) -> None:
+    """Make the folder of the results, and see whether they can be written."""
+    if request.folder is None:
+        return
     try:
-        folder.mkdir(exist_ok=True)
+        Path(request.folder).mkdir(exist_ok=True)
     except OSError as error:
         raise click.BadParameter(
-            f"{folder}: the folder cannot be made: {error.strerror or error}.", param_hint="--out"
+            f"{request.folder}: the folder cannot be made: {error.strerror or error}.",
+            param_hint="--out",
         ) from error
-    files: dict[str, Any] = {name: str(folder / file) for name, file in RESULTS.items()}
-    results = replace(request, quiet=True, **files)
-    check_outputs(results)
-    return replace(results, labels=str(path))
+    check_outputs(_results(request))
+
+
+def _opened(request: ExploreRequest) -> ExploreRequest:
+    """Return the request to read the table for the page, which needs some of its rows only."""
+    path = Path(request.table)
+    if request.max_memory is not None or not path.exists():
+        return request
+    form = request.format or find_format(path)
+    return replace(request, max_memory=AT_ONCE) if form in STORED else request
 
 
 def _labels_path(request: ExploreRequest) -> Path:

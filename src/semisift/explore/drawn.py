@@ -37,11 +37,14 @@ class Drawn:
         As the data set has them.
     problem : Problem
         Without labels; differences between batches are taken out of it.
+    uncounted : set of int
+        Rows of the data set whose weight is 0, which are never drawn.
     """
 
     rows: Ints
     values: Any
     problem: Problem
+    uncounted: frozenset[int] = frozenset()
 
     @cached_property
     def place_of(self) -> dict[int, int]:
@@ -88,13 +91,16 @@ def draw(dataset: Dataset, given: frozenset[int], seed: int) -> Drawn:
     rows = draw_rows(labels, MOST_ROWS, seed, max_labelled=MOST_ROWS)
     if given:
         rows = np.union1d(rows, np.array(sorted(given)))
+    uncounted: frozenset[int] = frozenset()
     if dataset.weight is not None:
+        uncounted = frozenset(np.flatnonzero(dataset.weight == 0).tolist())
         rows = rows[dataset.weight[rows] > 0]
     values = take_rows(dataset, rows)
     of_rows: dict[str, Any] = {name: known[rows] for name, known in dataset.of_rows.items()}
     unlabelled = np.full(len(rows), None, dtype=object)
     ranker = TransductiveScore(random_state=seed)
-    return Drawn(rows, values, ranker._build_problem(values, unlabelled, **of_rows))
+    problem = ranker._build_problem(values, unlabelled, **of_rows)
+    return Drawn(rows, values, problem, uncounted)
 
 
 def take_rows(dataset: Dataset, rows: Ints) -> Any:

@@ -3,7 +3,7 @@
 Both go down to the methods' own steps, so that what was made of the values before is used again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,14 +34,21 @@ class Guess:
 
     Attributes
     ----------
+    version : int
+        Of the labels that it was made from.
+    classes : sequence of str
+        Their names, as the page had them then.
     shares : float array of shape (n, n_classes)
-        How likely each class is, in the order in which the page names them.
+        How likely each class is.
     codes : int array of shape (n,)
         The most likely class; -1 for the rest of one labelled class.
     sure : float array of shape (n,)
         The share of that class.
     stability : float
     """
+
+    version: int
+    classes: Sequence[str]
 
     shares: Floats
     codes: Ints
@@ -102,7 +109,7 @@ def rank_by_variance(problem: Problem) -> Ranking:
 
 
 def rank_by_soft_labels(
-    problem: Problem, labels: Labels, places: Ints, n_classes: int, version: int
+    problem: Problem, labels: Labels, places: Ints, classes: Sequence[str], version: int
 ) -> tuple[Ranking, Guess]:
     """Label the rows and rank with them.
 
@@ -113,8 +120,8 @@ def rank_by_soft_labels(
         Of its rows.
     places : int array
         The class of the page for each class of the labels.
-    n_classes : int
-        Of the page.
+    classes : sequence of str
+        Those of the page.
     version : int
 
     Returns
@@ -127,12 +134,12 @@ def rank_by_soft_labels(
     ranker._set_ranking(known, ranker._score(known))
     found, rest = ranker.label_distributions_, known.labels.rest
     own = [number for number in range(found.shape[1]) if number != rest]
-    shares = np.zeros((len(found), n_classes))
+    shares = np.zeros((len(found), len(classes)))
     shares[:, places] = found[:, own]
     codes = shares.argmax(axis=1)
     if rest is not None:
         codes[found.argmax(axis=1) == rest] = -1
-    guess = Guess(shares, codes, found.max(axis=1), float(ranker.stability_))
+    guess = Guess(version, classes, shares, codes, found.max(axis=1), float(ranker.stability_))
     return Ranking.of(ranker, BY_SOFT_LABELS, version), guess
 
 

@@ -11,8 +11,10 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -24,6 +26,7 @@ from semisift.explore.views import Page
 
 LOOPBACK = "127.0.0.1"
 MOST_BYTES = 64 * 1024
+MOST_DRAINED = 1 << 20
 
 # Seconds that a request may take to come, and that the page waits for news.
 PATIENCE = 10.0
@@ -80,6 +83,11 @@ class ExploreServer(ThreadingHTTPServer):
         self._free = threading.BoundedSemaphore(MOST_REQUESTS)
         super().__init__((LOOPBACK, port), Handler)
 
+    def server_bind(self) -> None:
+        """Take the port, and ask nobody for the name of this machine."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = LOOPBACK, self.port
+
     @property
     def port(self) -> int:
         """The port that it listens at."""
@@ -100,6 +108,8 @@ class ExploreServer(ThreadingHTTPServer):
         if self._free.acquire(blocking=False):
             super().process_request(request, client_address)
         else:
+            with suppress(OSError):
+                request.sendall(b"HTTP/1.0 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
             self.shutdown_request(request)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
@@ -213,6 +223,7 @@ class Handler(BaseHTTPRequestHandler):
         if not (length.isascii() and length.isdecimal()):
             raise RefusedError(HTTPStatus.BAD_REQUEST, "The length of the request is no number.")
         if len(length) > 9 or int(length) > MOST_BYTES:
+            self.rfile.read(min(int(length), MOST_DRAINED))  # or the answer might be lost
             raise RefusedError(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
                 f"A request has at most {MOST_BYTES // 1024} KB.",

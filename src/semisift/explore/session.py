@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
 from semisift._words import count, printable
 from semisift.explore.answers import Answers, Known, LabelRefusedError
 from semisift.explore.drawn import Drawn, draw
@@ -32,7 +34,7 @@ PATIENCE = 0.4
 # How often the page may hear of progress, in seconds.
 SELDOM = 0.3
 
-Write = Callable[[Dataset], Sequence[Path]]
+Write = Callable[[NDArray[Any]], Sequence[Path]]
 
 
 class SupersededError(Exception):
@@ -49,21 +51,22 @@ class Found:
 
     Attributes
     ----------
+    drawn : Drawn or None
+        The rows that all of it is of.
     ranking, before : Ranking or None
         The present one, and the last by the same method for other labels.
     guess : Guess or None
-    guess_version : int or None
-        Of the labels that the guess was made from.
-    queue : list of Asked
+    queue : sequence of Asked
     queue_version : int or None
+        Of the labels.
     latest : dict of str to Ranking
         By method.
     """
 
+    drawn: Drawn | None = None
     ranking: Ranking | None = None
     before: Ranking | None = None
     guess: Guess | None = None
-    guess_version: int | None = None
     queue: Sequence[Asked] = ()
     queue_version: int | None = None
     latest: dict[str, Ranking] = field(default_factory=dict)
@@ -87,7 +90,7 @@ class Session:
     n_jobs : int or None
         Threads of the committee.
     write : callable or None
-        Writes results from a data set with all labels, and returns their files.
+        Writes results from the labels of all rows, and returns their files.
     """
 
     def __init__(
@@ -106,7 +109,6 @@ class Session:
         self.finished_version: int | None = None
         self.version = 1
         self.problems: list[str] = []
-        self.drawn: Drawn | None = None
         self._answers, self._n_jobs, self._write = answers, n_jobs, write
         self._changed = threading.Condition()
         self._answering = threading.Lock()
@@ -243,15 +245,14 @@ class Session:
         is_ready = labels.n_classes > 1 or (labels.n_classes and len(labels.unlabelled) > 1)
         if not is_ready:
             self._publish(progress=("ranking by variance", None))
-            found = Found(ranking=rank_by_variance(problem))
-            self._publish(found=replace(found, latest=self.found.latest))
+            ranking = rank_by_variance(problem)
+            self._publish(found=Found(drawn, ranking, latest=self.found.latest))
         else:
             self._publish(progress=("labelling the rows", None))
             ranking, guess = rank_by_soft_labels(
-                problem, labels, places, len(known.classes), known.version
+                problem, labels, places, known.classes, known.version
             )
-            found = self.found.with_ranking(ranking)
-            self._publish(found=replace(found, guess=guess, guess_version=known.version))
+            self._publish(found=replace(self.found.with_ranking(ranking), guess=guess))
         self._check(known)
         queue = ask(problem, labels, self.found.guess)
         self._publish(found=replace(self.found, queue=queue, queue_version=known.version))
@@ -266,21 +267,22 @@ class Session:
         self._publish(found=self.found.with_ranking(ranking))
 
     def _draw(self, known: Known) -> Drawn:
-        if self.drawn is None or not known.given <= self.drawn.place_of.keys():
+        drawn = self.found.drawn
+        if drawn is None or not known.given - drawn.uncounted <= drawn.place_of.keys():
             self._publish(progress=("looking at the rows", None))
             drawn = draw(self.dataset, known.given, self.seed)
-            self._check_stopped()
+            self._check(known)
             self._publish(progress=("finding the directions in which they differ", None))
             _ = drawn.positions
-            self.drawn = drawn
-        return self.drawn
+            self._publish(found=Found(drawn, self.found.ranking, latest=self.found.latest))
+        return drawn
 
     def _write_files(self) -> None:
         assert self._write is not None
         self._wants_files, known = False, self.known
         self._publish(progress=("writing the ranking of all rows, the labels and the report", None))
         try:
-            files = self._write(replace(self.dataset, y=known.y))
+            files = self._write(known.y)
             self.finished = {"files": [path.name for path in files]}
             self.finished_version = known.version
         except Exception as error:
@@ -296,10 +298,6 @@ class Session:
 
     def _check(self, known: Known) -> None:
         if self._is_old(known):
-            raise SupersededError
-
-    def _check_stopped(self) -> None:
-        if self._stopped:
             raise SupersededError
 
     def _say_problem(self, error: Exception) -> None:
@@ -320,10 +318,10 @@ class Session:
     def notes(self) -> list[str]:
         """Sentences for the page: what was done to the table, and what is not as it could be."""
         notes = [*self.dataset.notes, *self.problems]
-        n_rows = len(self.dataset.y)
-        if self.drawn is not None and len(self.drawn.rows) < n_rows:
+        n_rows, drawn = len(self.dataset.y), self.found.drawn
+        if drawn is not None and len(drawn.rows) < n_rows:
             notes.append(
-                f"{len(self.drawn.rows):,} of {count(n_rows, 'row')}, drawn at random beside all "
+                f"{len(drawn.rows):,} of {count(n_rows, 'row')}, drawn at random beside all "
                 "that are labelled here, stand for all on this page; the results that are written "
                 "at the end are made from all."
             )

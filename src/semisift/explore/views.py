@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift.explore.answers import Known
 from semisift.explore.rankings import MOST_MEMBERS, Ranking
-from semisift.explore.session import Session
+from semisift.explore.session import Found, Session
+from semisift.math import Floats, Ints
 from semisift.stored.rows import StoredRows
 
 MOST_ON_MAP = 5000
@@ -56,44 +58,39 @@ class Page:
     def state(self) -> dict[str, Any]:
         """Return what the page shows, but for the map and single rows and features."""
         session = self.session
+        # the version first: what comes later is newer, and asked for again
         version, known, found = session.version, session.known, session.found
         what, share = session.progress
-        guess = found.guess
-        fits = guess is not None and found.guess_version == known.version
+        is_new = found.guess is not None and found.guess.version == known.version
         return {
             "version": version,
             "labels_version": known.version,
             "table": self._about,
-            "classes": self._classes(),
+            "classes": self._classes(known, found),
             "progress": {"what": what, "share": share},
             "ranking": self._ranking(found.ranking, found.before),
-            "queue": self._queue(),
-            "stability": number(guess.stability) if guess is not None and fits else None,
+            "queue": self._queue(known, found),
+            "stability": number(found.guess.stability) if found.guess and is_new else None,
             "can_undo": session.can_undo,
             "can_finish": session.can_write,
             "finished": session.finished,
             "notes": session.notes,
         }
 
-    def _classes(self) -> list[dict[str, Any]]:
-        known, found, drawn = self.session.known, self.session.found, self.session.drawn
-        n_classes = len(known.classes)
+    def _classes(self, known: Known, found: Found) -> list[dict[str, Any]]:
         here = np.zeros(len(known.codes), dtype=bool)
         here[[*known.given]] = True
-        labelled = known.codes >= 0
-        given = np.bincount(known.codes[labelled & here], minlength=n_classes)
-        in_table = np.bincount(known.codes[labelled & ~here], minlength=n_classes)
-        guessed = np.zeros(n_classes, dtype=int)
-        if (
-            found.guess is not None
-            and drawn is not None
-            and len(found.guess.codes) == len(drawn.rows)
-        ):
-            codes = found.guess.codes[known.codes[drawn.rows] < 0]
-            guessed = np.bincount(codes[(codes >= 0) & (codes < n_classes)], minlength=n_classes)
+        codes = np.full(0, -1)
+        if found.drawn is not None:
+            codes = guessed(known, found)[0][known.codes[found.drawn.rows] < 0]
+        parts = {"given": known.codes[here], "in_table": known.codes[~here], "guessed": codes}
+        counts = {
+            name: np.bincount(part[part >= 0], minlength=len(known.classes)).tolist()
+            for name, part in parts.items()
+        }
         return [
-            {"name": name, "given": int(a), "in_table": int(b), "guessed": int(c)}
-            for name, a, b, c in zip(known.classes, given, in_table, guessed, strict=True)
+            {"name": name, **{part: counts[part][place] for part in parts}}
+            for place, name in enumerate(known.classes)
         ]
 
     def _ranking(self, ranking: Ranking | None, before: Ranking | None) -> dict[str, Any] | None:
@@ -129,33 +126,17 @@ class Page:
             for each in members
         ]
 
-    def _queue(self) -> dict[str, Any]:
-        session = self.session
-        found, drawn = session.found, session.drawn
+    def _queue(self, known: Known, found: Found) -> dict[str, Any]:
         rows = []
-        for asked in found.queue:
-            assert drawn is not None
-            row = int(drawn.rows[asked.place])
-            code, sure, _ = self._guess(row)
-            rows.append(
-                {
-                    "row": row,
-                    "name": self.name(row),
-                    "reason": asked.reason,
-                    "guess": code,
-                    "sure": sure,
-                }
-            )
+        if found.drawn is not None:
+            codes, sure, _ = guessed(known, found)
+            for place, reason in found.queue:
+                row = int(found.drawn.rows[place])
+                if known.codes[row] < 0:
+                    about = {"row": row, "name": self.name(row), "reason": reason}
+                    guess = {"guess": int(codes[place]), "sure": number(sure[place])}
+                    rows.append(about | guess)
         return {"labels_version": found.queue_version, "rows": rows}
-
-    def _guess(self, row: int) -> tuple[int, float | None, list[float | None]]:
-        """Return the most likely class of a row, its share and those of all classes."""
-        guess, drawn = self.session.found.guess, self.session.drawn
-        place = None if drawn is None else drawn.place_of.get(row)
-        if guess is None or place is None or place >= len(guess.codes):
-            return -1, None, []
-        shares = [number(share) for share in guess.shares[place]]
-        return int(guess.codes[place]), number(guess.sure[place]), shares
 
     def name(self, row: int) -> str:
         """Return the name of a row, or else its number in the table, from 1."""
@@ -164,82 +145,74 @@ class Page:
 
     def map(self) -> dict[str, Any]:
         """Return where the rows lie."""
-        session = self.session
-        version, known, drawn, guess = (
-            session.version,
-            session.known,
-            session.drawn,
-            session.found.guess,
-        )
-        if drawn is None:
-            return {"version": version} | {
-                name: [] for name in ("rows", "x", "y", "label", "guess", "sure")
-            }
+        version, known, found = self.session.version, self.session.known, self.session.found
+        if (drawn := found.drawn) is None:
+            nothing = ("rows", "x", "y", "label", "guess", "sure")
+            return {"version": version, **{name: [] for name in nothing}}
         labels = known.codes[drawn.rows]
-        order = np.argsort(labels < 0, kind="stable")  # labelled rows first
-        here = np.array([row in known.given for row in drawn.rows[order].tolist()], dtype=bool)
-        places = np.sort(order[np.argsort(~here, kind="stable")][:MOST_ON_MAP])
+        # those that were labelled here first, then the other labelled ones
+        here = np.isin(drawn.rows, [*known.given])
+        order = np.lexsort([labels < 0, ~here])
+        places = np.sort(order[:MOST_ON_MAP])
+        codes, sure, _ = guessed(known, found)
         x, y = drawn.positions[places].T
-        is_known = guess is not None and len(guess.codes) == len(drawn.rows)
-        codes = guess.codes[places] if guess is not None and is_known else np.full(len(places), -1)
-        sure = guess.sure[places] if guess is not None and is_known else np.zeros(len(places))
         return {
             "version": version,
             "rows": drawn.rows[places].tolist(),
             "x": numbers(x),
             "y": numbers(y),
             "label": labels[places].tolist(),
-            "guess": codes.tolist(),
-            "sure": numbers(sure),
+            "guess": codes[places].tolist(),
+            "sure": numbers(sure[places]),
         }
 
     def feature(self, column: int) -> dict[str, Any]:
         """Return the values of a column by class."""
-        session = self.session
-        drawn, known, guess = session.drawn, session.known, session.found.guess
+        known, found = self.session.known, self.session.found
         about: dict[str, Any] = {"column": column, "name": self._names[column]}
-        if drawn is None:
+        if (drawn := found.drawn) is None:
             return about | {"groups": [], "by_guess": []}
-        values, codes = drawn.column(column), known.codes[drawn.rows]
+        values, labels = drawn.column(column), known.codes[drawn.rows]
+        codes = guessed(known, found)[0]
         every = range(-1, len(known.classes))
-        is_known = guess is not None and len(guess.codes) == len(drawn.rows)
-        likely = guess.codes if guess is not None and is_known else np.full(len(codes), -1)
-        likely = np.where(codes < 0, likely, -2)
+        of_guess = every if found.guess is not None else ()
         return about | {
-            "groups": [_group(code, values[codes == code]) for code in every],
-            "by_guess": [_group(code, values[likely == code]) for code in every if is_known],
+            "groups": [_group(code, values[labels == code]) for code in every],
+            "by_guess": [_group(code, values[(labels < 0) & (codes == code)]) for code in of_guess],
         }
 
     def row(self, row: int) -> dict[str, Any]:
         """Return what is known of a row."""
-        session = self.session
-        drawn, known, found = session.drawn, session.known, session.found
-        code, _, shares = self._guess(row)
-        values: list[dict[str, Any]] = []
-        own = None
-        if drawn is not None:
-            own = drawn.row(row, session.dataset)
-            best = found.ranking.best[:MOST_CELLS].tolist() if found.ranking is not None else []
-            for column in best:
-                every = drawn.column(column)
-                every = every[~np.isnan(every)]
-                values.append(
-                    {
-                        "column": column,
-                        "name": self._names[column],
-                        "value": number(own[column]),
-                        "place": number(np.mean(every < own[column])) if len(every) else None,
-                    }
-                )
+        known, found = self.session.known, self.session.found
+        values, image, code, shares = [], None, -1, np.empty(0)
+        if (drawn := found.drawn) is not None:
+            own = drawn.row(row, self.session.dataset)
+            image = None if self._image is None else self._pixels(own)
+            best = [] if found.ranking is None else found.ranking.best[:MOST_CELLS].tolist()
+            values = [self._cell(column, own[column], drawn.column(column)) for column in best]
+            place = drawn.place_of.get(row)
+            if place is not None:
+                codes, _, every = guessed(known, found)
+                code, shares = int(codes[place]), every[place]
         return {
             "row": row,
             "name": self.name(row),
             "label": int(known.codes[row]),
             "given_here": row in known.given,
             "guess": code,
-            "shares": shares,
+            "shares": numbers(shares),
             "values": values,
-            "image": None if self._image is None or own is None else self._pixels(own),
+            "image": image,
+        }
+
+    def _cell(self, column: int, value: float, every: NDArray[np.floating]) -> dict[str, Any]:
+        every = every[~np.isnan(every)]
+        is_known = len(every) and not np.isnan(value)
+        return {
+            "column": column,
+            "name": self._names[column],
+            "value": number(value),
+            "place": number(np.mean(every < value)) if is_known else None,
         }
 
     def _pixels(self, values: NDArray[np.floating]) -> list[int]:
@@ -249,6 +222,23 @@ class Page:
         scale = 255 / (high - low) if high > low else 0.0
         pixels = np.nan_to_num((values - low) * scale)
         return np.clip(np.round(pixels), 0, 255).astype(int).tolist()
+
+
+def guessed(known: Known, found: Found) -> tuple[Ints, Floats, Floats]:
+    """Return the likely class of each drawn row, its share, and those of all present classes.
+
+    The guess may be of labels that had other classes.
+    """
+    assert found.drawn is not None
+    n_rows, guess = len(found.drawn.rows), found.guess
+    shares = np.zeros((n_rows, len(known.classes)))
+    if guess is None:
+        return np.full(n_rows, -1), np.zeros(n_rows), shares
+    place = {name: number for number, name in enumerate(known.classes)}
+    places = np.array([*(place.get(name, -1) for name in guess.classes), -1])
+    still = places[:-1] >= 0
+    shares[:, places[:-1][still]] = guess.shares[:, still]
+    return places[guess.codes], guess.sure, shares
 
 
 def number(value: Any) -> float | None:
@@ -286,8 +276,8 @@ def _extremes(session: Session) -> tuple[float, float]:
     """Return the smallest and the largest value of the table; of a stored one, of drawn rows."""
     X = session.dataset.X
     if isinstance(X, StoredRows):
-        assert session.drawn is not None
-        X = session.drawn.values
+        assert session.found.drawn is not None
+        X = session.found.drawn.values
     values = X.data if hasattr(X, "indptr") else np.asarray(X)
     low, high = float(np.nanmin(values, initial=0.0)), float(np.nanmax(values, initial=0.0))
     if not hasattr(X, "indptr") and X.size:
