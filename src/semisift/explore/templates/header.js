@@ -13,7 +13,7 @@ const sayTable = ({ rows, features }, classes, stability) => {
 };
 const sayClass = ({ name, given, in_table: inTable }, place) => {
   const here = given ? `, ${number(given)} here` : "";
-  return make("li", {}, markOf(place, true), make("span", {}, named(shorten(name)), ` ${number(given + inTable)}`, make("span", { class: "quiet" }, here)));
+  return make("li", {}, markOf(place, true), make("span", {}, named(shorten(name)), `: ${number(given + inTable)}`, make("span", { class: "quiet" }, here)));
 };
 const saySaved = () => {
   const waiting = outbox.length + unsaved.length;

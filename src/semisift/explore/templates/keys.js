@@ -1,4 +1,4 @@
-// One key is enough, wherever the focus is, except while something is typed.
+// Single keys work wherever the focus is, except while something is typed.
 const isTyping = (target) => target.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable]");
 const actions = {
   s: skip,

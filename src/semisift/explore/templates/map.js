@@ -164,7 +164,7 @@ const sayMap = () => {
   const n = given.filter((place) => place >= 0).length;
   const part = rows.length < state.table.rows ? `${number(rows.length)} of ${counted(state.table.rows, "row")} are drawn` : `${counted(rows.length, "row")}`;
   const guessed = state.classes.map(({ name }, place) => [shorten(name, 30), guess.filter((each, at) => each === place && given[at] < 0).length]).filter(([, many]) => many);
-  const guesses = guessed.length ? ` Guesses for the others: ${guessed.map(([name, many]) => `${name} ${number(many)}`).join(", ")}.` : "";
+  const guesses = guessed.length ? ` Guesses for the others: ${guessed.map(([name, many]) => `${name}: ${number(many)}`).join(", ")}.` : "";
   return `${part}, ${number(n)} of them labelled; rows that are alike lie near each other.${guesses}`;
 };
 let [mapStamp, mapIsAsked] = [null, false];

@@ -11,7 +11,11 @@ const label = (row, text) => {
   clearNotice("elsewhere");
   session.answered.set(row, Infinity);
   session.skipped.delete(row);
-  const rows = queueRows();
+  let rows = queueRows();
+  if (!rows.length && session.chosen) {
+    session.chosen = null;
+    rows = queueRows();
+  }
   if (text === null) session.answered.delete(row);
   else if (session.now === row) session.now = rows.find((entry) => !session.skipped.has(entry.row))?.row ?? rows[0]?.row ?? null;
   post({ row, label: text });

@@ -30,7 +30,10 @@ const markOf = (place, filled) => {
 };
 
 // What is said aloud, and what stands on the page until it is settled.
-const announce = (text) => { byId("live").textContent = text; };
+const announce = (text) => {
+  byId("live").append(make("p", {}, text)); // the ones before may still have to be read
+  while (byId("live").children.length > 3) byId("live").firstChild.remove();
+};
 const notices = new Map();
 const clearNotice = (key) => {
   notices.get(key)?.remove();
