@@ -2,7 +2,7 @@
 
 import threading
 import webbrowser
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,8 @@ from semisift.explore.session import Session
 from semisift.explore.views import Page
 from semisift.io import Dataset, find_format, load
 from semisift.io.dataset import find_row_names
-from semisift.io.options import STORED
+from semisift.io.on_disk import OF_ALL_VALUES
+from semisift.io.options import STORED, Reading
 from semisift.io.table import FileTable, find_column
 from semisift.registry import METHODS
 
@@ -60,7 +61,9 @@ def run(request: ExploreRequest) -> None:
             labels_file=path.name,
             image=request.image,
         )
-        _serve(request, session, _server(request, page, name))
+        server = _server(request, page, name)
+        with session.at_work():
+            _serve(request, server)
         _end(request, session, path)
 
 
@@ -74,11 +77,10 @@ def _server(request: ExploreRequest, page: Page, name: str) -> ExploreServer:
         ) from error
 
 
-def _serve(request: ExploreRequest, session: Session, server: ExploreServer) -> None:
+def _serve(request: ExploreRequest, server: ExploreServer) -> None:
     """Answer the page until a signal comes."""
     thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
     try:
-        session.start()
         thread.start()
         Terminal().print(f"The page: {server.address}", soft_wrap=True)
         if not request.quiet:
@@ -93,7 +95,6 @@ def _serve(request: ExploreRequest, session: Session, server: ExploreServer) -> 
         if thread.is_alive():
             server.shutdown()
         server.server_close()
-        session.stop()
 
 
 def _end(request: ExploreRequest, session: Session, path: Path) -> None:
@@ -124,11 +125,12 @@ def _write(
     results = _results(request)
     outputs = check_outputs(results)
     steps = steps or Steps(quiet=True)
-    if dataset.table.is_stored and request.max_memory is None:
+    if dataset.table.is_stored:  # what the page was made from is not all
         labels = np.full(dataset.table.n_rows, None, dtype=object)
         labels[dataset.rows] = y
         with steps.step(f"Reading {Path(request.table).name}"):
-            dataset = load(request.table, request)
+            reading = {each.name: getattr(request, each.name) for each in fields(Reading)}
+            dataset = load(request.table, Reading(**reading))
         y = labels[dataset.rows]
     if path.exists():  # for the provenance
         results = replace(results, labels=str(path))
@@ -160,8 +162,9 @@ def _make_folder(request: ExploreRequest) -> None:
 
 def _opened(request: ExploreRequest) -> ExploreRequest:
     """Return the request to read the table for the page, which needs some of its rows only."""
-    path = Path(request.table)
-    if request.max_memory is not None or not path.exists():
+    path, usual = Path(request.table), Reading()
+    needs_all = any(getattr(request, name) != getattr(usual, name) for name in OF_ALL_VALUES)
+    if request.max_memory is not None or needs_all or not path.exists():
         return request
     form = request.format or find_format(path)
     return replace(request, max_memory=AT_ONCE) if form in STORED else request

@@ -35,6 +35,8 @@ def read_image(value: Any) -> tuple[int, int]:
 class ExploreRequest(RankRequest):
     """What the user asked to explore."""
 
+    judges_by_some = True  # the page works with some rows, and the results are made from all
+
     folder: str | None = option(
         "Write ranking.csv, labels.csv and report.html into this folder at the end, or when the "
         "page says so, as `semisift rank` writes them.",

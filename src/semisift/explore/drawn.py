@@ -21,8 +21,11 @@ from semisift.math import Floats, Ints
 from semisift.stored.rows import StoredRows
 from semisift.transduction.components import components
 
-# Of more unlabelled rows, and of more labelled ones of the table, so many stand for all.
-MOST_ROWS = 5000
+# Of more unlabelled rows, and of more labelled ones of the table, so many stand for all: the
+# fewer, the more columns there are. Measured: 5,000 sparse rows of 20,000 columns take 4 s before
+# the first ranking, and 2,000 take 1.6 s.
+MOST_ROWS, LEAST_ROWS = 5000, 2000
+MOST_VALUES = 25_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +91,8 @@ def draw(dataset: Dataset, given: frozenset[int], seed: int) -> Drawn:
     Drawn
     """
     labels = parse_labels(dataset.y, len(dataset.y))
-    rows = draw_rows(labels, MOST_ROWS, seed, max_labelled=MOST_ROWS)
+    most = max(LEAST_ROWS, min(MOST_ROWS, MOST_VALUES // dataset.X.shape[1]))
+    rows = draw_rows(labels, most, seed, max_labelled=most)
     if given:
         rows = np.union1d(rows, np.array(sorted(given)))
     uncounted: frozenset[int] = frozenset()

@@ -100,12 +100,12 @@ class Ranking:
         return np.asarray(members[np.argsort(self.ranks[members])])
 
 
-def rank_by_variance(problem: Problem) -> Ranking:
+def rank_by_variance(problem: Problem, version: int) -> Ranking:
     """Rank without labels."""
     scaling: Any = "minmax" if kind_of_data(problem) == "measurements" else None
     ranker = VarianceScore(feature_scaling=scaling, redundancy_threshold=_threshold(problem))
     ranker._set_ranking(problem, ranker._score(problem))
-    return Ranking.of(ranker, BY_VARIANCE, 0)
+    return Ranking.of(ranker, BY_VARIANCE, version)
 
 
 def rank_by_soft_labels(

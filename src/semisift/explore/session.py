@@ -1,14 +1,18 @@
 """The session: a table, what is known of its rows, and what was found from it so far.
 
-One thread ranks. What it finds is put in place as a whole, so that whoever answers the page sees
-either all of it or none. A new label ends the work that is under way for the labels before it.
+One thread labels the rows, ranks by that and chooses what to ask next; another asks the committee
+once the first is done. What they find is put in place as a whole, so that whoever answers the page
+sees either all of it or none. A new label ends the work for the labels before it, as soon as a step
+of it is over.
 """
 
 import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +32,12 @@ from semisift.explore.rankings import (
 )
 from semisift.io import Dataset
 
-# So many seconds without an answer, and the committee is asked.
-PATIENCE = 0.4
+# So many seconds without an answer, and the committee is asked: at least, at most, and as a share
+# of what it took the last time.
+PATIENCE, MOST_PATIENCE, SHARE = 0.4, 5.0, 0.3
+
+# What may be under way; the first of them is told.
+RANKING, FILES, COMMITTEE = KINDS = ("ranking", "files", "committee")
 
 # How often the page may hear of progress, in seconds.
 SELDOM = 0.3
@@ -104,17 +112,18 @@ class Session:
     ) -> None:
         self.dataset, self.seed = dataset, seed
         self.found = Found()
-        self.progress: tuple[str | None, float | None] = (None, None)
         self.finished: dict[str, Any] | None = None
         self.finished_version: int | None = None
         self.version = 1
-        self.problems: list[str] = []
         self._answers, self._n_jobs, self._write = answers, n_jobs, write
         self._changed = threading.Condition()
         self._answering = threading.Lock()
         self._stopped = self._wants_files = False
+        self._problem: str | None = None
+        self._ready: Known | None = None  # what the committee may be asked about
+        self._patience = PATIENCE
+        self._under_way: dict[str, tuple[str, float | None]] = {}
         self._told = 0.0
-        self._thread = threading.Thread(target=self._work, name="ranking", daemon=True)
 
     # --- what the server asks for -----------------------------------------------------------------
 
@@ -133,17 +142,33 @@ class Session:
         """Whether there is a place for results."""
         return self._write is not None
 
-    def start(self) -> None:
-        """Begin to work."""
-        self._thread.start()
+    @property
+    def progress(self) -> tuple[str | None, float | None]:
+        """What is under way, and the share of it that is done, where that is known."""
+        under_way = dict(self._under_way)
+        return next((under_way[each] for each in KINDS if each in under_way), (None, None))
 
-    def stop(self) -> None:
-        """End the work, and wait for its end."""
-        with self._changed:
-            self._stopped = True
-            self._changed.notify_all()
-        if self._thread.ident is not None:
-            self._thread.join()
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Work until the block is left."""
+        works = {"ranking": self._work, "committee": self._ask_committee}
+        threads = [
+            threading.Thread(target=work, name=f"semisift-{name}", daemon=True)
+            for name, work in works.items()
+        ]
+        # what a ranking of few labels warns of would be said again and again; here, since filters
+        # are those of all threads
+        with warnings.catch_warnings(action="ignore"):
+            for thread in threads:
+                thread.start()
+            try:
+                yield
+            finally:
+                with self._changed:
+                    self._stopped = True
+                    self._changed.notify_all()
+                for thread in threads:
+                    thread.join()
 
     def wait(self, since: int, seconds: float) -> bool:
         """Wait until there is another version than `since`; tell whether there is."""
@@ -212,86 +237,114 @@ class Session:
                 self._tell_all()
             return known
 
-    # --- the thread that works --------------------------------------------------------------------
+    # --- the threads that work --------------------------------------------------------------------
 
     def _work(self) -> None:
-        done = None
+        done: Known | None = None
+
+        def has_work() -> bool:
+            return self._stopped or self._wants_files or self.known is not done
+
         while not self._stopped:
-            known = self.known
-            if known is not done:
-                try:
-                    with warnings.catch_warnings():
-                        warnings.simplefilter("ignore")
-                        self._follow(known)
-                except SupersededError:
-                    continue
-                except Exception as error:  # the page goes on; the labels are safe
-                    self._say_problem(error)
+            if (known := self.known) is not done and self._try(self._follow, known):
                 done = known
-            if self._wants_files:
-                self._write_files()
-            self._publish(progress=(None, None))
+            if self._wants_files and done is not None:
+                self._write_files(done)
             with self._changed:
-                self._changed.wait_for(
-                    lambda: self._stopped or self._wants_files or self.known is not done  # noqa: B023
-                )
+                self._changed.wait_for(has_work)
+
+    def _ask_committee(self) -> None:
+        done: Known | None = None
+
+        def has_work() -> bool:
+            return self._stopped or self._ready is not done
+
+        while not self._stopped:
+            with self._changed:
+                self._changed.wait_for(has_work)
+                known = done = self._ready
+                # a person who answers quickly need not hear of the committee
+                if known is None or self._changed.wait_for(
+                    partial(self._is_old, known), timeout=self._patience
+                ):
+                    continue
+            start = time.monotonic()
+            self._try(self._rank_by_consensus, known)
+            took = time.monotonic() - start
+            self._patience = min(MOST_PATIENCE, max(PATIENCE, SHARE * took))
+
+    def _try(self, work: Callable[[Known], None], known: Known) -> bool:
+        """Do work for what is known, unless it changes; tell whether it came to an end."""
+        try:
+            work(known)
+            self._problem = None
+        except SupersededError:
+            return False
+        except Exception as error:  # the page goes on, and the labels are safe
+            self._problem = f"The ranking failed: {printable(error)}"
+        finally:
+            self._say(RANKING if work == self._follow else COMMITTEE, None)
+        return True
 
     def _follow(self, known: Known) -> None:
-        """Find all that follows from the labels, the quick things first."""
-        self.problems.clear()
+        """Find what follows from the labels at once."""
         drawn = self._draw(known)
         problem = drawn.problem
         labels, places = known.labels_of(drawn.rows)
-        is_ready = labels.n_classes > 1 or (labels.n_classes and len(labels.unlabelled) > 1)
-        if not is_ready:
-            self._publish(progress=("ranking by variance", None))
-            ranking = rank_by_variance(problem)
-            self._publish(found=Found(drawn, ranking, latest=self.found.latest))
-        else:
-            self._publish(progress=("labelling the rows", None))
-            ranking, guess = rank_by_soft_labels(
-                problem, labels, places, known.classes, known.version
-            )
+        is_enough = labels.n_classes > 1 or (labels.n_classes == 1 and len(labels.unlabelled) > 1)
+        guess = None
+        if is_enough:
+            self._say(RANKING, "labelling the rows")
+            args = problem, labels, places, known.classes, known.version
+            ranking, guess = rank_by_soft_labels(*args)
             self._publish(found=replace(self.found.with_ranking(ranking), guess=guess))
+        else:
+            self._say(RANKING, "ranking by variance")
+            ranking = rank_by_variance(problem, known.version)
+            self._publish(found=Found(drawn, ranking, latest=self.found.latest))
         self._check(known)
-        queue = ask(problem, labels, self.found.guess)
-        self._publish(found=replace(self.found, queue=queue, queue_version=known.version))
-        if not is_ready:
-            return
-        with self._changed:  # a person who answers quickly need not hear of the committee
-            self._changed.wait_for(lambda: self._is_old(known), timeout=PATIENCE)
-        self._check(known)
-        ranking = rank_by_consensus(
-            problem, labels, known.version, self._n_jobs, lambda share: self._hear(known, share)
-        )
-        self._publish(found=self.found.with_ranking(ranking))
+        queue = ask(problem, labels, guess)
+        found = replace(self.found, queue=queue, queue_version=known.version)
+        self._publish(found=found, _ready=known if is_enough else None)
 
     def _draw(self, known: Known) -> Drawn:
         drawn = self.found.drawn
         if drawn is None or not known.given - drawn.uncounted <= drawn.place_of.keys():
-            self._publish(progress=("looking at the rows", None))
+            self._say(RANKING, "looking at the rows")
             drawn = draw(self.dataset, known.given, self.seed)
             self._check(known)
-            self._publish(progress=("finding the directions in which they differ", None))
+            self._say(RANKING, "finding the directions in which the rows differ")
             _ = drawn.positions
             self._publish(found=Found(drawn, self.found.ranking, latest=self.found.latest))
         return drawn
 
-    def _write_files(self) -> None:
+    def _rank_by_consensus(self, known: Known) -> None:
+        drawn = self.found.drawn
+        assert drawn is not None
+        labels, _ = known.labels_of(drawn.rows)
+
+        def hear(share: float | None) -> None:
+            self._check(known)
+            if time.monotonic() - self._told > SELDOM:
+                self._say(COMMITTEE, "the committee ranks", share)
+
+        hear(None)
+        ranking = rank_by_consensus(drawn.problem, labels, known.version, self._n_jobs, hear)
+        with self._changed:
+            self._check(known)
+            self._publish(found=self.found.with_ranking(ranking))
+
+    def _write_files(self, known: Known) -> None:
         assert self._write is not None
-        self._wants_files, known = False, self.known
-        self._publish(progress=("writing the ranking of all rows, the labels and the report", None))
+        self._wants_files = False
+        self._say(FILES, "ranking all rows and writing the results")
         try:
             files = self._write(known.y)
             self.finished = {"files": [path.name for path in files]}
             self.finished_version = known.version
         except Exception as error:
             self.finished = {"error": printable(error)}
-
-    def _hear(self, known: Known, share: float | None) -> None:
-        self._check(known)
-        if time.monotonic() - self._told > SELDOM:
-            self._publish(progress=("the committee ranks", share))
+        self._say(FILES, None)
 
     def _is_old(self, known: Known) -> bool:
         return self._stopped or self.known is not known
@@ -300,14 +353,20 @@ class Session:
         if self._is_old(known):
             raise SupersededError
 
-    def _say_problem(self, error: Exception) -> None:
-        self.problems.append(f"The ranking failed: {printable(error)}")
+    def _say(self, kind: str, what: str | None, share: float | None = None) -> None:
+        """Tell the page what is under way; None is nothing."""
+        with self._changed:
+            if what is None:
+                self._under_way.pop(kind, None)
+            else:
+                self._under_way[kind] = what, share
+            self._told = time.monotonic()
+            self._tell_all()
 
     def _publish(self, **changes: Any) -> None:
         with self._changed:
             for name, value in changes.items():
                 setattr(self, name, value)
-            self._told = time.monotonic()
             self._tell_all()
 
     def _tell_all(self) -> None:
@@ -317,7 +376,7 @@ class Session:
     @property
     def notes(self) -> list[str]:
         """Sentences for the page: what was done to the table, and what is not as it could be."""
-        notes = [*self.dataset.notes, *self.problems]
+        notes = [*self.dataset.notes, *filter(None, [self._problem])]
         n_rows, drawn = len(self.dataset.y), self.found.drawn
         if drawn is not None and len(drawn.rows) < n_rows:
             notes.append(

@@ -231,11 +231,16 @@ class StoredRows(KnowsNames):
             )
         return height * max(1, int(most / (height * row)))
 
-    def read(self, start: int, stop: int) -> Any:
-        """Return some rows that follow each other, clean; see `blocks`."""
-        where = self.source.place(start, stop)
+    def read(self, start: int, stop: int, places: Ints | None = None) -> Any:
+        """Return some rows that follow each other, or those at some places, clean; see `blocks`."""
+        where, source = self.source.place(start, stop), self.source
+        numbers = np.arange(start, stop) if places is None else start + places
         try:
-            rows = self.source.read(start, stop)
+            rows = (
+                source.read(start, stop)
+                if places is None
+                else source.read_some(start, stop, places)
+            )
         except (StoredRowsError, KeyboardInterrupt, MemoryError):
             raise
         except Exception as error:
@@ -244,10 +249,10 @@ class StoredRows(KnowsNames):
                 f"{where} cannot be read: {type(error).__name__}: {error}. It is cut or damaged, "
                 "or no longer there."
             ) from error
-        if tuple(rows.shape) != (stop - start, self.shape[1]):
+        if tuple(rows.shape) != (len(numbers), self.shape[1]):
             raise StoredRowsError(
                 f"{where}: the rows have the shape {tuple(rows.shape)}, where "
-                f"{(stop - start, self.shape[1])} is announced."
+                f"{(len(numbers), self.shape[1])} is announced."
             )
         try:
             clean = self._clean_sparse(rows) if issparse(rows) else self._clean_dense(rows)
@@ -256,7 +261,7 @@ class StoredRows(KnowsNames):
         if self._blank is not None:
             clean = blank_columns(clean, self._blank)
         if not self.has_gaps:
-            self._refuse_gaps(clean, start)
+            self._refuse_gaps(clean, numbers)
         return clean
 
     def _unreadable(self, start: int, stop: int) -> str | None:
@@ -284,7 +289,7 @@ class StoredRows(KnowsNames):
         rows.indices = rows.indices.astype(np.int32, copy=False)
         return rows
 
-    def _refuse_gaps(self, rows: Any, start: int) -> None:
+    def _refuse_gaps(self, rows: Any, numbers: Ints) -> None:
         values = rows.data if issparse(rows) else rows
         with np.errstate(over="ignore", invalid="ignore"):
             if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
@@ -297,7 +302,7 @@ class StoredRows(KnowsNames):
             row, column = divmod(int(places[0]), rows.shape[1])
         is_nan = np.isnan(values.ravel()[places[0]])
         named = column if self.feature_names is None else repr(self.feature_names[column])
-        where = self.source.place(start + row, start + row + 1)
+        where = self.source.place(int(numbers[row]), int(numbers[row]) + 1)
         more = f", and {len(places) - 1:,} more in the rows after it" if len(places) > 1 else ""
         raise StoredRowsError(
             f"Input X contains {'NaN' if is_nan else 'infinity'}.\nFound in {where}, column "
@@ -316,7 +321,7 @@ class StoredRows(KnowsNames):
             stop = min(start + size, n_rows)
             wanted = rows[low:high]
             if len(wanted) > FEW_WANTED * (stop - start):
-                found.append(self.read(start, stop)[wanted - start])
+                found.append(self.read(start, stop, wanted - start))
             elif len(wanted):
                 found += self._look_up(wanted, bounds)
             if self.progress is not None:
@@ -333,7 +338,7 @@ class StoredRows(KnowsNames):
         for part in np.unique(parts):
             own = rows[parts == part]
             first = int(own[0])
-            found.append(self.read(first, int(own[-1]) + 1)[own - first])
+            found.append(self.read(first, int(own[-1]) + 1, own - first))
         return found
 
     def load(self, *, keeps_gaps: bool = False) -> Any:
