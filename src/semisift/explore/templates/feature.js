@@ -8,7 +8,7 @@ const ticksOf = (low, high) => {
   const power = 10 ** Math.floor(Math.log10(rough));
   const size = [1, 2, 5, 10].map((times) => times * power).find((each) => each >= rough);
   const ticks = [];
-  for (let k = Math.ceil(low / size); k * size <= high + size / 1e6; k += 1) ticks.push(k * size);
+  for (let k = Math.ceil(low / size); k * size <= high + size / 1e6; k += 1) ticks.push(k * size + 0); // no minus zero
   return ticks;
 };
 // Values lie a little apart, each time in the same way.

@@ -91,7 +91,7 @@ show(() => {
   rows.slice(at + 1, at + 4).forEach(({ row }) => detailOf(row));
   write(byId("row-name").querySelector("bdi"), nameOf(session.now));
   const reason = rows[at]?.reason ?? reasons.get(session.now);
-  write(byId("reason"), reason ? `Why this one: ${reason}.` : "Chosen by you.");
+  write(byId("reason"), reason ? `${reason[0].toUpperCase()}${reason.slice(1)}.` : "Chosen by you.");
   showImage(byId("thumbnail"), details.get(session.now).image);
   if (!isNew("now", [session.now, detail, state.classes, session.answered.has(session.now)])) return;
   byId("row").setAttribute("aria-busy", String(!detail));
