@@ -294,6 +294,24 @@ def test_no_answer_is_lost_with_the_connection(page, cells):
     wait(page, lambda: notices(page) == "")
 
 
+def test_an_answer_that_arrived_is_not_asked_for_again(page, cells):
+    """The server saved the label, but the connection broke before it could say so."""
+    before, row = given_here(cells), current(page)
+    page.execute_script("""
+        const real = window.fetch;
+        window.fetch = async (path, options) => {
+            const answer = await real(path, options);
+            if (path !== "/api/label") return answer;
+            window.fetch = real;
+            throw new TypeError("lost");
+        };
+    """)
+    press(page, "1")
+    wait(page, lambda: f"Row {row} labelled benign" in text(page, "#live"))
+    assert given_here(cells) == before + 1
+    assert notices(page) == ""
+
+
 def test_labels_from_elsewhere_are_told(page, cells):
     state = cells.ask("/api/state")
     row, version = state["queue"]["rows"][-1]["row"], state["labels_version"]
@@ -372,6 +390,19 @@ def test_zoom_and_move(page):
     assert 1.3 < zoom(page) < 1.5
     sheet.send_keys(Keys.HOME)
     assert zoom(page) == 1
+
+
+def test_zoom_by_two_fingers(page):
+    page.execute_script("document.getElementById('sheet').scrollIntoView({ block: 'nearest' })")
+    box = by_id(page, "sheet").rect
+    scrolled = page.execute_script("return scrollY")
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2 - scrolled
+    for apart in (20, 40, 60, 80):
+        fingers = [{"x": x - apart, "y": y, "id": 0}, {"x": x + apart, "y": y, "id": 1}]
+        kind = "touchStart" if apart == 20 else "touchMove"
+        page.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": fingers})
+    page.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    assert zoom(page) > 2
 
 
 def test_the_map_tells_of_rows(page):

@@ -52,6 +52,7 @@ const send = async () => {
     } catch (problem) {
       if (problem instanceof Refused && problem.status !== 403) await refused(entry, problem);
       else {
+        entry.isTorn = true; // it may have arrived all the same
         loseConnection(problem);
         refresh();
         await rest(pause);
@@ -99,7 +100,9 @@ const refused = async (entry, problem) => {
     if (each.row !== null) session.answered.delete(each.row);
     if (each.row !== null && each.label !== null) unsaved.push({ ...each, why: isConflict ? NOT_SEEN : problem.message, again: problem.status !== 422 });
   });
-  if (lost[0].row === null) notice("elsewhere", [isConflict ? `Nothing was undone: ${NOT_SEEN}.` : problem.message], [["All right", () => clearNotice("elsewhere")]]);
+  const torn = "The connection was lost during undo: look whether the last answer is taken back.";
+  const conflict = entry.isTorn ? torn : `Nothing was undone: ${NOT_SEEN}.`;
+  if (lost[0].row === null) notice("elsewhere", [isConflict ? conflict : problem.message], [["All right", () => clearNotice("elsewhere")]]);
   else session.now = lost[0].row;
   details.delete(session.now);
   byId("row-name").focus();
