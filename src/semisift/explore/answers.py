@@ -1,6 +1,7 @@
 """What is known of the rows: labels of the table, which stay, and those that are given here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -147,7 +148,8 @@ class Answers:
             if place is None:
                 continue
             if place not in self._of_table:
-                given[place] = self._checked(label)
+                with self._blaming(row):
+                    given[place] = self._checked(label)
             elif self._of_table[place] != label:
                 raise TableError(
                     f"{self._file.path}: the label of row {row + 1} is {quoted(label)}, and "
@@ -159,6 +161,14 @@ class Answers:
         if replay(answers) != given:  # somebody wrote to the file
             answers = [Answer(row, label) for row, label in given.items()]
         return answers, self._know(given, version)
+
+    @contextmanager
+    def _blaming(self, row: int) -> Iterator[None]:
+        """Say where in the file a label is that cannot be used."""
+        try:
+            yield
+        except LabelRefusedError as error:
+            raise TableError(f"{self._file.path}, row {row + 1} of the table: {error}") from error
 
     def _checked(self, label: str) -> str:
         label = label.strip()

@@ -112,7 +112,7 @@ class LabelsFile:
         """
         if self._present() != self._text:
             raise LabelsChangedError(
-                f"{self.path.name} was changed by another program; its labels were read again."
+                f"The labels in {self.path.name} were changed by another program."
             )
         rows = sorted(labels) if self._names is not None else range(self._n_rows)
         columns = {self._column: [labels.get(row, NO_LABEL) for row in rows]}

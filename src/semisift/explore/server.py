@@ -28,8 +28,10 @@ LOOPBACK = "127.0.0.1"
 MOST_BYTES = 64 * 1024
 MOST_DRAINED = 1 << 20
 
-# Seconds that a request may take to come, and that the page waits for news.
+# Seconds that a request may take to come, that what is too large is read, and that the page waits
+# for news.
 PATIENCE = 10.0
+A_MOMENT = 0.2
 LONG_POLL = 20.0
 
 # Requests that are answered at the same time: of a browser six, each tab with one that waits.
@@ -129,6 +131,10 @@ class InTime(io.RawIOBase):
     def __init__(self, connection: socket.socket, seconds: float) -> None:
         self._connection, self._until = connection, time.monotonic() + seconds
 
+    def end_in(self, seconds: float) -> None:
+        """Let the time that is left be no longer."""
+        self._until = min(self._until, time.monotonic() + seconds)
+
     def readable(self) -> bool:
         """It can be read."""
         return True
@@ -150,11 +156,13 @@ class Handler(BaseHTTPRequestHandler):
     server: ExploreServer
     server_version, sys_version = "semisift", ""
     timeout = PATIENCE
+    wbufsize = -1  # an answer goes out as a whole
 
     def setup(self) -> None:
         """Read for a limited time only."""
         super().setup()
-        self.rfile = io.BufferedReader(InTime(self.connection, PATIENCE))
+        self._incoming = InTime(self.connection, PATIENCE)
+        self.rfile = io.BufferedReader(self._incoming)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Write no log: addresses hold the token."""
@@ -223,7 +231,7 @@ class Handler(BaseHTTPRequestHandler):
         if not (length.isascii() and length.isdecimal()):
             raise RefusedError(HTTPStatus.BAD_REQUEST, "The length of the request is no number.")
         if len(length) > 9 or int(length) > MOST_BYTES:
-            self.rfile.read(min(int(length), MOST_DRAINED))  # or the answer might be lost
+            self._drain()
             raise RefusedError(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
                 f"A request has at most {MOST_BYTES // 1024} KB.",
@@ -235,6 +243,12 @@ class Handler(BaseHTTPRequestHandler):
         if not isinstance(content, dict):
             raise RefusedError(HTTPStatus.BAD_REQUEST, "The request must be an object of JSON.")
         return content
+
+    def _drain(self) -> None:
+        """Read what comes at once of a request that is too large, or the answer might be lost."""
+        self._incoming.end_in(A_MOMENT)
+        with suppress(OSError):
+            self.rfile.read(MOST_DRAINED)
 
     def _send(self, status: HTTPStatus, content: Any) -> None:
         kind, text = "application/json", ""

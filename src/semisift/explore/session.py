@@ -229,13 +229,20 @@ class Session:
             try:
                 known = take()
             except LabelsChangedError as error:
-                self._answers.read_again()
-                with self._changed:
-                    self._tell_all()
-                raise OutOfDateError(str(error)) from error
+                raise OutOfDateError(self._read_again(error)) from error
             with self._changed:
                 self._tell_all()
             return known
+
+    def _read_again(self, error: Exception) -> str:
+        """Take the labels as another program left them, and return what to say of it."""
+        try:
+            self._answers.read_again()
+        except ValueError as problem:
+            return f"{error} They cannot be used: {problem}"
+        with self._changed:
+            self._tell_all()
+        return f"{error} They were read again."
 
     # --- the threads that work --------------------------------------------------------------------
 
@@ -248,7 +255,7 @@ class Session:
         while not self._stopped:
             if (known := self.known) is not done and self._try(self._follow, known):
                 done = known
-            if self._wants_files and done is not None:
+            if self._wants_files and done is self.known:
                 self._write_files(done)
             with self._changed:
                 self._changed.wait_for(has_work)
