@@ -36,6 +36,7 @@ from semisift.exceptions import SampledRowsWarning
 from semisift.math.ranks import rank
 from semisift.math.redundancy import correlations_in_families, put_copies_last
 from semisift.math.structure import check_structure
+from semisift.outcome.asking import AskingMixin
 from semisift.outcome.mixin import RULES, CutoffMixin
 from semisift.outcome.shown import renderer
 from semisift.stored.rows import StoredRows, as_stored
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 OF_A_RANKING = ("represented_by_", "family_correlation_", "redundancy_threshold_", "classes_")
 
 
-class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimator):
+class FeatureRanker(CutoffMixin, AskingMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimator):
     """Base class of all rankers: score the columns, rank them and select the best.
 
     Subclasses implement ``_score(problem)`` and may set further attributes in it.
@@ -462,7 +463,8 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
         by_class : bool, default=False
             Tell also what marks each class, as `markers` does; needs `X` and `y`.
         **of_rows : array-like
-            `groups`, `batch` and `sample_weight` of the fit, for `by_class`.
+            `groups`, `batch` and `sample_weight` of the fit, for `by_class` and for the rows to
+            label next; needs `X` and `y`.
 
         Returns
         -------
@@ -474,12 +476,15 @@ class FeatureRanker(CutoffMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimat
             raise ValueError(
                 "by_class=True needs the rows and the labels of the fit: give X and y."
             )
-        if of_rows and not by_class:
+        if of_rows and (X is None or y is None):
             given = " and ".join(of_rows)
-            raise TypeError(f"report takes {given} for by_class=True alone.")
-        markers = self.markers(X, y, **of_rows) if by_class else None
+            raise TypeError(f"report takes {given} beside X and y alone.")
+        found = {
+            "markers": self.markers(X, y, **of_rows) if by_class else None,
+            "next_rows": None if X is None or y is None else self._next_of_fit(X, y, of_rows),
+        }
         outcome = self._outcome()
-        renderer().write_report(path, outcome, X=X, y=y, title=title, markers=markers)
+        renderer().write_report(path, outcome, X=X, y=y, title=title, **found)
         return Path(path)
 
     def _outcome(self) -> "Outcome":

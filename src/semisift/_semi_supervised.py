@@ -61,17 +61,19 @@ class SemiSupervisedMixin(WatchedMixin):
         y: Any,
         *,
         is_repeated: bool = False,
+        any_labels: bool = False,
         groups: Any = None,
         batch: Any = None,
         sample_weight: Any = None,
         **pairs: Any,
     ) -> Problem:
         known = {"groups": groups, "batch": batch, "sample_weight": sample_weight}
+        own_y = y if any_labels or self.labels_needed != "none" else None
         stored = as_stored(X)
         if stored is not None:
             if not stored.fits():
                 most = MOST_HELD if is_repeated else self._most_to_hold()
-                return self._build_stored(stored, y, most, known, **pairs)
+                return self._build_stored(stored, own_y, most, known, **pairs)
             names, is_log = stored.feature_names, stored.is_log
             X = stored.load(keeps_gaps=True)
         else:
@@ -82,7 +84,7 @@ class SemiSupervisedMixin(WatchedMixin):
             self,
             X,
             # y is only checked for presence: scikit-learn refuses missing labels.
-            y=None if y is None and not has_pairs else "no_validation",
+            y=None if y is None and not has_pairs and not any_labels else "no_validation",
             accept_sparse=["csc", "csr"],
             dtype=None,
             ensure_all_finite=False,
@@ -91,7 +93,7 @@ class SemiSupervisedMixin(WatchedMixin):
             self.feature_names_in_ = names
         problem = Problem.build(
             X,
-            None if self.labels_needed == "none" else y,
+            own_y,
             seed=_seed(self.random_state),
             feature_names=getattr(self, "feature_names_in_", None),
             design=parse_design(X.shape[0], **known),
@@ -134,7 +136,6 @@ class SemiSupervisedMixin(WatchedMixin):
                 f"{in_words(COPIES * rows.n_bytes)} and {in_words(rows.usable)} may be used. Fit "
                 "it to some of the rows, and predict the others a block at a time."
             )
-        y = None if self.labels_needed == "none" else y
         self.n_features_in_ = rows.shape[1]
         self.__dict__.pop("feature_names_in_", None)
         if rows.feature_names is not None:

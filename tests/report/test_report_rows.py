@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from semisift.report.uncertain import uncertain_rows
 
 from semisift import SSFI, Consensus, FisherScore
 from semisift._words import figure
@@ -13,7 +14,6 @@ from semisift.math.tails import LONG_TAIL
 from semisift.outcome import outcome_of
 from semisift.report.heatmap import MOST_LABELLED, MOST_OTHERS, heatmap, order_rows
 from semisift.report.rows import read_rows
-from semisift.report.uncertain import uncertain_rows
 from tests.conftest import make_data
 from tests.pages import Given, check, fit_example, page_of
 

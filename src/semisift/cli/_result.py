@@ -22,6 +22,7 @@ from semisift.io import FORMATS, Dataset, find_format, write
 from semisift.outcome import Outcome
 from semisift.outcome.decisions import CELLS, HEADING
 from semisift.outcome.markers import Markers
+from semisift.outcome.next_rows import NextRows
 from semisift.outcome.words import say_copies, say_known, say_marks
 from semisift.registry import Method
 
@@ -45,7 +46,7 @@ class Result:
     """An outcome with all that led to it; the user may have interrupted its assessment.
 
     `not_found` says which names of features were not in the table; `markers` are there where they
-    were asked for.
+    were asked for, and `next_rows` for the page.
     """
 
     request: RankRequest
@@ -55,6 +56,7 @@ class Result:
     is_cut_short: bool = False
     not_found: Sequence[str] = ()
     markers: Markers | None = None
+    next_rows: NextRows | None = None
 
     @cached_property
     def facts(self) -> dict[str, Any]:
@@ -201,6 +203,7 @@ def _write_page(result: Result, path: Path) -> None:
         notes=[*result.notes, *filter(None, [result.trial])],
         row_names=result.dataset.row_names or [f"row {each}" for each in result.dataset.row_ids],
         markers=result.markers,
+        next_rows=result.next_rows,
         facts=facts,
         spreadsheet_safe=result.request.spreadsheet_safe,
     )

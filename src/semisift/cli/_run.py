@@ -21,10 +21,14 @@ from semisift.exceptions import SampledRowsWarning, TableError
 from semisift.io import Dataset
 from semisift.outcome import Outcome, outcome_of
 from semisift.outcome.markers import Markers
+from semisift.outcome.next_rows import NextRows
 from semisift.registry import METHODS, Method
 
 DEFAULT_METHOD = "consensus"
 DEFAULT_TOP = 20
+
+# Rows to label next that the page names.
+N_ASKED = 10
 
 # Of an assessment: about five times the cost of a consensus, and what is enough to publish.
 LIGHT = {"n_resamples": 20, "n_permutations": 39, "light": True}
@@ -80,7 +84,8 @@ def rank_dataset(
     is_complete = not request.is_assessed or _assess(request, dataset, ranker, steps)
     outcome = _outcome(request, dataset, ranker, n_wanted)
     markers = _find_markers(dataset, ranker, steps) if request.wants_markers else None
-    result = Result(request, method, dataset, outcome, not is_complete, known.notes, markers)
+    asked = _ask(dataset, ranker, steps) if "report" in outputs else None
+    result = Result(request, method, dataset, outcome, not is_complete, known.notes, markers, asked)
     with steps.step("Writing the results") as step, step.watching(dataset.X):
         write_outputs(result, outputs)
     if request.is_told:
@@ -189,6 +194,12 @@ def _find_markers(dataset: Dataset, ranker: FeatureRanker, steps: Steps) -> Mark
     rows, known_of_rows = _to_fit(dataset)
     with steps.step("Looking for what marks each class") as step, step.watching(dataset.X):
         found: Markers = ranker.markers(*rows, **known_of_rows)
+    return found
+
+
+def _ask(dataset: Dataset, ranker: FeatureRanker, steps: Steps) -> NextRows:
+    with steps.step("Choosing rows to label next") as step, step.watching(dataset.X):
+        found: NextRows = ranker.query(dataset.X, dataset.y, N_ASKED, **dataset.of_rows)
     return found
 
 

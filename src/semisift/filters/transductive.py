@@ -17,8 +17,6 @@ Direction: higher is better. Cost: O(n p), for 50 components and for the scores 
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from semisift._labels import known_prior
 from semisift._problem import MOST_HELD, Problem
 from semisift._ranker_kinds import WeightedRanker
@@ -28,7 +26,7 @@ from semisift.transduction.components import components, scaled_rows
 from semisift.transduction.everyone import label_everyone
 from semisift.transduction.soft_labels import find_soft_labels
 from semisift.transduction.strangers import tell_strangers
-from semisift.transduction.tally import class_scores
+from semisift.transduction.tally import class_scores, mean_scores
 
 
 class TransductiveScore(WeightedRanker):
@@ -131,8 +129,7 @@ class TransductiveScore(WeightedRanker):
         self._depth = found.depth
         self.recovered_ = found.n_recovered, found.n_left_out
         self.class_scores_ = class_scores(sums, problem.constant)
-        best = self.class_scores_.max(axis=1, initial=0.0, keepdims=True)
-        return np.asarray((self.class_scores_ / np.where(best > 0, best, 1.0)).mean(axis=0))
+        return mean_scores(self.class_scores_)
 
     def _look_for_strangers(self, problem: Problem) -> None:
         problem = self._limit(problem)

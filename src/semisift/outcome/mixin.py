@@ -295,12 +295,7 @@ class CutoffMixin:
         self: Any, X: Any, y: Any, method: str, wanted: str, of_rows: dict[str, Any]
     ) -> Problem:
         """Build the problem of the fit again, for a method that needs what the fit was given."""
-        taken = [*inspect.signature(self.fit).parameters][2:]
-        if unknown := [name for name in of_rows if name not in taken]:
-            raise TypeError(
-                f"{type(self).__name__} takes no {' and no '.join(unknown)}: what it takes besides "
-                f"X and y is {', '.join(taken)}."
-            )
+        self._check_taken(of_rows)
         check_names(self, X)
         with warnings.catch_warnings():  # it was said during fit
             warnings.simplefilter("ignore", SampledRowsWarning)
@@ -320,6 +315,15 @@ class CutoffMixin:
                 f"other rows: {different}."
             )
         return problem
+
+    def _check_taken(self: Any, of_rows: dict[str, Any]) -> None:
+        """Refuse what is said of rows to a method that does not take it."""
+        taken = [*inspect.signature(self.fit).parameters][2:]
+        if unknown := [name for name in of_rows if name not in taken]:
+            raise TypeError(
+                f"{type(self).__name__} takes no {' and no '.join(unknown)}: what it takes besides "
+                f"X and y is {', '.join(taken)}."
+            )
 
 
 def _why_nothing(problem: Problem, rule: str) -> str:

@@ -9,7 +9,8 @@ _RENDERERS: list[str] = []
 def register_renderer(module: str) -> None:
     """Let a module show outcomes from now on; it is imported when it is first asked to.
 
-    Its `plot_scores`, `write_report` and `notebook` take an `Outcome`.
+    Its `plot_scores`, `write_report` and `notebook` take an `Outcome`, its `next_rows_table` a
+    `NextRows`.
     """
     _RENDERERS.append(module)
 

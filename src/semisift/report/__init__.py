@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from semisift.report.html import notebook, render, write_report
+    from semisift.report.next_rows import next_rows_table
     from semisift.report.scores import plot_scores
 
-__all__ = ["notebook", "plot_scores", "render", "write_report"]
+__all__ = ["next_rows_table", "notebook", "plot_scores", "render", "write_report"]
 
-_HOMES = {"notebook": "html", "plot_scores": "scores", "render": "html", "write_report": "html"}
+_HOMES = {
+    "next_rows_table": "next_rows",
+    "notebook": "html",
+    "plot_scores": "scores",
+    "render": "html",
+    "write_report": "html",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -14,19 +14,20 @@ from semisift.math.tails import LONG_TAIL, has_long_tails
 from semisift.outcome import Outcome
 from semisift.outcome.decisions import CELLS, HEADING, WORDS
 from semisift.outcome.markers import Markers
+from semisift.outcome.next_rows import NextRows
 from semisift.outcome.words import say_copies, say_known, say_marks, say_selection
 from semisift.report import method
 from semisift.report.download import ranking_file
 from semisift.report.heatmap import heatmap
 from semisift.report.intervals import picture_of_intervals
 from semisift.report.markers import markers_by_class
+from semisift.report.next_rows import asked_rows
 from semisift.report.page import environment, fill, write_page
 from semisift.report.palette import MARKS
 from semisift.report.row_map import picture_of_rows
 from semisift.report.rows import MOST_CLASSES, pictures_of_features, read_rows
 from semisift.report.sampled import draw_some
 from semisift.report.scores import follow, scores_figure
-from semisift.report.uncertain import uncertain_rows
 from semisift.transduction.one_class import say_rest
 
 MOST_PRINTED_ROWS = 50
@@ -46,6 +47,7 @@ def write_report(
     notes: Iterable[str] = (),
     row_names: Sequence[Any] | None = None,
     markers: Markers | None = None,
+    next_rows: NextRows | None = None,
     facts: Mapping[str, Any] | None = None,
     spreadsheet_safe: bool = False,
 ) -> None:
@@ -71,6 +73,8 @@ def write_report(
         Names of the rows; else the index of a frame, unless it counts the rows, or numbers from 1.
     markers : Markers, optional
         As `ranker.markers(X, y)` returns them, for a section on what marks each class.
+    next_rows : NextRows, optional
+        As `ranker.query(X, y)` returns them, for a section on the rows to label next.
     facts : mapping, optional
         Where the ranking comes from, for the first lines of the csv file that the page holds.
     spreadsheet_safe : bool, default=False
@@ -85,6 +89,7 @@ def write_report(
         notes=notes,
         row_names=row_names,
         markers=markers,
+        next_rows=next_rows,
         facts=facts,
         spreadsheet_safe=spreadsheet_safe,
     )
@@ -101,6 +106,7 @@ def render(
     notes: Iterable[str] = (),
     row_names: Sequence[Any] | None = None,
     markers: Markers | None = None,
+    next_rows: NextRows | None = None,
     facts: Mapping[str, Any] | None = None,
     spreadsheet_safe: bool = False,
 ) -> str:
@@ -136,7 +142,7 @@ def render(
         has_rows=rows is not None and X is not None,
         markers=markers_by_class(markers),
         heat=heatmap(outcome, shown.rows, shown.X),
-        uncertain=uncertain_rows(rows),
+        asked=asked_rows(next_rows, str if rows is None else rows.name),
         rest=rows and say_rest(ranker, len(rows.labels.labelled), len(rows.labels.unlabelled)),
         advice=[LONG_TAIL] if shown.X is not None and has_long_tails(shown.X) else [],
         download=ranking_file(outcome, source, facts, safe=spreadsheet_safe),

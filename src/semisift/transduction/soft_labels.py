@@ -119,8 +119,19 @@ def doubtful(shares: NDArray[np.floating]) -> NDArray[np.bool_]:
     >>> doubtful(np.array([[0.5, 0.4, 0.1], [0.6, 0.2, 0.2]])).tolist()
     [True, False]
     """
+    return lead(shares) < DOUBTFUL_MARGIN
+
+
+def lead(shares: NDArray[np.floating]) -> Floats:
+    """Return how far the most likely class of each row is ahead of the second.
+
+    Examples
+    --------
+    >>> lead(np.array([[0.5, 0.4, 0.1], [0.7, 0.1, 0.2]])).round(6).tolist()
+    [0.1, 0.5]
+    """
     second, first = np.sort(shares, axis=1)[:, -2:].T
-    return np.asarray(first - second < DOUBTFUL_MARGIN)
+    return np.asarray(first - second)
 
 
 def find_soft_labels(problem: Problem, class_prior: Floats | None = None) -> SoftLabels:

@@ -98,3 +98,18 @@ def class_scores(rows: ClassSums, constant: Bools) -> Floats:
     total = np.where(constant | ~(squares > 0), 1.0, squares)
     within = np.maximum(total - between, total / np.maximum(n, 1.0))
     return np.where(constant, 0.0, between / within)
+
+
+def mean_scores(of_classes: Floats) -> Floats:
+    """Return the mean over classes of scores in units of the best score of the class.
+
+    Parameters
+    ----------
+    of_classes : float array of shape (n_classes, p)
+
+    Returns
+    -------
+    float array of shape (p,)
+    """
+    best = of_classes.max(axis=1, initial=0.0, keepdims=True)
+    return np.asarray((of_classes / np.where(best > 0, best, 1.0)).mean(axis=0))

@@ -1,0 +1,68 @@
+"""From a file to the rows to label next: what ``next`` does."""
+
+import click
+from rich.table import Column, Table
+from rich.text import Text
+
+from semisift._files import drafts
+from semisift._words import count, visible
+from semisift.cli import _outputs
+from semisift.cli._reading import read_dataset
+from semisift.cli._run import DEFAULT_METHOD, find_method
+from semisift.cli._takes import check_reading_is_taken
+from semisift.cli._terminal import Steps, Terminal
+from semisift.cli.next import NextRequest
+from semisift.io import Dataset
+from semisift.outcome.next_rows import NextRows
+from semisift.registry import METHODS
+
+
+def run(request: NextRequest) -> None:
+    """Read, choose, write and show."""
+    method = find_method(DEFAULT_METHOD)
+    path = None
+    if request.out not in (None, "-"):
+        targets = _outputs.Targets([request.table, *request.files_beside.values()])
+        path = targets.add(str(request.out), "--out", _outputs.TABLE_ENDINGS)
+    check_reading_is_taken(request, method, METHODS)
+    steps = Steps(request.quiet)
+    dataset = read_dataset(request, steps, method.name, needs_labels=False)
+    ranker = method.cls(random_state=request.seed, n_jobs=request.n_jobs)
+    words = f"Choosing among {count(len(dataset.y), 'row')}"
+    with steps.step(words) as step, step.watching(dataset.X):
+        found = ranker.query(dataset.X, dataset.y, request.n, **dataset.of_rows)
+    frame, safe = found.to_frame(row_names=dataset.row_ids), request.spreadsheet_safe
+    facts = _outputs.provenance(request, method, dataset, ranker)
+    if request.out == "-":
+        click.echo(_outputs.as_text(frame, facts, safe=safe), nl=False)
+        return
+    if path is not None:
+        with drafts([path]) as (draft,):
+            _outputs.write_table(frame, draft, "rows", facts, safe=safe)
+    if request.quiet:
+        return
+    _show(found, dataset)
+    if path is not None:
+        Terminal().print(f"Written: {request.out}")
+
+
+def _show(found: NextRows, dataset: Dataset) -> None:
+    """Print the rows and why each of them."""
+    console = Terminal()
+    if not len(found):
+        console.print("No row is without a label: there is nothing to ask.")
+        return
+    has_guess = found.guesses[0] is not None
+    guess: list[str | Column] = [
+        Column("most likely", overflow="fold"),
+        Column("how sure", justify="right"),
+    ]
+    columns: list[str | Column] = [Column("row", overflow="fold"), *(guess if has_guess else [])]
+    table = Table(*columns, "why")
+    for row, label, sure, reason in zip(
+        found.rows.tolist(), found.guesses, found.confidence, found.reasons, strict=True
+    ):
+        told: list[str | Text] = [Text(visible(label)), f"{sure:.0%}"] if has_guess else []
+        table.add_row(Text(visible(dataset.row_ids[row])), *told, Text(reason))
+    console.print(f"The {count(len(found), 'row')} to label next")
+    console.print(table)
