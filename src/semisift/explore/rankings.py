@@ -18,6 +18,9 @@ from semisift.filters.transductive import TransductiveScore
 from semisift.filters.variance import VarianceScore
 from semisift.graphs.kind import kind_of_data
 from semisift.math import Floats, Ints
+from semisift.transduction.components import scaled_rows
+from semisift.transduction.soft_labels import SoftLabels, find_soft_labels
+from semisift.transduction.tally import class_scores, mean_scores
 
 BY_VARIANCE = "variance (no labels yet)"
 BY_SOFT_LABELS = "soft labels"
@@ -42,9 +45,8 @@ class Guess:
         How likely each class is.
     codes : int array of shape (n,)
         The most likely class; -1 for the rest of one labelled class.
-    sure : float array of shape (n,)
-        The share of that class.
-    stability : float
+    soft : SoftLabels
+        As they were found, with the rest of one labelled class.
     """
 
     version: int
@@ -52,8 +54,17 @@ class Guess:
 
     shares: Floats
     codes: Ints
-    sure: Floats
-    stability: float
+    soft: SoftLabels
+
+    @property
+    def sure(self) -> Floats:
+        """The share of the most likely class."""
+        return self.soft.confidence
+
+    @property
+    def stability(self) -> float:
+        """How far the labels stay the same where some of those given are left out."""
+        return self.soft.stability
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,15 +142,17 @@ def rank_by_soft_labels(
     """
     ranker = TransductiveScore(redundancy_threshold=_threshold(problem))
     known = ranker._find_rest(problem.with_labels(labels, None, problem.seed))
-    ranker._set_ranking(known, ranker._score(known))
-    found, rest = ranker.label_distributions_, known.labels.rest
+    soft = find_soft_labels(known)
+    sums = scaled_rows(known).class_sums(soft.shares)
+    ranker._set_ranking(known, mean_scores(class_scores(sums, known.constant)))
+    found, rest = soft.shares, known.labels.rest
     own = [number for number in range(found.shape[1]) if number != rest]
     shares = np.zeros((len(found), len(classes)))
     shares[:, places] = found[:, own]
     codes = shares.argmax(axis=1)
     if rest is not None:
         codes[found.argmax(axis=1) == rest] = -1
-    guess = Guess(version, classes, shares, codes, found.max(axis=1), float(ranker.stability_))
+    guess = Guess(version, classes, shares, codes, soft)
     return Ranking.of(ranker, BY_SOFT_LABELS, version), guess
 
 

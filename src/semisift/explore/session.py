@@ -310,7 +310,7 @@ class Session:
             ranking = rank_by_variance(problem, known.version)
             self._publish(found=Found(drawn, ranking, latest=self.found.latest))
         self._check(known)
-        queue = ask(problem, labels, guess)
+        queue = ask(problem, labels, guess, ranking)
         found = replace(self.found, queue=queue, queue_version=known.version)
         self._publish(found=found, _ready=known if is_enough else None)
 
