@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -231,16 +232,19 @@ class StoredRows(KnowsNames):
             )
         return height * max(1, int(most / (height * row)))
 
-    def read(self, start: int, stop: int, places: Ints | None = None) -> Any:
-        """Return some rows that follow each other, or those at some places, clean; see `blocks`."""
-        where, source = self.source.place(start, stop), self.source
-        numbers = np.arange(start, stop) if places is None else start + places
+    def read(self, start: int, stop: int) -> Any:
+        """Return some rows that follow each other, clean; see `blocks`."""
+        return self._read(start, stop, np.arange(start, stop), self.source.read)
+
+    def read_some(self, start: int, stop: int, rows: Ints) -> Any:
+        """Return those of the rows from `start` to `stop` that are wanted, clean."""
+        some = partial(self.source.read_some, places=rows - start)
+        return self._read(start, stop, rows, some)
+
+    def _read(self, start: int, stop: int, numbers: Ints, take: Callable[[int, int], Any]) -> Any:
+        where = self.source.place(start, stop)
         try:
-            rows = (
-                source.read(start, stop)
-                if places is None
-                else source.read_some(start, stop, places)
-            )
+            rows = take(start, stop)
         except (StoredRowsError, KeyboardInterrupt, MemoryError):
             raise
         except Exception as error:
@@ -321,7 +325,7 @@ class StoredRows(KnowsNames):
             stop = min(start + size, n_rows)
             wanted = rows[low:high]
             if len(wanted) > FEW_WANTED * (stop - start):
-                found.append(self.read(start, stop, wanted - start))
+                found.append(self.read_some(start, stop, wanted))
             elif len(wanted):
                 found += self._look_up(wanted, bounds)
             if self.progress is not None:
@@ -338,7 +342,7 @@ class StoredRows(KnowsNames):
         for part in np.unique(parts):
             own = rows[parts == part]
             first = int(own[0])
-            found.append(self.read(first, int(own[-1]) + 1, own - first))
+            found.append(self.read_some(first, int(own[-1]) + 1, own))
         return found
 
     def load(self, *, keeps_gaps: bool = False) -> Any:
