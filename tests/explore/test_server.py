@@ -142,6 +142,8 @@ def test_it_listens_on_this_machine_only(client):
         "/api/state%00",
         "/templates/page.html",
         "/?x=1/../y",
+        "//[",
+        "http://evil.example/api/state",
     ],
 )
 def test_no_path_reaches_a_file(client, path):

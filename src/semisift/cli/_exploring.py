@@ -173,6 +173,7 @@ def _opened(request: ExploreRequest) -> ExploreRequest:
 def _labels_path(request: ExploreRequest) -> Path:
     """Return the file of the labels that are given on the page."""
     table = Path(request.table)
+    table = table if table.name else table.resolve()  # as of "."
     path = table.with_name(f"{table.name}.labels.csv")
     if request.answers is not None:
         path = Path(request.answers)

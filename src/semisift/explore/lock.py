@@ -1,5 +1,6 @@
 """A lock on a file that a process holds while it lives: the system takes it back at its end."""
 
+import errno
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -8,6 +9,9 @@ try:
     import fcntl
 except ImportError:  # on Windows
     import msvcrt
+
+# What the systems say of a lock that another process holds.
+HELD = (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
 
 # Where Windows locks a byte, behind all that is written: what is locked cannot be read there.
 FAR = 1 << 30
@@ -43,7 +47,9 @@ class FileLock:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                raise BlockingIOError(error.errno or 0, _holder(handle)) from error
+                if error.errno not in HELD:
+                    raise
+                raise BlockingIOError(error.errno, _holder(handle)) from error
             finally:
                 if self._handle != handle:
                     os.close(handle)

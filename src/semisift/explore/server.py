@@ -16,7 +16,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from semisift._words import printable
 from semisift.explore.answers import LabelRefusedError
@@ -190,24 +190,24 @@ class Handler(BaseHTTPRequestHandler):
             status, content = HTTPStatus.UNPROCESSABLE_ENTITY, {"error": str(error)}
         except TimeoutError:
             status, content = HTTPStatus.REQUEST_TIMEOUT, {"error": "The request came too slowly."}
-        except (ValueError, OSError) as error:
+        except Exception as error:  # the next one may be answered
             status, content = HTTPStatus.INTERNAL_SERVER_ERROR, {"error": printable(error)}
         self._send(status, content)
 
     def _ask(self) -> tuple[HTTPStatus, Any]:
-        server, parts = self.server, urlsplit(self.path)
+        server, (path, _, query) = self.server, self.path.partition("?")
         self._check_origin()
-        asked = {name: values[-1] for name, values in parse_qs(parts.query).items()}
-        is_page = parts.path == "/"
+        asked = {name: values[-1] for name, values in parse_qs(query).items()}
+        is_page = path == "/"
         given = asked.get("token", "") if is_page else self.headers.get("X-Semisift-Token", "")
         if not secrets.compare_digest(given.encode(), server.token.encode()):
             raise RefusedError(
                 HTTPStatus.FORBIDDEN,
                 "The token is missing or wrong: open the address that semisift printed.",
             )
-        if parts.path not in ANSWERS:
+        if path not in ANSWERS:
             raise RefusedError(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
-        verb, answer = ANSWERS[parts.path]
+        verb, answer = ANSWERS[path]
         if self.command != verb:
             raise RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, f"Ask with {verb}.")
         if verb == "POST":

@@ -36,6 +36,9 @@ from semisift.io import Dataset
 # of what it took the last time.
 PATIENCE, MOST_PATIENCE, SHARE = 0.4, 5.0, 0.3
 
+# Seconds that the committee has to end.
+AT_THE_END = 2.0
+
 # What may be under way; the first of them is told.
 RANKING, FILES, COMMITTEE = KINDS = ("ranking", "files", "committee")
 
@@ -151,10 +154,9 @@ class Session:
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """Work until the block is left."""
-        works = {"ranking": self._work, "committee": self._ask_committee}
-        threads = [
+        ranking, committee = threads = [
             threading.Thread(target=work, name=f"semisift-{name}", daemon=True)
-            for name, work in works.items()
+            for name, work in ((RANKING, self._work), (COMMITTEE, self._ask_committee))
         ]
         # what a ranking of few labels warns of would be said again and again; here, since filters
         # are those of all threads
@@ -167,8 +169,8 @@ class Session:
                 with self._changed:
                     self._stopped = True
                     self._changed.notify_all()
-                for thread in threads:
-                    thread.join()
+                ranking.join()
+                committee.join(AT_THE_END)  # its step may take long, and nobody waits for it
 
     def wait(self, since: int, seconds: float) -> bool:
         """Wait until there is another version than `since`; tell whether there is."""
