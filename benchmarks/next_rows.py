@@ -11,8 +11,8 @@ holds. `tables` prints what the records say. The rule was chosen on the sets and
 `CHOICE`; what is said of `SHOWN` had no part in it.
 
 The ways: `query` chooses ten rows at once, `query in turn` one after another, each with the labels
-before it; `random` and `random 20` are means of three draws. Margin, typicality, coreset and density
-(margin times the mean likeness to all rows) are those of scikit-activeml, in 20 principal
+before it; `random` and `random 20` are means of three draws. Margin, typicality, coreset and
+density (margin times the mean likeness to all rows) are those of scikit-activeml, in 20 principal
 components; margins are those of our own soft labels, so that all ways have the same classifier.
 
 A ranking is judged in three ways: the accuracy of judges on a third of the rows (as in
@@ -52,6 +52,7 @@ HALVES = {
     "choice": [*CHOICE, *(f"sim:{kind}" for kind in SIMULATED["choice"])],
     "shown": [*SHOWN, *(f"sim:{kind}" for kind in SIMULATED["shown"])],
 }
+ALL = [name for names in HALVES.values() for name in names]
 MEASURES = {
     "judged": "accuracy of judges",
     "found": "share of true columns",
@@ -66,7 +67,7 @@ def main():
     for name in ("run", "tables"):
         command = commands.add_parser(name)
         command.add_argument("records", type=Path)
-        command.add_argument("--sets", default=",".join(sum(HALVES.values(), [])))
+        command.add_argument("--sets", default=",".join(ALL))
         command.add_argument("--starts", default="two,none")
         command.add_argument("--ways", default=",".join(WAYS))
         command.add_argument("--method", default="transductive")
@@ -281,13 +282,15 @@ def show_tables(options):
     ways = [way for way in options.ways.split(",") if any(r["way"] == way for r in records)]
     for start in options.starts.split(","):
         own = [record for record in records if record["start"] == start]
-        for half, names in (HALVES | {"all": sum(HALVES.values(), [])}).items():
+        for half, names in (HALVES | {"all": ALL}).items():
             show_means(own, half, names, ways, start)
         show_sets(own, ways, start)
 
 
 def show_means(records, half, names, ways, start):
-    print(f"\nFrom {start}, {half}: mean over sets (in brackets: less random, its standard error)\n")
+    print(
+        f"\nFrom {start}, {half}: mean over sets (in brackets: less random, its standard error)\n"
+    )
     show_row(["", "sets", *ways])
     for measure, words in MEASURES.items():
         values = by_set(records, names, measure)
@@ -309,7 +312,7 @@ def show_means(records, half, names, ways, start):
 def show_sets(records, ways, start):
     """Print each set; differences from random that are beyond two standard errors have a mark."""
     for measure, words in MEASURES.items():
-        values = by_set(records, sum(HALVES.values(), []), measure)
+        values = by_set(records, ALL, measure)
         if not values:
             continue
         print(f"\nFrom {start}: {words}; * above, ! below random by two standard errors\n")

@@ -37,6 +37,7 @@ from semisift.math.ranks import rank
 from semisift.math.redundancy import correlations_in_families, put_copies_last
 from semisift.math.structure import check_structure
 from semisift.outcome.asking import AskingMixin
+from semisift.outcome.learning import LearningMixin
 from semisift.outcome.mixin import RULES, CutoffMixin
 from semisift.outcome.shown import renderer
 from semisift.stored.rows import StoredRows, as_stored
@@ -51,7 +52,9 @@ if TYPE_CHECKING:
 OF_A_RANKING = ("represented_by_", "family_correlation_", "redundancy_threshold_", "classes_")
 
 
-class FeatureRanker(CutoffMixin, AskingMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimator):
+class FeatureRanker(
+    CutoffMixin, AskingMixin, LearningMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimator
+):
     """Base class of all rankers: score the columns, rank them and select the best.
 
     Subclasses implement ``_score(problem)`` and may set further attributes in it.

@@ -135,8 +135,8 @@ def test_what_the_section_needs(tmp_path):
     ranker = FisherScore().fit(X, y)
     with pytest.raises(ValueError, match="by_class=True needs the rows and the labels of the fit"):
         ranker.report(tmp_path / "r.html", by_class=True)
-    with pytest.raises(TypeError, match="report takes groups for by_class=True alone"):
-        ranker.report(tmp_path / "r.html", X, y, groups=y)
+    with pytest.raises(TypeError, match="report takes groups beside X and y alone"):
+        ranker.report(tmp_path / "r.html", groups=y)
     with pytest.raises(ValueError, match="needs labelled rows of two classes"):
         VarianceScore().fit(X).report(tmp_path / "r.html", X, y, by_class=True)
     assert not (tmp_path / "r.html").exists()

@@ -1,4 +1,4 @@
-"""Rows on the page: the heatmap, names of rows, the most uncertain ones, and long tails."""
+"""Rows on the page: the heatmap, names of rows, those to label next, and long tails."""
 
 import re
 
@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from semisift.report.uncertain import uncertain_rows
 
-from semisift import SSFI, Consensus, FisherScore
+from semisift import SSFI, FisherScore
 from semisift._words import figure
 from semisift.math.tails import LONG_TAIL
 from semisift.outcome import outcome_of
@@ -163,7 +162,7 @@ def test_of_many_classes_the_largest_are_shown():
     assert page.count("The 8 largest of 12 classes are drawn.") == 3
 
 
-# --- names of rows, and uncertain rows ------------------------------------------------------------
+# --- names of rows, and rows to label next --------------------------------------------------------
 
 
 def test_names_of_rows(fitted):
@@ -197,38 +196,33 @@ def test_a_row_tells_its_label(fitted):
     assert read_rows(fisher, data.X, data.y).class_of(59) == "unlabelled"
 
 
-def test_the_most_uncertain_rows(fitted):
+def test_the_rows_to_label_next(fitted, tmp_path):
     ranker, X, y = fitted
-    rows = read_rows(ranker, X.set_axis([f"p{i}" for i in range(60)]), y)
-    found = uncertain_rows(rows)
-    unlabelled = np.array([label is None for label in y])
-    expected = np.sort(ranker.confidence_[unlabelled])[:10]
-    assert [row.confidence for row in found] == pytest.approx(expected)
-    for row in found:
-        at = int(row.name[1:])
-        assert y[at] is None
-        assert (row.label, row.confidence) == (ranker.transduction_[at], ranker.confidence_[at])
-        assert {row.label, row.second} == {"ham", "spam"}
-    page = page_of(ranker, X, y)
-    assert "Of 48 rows that SSFI gave a label, these 10 have the lowest confidence." in page
-    assert page.count('<th scope="row"><bdi>row ') == 10
+    found = ranker.query(X, y)
+    page = page_of(ranker, X.set_axis([f"p{i}" for i in range(60)]), y, next_rows=found)
+    check(page)
+    section = re.search(r'<section id="next-rows".*?</section>', page, re.S)[0]
+    assert re.findall(r'<th scope="row"><bdi>(.*?)</bdi>', section) == [f"p{i}" for i in found.rows]
+    assert "Of 48 rows without a label, the labels of these 10 would take away" in section
+    for reason in found.reasons:
+        assert reason in section
+    assert '<a href="#next-rows">' in page
+    by_itself = ranker.report(tmp_path / "r.html", X, y).read_text()
+    assert found.reasons[0] in by_itself
+    assert 'id="next-rows"' not in page_of(ranker, X, y)
 
 
-def test_uncertain_rows_of_three_classes_and_of_none():
-    data = make_data(n_classes=3)
-    ranker = SSFI(n_members=20, random_state=0).fit(data.X, data.y)
-    assert {row.second for row in uncertain_rows(read_rows(ranker, data.X, data.y))} == {""}
-    assert "next label" not in page_of(ranker, data.X, data.y)
-    ranker = Consensus(random_state=0).fit(data.X, data.y)
-    for row in uncertain_rows(read_rows(ranker, data.X, data.y)):
-        shares = ranker.label_distributions_[int(row.name.split()[1]) - 1]
-        first, second = ranker.classes_[np.argsort(-shares)[:2]]
-        assert (row.label, row.second) == (str(first), str(second))
-    assert "next label" in page_of(ranker, data.X, data.y)
-    fisher = FisherScore().fit(data.X, data.y)
-    assert uncertain_rows(read_rows(fisher, data.X, data.y)) == []
-    assert 'id="uncertain"' not in page_of(fisher, data.X, data.y)
-    assert uncertain_rows(None) == []
+def test_who_names_no_rows_to_label_next(tmp_path):
+    data = make_data()
+    ranker = FisherScore().fit(data.X, data.y)
+    assert 'id="next-rows"' in ranker.report(tmp_path / "r.html", data.X, data.y).read_text()
+    assert 'id="next-rows"' not in ranker.report(tmp_path / "r.html").read_text()
+    batch = np.arange(60) % 2
+    ranker.fit(data.X, data.y, batch=batch)
+    page = ranker.report(tmp_path / "r.html", data.X, data.y).read_text()
+    assert 'id="next-rows"' not in page  # chosen from values that the fit did not see
+    page = ranker.report(tmp_path / "r.html", data.X, data.y, batch=batch).read_text()
+    assert 'id="next-rows"' in page
 
 
 # --- tips, and long tails -------------------------------------------------------------------------

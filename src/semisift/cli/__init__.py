@@ -25,7 +25,7 @@ COMMANDS = {
     "explore": "Label the rows of a table on a page, and watch the ranking follow.",
     "label": "Label the rows of a table that carry no label.",
     "methods": "List the methods, a line each, or tell all about one.",
-    "next": "Tell which rows of a table to label next, and why.",
+    "next": "Tell which rows to label next, and why.",
     "rank": "Rank the features of a table, best first.",
     "report": "Draw the report of a comparison from its records.",
     "reproduce": "Make a table or figure of a paper again, beside the published numbers.",

@@ -4,6 +4,7 @@ import click
 from rich.table import Column, Table
 from rich.text import Text
 
+from semisift._base import FeatureRanker
 from semisift._files import drafts
 from semisift._words import count, visible
 from semisift.cli import _outputs
@@ -13,6 +14,7 @@ from semisift.cli._takes import check_reading_is_taken
 from semisift.cli._terminal import Steps, Terminal
 from semisift.cli.next import NextRequest
 from semisift.io import Dataset
+from semisift.outcome.curve import LearningCurve
 from semisift.outcome.next_rows import NextRows
 from semisift.registry import METHODS
 
@@ -42,8 +44,27 @@ def run(request: NextRequest) -> None:
     if request.quiet:
         return
     _show(found, dataset)
+    if request.expect is not False and len(found):
+        curve = _expect(request, dataset, ranker, steps)
+        if curve is not None:
+            Terminal().print(curve.words)
     if path is not None:
         Terminal().print(f"Written: {request.out}")
+
+
+def _expect(
+    request: NextRequest, dataset: Dataset, ranker: FeatureRanker, steps: Steps
+) -> LearningCurve | None:
+    """Tell what so many more labels would bring; None where nothing can be ranked yet."""
+    if len({label for label in dataset.y if label is not None}) < 2:
+        return None
+    words = f"Leaving out labels, to tell what {request.n} more would bring"
+    with steps.step(words) as step, step.following(ranker, dataset.X):
+        ranker.fit(dataset.X, dataset.y, **dataset.of_rows)
+        curve: LearningCurve = ranker.learning_curve(
+            dataset.X, dataset.y, request.n, **dataset.of_rows
+        )
+    return curve
 
 
 def _show(found: NextRows, dataset: Dataset) -> None:

@@ -32,13 +32,17 @@ class NextRequest(FileRequest):
         "sure it is (csv, tsv, parquet or json); - prints them as csv.",
         "FILE",
     )
+    expect: bool | None = option(
+        "Tell how much more stable the best features would be with N more labels, by leaving out "
+        "some of those at hand; takes a few times as long as a ranking.  [default: yes]"
+    )
 
 
 @command(
     NextRequest,
     TABLE,
     EXAMPLES,
-    Results=("n", "out", "spreadsheet_safe", "quiet"),
+    Results=("n", "out", "expect", "spreadsheet_safe", "quiet"),
     Method=("seed", "n_jobs"),
     Table=[name for name in OF_ONE_TABLE if name not in PAIR_FILES],
 )

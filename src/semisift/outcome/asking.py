@@ -1,5 +1,6 @@
 """AskingMixin: which rows to label next."""
 
+import warnings
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from sklearn.base import clone
 from semisift._given import GivenToFit, given_to_fit
 from semisift._named import check_names
 from semisift._problem import Problem
+from semisift.exceptions import SampledRowsWarning
 
 if TYPE_CHECKING:
     from semisift.outcome.next_rows import NextRows
@@ -68,9 +70,11 @@ class AskingMixin:
         from semisift.outcome.next_rows import find_next_rows
 
         self._check_taken(of_rows)
-        problem: Problem = clone(self)._build_problem(
-            X, y, is_repeated=True, any_labels=True, **of_rows
-        )
+        with warnings.catch_warnings():  # it speaks of rankings
+            warnings.simplefilter("ignore", SampledRowsWarning)
+            problem: Problem = clone(self)._build_problem(
+                X, y, is_repeated=True, any_labels=True, **of_rows
+            )
         problem = problem.limited(MOST_ROWS)
         votes: list[Any] = []
         order = None

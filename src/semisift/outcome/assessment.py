@@ -186,7 +186,7 @@ def assess_ranking(
     if n_permutations and scorer.learns_from_labels(problem):
         test = test_labels(scorer, problem, steps, n_permutations, seed)
     if n_best is None:
-        n_best = _count_best(ranker, test)
+        n_best = count_best(ranker, test)
     if ranker._labeller() is not None:
         components(problem)  # halves have their part of them, be there a test or not
     seeds = seeds_of(steps, n_resamples, seed, RESAMPLE_STREAM)
@@ -224,35 +224,58 @@ def _of_features(ranker: "FeatureRanker", best: list[NDArray[np.int64]]) -> dict
 
     Those that are kept, which always are, say nothing of that.
     """
-    known, p = ranker._features, ranker.n_features_in_
-    is_open = np.ones(p, dtype=bool)
-    feature_of = family_of = np.arange(p)
-    if known is not None:
-        is_open, feature_of = ~known.kept, known.feature_of
-    others = [columns[is_open[columns]] for columns in best]
+    p, (is_open, feature_of) = ranker.n_features_in_, _counted(ranker)
     found: dict[str, Any] = {}
-    if sum(map(len, others)):
-        found["stability"] = _alike(others, feature_of, is_open)
+    if (stable := alike_features(ranker, best)) is not None:
+        found["stability"] = stable
     if best and hasattr(ranker, "represented_by_"):
         family_of = feature_of[ranker.represented_by_]
         families = [np.unique(family_of[columns]) for columns in best]
         times = np.bincount(np.concatenate(families), minlength=p)
         found["family_probability"] = (times / len(best))[family_of]
         if "stability" in found:
-            found["family_stability"] = _alike(others, family_of, is_open)
+            found["family_stability"] = _alike(best, family_of, is_open)
     return found
+
+
+def alike_features(ranker: "FeatureRanker", best: list[NDArray[np.int64]]) -> Stability | None:
+    """Return how alike the best features are, but for those that are kept; None if all are.
+
+    Parameters
+    ----------
+    ranker : FeatureRanker
+        Fitted.
+    best : list of int arrays
+        Columns.
+
+    Returns
+    -------
+    Stability or None
+    """
+    is_open, feature_of = _counted(ranker)
+    n_open = sum(int(is_open[columns].sum()) for columns in best)
+    return _alike(best, feature_of, is_open) if n_open else None
+
+
+def _counted(ranker: "FeatureRanker") -> tuple[NDArray[np.bool_], NDArray[np.integer]]:
+    """Return which columns are not kept, and the feature of each."""
+    known, p = ranker._features, ranker.n_features_in_
+    if known is None:
+        return np.ones(p, dtype=bool), np.arange(p)
+    return ~known.kept, known.feature_of
 
 
 def _alike(
     best: list[NDArray[np.int64]], unit_of: NDArray[np.integer], is_open: NDArray[np.bool_]
 ) -> Stability:
-    """Return how alike the best columns are, where several columns may be one unit."""
+    """Return how alike the best open columns are, where several columns may be one unit."""
     units = np.unique(unit_of[is_open])
-    found = [np.searchsorted(units, np.unique(unit_of[columns])) for columns in best]
+    others = [columns[is_open[columns]] for columns in best]
+    found = [np.searchsorted(units, np.unique(unit_of[columns])) for columns in others]
     return nogueira(found, len(units))
 
 
-def _count_best(ranker: "FeatureRanker", test: LabellingsTest | None) -> int:
+def count_best(ranker: "FeatureRanker", test: LabellingsTest | None) -> int:
     """Return how many columns the ranker selects, or the test confirms if nothing was asked for.
 
     Where that is none, they are half of those that are no near-copies, which always come last.

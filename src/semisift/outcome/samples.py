@@ -121,7 +121,7 @@ def can_halve(problem: Problem) -> bool:
         return False
     if problem.design.groups is None:
         return bool((problem.labels.counts >= LEAST_TO_HALVE).all())
-    return all(len(kind) >= LEAST_TO_HALVE for kind in _kinds(units_of(problem)))
+    return all(len(kind) >= LEAST_TO_HALVE for kind in kinds_of(units_of(problem)))
 
 
 def half_of_rows(problem: Problem, seed: int) -> NDArray[np.int64]:
@@ -154,12 +154,12 @@ def half_of_rows(problem: Problem, seed: int) -> NDArray[np.int64]:
 
 def _half_of_groups(rng: np.random.Generator, units: Units) -> list[NDArray[np.integer]]:
     drawn = [_half(rng, free)] if len(free := np.flatnonzero(units.is_free)) else []
-    drawn += [_half_or_repeated(rng, kind) for kind in _kinds(units)]
+    drawn += [_half_or_repeated(rng, kind) for kind in kinds_of(units)]
     members = units.members()
     return [members[unit] for unit in np.concatenate(drawn)]
 
 
-def _kinds(units: Units) -> list[NDArray[np.int64]]:
+def kinds_of(units: Units) -> list[NDArray[np.int64]]:
     """Return the groups with labelled rows, by which classes these are of."""
     labelled = np.flatnonzero(~units.is_free)
     kinds, kind_of = np.unique(units.counts[labelled] > 0, axis=0, return_inverse=True)

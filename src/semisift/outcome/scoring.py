@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
 
+from semisift._labels import UNLABELLED, Labels
 from semisift._problem import Problem
 from semisift._warnings import quiet
 from semisift._workers import Workers
@@ -166,22 +167,50 @@ def repeat(
 def rank_half(seed: int, problem: Problem, scorer: Scorer, n_best: int | None) -> NDArray[Any]:
     """Rank half of the rows; see `Scorer.rankings_on_halves`."""
     scorer = scorer.fresh()
-    ranker = scorer.ranker
-    if ranker._labeller() is not None:  # halves have their part of what was made of all rows
+    if scorer.ranker._labeller() is not None:  # halves have their part of what was made of all rows
         make_components(problem)
     rows = half_of_rows(problem, seed)
     if scorer.graph is not None:
-        ranker.graph = scorer.graph[rows][:, rows]
-    half = take_rows(problem, rows, seed)
+        scorer.ranker.graph = scorer.graph[rows][:, rows]
+    return _rank(take_rows(problem, rows, seed), scorer, n_best)
+
+
+def rank_labelled(
+    hand: tuple[NDArray[np.integer], int], problem: Problem, scorer: Scorer, n_best: int
+) -> NDArray[Any]:
+    """Rank all rows, of which some keep their labels, as `rank_half` ranks a half.
+
+    Parameters
+    ----------
+    hand : (int array, int)
+        The rows that keep their labels, and a seed.
+    problem : Problem
+    scorer : Scorer
+    n_best : int
+
+    Returns
+    -------
+    int array of shape (p,)
+    """
+    rows, seed = hand
+    codes = np.full_like(problem.labels.codes, UNLABELLED)
+    codes[rows] = problem.labels.codes[rows]
+    labels = Labels(codes, problem.labels.classes)
+    return _rank(problem.with_labels(labels, problem.given_pairs, seed), scorer.fresh(), n_best)
+
+
+def _rank(problem: Problem, scorer: Scorer, n_best: int | None) -> NDArray[Any]:
+    """Rank the rows of a problem with a scorer of its own."""
+    ranker = scorer.ranker
     known = None if n_best is None else scorer.features
     ranker.__dict__["_features"] = known
-    scorer._fit(half)
+    scorer._fit(problem)
     ranking = np.asarray(ranker.ranking_)
     if n_best is not None and scorer.threshold is not None:
         put_last: Any = put_copies_last if known is None else known.put_copies_last
         threshold = None if scorer.copies_of_kept_only else scorer.threshold
         scored = ~np.isnan(ranker.scores_)
-        ranking, _ = put_last(half.X, ranking, scored, threshold, n_best, KEPT_ON_HALVES)
+        ranking, _ = put_last(problem.X, ranking, scored, threshold, n_best, KEPT_ON_HALVES)
     return ranking if known is None else known.places(ranking)
 
 
