@@ -59,7 +59,7 @@ def resize(driver, width, height):
 
 
 def wait(driver, condition):
-    return WebDriverWait(driver, 20).until(lambda _: condition())
+    return WebDriverWait(driver, 20, poll_frequency=0.05).until(lambda _: condition())
 
 
 def background(driver):

@@ -22,6 +22,7 @@ from semisift.io.options import saying_flags
 COMMANDS = {
     "compare": "Compare methods on labelled tables, and keep every record.",
     "demo": "Find real measurements hidden among shuffled copies, from a few labels.",
+    "explore": "Label the rows of a table on a page, and watch the ranking follow.",
     "label": "Label the rows of a table that carry no label.",
     "methods": "List the methods, a line each, or tell all about one.",
     "next": "Tell which rows to label next, and why.",

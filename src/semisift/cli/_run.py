@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -39,13 +40,31 @@ def run(request: RankRequest) -> None:
     method = find_method(request.method or DEFAULT_METHOD)
     outputs = check_outputs(request)
     _check_wishes(request, method)
-    parameters = parse_parameters(request.param, method.cls)
+    parse_parameters(request.param, method.cls)
     steps = Steps(request.quiet)
     needs_labels = method.cls.labels_needed == "two_classes" and not request.has_pairs
     dataset = read_dataset(request, steps, method.name, needs_labels)
     if not request.has_pairs:  # they say what the labels would
         takes_one = takes(method.cls, "one labelled class")
         check_classes(dataset, method.name, method.cls.labels_needed, takes_one)
+    rank_dataset(request, method, dataset, outputs, steps)
+
+
+def rank_dataset(
+    request: RankRequest, method: Method, dataset: Dataset, outputs: dict[str, Path], steps: Steps
+) -> None:
+    """Rank a table that was read, and write and show what was asked for.
+
+    Parameters
+    ----------
+    request : RankRequest
+    method : Method
+    dataset : Dataset
+    outputs : dict of name to Path
+        As `check_outputs` returns them.
+    steps : Steps
+    """
+    parameters = parse_parameters(request.param, method.cls)
     check_labels(request, dataset)
     known = read_known(request, dataset)
     if request.is_told:

@@ -141,7 +141,7 @@ def prepare(
 
 def _prepare(table: FileTable, reading: Reading, labels_table: FileTable | None) -> Dataset:
     notes = list(table.notes)
-    row_names, id_columns = _row_names(table, reading.id)
+    row_names, id_columns = find_row_names(table, reading.id)
     y, label_columns, where = find_labels(table, reading, labels_table, row_names, notes)
     of_rows, columns_of_rows = _of_rows(table, reading, labels_table, row_names)
     beside = label_columns | id_columns | columns_of_rows
@@ -224,7 +224,7 @@ def _warn_of_row_numbers(table: FileTable, X: Any) -> None:
             )
 
 
-def _row_names(table: FileTable, wanted: str | None) -> tuple[list[str] | None, set[str]]:
+def find_row_names(table: FileTable, wanted: str | None) -> tuple[list[str] | None, set[str]]:
     """Return the names of the rows, and the columns of the table that hold them."""
     if wanted is None:
         return table.row_names, set()

@@ -327,7 +327,7 @@ def _classes(cells: pl.Series, named: Sequence[str], where: str, notes: list[str
             f"{examples([cell for cell in every if cell])}."
         )
     found = [cell for cell in every if cell not in no_label]
-    whole = _whole_numbers(found)
+    whole = whole_numbers(found)
     labels: dict[str, Any] = {text: text for text in found}
     if whole is None:
         if "-1" in found and not named:
@@ -353,8 +353,22 @@ def _classes(cells: pl.Series, named: Sequence[str], where: str, notes: list[str
     return y
 
 
-def _whole_numbers(found: list[str]) -> dict[str, Any] | None:
-    """Return the labels as whole numbers; None where they are words, or too large for an array."""
+def whole_numbers(found: list[str]) -> dict[str, Any] | None:
+    """Return the labels as whole numbers; None where they are words, or too large for an array.
+
+    Parameters
+    ----------
+    found : list of str
+
+    Returns
+    -------
+    dict of str to int, or None
+
+    Raises
+    ------
+    FileError
+        Where they are numbers, and some of them are not whole.
+    """
     try:
         numbers = list(map(float, found))
     except ValueError:

@@ -15,7 +15,7 @@ from semisift.io.numbers import FeatureColumns
 from semisift.io.on_disk import few_rows
 from semisift.io.options import OF_CELLS, Reading, said
 from semisift.io.table import FileTable
-from semisift.math.counts import to_log_shares
+from semisift.math.counts import to_log_shares, usual_total
 from semisift.stored.rows import StoredRows
 from semisift.stored.shares import as_log_shares, first_no_count
 
@@ -93,7 +93,8 @@ def scale_rows(
         rows.is_log = scale.is_log
         return rows, scale
     try:
-        shares, total = as_log_shares(rows)
+        usual = usual_total(few_rows(rows)) if reading.judges_by_some else None
+        shares, total = as_log_shares(rows, usual)
     except StoredRowsError as error:
         raise FileError(f"{error} {_way_out()}") from error
     notes.append(_say(reading, kind, total))

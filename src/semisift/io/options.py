@@ -95,6 +95,9 @@ class TableOptions:
     takes_stored: ClassVar[bool] = False
     """Whether the values of a large table may stay in its file."""
 
+    judges_by_some: ClassVar[bool] = False
+    """Whether the usual total of counts that stay there may be that of some rows."""
+
     label: str | None = _option(
         None,
         "Column with the labels, by name or by number (the first is 1, the last -1).",

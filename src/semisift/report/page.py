@@ -13,8 +13,16 @@ from semisift._files import drafts
 from semisift._words import count, setting, shorten, visible
 
 
-def fill(template: str, **values: Any) -> str:
+def fill(template: str, templates: Environment | None = None, **values: Any) -> str:
     """Fill in the template of a page, beside which its style and its script lie.
+
+    Parameters
+    ----------
+    template : str
+    templates : Environment, optional
+        Where it is looked up; else among those of the report.
+    **values
+        What the template shows.
 
     Returns
     -------
@@ -23,7 +31,7 @@ def fill(template: str, **values: Any) -> str:
         nothing else.
     """
     page, css, js = (
-        environment().get_template(str(PurePosixPath(template).with_name(name)))
+        (templates or environment()).get_template(str(PurePosixPath(template).with_name(name)))
         for name in (PurePosixPath(template).name, "style.css", "script.js")
     )
     style, script = _minimal(css.render(**values)), js.render()

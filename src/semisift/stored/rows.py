@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -233,9 +234,17 @@ class StoredRows(KnowsNames):
 
     def read(self, start: int, stop: int) -> Any:
         """Return some rows that follow each other, clean; see `blocks`."""
+        return self._read(start, stop, np.arange(start, stop), self.source.read)
+
+    def read_some(self, start: int, stop: int, rows: Ints) -> Any:
+        """Return those of the rows from `start` to `stop` that are wanted, clean."""
+        some = partial(self.source.read_some, places=rows - start)
+        return self._read(start, stop, rows, some)
+
+    def _read(self, start: int, stop: int, numbers: Ints, take: Callable[[int, int], Any]) -> Any:
         where = self.source.place(start, stop)
         try:
-            rows = self.source.read(start, stop)
+            rows = take(start, stop)
         except (StoredRowsError, KeyboardInterrupt, MemoryError):
             raise
         except Exception as error:
@@ -244,10 +253,10 @@ class StoredRows(KnowsNames):
                 f"{where} cannot be read: {type(error).__name__}: {error}. It is cut or damaged, "
                 "or no longer there."
             ) from error
-        if tuple(rows.shape) != (stop - start, self.shape[1]):
+        if tuple(rows.shape) != (len(numbers), self.shape[1]):
             raise StoredRowsError(
                 f"{where}: the rows have the shape {tuple(rows.shape)}, where "
-                f"{(stop - start, self.shape[1])} is announced."
+                f"{(len(numbers), self.shape[1])} is announced."
             )
         try:
             clean = self._clean_sparse(rows) if issparse(rows) else self._clean_dense(rows)
@@ -256,7 +265,7 @@ class StoredRows(KnowsNames):
         if self._blank is not None:
             clean = blank_columns(clean, self._blank)
         if not self.has_gaps:
-            self._refuse_gaps(clean, start)
+            self._refuse_gaps(clean, numbers)
         return clean
 
     def _unreadable(self, start: int, stop: int) -> str | None:
@@ -284,7 +293,7 @@ class StoredRows(KnowsNames):
         rows.indices = rows.indices.astype(np.int32, copy=False)
         return rows
 
-    def _refuse_gaps(self, rows: Any, start: int) -> None:
+    def _refuse_gaps(self, rows: Any, numbers: Ints) -> None:
         values = rows.data if issparse(rows) else rows
         with np.errstate(over="ignore", invalid="ignore"):
             if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
@@ -297,7 +306,7 @@ class StoredRows(KnowsNames):
             row, column = divmod(int(places[0]), rows.shape[1])
         is_nan = np.isnan(values.ravel()[places[0]])
         named = column if self.feature_names is None else repr(self.feature_names[column])
-        where = self.source.place(start + row, start + row + 1)
+        where = self.source.place(int(numbers[row]), int(numbers[row]) + 1)
         more = f", and {len(places) - 1:,} more in the rows after it" if len(places) > 1 else ""
         raise StoredRowsError(
             f"Input X contains {'NaN' if is_nan else 'infinity'}.\nFound in {where}, column "
@@ -316,7 +325,7 @@ class StoredRows(KnowsNames):
             stop = min(start + size, n_rows)
             wanted = rows[low:high]
             if len(wanted) > FEW_WANTED * (stop - start):
-                found.append(self.read(start, stop)[wanted - start])
+                found.append(self.read_some(start, stop, wanted))
             elif len(wanted):
                 found += self._look_up(wanted, bounds)
             if self.progress is not None:
@@ -333,7 +342,7 @@ class StoredRows(KnowsNames):
         for part in np.unique(parts):
             own = rows[parts == part]
             first = int(own[0])
-            found.append(self.read(first, int(own[-1]) + 1)[own - first])
+            found.append(self.read_some(first, int(own[-1]) + 1, own))
         return found
 
     def load(self, *, keeps_gaps: bool = False) -> Any:

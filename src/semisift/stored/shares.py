@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from semisift.exceptions import StoredRowsError
@@ -35,7 +36,13 @@ class LogShares(DerivedSource):
 
     def read(self, start: int, stop: int) -> Any:
         """Return rows."""
-        rows = self.source.read(start, stop)
+        return self._taken(self.source.read(start, stop))
+
+    def read_some(self, start: int, stop: int, places: NDArray[np.integer]) -> Any:
+        """Return some rows; logarithms are taken of no others."""
+        return self._taken(self.source.read_some(start, stop, places))
+
+    def _taken(self, rows: Any) -> Any:
         if issparse(rows):
             check_structure(rows, "it")
             rows = csr_array(rows)
@@ -44,14 +51,16 @@ class LogShares(DerivedSource):
         return log_of_shares(np.ascontiguousarray(rows), self.usual)
 
 
-def as_log_shares(rows: StoredRows) -> tuple[StoredRows, float]:
+def as_log_shares(
+    rows: StoredRows, usual: tuple[float, float] | None = None
+) -> tuple[StoredRows, float]:
     """Return rows of counts as logarithms of shares, and the median total they are brought to.
-
-    The totals take a pass, which is kept as others are.
 
     Parameters
     ----------
     rows : StoredRows
+    usual : (float, float), optional
+        That total in a unit, and the unit; else it takes a pass, which is kept as others are.
 
     Returns
     -------
@@ -64,17 +73,18 @@ def as_log_shares(rows: StoredRows) -> tuple[StoredRows, float]:
     StoredRowsError
         If a value is below 0, with its place.
     """
-    made = rows.once("totals of rows", None, lambda: _totals(rows))
-    total, unit = middle_of(made["totals"]), float(made["unit"])
+    if usual is None:
+        made = rows.once("totals of rows", None, lambda: _totals(rows))
+        usual = middle_of(made["totals"]), float(made["unit"])
     shares = StoredRows(
-        LogShares(rows.source, (total, unit)),
+        LogShares(rows.source, usual),
         max_memory=rows.max_memory,
         feature_names=rows.feature_names,
         passes=rows.passes,
         progress=rows.progress,
         name=rows.source.name,
     )
-    return shares, total * unit
+    return shares, usual[0] * usual[1]
 
 
 def _totals(rows: StoredRows) -> dict[str, Any]:

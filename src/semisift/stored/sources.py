@@ -51,6 +51,11 @@ class Source(ABC):
     def read(self, start: int, stop: int) -> Any:
         """Return the rows from `start` to `stop`, dense or in any sparse form."""
 
+    def read_some(self, start: int, stop: int, places: NDArray[np.integer]) -> Any:
+        """Return some of the rows that `read` would return, by their places among them."""
+        rows = self.read(start, stop)
+        return csr_array(rows)[places] if issparse(rows) else rows[places]
+
     @property
     def bounds(self) -> Sequence[int]:
         """The first row of each part that is stored as one, and the number of rows."""

@@ -1,0 +1,224 @@
+"""``semisift explore``: how it starts, ends and writes, and that a kill loses no answer."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+
+import polars as pl
+import pytest
+
+from semisift.cli import _exploring
+from tests.commands import call
+from tests.explore.sessions import image_table, write_cells
+from tests.stored_files import write
+
+
+class Process:
+    """The command, in a process of its own."""
+
+    def __init__(self, folder, *options):
+        command = [sys.executable, "-m", "semisift", "explore", *map(str, options), "--no-browser"]
+        self.process = subprocess.Popen(
+            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        self.said = []
+        while not (found := re.search(r"http://\S+", "".join(self.said[-1:]))):
+            line = self.process.stdout.readline()
+            assert line, "".join(self.said)
+            self.said.append(line)
+        self.host, self.token = found.group().split("/?token=")
+
+    def ask(self, path, body=None):
+        request = urllib.request.Request(
+            self.host + path,
+            None if body is None else json.dumps(body).encode(),
+            {"X-Semisift-Token": self.token},
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    def end(self, number):
+        """Send a signal, and return what was said after it."""
+        self.process.send_signal(number)
+        said, _ = self.process.communicate(timeout=120)
+        return said
+
+
+@pytest.fixture
+def table(tmp_path):
+    return write_cells(tmp_path)
+
+
+def in_this_process(monkeypatch, answer):
+    """Let the command serve no longer than it takes to answer."""
+    sessions = []
+
+    def serve(request, server):
+        sessions.append(server.page.session)
+        answer(server.page.session)
+        server.server_close()
+
+    monkeypatch.setattr(_exploring, "_serve", serve)
+    return sessions
+
+
+def test_help():
+    text = call("explore", "--help").output
+    for word in ("--out", "--answers", "--image", "--port", "--no-browser", "--label", "--seed"):
+        assert word in text
+    assert "--must-link" not in text
+    assert "explore" in call("--help").output
+
+
+@pytest.mark.kill
+def test_a_kill_loses_no_answer_and_a_second_process_is_refused(tmp_path, table):
+    options = ("cells.csv", "--label", "kind", "--id", "id")
+    first = Process(tmp_path, *options)
+    for version in range(6):
+        answer = {"row": 20 + version, "label": "A", "version": version}
+        assert first.ask("/api/label", answer) == {"labels_version": version + 1}
+    refused = call("explore", table, *options[1:], "--no-browser", code=1).output
+    assert f"by process {first.process.pid}" in " ".join(refused.split())
+    first.process.kill()  # between answers, while it ranks
+    first.process.communicate()
+    second = Process(tmp_path, *options)
+    state = second.ask("/api/state")
+    assert state["classes"][0]["given"] == 6
+    for version in range(6):
+        assert second.ask("/api/undo", {"version": version})["row"] == 25 - version
+    assert second.ask("/api/state")["classes"][0]["given"] == 0
+    assert "given here" not in second.end(signal.SIGTERM)
+    assert second.process.returncode == 0
+    assert sorted(os.listdir(tmp_path)) == ["cells.csv", "cells.csv.labels.csv"]
+
+
+@pytest.mark.kill
+def test_ctrl_c_writes_the_results(tmp_path, table):
+    before = table.read_bytes()
+    options = ("--label", "kind", "--id", "id", "--out", "results", "--no-assess")
+    process = Process(tmp_path, "cells.csv", *options)
+    process.ask("/api/label", {"row": 40, "label": "B", "version": 0})
+    said = process.end(signal.SIGINT)
+    assert process.process.returncode == 0
+    assert "1 label given here: cells.csv.labels.csv" in said
+    for name in ("ranking.csv", "labels.csv", "report.html"):
+        assert f"Written: results/{name}" in said
+        assert (tmp_path / "results" / name).exists()
+    assert table.read_bytes() == before
+
+
+def test_results_are_those_of_rank(tmp_path, table, monkeypatch):
+    in_this_process(monkeypatch, lambda session: session.label(40, "C", 0))
+    options = ("--label", "kind", "--id", "id")
+    call("explore", table, *options, "--out", tmp_path / "results", "--no-assess")
+    labels = tmp_path / "cells.csv.labels.csv"
+    ranked = ("--no-assess", "--out", tmp_path / "ranking.csv", "--labels-out", tmp_path / "l.csv")
+    call("rank", table, *options, "--labels", labels, *ranked)
+    for mine, other in [("ranking.csv", "ranking.csv"), ("labels.csv", "l.csv")]:
+        frames = [
+            pl.read_csv(folder, comment_prefix="# ")
+            for folder in (tmp_path / "results" / mine, tmp_path / other)
+        ]
+        assert frames[0].equals(frames[1])
+    facts = (tmp_path / "results" / "ranking.csv").read_text()
+    assert '"cells.csv.labels.csv"' in facts
+
+
+def test_what_the_page_had_written_is_not_written_again(tmp_path, table, monkeypatch):
+    def answer(session):
+        session.label(40, "C", 0)
+        session.finish()
+        while session.finished is None:
+            session.wait(session.version, 1.0)
+
+    in_this_process(monkeypatch, answer)
+    times = []
+    original = _exploring._write
+    monkeypatch.setattr(_exploring, "_write", lambda *args: times.append(1) or original(*args))
+    options = ("--label", "kind", "--id", "id", "--out", tmp_path / "results", "--no-assess")
+    assert "Written" in call("explore", table, *options).output
+    assert len(times) == 1
+
+
+def test_without_labels_nothing_is_written(tmp_path, monkeypatch):
+    table = write_cells(tmp_path, labels=[None] * 60, names=False)
+    in_this_process(monkeypatch, lambda session: None)
+    said = call("explore", table, "--drop", "kind", "--out", tmp_path / "results").output
+    assert "nothing was written" in said
+    assert list((tmp_path / "results").iterdir()) == []
+
+
+def test_a_table_without_a_column_of_labels(tmp_path, monkeypatch):
+    table = write_cells(tmp_path, labels=[None] * 60, names=False)
+
+    def answer(session):
+        session.label(3, "odd", 0)
+        session.label(2, "even", 1)
+
+    in_this_process(monkeypatch, answer)
+    call("explore", table, "--drop", "kind", "--answers", tmp_path / "mine.csv")
+    lines = (tmp_path / "mine.csv").read_text().splitlines()
+    assert lines[1:6] == ['"label"', '"NA"', '"NA"', '"even"', '"odd"']
+    call("rank", table, "--drop", "kind", "--labels", tmp_path / "mine.csv", "--no-assess")
+
+
+def test_results_of_stored_rows_are_made_from_all(tmp_path, monkeypatch):
+    monkeypatch.setattr("semisift.stored.rows.BLOCK_VALUES", 1 << 10)
+    monkeypatch.setattr(_exploring, "AT_ONCE", "150kB")
+    table = write(tmp_path, "csr.h5ad")
+    sessions = in_this_process(monkeypatch, lambda session: session.label(100, "b", 0))
+    call("explore", table, "--label", "kind", "--out", tmp_path / "results", "--no-assess")
+    assert sessions[0].dataset.table.is_stored
+    labels = pl.read_csv(tmp_path / "results" / "labels.csv")
+    assert len(labels) == 600
+    assert labels["given"].sum() == 41
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--image", "3x3"], "9 pixels, and the table has 6 features"),
+        (["--image", "2"], "as in 28x28"),
+        (["--image", "0x6"], "as in 28x28"),
+        (["--port", "70000"], "70000"),
+        (["--answers", "{table}"], "a file that is read"),
+        (["--answers", "labels.txt"], "must be a csv file"),
+        (["--answers", "nowhere/labels.csv"], "folder that exists"),
+        (["--out", "nowhere/at/all"], "cannot be made"),
+        (["--label", "nothing"], "nothing"),
+    ],
+)
+def test_what_cannot_be_done_is_said(tmp_path, options, words):
+    table = image_table(tmp_path)
+    options = [each.format(table=table) for each in options]
+    code = 1 if "features" in words or words == "nothing" else 2
+    said = call("explore", table, *options, "--no-browser", code=code).output
+    assert words in " ".join(said.split())
+    assert not list(tmp_path.glob("*labels.csv"))
+
+
+def test_a_port_that_is_taken_is_said(tmp_path, table):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        options = ("--id", "id", "--label", "kind", "--port", port, "--no-browser")
+        said = call("explore", table, *options, code=2).output
+    assert "cannot be used" in said
+
+
+def test_the_browser_is_opened_unless_told_otherwise(tmp_path, table, monkeypatch):
+    opened = []
+
+    def stop(address):
+        opened.append(address)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_exploring.webbrowser, "open", stop)
+    said = call("explore", table, "--label", "kind", "--id", "id").output
+    assert opened[0] in "".join(said.split())

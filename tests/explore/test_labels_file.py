@@ -1,0 +1,240 @@
+"""The file of labels: whole or not there, one writer at a time, and read by the other commands."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from semisift.exceptions import TableError
+from semisift.explore.answers import Answers, LabelRefusedError, replay
+from semisift.explore.labels_file import Answer, LabelsChangedError, LabelsFile
+from semisift.io import load
+from semisift.io.options import Reading
+from tests.explore.sessions import make_file, read_cells, write_cells
+
+HOLD = """
+import sys, pathlib
+from semisift.explore.lock import FileLock
+path = pathlib.Path(sys.argv[1])
+FileLock(path.with_name(f".{path.name}.lock")).acquire()
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "cells.csv.labels.csv"
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    return read_cells(write_cells(tmp_path))
+
+
+def unnamed(path, n_rows=3):
+    return LabelsFile(path, "kind", None, n_rows)
+
+
+def answers_of(dataset, path):
+    return Answers(dataset.y, dataset.rows, make_file(dataset, path))
+
+
+def test_labels_are_found_again_with_their_order(path):
+    file = LabelsFile(path, "kind", ["a", "b", "c"], 3)
+    assert file.read() == ({}, [])
+    told = [Answer(2, 'say "x", y'), Answer(0, "# no remark"), Answer(2, None), Answer(2, "ü")]
+    file.write({0: "# no remark", 2: "ü"}, told)
+    assert LabelsFile(path, "kind", ["a", "b", "c"], 3).read() == (
+        {0: "# no remark", 2: "ü"},
+        told,
+    )
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_rows_without_names_are_kept_in_their_order(path):
+    unnamed(path).write({1: "b"}, [Answer(1, "b")])
+    assert path.read_text().splitlines()[1:] == ['"kind"', '"NA"', '"b"', '"NA"']
+    assert unnamed(path).read() == ({1: "b"}, [Answer(1, "b")])
+
+
+@pytest.mark.parametrize("names", [True, False])
+@pytest.mark.parametrize("label", ["B", "new", "7"])
+def test_rank_reads_the_file(tmp_path, path, names, label):
+    table = write_cells(tmp_path, names=names)
+    options = {"label": "kind", "id": "id" if names else None}
+    dataset = read_cells(table, **options)
+    known = answers_of(dataset, path).give(40, label)
+    again = load(table, Reading(**options, labels=str(path)))
+    assert again.y.tolist() == known.y.tolist()
+    assert again.y[40] == label
+
+
+def test_whole_numbers_stay_numbers_until_a_word_comes(tmp_path, path):
+    labels = [str(i % 2) if i < 6 else None for i in range(60)]
+    table = write_cells(tmp_path, labels=labels)
+    dataset = read_cells(table)
+    answers = answers_of(dataset, path)
+    known = answers.give(10, "2")
+    assert known.y[[0, 1, 10]].tolist() == [0, 1, 2]
+    assert (
+        load(table, Reading(label="kind", id="id", labels=str(path))).y.tolist() == known.y.tolist()
+    )
+    known = answers.give(11, "odd")
+    assert known.y[[0, 1, 10, 11]].tolist() == ["0", "1", "2", "odd"]
+    assert known.classes == ["0", "1", "2", "odd"]
+    assert (
+        load(table, Reading(label="kind", id="id", labels=str(path))).y.tolist() == known.y.tolist()
+    )
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("", "without a label"),
+        (" NA ", "without a label"),
+        ("-1", "without a label"),
+        ("x" * 1001, "at most 1,000"),
+        ("two\nlines", "cannot be seen"),
+        ("\ud800", "cannot be seen"),
+        ("\u202eevil", "cannot be seen"),
+    ],
+)
+def test_what_is_no_name_of_a_class_is_refused(dataset, path, label, words):
+    answers = answers_of(dataset, path)
+    with pytest.raises(LabelRefusedError, match=words):
+        answers.give(40, label)
+    assert not path.exists()
+    assert answers.known.version == 0
+
+
+def test_numbers_that_are_not_whole_are_refused(tmp_path, path):
+    dataset = read_cells(write_cells(tmp_path, labels=[None] * 60))
+    with pytest.raises(LabelRefusedError, match="whole numbers"):
+        answers_of(dataset, path).give(0, "1.5")
+
+
+def test_labels_of_the_table_stay(dataset, path):
+    answers = answers_of(dataset, path)
+    with pytest.raises(LabelRefusedError, match="'A' in the table"):
+        answers.give(0, "B")
+    with pytest.raises(LabelRefusedError, match="taken back"):
+        answers.give(40, None)
+    with pytest.raises(LabelRefusedError, match="no answer"):
+        answers.undo()
+
+
+def test_undo_goes_back_over_a_restart(dataset, path):
+    answers = answers_of(dataset, path)
+    for row, label in [(40, "A"), (41, "new"), (40, "B"), (41, None)]:
+        answers.give(row, label)
+    answers = answers_of(dataset, path)
+    assert answers.known.given == {40}
+    found = []
+    while answers.can_undo:
+        known, row = answers.undo()
+        found.append((row, known.y[[40, 41]].tolist()))
+    assert found == [
+        (41, ["B", "new"]),
+        (40, ["A", "new"]),
+        (41, ["A", None]),
+        (40, [None, None]),
+    ]
+    assert known.classes == ["A", "B"]
+
+
+def test_what_another_program_wrote_is_not_overwritten(dataset, path):
+    answers = answers_of(dataset, path)
+    answers.give(40, "A")
+    mine, text = path.read_text(), path.read_text().replace('"s40","A"', '"s41","B"')
+    assert text != mine
+    path.write_text(text)
+    with pytest.raises(LabelsChangedError, match="another program"):
+        answers.give(42, "A")
+    assert path.read_text() == text
+    known = answers.read_again()
+    assert known.given == {41}
+    assert known.version == 2
+    answers.give(42, "A")
+    assert answers.known.given == {41, 42}
+
+
+def test_a_file_that_was_removed_is_noticed(dataset, path):
+    answers = answers_of(dataset, path)
+    answers.give(40, "A")
+    path.unlink()
+    with pytest.raises(LabelsChangedError):
+        answers.give(42, "A")
+    assert answers.read_again().given == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("id,kind\nnobody,A\n", "line 2: the table has no row 'nobody'"),
+        ("id,kind\ns40\n", "line 2: there should be 2 cells"),
+        ("id,kind\ns0,B\n", "row 1 is 'B', and 'A' in the table"),
+        (b"\xff\xfe", "not UTF-8"),
+    ],
+)
+def test_files_that_are_of_something_else_are_refused(dataset, path, text, words):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(TableError, match=words):
+        answers_of(dataset, path)
+
+
+def test_a_file_of_another_length_is_refused(path):
+    path.write_text("kind\nA\n")
+    with pytest.raises(TableError, match="1 label for 3 rows"):
+        unnamed(path).read()
+
+
+@pytest.mark.parametrize("remark", ["# answers: [[1]]", "# answers: {", "# answers: [[999, 1]]"])
+def test_a_remark_that_makes_no_sense_costs_the_order_only(dataset, path, remark):
+    path.write_text(f"{remark}\nid,kind\ns40,A\n")
+    answers = answers_of(dataset, path)
+    assert answers.known.given == {40}
+    assert answers.undo()[1] == 40
+
+
+def test_replay():
+    assert replay([Answer(1, "a"), Answer(1, "b"), Answer(2, "c"), Answer(2, None)]) == {1: "b"}
+
+
+def test_a_second_process_is_refused_and_told_of_the_first(path):
+    command = [sys.executable, "-c", HOLD, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout.readline() == b"held\n"
+        with pytest.raises(TableError, match=f"by process {holder.pid}"), unnamed(path).held():
+            pass
+        holder.kill()
+        holder.wait()
+    with unnamed(path).held():  # a dead process holds nothing
+        assert str(os.getpid()) in path.with_name(f".{path.name}.lock").read_text()
+    assert not list(path.parent.iterdir())
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path):
+    with (
+        pytest.raises(TableError, match="--answers"),
+        unnamed(tmp_path / "nowhere" / "labels.csv").held(),
+    ):
+        pass
+
+
+def test_nothing_is_lost_where_writing_fails(dataset, path, monkeypatch):
+    answers = answers_of(dataset, path)
+    answers.give(40, "A")
+    text = path.read_text()
+
+    def fail(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="No space"):
+        answers.give(41, "A")
+    monkeypatch.undo()
+    assert path.read_text() == text
+    assert answers.known.given == {40}
+    assert [each.name for each in path.parent.iterdir() if each.suffix == ".draft"] == []

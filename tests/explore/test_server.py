@@ -1,0 +1,323 @@
+"""The server: for this machine, for who has the token, and for what it knows how to answer."""
+
+import http.client
+import json
+import socket
+import time
+from contextlib import suppress
+
+import pytest
+
+from semisift.explore import server as server_module
+from tests.explore.sessions import read_cells, served, session_of, settled, write_cells
+
+PATHS = ["/", "/api/state", "/api/map", "/api/feature?column=0", "/api/row?row=0"]
+ASKED = [
+    ("/api/label", {"row": 40, "label": "A", "version": 0}),
+    ("/api/undo", {"version": 0}),
+    ("/api/finish", {}),
+]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("served")
+    with session_of(read_cells(write_cells(folder)), folder / "labels.csv") as (_, page):
+        settled(page)
+        yield page
+
+
+@pytest.fixture(scope="module")
+def client(page):
+    with served(page) as client:
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def unchanged(page):
+    """No test here may get a label in, unless it takes it back."""
+    yield
+    assert not page.session.known.given
+
+
+def test_the_page_needs_the_token_of_its_address(client):
+    path = f"/?token={client.server.token}"
+    status, text, headers = client.ask("GET", path, token=None)
+    assert status == 200
+    assert text.startswith("<!DOCTYPE html>")
+    assert "script-src 'sha256-" in text
+    assert "connect-src 'self'" in text
+    assert client.server.token not in text
+    assert headers["Content-Security-Policy"] == "frame-ancestors 'none'"
+    assert f"http://127.0.0.1:{client.port}{path}" == client.server.address
+    for wrong in ("/", "/?token=", "/?token=x", f"{path}x", f"/?Token={client.server.token}"):
+        status, content = client.get(wrong, token=None)
+        assert status == 403
+        assert "token" in content["error"]
+    # what serves for the other addresses does not for the page
+    assert client.get("/")[0] == 403
+
+
+@pytest.mark.parametrize("path", PATHS[1:])
+def test_questions_need_the_token_in_a_header(client, path):
+    assert client.get(path)[0] == 200
+    joint = "&" if "?" in path else "?"
+    for token in (None, "x", client.server.token + "x", client.server.token[:-1], "ü", ""):
+        status, content = client.get(f"{path}{joint}token={client.server.token}", token=token)
+        assert status == 403
+        assert set(content) == {"error"}
+
+
+@pytest.mark.parametrize(("path", "body"), ASKED)
+def test_answers_need_the_token_in_a_header(client, path, body):
+    for token in (None, "x"):
+        assert client.post(path, body, token=token)[0] == 403
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_answer_is_kept_or_framed_or_shared(client, path):
+    _, _, headers = client.ask("GET", path)
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert "Access-Control-Allow-Origin" not in headers
+    assert "Python" not in headers["Server"]
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["http://evil.example", "null", "https://127.0.0.1:{port}", "http://127.0.0.1", "http://[::1]"],
+)
+def test_a_foreign_origin_is_refused(client, origin):
+    origin = origin.format(port=client.port)
+    for path, body in ASKED:
+        status, content = client.post(path, body, headers={"Origin": origin})
+        assert status == 403
+        assert "Other pages" in content["error"]
+    assert client.get("/api/state", headers={"Origin": origin})[0] == 403
+
+
+def test_a_preflight_is_refused(client):
+    asked = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
+    status, _, headers = client.ask("OPTIONS", "/api/label", headers=asked, token=None)
+    assert status == 403
+    assert not [name for name in headers if name.lower().startswith("access-control")]
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "localhost:1", "127.0.0.1:{port}."]
+)
+def test_a_name_that_was_rebound_is_refused(client, host):
+    host = host.format(port=client.port)
+    for path in (f"/?token={client.server.token}", *PATHS[1:]):
+        status, content = client.get(path, host=host)
+        assert status == 403
+        assert "own address" in content["error"]
+
+
+def test_its_own_names_are_fine(client):
+    for host in (f"127.0.0.1:{client.port}", f"localhost:{client.port}"):
+        assert client.get("/api/state", host=host, headers={"Origin": f"http://{host}"})[0] == 200
+
+
+def test_it_listens_on_this_machine_only(client):
+    assert client.server.server_address[0] == "127.0.0.1"
+    assert len(client.server.token) >= 32
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api",
+        "/api/",
+        "/etc/passwd",
+        "/../../etc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "//etc/passwd",
+        "/api/../../cells.csv",
+        "/cells.csv",
+        "/api/state/..",
+        "/api/state%00",
+        "/templates/page.html",
+        "/?x=1/../y",
+        "//[",
+        "http://evil.example/api/state",
+    ],
+)
+def test_no_path_reaches_a_file(client, path):
+    status, content = client.get(path)
+    assert status == (403 if path.startswith("/?") else 404)
+    assert set(content) == {"error"}
+
+
+@pytest.mark.parametrize(
+    ("verb", "path"),
+    [
+        ("POST", "/api/state"),
+        ("GET", "/api/label"),
+        ("PUT", "/api/label"),
+        ("DELETE", "/api/undo"),
+        ("FOO", "/api/map"),
+        ("HEAD", "/api/state"),
+    ],
+)
+def test_other_verbs_are_refused(client, verb, path):
+    assert client.ask(verb, path, {} if verb in ("POST", "PUT") else None)[0] == 405
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"{", b"\xff\xfe", b"[]", b"null", b'"x"', b"[" * 60_000, b'{"row": NaN}']
+)
+def test_what_is_no_json_is_refused(client, raw):
+    status, content = client.post("/api/label", raw=raw)
+    assert status == 400
+    assert content["error"].endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({}, "row must be a whole number from 0 to 59"),
+        ({"row": -1}, "row must be"),
+        ({"row": 60}, "row must be"),
+        ({"row": 1.5}, "row must be"),
+        ({"row": True}, "row must be"),
+        ({"row": None}, "row must be"),
+        ({"row": [1]}, "row must be"),
+        ({"row": 10**400}, "row must be"),
+        ({"row": "9" * 30}, "row must be"),
+        ({"row": 40}, "version must be"),
+        ({"row": 40, "version": -1}, "version must be"),
+        ({"row": 40, "version": 0}, "label must be a text, or null"),
+        ({"row": 40, "version": 0, "label": 3}, "label must be"),
+        ({"row": 40, "version": 0, "label": ["A"]}, "label must be"),
+    ],
+)
+def test_wrong_types_are_named(client, body, words):
+    status, content = client.post("/api/label", body)
+    assert status == 400
+    assert words in content["error"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/row",
+        "/api/row?row=-1",
+        "/api/row?row=60",
+        "/api/row?row=x",
+        "/api/row?row=%D9%A1",  # a digit, of another script
+        "/api/row?row=../../etc/passwd",
+        "/api/feature?column=8",
+        "/api/feature?column=1e0",
+        "/api/state?since=x",
+    ],
+)
+def test_questions_out_of_range_are_refused(client, path):
+    status, content = client.get(path)
+    assert status == 400
+    assert "must be a whole number" in content["error"]
+
+
+def test_requests_have_a_length_and_not_more_than_64_kb(client):
+    large = b'{"row": 40, "version": 0, "label": "' + b"x" * 65_536 + b'"}'
+    assert client.post("/api/label", raw=large)[0] == 413
+    for length, status in [("1" * 400, 413), ("-5", 400), ("x", 400), ("+5", 400)]:
+        assert client.post("/api/label", raw=b"{}", headers={"Content-Length": length})[0] == status
+    connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=30)
+    connection.putrequest("POST", "/api/label")
+    connection.putheader("X-Semisift-Token", client.server.token)
+    connection.endheaders()
+    assert connection.getresponse().status == 411
+    connection.close()
+    chunked = {"Transfer-Encoding": "chunked"}
+    assert client.post("/api/label", raw=b"2\r\n{}\r\n0\r\n\r\n", headers=chunked)[0] == 411
+
+
+@pytest.mark.parametrize(
+    "request_line", [b"\x16\x03\x01\x02\x00", b"GET", b"GET / HTTP/9.9", b"GET /" + b"x" * 70_000]
+)
+def test_what_is_no_request_is_refused(client, request_line):
+    answer = b""
+    with socket.create_connection(("127.0.0.1", client.port), timeout=30) as connection:
+        connection.sendall(request_line + b"\r\n\r\n")
+        with connection.makefile("rb") as file, suppress(ConnectionError):
+            answer = file.read()
+    assert not answer or b"error" in answer
+    assert client.get("/api/state")[0] == 200
+
+
+def test_a_label_of_the_table_is_not_changed(client):
+    status, content = client.post("/api/label", {"row": 0, "label": "B", "version": 0})
+    assert status == 422
+    assert "in the table" in content["error"]
+    assert client.post("/api/label", {"row": 40, "label": "NA", "version": 0})[0] == 422
+    assert client.post("/api/finish", {})[0] == 422
+
+
+def test_answers_conflicts_and_undo(tmp_path):
+    path = tmp_path / "labels.csv"
+    with (
+        session_of(read_cells(write_cells(tmp_path)), path) as (_, page),
+        served(page) as client,
+    ):
+        answer = {"row": 40, "label": "new", "version": 0}
+        assert client.post("/api/label", answer) == (200, {"labels_version": 1})
+        assert '"s40","new"' in path.read_text()
+        status, content = client.post("/api/label", answer)
+        assert (status, content["labels_version"]) == (409, 1)
+        assert client.post("/api/undo", {"version": 0})[0] == 409
+        assert client.post("/api/undo", {"version": 1}) == (200, {"labels_version": 2, "row": 40})
+        assert client.post("/api/undo", {"version": 2})[0] == 422
+        path.write_text(path.read_text() + '"s41","B"\n')
+        status, content = client.post("/api/label", {**answer, "version": 2})
+        assert (status, content["labels_version"]) == (409, 3)
+        assert "another program" in content["error"]
+        assert client.get("/api/state")[1]["labels_version"] == 3
+        assert client.post("/api/label", {"row": 41, "label": None, "version": 3})[0] == 200
+
+
+def test_the_state_is_told_when_it_changes(tmp_path, monkeypatch):
+    monkeypatch.setattr(server_module, "LONG_POLL", 0.2)
+    folder = tmp_path
+    dataset = read_cells(write_cells(folder))
+    with (
+        session_of(dataset, folder / "labels.csv", working=False) as (session, page),
+        served(page) as client,
+    ):
+        _, state = client.get("/api/state")
+        status, text = client.get(f"/api/state?since={state['version']}")
+        assert (status, text) == (204, "")
+        session.label(40, "A", 0)
+        status, new = client.get(f"/api/state?since={state['version']}")
+        assert status == 200
+        assert new["labels_version"] == 1
+        assert json.dumps(new)
+
+
+def test_slow_clients_are_cut_off(page, monkeypatch):
+    monkeypatch.setattr(server_module, "PATIENCE", 0.5)
+    monkeypatch.setattr(server_module, "MOST_REQUESTS", 4)
+    with served(page) as client:
+        slow = [socket.create_connection(("127.0.0.1", client.port), timeout=30) for _ in range(4)]
+        head = b"POST /api/undo HTTP/1.0\r\nHost: x\r\n"
+        start = time.monotonic()
+        for each in slow:
+            each.sendall(head)
+        # so many at once are too many, and the others are told at once
+        with pytest.raises((http.client.HTTPException, OSError, AssertionError)):
+            assert client.get("/api/state")[0] == 200
+        ended = 0
+        while ended < len(slow) and time.monotonic() - start < 20:
+            time.sleep(0.05)
+            for each in slow:
+                try:
+                    each.sendall(b"X")  # one byte now and then does not help
+                except OSError:
+                    ended += 1
+        assert ended >= len(slow)
+        assert client.get("/api/state")[0] == 200
+        for each in slow:
+            each.close()
