@@ -85,10 +85,9 @@ def index() -> str:
         sections.append(_titled(title.replace("`", "``"), "-"))
         if entries:
             sections.append(".. autosummary::\n   :nosignatures:\n\n" + entries)
-        sections += [f":py:data:`{name}`\n   {_literal(DATA[name])}" for name in names if name in DATA]
+        sections += [f":py:data:`~semisift.{name}`\n   {_literal(DATA[name])}" for name in names if name in DATA]
         listed = "\n".join(f"   {name} <semisift.{name}>" for name in names)
         sections.append(".. toctree::\n   :hidden:\n\n" + listed)
-    sections.insert(1, ".. currentmodule:: semisift")
     return "\n\n".join(sections)
 
 
