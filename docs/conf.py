@@ -1,4 +1,4 @@
-"""How Sphinx builds the site. `docs/build` is the command; `_site/` makes the pages that no one writes.
+"""How Sphinx builds the site. `docs/build` is the command; `_site/` makes pages of the code.
 
 Nothing is fetched: there is no intersphinx, and what the theme needs is in its package.
 """
@@ -10,8 +10,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-import semisift  # noqa: E402
 from _site import api, links, methods, pages, support  # noqa: E402
+
+import semisift  # noqa: E402
 
 project = "semisift"
 author = "The semisift developers"

@@ -1,7 +1,7 @@
 """Make the pictures of the user guide, docs/images/guide/*.svg.
 
-Run ``python docs/make_pictures.py``, or with the names of some of them. The same pictures come out to
-the byte, whenever they are made with the same versions of what draws them.
+Run ``python docs/make_pictures.py``, or with the names of some of them. The same pictures come
+out to the byte with the same versions of what draws them.
 """
 
 import re
@@ -18,7 +18,13 @@ from semisift import METHODS, Consensus, FisherScore
 
 DOCS = Path(__file__).parent
 TARGET = DOCS / "images" / "guide"
-COLOURS = {"one": "#0b6fa4", "other": "#c2571a", "none": "#8a8f98", "third": "#3b8554", "ink": "#222"}
+COLOURS = {
+    "one": "#0b6fa4",
+    "other": "#c2571a",
+    "none": "#8a8f98",
+    "third": "#3b8554",
+    "ink": "#222",
+}
 STYLE = {
     "svg.hashsalt": "semisift",
     "svg.fonttype": "none",
@@ -122,7 +128,9 @@ def cutoffs() -> plt.Figure:
 
 def scale() -> plt.Figure:
     """Draw the exponents of docs/growth.md: how the time grows with the unlabelled rows."""
-    cells = re.findall(r"^\| ([\w-]+) \| ([\d.]+) \(", (DOCS / "growth.md").read_text("utf-8"), re.M)
+    cells = re.findall(
+        r"^\| ([\w-]+) \| ([\d.]+) \(", (DOCS / "growth.md").read_text("utf-8"), re.M
+    )
     names, exponents = zip(*sorted(cells, key=lambda cell: float(cell[1])), strict=True)
     values = np.array([float(exponent) for exponent in exponents])
     figure, axes = plt.subplots(figsize=(7, 5))

@@ -28,7 +28,8 @@ GROUPS = {
     "For a method of your own": ["FeatureRanker"],
 }
 DATA = {
-    "METHODS": "The rankers by their short names, a mapping without importing any: `name`, `cls`, `summary`, "
+    "METHODS": "The rankers by their short names, a mapping without importing any: "
+    "`name`, `cls`, `summary`, "
     "`citation`, `cost`, `source`, `meaning`, `family` and `direction` of each.",
     "LEARNERS": "The classifiers for partly labelled data by their short names, as `METHODS`.",
     "PROTOCOLS": "The protocols of the papers by their names, for `compare`.",
@@ -37,6 +38,8 @@ FUNCTIONS_OF = {
     "tl": "Single cells: rank, label, assess (`semisift.tl`)",
     "pl": "Single cells: pictures (`semisift.pl`)",
 }
+
+NAMED = re.compile(r"(?<![`:\w])`([A-Z]\w+)`(?![`_])")
 
 
 def make(docs: Path) -> None:
@@ -75,8 +78,10 @@ def index() -> str:
     """Return the page that lists all names."""
     sections = [
         _titled("API", "="),
-        "Every public name of the package. What each method takes besides numbers and labels is in a table of "
-        "its own: :doc:`array-support`. What a method does, and when it fails, is on its page among "
+        "Every public name of the package. What each method takes besides numbers "
+        "and labels is in a table of "
+        "its own: :doc:`array-support`. What a method does, and when it fails, is on "
+        "its page among "
         ":doc:`the methods <../methods/index>`.",
         ".. toctree::\n   :hidden:\n\n   array-support",
     ]
@@ -85,7 +90,11 @@ def index() -> str:
         sections.append(_titled(title.replace("`", "``"), "-"))
         if entries:
             sections.append(".. autosummary::\n   :nosignatures:\n\n" + entries)
-        sections += [f":py:data:`~semisift.{name}`\n   {_literal(DATA[name])}" for name in names if name in DATA]
+        sections += [
+            f":py:data:`~semisift.{name}`\n   {_literal(DATA[name])}"
+            for name in names
+            if name in DATA
+        ]
         listed = "\n".join(f"   {name} <semisift.{name}>" for name in names)
         sections.append(".. toctree::\n   :hidden:\n\n" + listed)
     return "\n\n".join(sections)
@@ -128,14 +137,17 @@ def methods_of(cls: type) -> tuple[list[str], list[str]]:
             own.append(name)
         elif home.__module__.startswith("sklearn") and not name.endswith("_request"):
             others.append(name)
-    return [name for name in own if not isinstance(inspect.getattr_static(cls, name), property)], others
+    return [
+        name for name in own if not isinstance(inspect.getattr_static(cls, name), property)
+    ], others
 
 
 def _link_to_method(cls: type) -> list[str]:
     for entry in (*METHODS.values(), *LEARNERS.values()):
         if entry.cls is cls:
             return [
-                f"On the command line ``{entry.name}``. What it does, its formula and when it fails: "
+                f"On the command line ``{entry.name}``. What it does, its formula and "
+                "when it fails: "
                 f":doc:`its page among the methods <../methods/{entry.name}>`."
             ]
     return []
@@ -150,12 +162,18 @@ def _literal(text: str) -> str:
 
 
 def link_names(app, what, name, obj, options, lines: list[str]) -> None:
-    """Turn public names in backquotes into links, as docstrings are read."""
-    for number, line in enumerate(lines):
-        lines[number] = re.sub(
-            r"(?<![`:\w])`([A-Z]\w+)`(?![`_])",
-            lambda found: (
-                f":py:obj:`~semisift.{found[1]}`" if found[1] in semisift.__all__ else found[0]
+    """Turn public names in backquotes into links, and say that indented text is no Python."""
+    found = []
+    for line in lines:
+        linked = NAMED.sub(
+            lambda name: (
+                f":py:obj:`~semisift.{name[1]}`" if name[1] in semisift.__all__ else name[0]
             ),
             line,
         )
+        if linked.endswith("::") and not linked.lstrip().startswith(".."):
+            indent = " " * (len(linked) - len(linked.lstrip()))
+            found += [linked[:-1], "", f"{indent}.. code-block:: text"]
+        else:
+            found.append(linked)
+    lines[:] = found

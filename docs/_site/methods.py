@@ -10,7 +10,6 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from _site.files import remove_others, table, write
-
 from semisift import LEARNERS, METHODS
 
 FAMILIES = {
@@ -22,9 +21,11 @@ FAMILIES = {
 }
 READING = re.compile(
     r"(What is a reading|What differs from the paper|All of it is a reading|Most of it is a reading"
-    r"|All but the idea is a reading|The original was not available|Written after|The soft labels and the score"
+    r"|All but the idea is a reading|The original was not available"
+    r"|Written after|The soft labels and the score"
     r"|Which rankers to ask|Nothing here is a reading|``variant=\"paper\"`` is the printed)"
 )
+TIMES = "\N{MULTIPLICATION SIGN}"
 PAPER = re.compile(r"^(The baseline of |A baseline named in )?[A-Z]\. ([A-Z]\. )*[A-Z-]")
 
 
@@ -50,10 +51,12 @@ def index() -> str:
     head = ["name", "class", "what it does", "source"]
     parts = [
         "# Methods",
-        f"{len(METHODS)} rankers and {len(LEARNERS)} classifiers, each with a page of its own: the idea, the "
+        f"{len(METHODS)} rankers and {len(LEARNERS)} classifiers, each with a page of "
+        "its own: the idea, the "
         "formula, what is a reading, the cost, when it fails, an example, and its place in the "
         "comparisons. Which to take is told in [the guide](../guide/which-method.md).",
-        "**Formula** means that the source was followed; **reading** that what is known of the method had to "
+        "**Formula** means that the source was followed; **reading** that what is "
+        "known of the method had to "
         "be completed, and its page says where. `semisift methods` lists the same, and "
         "`semisift.METHODS` and `semisift.LEARNERS` hold it for programs.",
     ]
@@ -62,11 +65,15 @@ def index() -> str:
         parts += [f"## {title}", table(head, rows)]
     parts += [
         "## Classifiers for partly labelled data",
-        "For `semisift label` and for scikit-learn. `transduction` is what `semisift label` uses by itself "
-        "([what it reaches](../results/labels.md)); those that label in a loop have `labeled_iter_` and "
-        "`diagnose(X, y)`, which tells the accuracy of the vote and of its members and their diversity, "
-        "before and after unlabelled rows were learnt from. All but the yardstick have `transduction_`. "
-        "`SSFI` and `EnsCLS` take the same subspaces: `SSFI(subspace=\"relevant\")`.",
+        "For `semisift label` and for scikit-learn. `transduction` is what `semisift "
+        "label` uses by itself "
+        "([what it reaches](../results/labels.md)); those that label in a loop have "
+        "`labeled_iter_` and "
+        "`diagnose(X, y)`, which tells the accuracy of the vote and of its members "
+        "and their diversity, "
+        "before and after unlabelled rows were learnt from. All but the yardstick "
+        "have `transduction_`. "
+        '`SSFI` and `EnsCLS` take the same subspaces: `SSFI(subspace="relevant")`.',
         table(head, [_row(entry) for entry in LEARNERS.values()]),
         "```{toctree}\n:hidden:\n\n" + "\n".join([*METHODS, *LEARNERS]) + "\n```",
     ]
@@ -105,7 +112,7 @@ def page(entry: Any, words: dict[str, str], places: "Places") -> str:
     if about.formula:
         parts += ["## The formula", *about.formula]
     parts += ["## What is a reading", *(about.reading or [_no_reading(entry)])]
-    parts += ["## Cost", f"Grows with {entry.cost.replace('*', '×')}.", *about.cost]
+    parts += ["## Cost", f"Grows with {entry.cost.replace('*', TIMES)}.", *about.cost]
     if entry.name in METHODS:
         parts.append("How the time was measured to grow: [growth](../growth.md).")
     parts += ["## When it fails", _one_line(words["fails"])]
@@ -217,7 +224,9 @@ class Places:
         if rows:
             head = ["comparison", "as", "mean rank", "mean accuracy", "stability", "seconds"]
             parts.append(table(head, rows))
-            parts.append("1 is the best mean rank; each comparison tells its sets, its labels and its judge.")
+            parts.append(
+                "1 is the best mean rank; each comparison tells its sets, its labels and its judge."
+            )
         if mentions:
             parts.append(("Also in: " if rows else "In: ") + ", ".join(mentions) + ".")
         return parts or ["It takes part in none of the comparisons that are kept here."]

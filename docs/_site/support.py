@@ -1,4 +1,4 @@
-"""The array-support table: what each method takes, tried on a small table while the site is built."""
+"""The array-support table: what each method takes, tried on a small table at build time."""
 
 import inspect
 import tempfile
@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _site.files import table, write
 from scipy.sparse import csr_array
 from sklearn.tree import DecisionTreeClassifier
 
+from _site.files import table, write
 from semisift import LEARNERS, METHODS
 
 N_ROWS, N_COLUMNS = 40, 6
@@ -49,16 +49,19 @@ def _page() -> str:
             for name in entries
         ]
         sections.append(f"## {title}\n\n:::{{div}} support\n\n{table(head, rows)}\n\n:::")
-    legend = table(["column", "what it is"], [[f"**{name}**", words] for name, words in COLUMNS.items()])
+    legend = table(
+        ["column", "what it is"], [[f"**{name}**", words] for name, words in COLUMNS.items()]
+    )
     return (
         "# What each method takes\n\n"
-        "Every cell was tried while this page was built: ✓ means that a fit went through, – that the "
+        "Every cell was tried while this page was built: ✓ means that a fit went "
+        "through, a dot that the "
         "method has no such parameter or refused with an error that says what to do.\n\n"
         f"{legend}\n\n"
-        "Which methods see all rows of a table that does not fit into memory, and which a sample, is told in "
+        "Which methods see all rows of a table that does not fit into memory, and "
+        "which a sample, is told in "
         "[large tables](../scale.md#what-is-exact-and-what-is-sampled); what a file may hold, in "
-        "[formats](../formats.md).\n\n"
-        + "\n\n".join(sections)
+        "[formats](../formats.md).\n\n" + "\n\n".join(sections)
     )
 
 
@@ -71,7 +74,7 @@ def tried() -> dict[str, dict[str, str]]:
         for name, entry in {**METHODS, **LEARNERS}.items():
             new = partial(entry.cls, **NEEDED.get(name, {}))
             takes = {way: _goes(fit, new) for way, fit in ways.items()}
-            found[name] = {column: "✓" if takes[column] else "–" for column in COLUMNS}
+            found[name] = {column: "✓" if takes[column] else "·" for column in COLUMNS}
     return found
 
 
@@ -114,8 +117,9 @@ def _ways(folder: Path) -> Iterator[tuple[str, Callable[[Any], object]]]:
     yield "dask", lambda new: new().fit(chunks, y)
     yield "groups", lambda new: has(new, "groups") and new().fit(X, y, groups=numbers // 2 % 10)
     yield "batches", lambda new: has(new, "batch") and new().fit(X, y, batch=numbers // 2 % 2)
-    yield "weights", lambda new: (
-        has(new, "sample_weight") and new().fit(X, y, sample_weight=1.0 + numbers % 2)
+    yield (
+        "weights",
+        lambda new: has(new, "sample_weight") and new().fit(X, y, sample_weight=1.0 + numbers % 2),
     )
     yield "pairs", lambda new: has(new, "must_link") and new().fit(X, nothing, **pairs)
     yield "one class", lambda new: new().fit(X, np.where(y == 1, 1, -1))
