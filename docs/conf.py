@@ -58,6 +58,12 @@ sphinx_gallery_conf = {
     "abort_on_example_error": False,
     "reset_modules_order": "both",
     "within_subsection_order": "FileNameSortKey",
+    "subsection_order": [
+        f"../examples/{part}"
+        for part in ("start", "trust", "studies", "methods", "scale")
+        if (HERE.parent / "examples" / part).exists()
+    ]
+    + ["*"],
     "parallel": int(os.environ.get("DOCS_JOBS", "1")),
 }
 suppress_warnings = ["config.cache"]

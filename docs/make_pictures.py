@@ -183,7 +183,12 @@ def main(names: list[str]) -> None:
         with mpl.rc_context(STYLE), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             figure = PICTURES[name]()
-            figure.savefig(TARGET / f"{name}.svg", metadata={"Date": None}, facecolor="white")
+            figure.savefig(
+                TARGET / f"{name}.svg",
+                metadata={"Date": None},
+                facecolor="white",
+                bbox_inches="tight",
+            )
             plt.close("all")
         print(f"{name}.svg: {(TARGET / f'{name}.svg').stat().st_size:,} bytes")
 

@@ -171,6 +171,8 @@ def link_names(app, what, name, obj, options, lines: list[str]) -> None:
             ),
             line,
         )
+        if "** : " in linked:  # a type: what ends with an underscore is no link
+            linked = re.sub(r"(?<=[a-z])_(?=[,)\s]|$)", r"\\_", linked)
         if linked.endswith("::") and not linked.lstrip().startswith(".."):
             indent = " " * (len(linked) - len(linked.lstrip()))
             found += [linked[:-1], "", f"{indent}.. code-block:: text"]

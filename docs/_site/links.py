@@ -23,7 +23,7 @@ FENCE = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
 def page_of(path: str) -> str:
     """Return the page, from the root of the project, that shows a file."""
     path = path.rstrip("/")
-    example = re.fullmatch(r"examples/(\w+)\.py", path)
+    example = re.fullmatch(r"examples/((?:\w+/)*\w+)\.py", path)
     if example:
         return f"docs/auto_examples/{example[1]}.rst"
     return PAGES.get(path, path)
@@ -54,7 +54,7 @@ def mend(text: str, source: str, shown: str) -> str:
 def contents(text: str, folder: Path) -> str:
     """Return the list of the pages of the results: what the overview links to, then the others."""
     named = re.findall(r"\[([^\]]+)\]\(((?!\.\.)[^)#:]+)\.md\)", text)
-    entries = {path: title for title, path in reversed(named)}
+    entries = {path: title_of(path, title) for title, path in reversed(named)}
     order = [path for _, path in named]
     others = [*folder.glob("*.md"), *folder.glob("*/README.md")]
     order += sorted(path.relative_to(folder).with_suffix("").as_posix() for path in others)
@@ -62,8 +62,15 @@ def contents(text: str, folder: Path) -> str:
     for path in dict.fromkeys(order):
         if path != "README" and (folder / f"{path}.md").exists():
             title = entries.get(path, "")
-            lines.append(f"{title[:1].upper()}{title[1:]} <{path}>" if title else path)
+            lines.append(f"{title} <{path}>" if title else path)
     return "\n\n```{toctree}\n:hidden:\n\n" + "\n".join(lines) + "\n```\n"
+
+
+def title_of(path: str, title: str) -> str:
+    """Return a title that can be understood out of the sentence in which the overview has it."""
+    if re.fullmatch(r"Table \d+", title):
+        title = f"{title} of the {path.split('-table')[0].replace('fw-semifs', 'FW-SemiFS')} paper"
+    return title[:1].upper() + title[1:]
 
 
 def read_source(app, name: str, source: list[str]) -> None:

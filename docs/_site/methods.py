@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from _site.files import remove_others, table, write
+from _site.links import title_of
 from semisift import LEARNERS, METHODS
 
 FAMILIES = {
@@ -234,9 +235,7 @@ class Places:
     def _title(self, path: str, text: str) -> str:
         named = re.search(rf"\[([^\]]+)\]\({re.escape(path)}\)", self.overview)
         title = named[1] if named else text.splitlines()[0].lstrip("# ")
-        if re.fullmatch(r"Table \d+", title):
-            title = f"{title} of the FW-SemiFS paper"
-        return title[:1].upper() + title[1:]
+        return title_of(path, title)
 
 
 def _glances(name: str, text: str):
