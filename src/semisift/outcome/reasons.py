@@ -102,7 +102,7 @@ class Reasons:
             )[:2]
             words = (
                 f"the parts disagree: {n_first} say {self._class(first)}, "
-                f"{n_second} {self._class(second)}"
+                f"{n_second} say {self._class(second)}"
             )
             column = self._column_for(row, second, first)
             if column is not None:
