@@ -64,7 +64,7 @@ sphinx_gallery_conf = {
         if (HERE.parent / "examples" / part).exists()
     ]
     + ["*"],
-    "parallel": int(os.environ.get("DOCS_JOBS", "1")),
+    "parallel": int(os.environ.get("DOCS_JOBS") or os.cpu_count() or 1),
 }
 suppress_warnings = ["config.cache"]
 
