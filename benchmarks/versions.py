@@ -1,11 +1,12 @@
-"""The working tree against an earlier commit: the same bits, and how much time it takes.
+"""The working tree against earlier commits: the same bits, and how much time it takes.
 
-    python benchmarks/versions.py REVISION [--repeats 5] [--skip-bits] [--times ssfi --times sefr]
+    python benchmarks/versions.py REVISION ... [--repeats 5] [--skip-bits] [--times ssfi ...]
 
-The kernels of both are built with this environment (which needs Cython and setuptools). Every
-ranker and classifier that both have is fitted on dense and sparse tables with few labels, and what
-it found is compared bit by bit. Then some fits and the start-up are timed, the two in turn, each in
-a process of its own on one thread; the ratio is that of the best CPU times.
+The kernels of all are built with this environment (which needs Cython and setuptools). Every
+ranker and classifier that two have is fitted on dense and sparse tables with few labels, and what
+it found is compared bit by bit. Then some fits and the start-up are timed, all versions in turn,
+each in a process of its own on one thread. The table, in Markdown for docs/results/versions.md, has
+the best CPU time of the working tree and, of each earlier commit, its time as a multiple of that.
 """
 
 import argparse
@@ -144,33 +145,55 @@ def compare_bits(folder, old, new):
                 print("in one only:", json.dumps(missing))
 
 
-def compare_times(old, new, repeats, timed):
+def seconds(source, what):
+    """Return the CPU seconds of one thing, or infinity where a version does not have it."""
+    try:
+        return float(run(source, "time", what))
+    except subprocess.CalledProcessError:
+        return np.inf
+
+
+def compare_times(sources, repeats, timed):
+    """Print a table: the best time of the last version, and the ratios of the others to it."""
+    *earlier, now = sources
+    print("| | " + " | ".join([*earlier, "now, CPU s"]) + " |")
+    print("| --- |" + " --- |" * len(sources))
     for what in timed:
-        best = [np.inf, np.inf]
+        best = dict.fromkeys(sources, np.inf)
         for _ in range(repeats):
-            for side, source in enumerate((old, new)):
-                best[side] = min(best[side], float(run(source, "time", what)))
-        print(f"{what:20} before {best[0]:7.3f} s  now {best[1]:7.3f} s  {best[1] / best[0]:.3f}")
+            for name, source in sources.items():
+                best[name] = min(best[name], seconds(source, what))
+        ratios = [best[name] / best[now] for name in earlier]
+        shown = [f"{ratio:.2f}" if np.isfinite(ratio) else "-" for ratio in ratios]
+        print(f"| {what} | " + " | ".join([*shown, f"{best[now]:.3f}"]) + " |", flush=True)
+
+
+def unpack(revision, folder):
+    packed = subprocess.run(
+        ["git", "archive", revision], cwd=HERE, check=True, capture_output=True
+    ).stdout
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        archive.extractall(folder, filter="data")
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("revision")
+    parser.add_argument("revisions", nargs="+", metavar="REVISION")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--skip-bits", action="store_true")
     parser.add_argument("--times", action="append", choices=TIMED)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        old = Path(folder) / "old"
-        command = ["git", "archive", options.revision]
-        packed = subprocess.run(command, cwd=HERE, check=True, capture_output=True).stdout
-        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-            archive.extractall(old, filter="data")
-        for source in (old, HERE):
+        sources = {name: Path(folder) / str(n) for n, name in enumerate(options.revisions)}
+        for revision, source in sources.items():
+            unpack(revision, source)
+        for source in (*sources.values(), HERE):
             build(source)
         if not options.skip_bits:
-            compare_bits(Path(folder), old, HERE)
-        compare_times(old, HERE, options.repeats, options.times or TIMED)
+            for revision, source in sources.items():
+                print(f"{revision}: ", end="")
+                compare_bits(Path(folder), source, HERE)
+        compare_times(sources | {"now": HERE}, options.repeats, options.times or TIMED)
 
 
 if __name__ == "__main__":

@@ -77,9 +77,12 @@ def test_the_rows_are_those_in_memory(tmp_path, form, height):
     assert data.X.dtype == np.float32
     values = data.X.load()
     assert_array_equal(values.toarray() if data.X.is_sparse else values, make_cells()[0])
-    if form.startswith("dense") or form.endswith(".parquet"):
-        chunks = [*range(0, N_ROWS, height), N_ROWS]
-        assert list(data.X.source.bounds) == chunks
+    if form.startswith("dense"):
+        assert list(data.X.source.bounds) == [*range(0, N_ROWS, height), N_ROWS]
+    elif form.endswith(".parquet"):  # older versions of polars write groups of about that height
+        bounds = list(data.X.source.bounds)
+        assert bounds == sorted({0, *bounds, N_ROWS})
+        assert max(np.diff(bounds)) <= 1.2 * height
 
 
 @IN_CHUNKS

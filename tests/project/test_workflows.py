@@ -4,8 +4,15 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 WORKFLOWS = sorted((Path(__file__).parents[2] / ".github" / "workflows").glob("*.yml"))
+RELEASE = "release.yml"
+
+
+def jobs_of(name):
+    path = next(path for path in WORKFLOWS if path.name == name)
+    return yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
@@ -14,12 +21,66 @@ def test_workflows_are_pinned_and_may_do_little(path):
     used = re.findall(r"uses: *(.*)", text)
     assert used
     for action in used:  # a tag can be moved to other code, a commit cannot
+        if action.startswith("./"):  # a workflow of our own, of the same commit
+            assert (path.parents[2] / action).is_file(), action
+            continue
         assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action), action
     assert "\npermissions:\n  contents: read\n" in text
-    assert "write" not in text
+    assert len(re.findall(r"\bwrite\b", text)) == (path.name == RELEASE)
+    assert "secrets." not in text
     checkouts = re.findall(
         r"uses: actions/checkout@.*\n +with:\n +persist-credentials: false", text
     )
     assert len(checkouts) == text.count("actions/checkout@")
     for line in re.findall(r"pip install (.*)", text):
         assert all(word[0] in '-".' or "dist/" in word or "==" in word for word in line.split())
+    for line in re.findall(r"run: .*", text):  # what others name must not become a command
+        assert "github." not in line
+
+
+def test_an_action_is_the_same_commit_everywhere():
+    pins = {}
+    for path in WORKFLOWS:
+        for name, pin in re.findall(r"uses: *([\w/-]+)@(.*)", path.read_text(encoding="utf-8")):
+            assert pins.setdefault(name, pin) == pin, name
+
+
+def test_a_release_waits_for_a_tag_and_for_approval():
+    text = next(path for path in WORKFLOWS if path.name == RELEASE).read_text(encoding="utf-8")
+    assert re.search(r'^on:\n  push:\n    tags: \["v\*"\]\n\n', text, re.M)
+    jobs = jobs_of(RELEASE)
+    assert [name for name, job in jobs.items() if "permissions" in job] == ["publish"]
+    publish = jobs["publish"]
+    assert publish["permissions"] == {"id-token": "write"}
+    assert publish["environment"]["name"] == "pypi"
+    assert publish["needs"] == "distributions"
+    assert jobs["distributions"]["needs"] == "version"
+    assert "refs/tags/v" in publish["if"]
+    assert not any("run" in step for step in publish["steps"])  # nothing of the project's own
+
+
+def test_nothing_else_publishes():
+    for path in WORKFLOWS:
+        text = path.read_text(encoding="utf-8")
+        assert "twine upload" not in text
+        assert ("pypi-publish" in text) == (path.name == RELEASE)
+
+
+def test_what_is_published_was_checked():
+    jobs = jobs_of("wheels.yml")
+    assert jobs["check"]["needs"] == ["wheels", "sdist"]
+    commands = [step.get("run") for step in jobs["check"]["steps"]]
+    assert "twine check --strict dist/*" in commands
+    assert "python tools/check_distributions.py dist --install" in commands
+    for job in ("wheels", "sdist"):
+        assert jobs[job]["steps"][-1]["with"]["name"].startswith("distributions-")
+
+
+def test_the_lowest_versions_and_the_coverage_are_looked_at():
+    jobs = jobs_of("ci.yml")
+    installs = [step.get("run", "") for step in jobs["lowest"]["steps"]]
+    assert any("--constraint=packaging/lowest.txt" in command for command in installs)
+    shown = [step.get("run", "") for step in jobs["tests"]["steps"]]
+    assert any("coverage report" in line and "GITHUB_STEP_SUMMARY" in line for line in shown)
+    counted = jobs["tests"]["strategy"]["matrix"]["include"]
+    assert sum(entry.get("coverage", False) for entry in counted) == 1
