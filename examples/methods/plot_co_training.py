@@ -37,6 +37,10 @@ for name, model in models.items():
 # Arrows lead from the first committee, which knows the 50 labelled images, to the last one. Higher
 # is a better vote, further right a more diverse committee: 0 means that on each image all members
 # are right or all are wrong. Members that teach each other become alike.
+#
+# Right: the share of right labels among those that were given, iteration by iteration. The subspace
+# committees, whose members differ and agree on the surest rows, hardly err at first; the one member
+# of self-training believes itself and errs soon.
 
 fig, (ax, other) = plt.subplots(1, 2, figsize=(9.4, 4.2), layout="constrained")
 looks = zip("os^D", ["#1f5fa8", "#c2500c", "#0a7a58", "#8a3b8f"], strict=True)
@@ -51,11 +55,6 @@ for name, (begin, end) in found.items():
 ax.set(xlabel="diversity of the committee", ylabel="accuracy of the vote on other images")
 ax.margins(0.12)
 fig.legend(loc="outside upper center", ncols=2, frameon=False)
-
-# %%
-# Right: the share of right labels among those that were given, iteration by iteration. The subspace
-# committees, whose members differ and agree on the surest rows, hardly err at first; the one member
-# of self-training believes itself and errs soon.
 
 for name, model in models.items():
     marker, colour = looks[name]

@@ -41,7 +41,7 @@ print(results)
 # labels.
 
 fig, ax = plt.subplots(figsize=(7.6, 4.4), layout="constrained")
-results.plot_curves("digits", ax, bands=False)
+ax = results.plot_curves("digits", ax, bands=False)
 
 # %%
 # Over all data sets: mean ranks, and the critical difference that two methods must be apart to be

@@ -47,14 +47,14 @@ for own, marker, colour, face in [
     ax.plot(*places[:, own], marker, color=colour, mfc=face, ms=7, label=name)
 for number in np.flatnonzero(kept):
     place = places[:, number]
-    ax.annotate(X.columns[number], place, (7, 4), textcoords="offset points", fontsize=8)
-ax.set(xscale="log", yscale="log", xlim=(0.9, 40), ylim=(0.9, 34))
+    ax.annotate(X.columns[number], place, (6, -11), textcoords="offset points", fontsize=8)
+ax.set(xscale="log", yscale="log", xlim=(0.9, 40), ylim=(0.75, 34))
 ax.set(xlabel=f"place by {parts[0]}", ylabel=f"place by {parts[1]}")
 ax.set_xticks([1, 2, 5, 10, 20, 30], [1, 2, 5, 10, 20, 30])
 ax.set_yticks([1, 2, 5, 10, 20, 30], [1, 2, 5, 10, 20, 30])
 ax.minorticks_off()
-ax.spines[["top", "right"]].set_visible(False)
 fig.legend(loc="outside upper center", ncols=2, frameon=False)
+ax.spines[["top", "right"]].set_visible(False)
 
 # %%
 # The places stand in the table of the ranking, too.

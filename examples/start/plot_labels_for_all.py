@@ -39,9 +39,8 @@ for number in range(len(bins) - 1):
     own = place == number
     mean, share, n = confidence[own].mean(), right[own].mean(), own.sum()
     ax.scatter(mean, share, s=20 + 0.4 * n, color="#1f5fa8", alpha=0.8, lw=0, zorder=3)
-    ax.annotate(f"{n}", (mean, share), (9, -16), textcoords="offset points")
     print(f"confidence about {mean:.2f}: {n} rows, {share:.2f} right")
-ax.set(xlabel="confidence", ylabel="share that is right", xlim=(0.25, 1.1), ylim=(0.25, 1.08))
+ax.set(xlabel="confidence", ylabel="share that is right", xlim=(0.25, 1.04), ylim=(0.25, 1.08))
 ax.set_title("Dots are larger for more rows", loc="left")
 
 order = np.argsort(-confidence)

@@ -42,6 +42,10 @@ for name, ranker in rankers.items():
 # markers. With ``batch`` the markers come first. The labels that are found for the other samples
 # are right a little less often then: the month did tell something, as three of four samples of
 # October are ill.
+#
+# Right: a feature of the machine and a marker. The first splits the samples by month, the second by
+# health. Spread the classes over the batches when you plan a study; what goes with the batch
+# completely, nothing can tell apart from it.
 
 fig, (ax, other) = plt.subplots(1, 2, figsize=(9, 3.9), layout="constrained")
 kinds = np.select([np.arange(100) < 5, np.arange(100) < 15], ["marker", "machine"], "nothing")
@@ -60,11 +64,6 @@ ax.set_yticks([0, 1], [*rankers])
 ax.set(xlabel="rank", xscale="log", ylim=(1.6, -0.6), xlim=(0.8, 120))
 ax.set_xticks([1, 3, 10, 30, 100], [1, 3, 10, 30, 100])
 ax.legend(frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
-
-# %%
-# Right: a feature of the machine and a marker. The first splits the samples by month, the second by
-# health. Spread the classes over the batches when you plan a study; what goes with the batch
-# completely, nothing can tell apart from it.
 
 for each, marker in [("May", "o"), ("October", "^")]:
     for state, colour in [(0, "#1f5fa8"), (1, "#c2500c")]:

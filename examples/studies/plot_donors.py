@@ -71,7 +71,7 @@ ax.set(xlabel="donor", ylabel="best feature", xticks=range(1, 15))
 ax.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
 bars = other.bar([*wrong], [*wrong.values()], color=["#8a3b8f", "#0a7a58"], width=0.6)
 other.bar_label(bars, padding=3)
-other.set(ylabel="studies of 20 with a false discovery", ylim=(0, 20))
+other.set(ylabel="studies of 20 with a false discovery", ylim=(0, 20), yticks=range(0, 21, 5))
 for each in (ax, other):
     each.spines[["top", "right"]].set_visible(False)
 plt.show()

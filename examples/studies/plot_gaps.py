@@ -69,7 +69,7 @@ for values, (name, colour, marker, shift) in zip(alike, looks, strict=True):
     look = {"color": colour, "marker": marker, "s": 10, "alpha": 0.6, "lw": 0}
     other.scatter(np.repeat(places, 3), values, **look)
 other.set(
-    xlabel="values gone (%)", ylabel="likeness to the full table", xscale="log", ylim=(None, 1)
+    xlabel="values gone (%)", ylabel="likeness to the full table", xscale="log", ylim=(0.9, 1.002)
 )
 other.set_xticks([2, 5, 10, 20, 30], [2, 5, 10, 20, 30])
 other.minorticks_off()

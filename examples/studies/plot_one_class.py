@@ -3,8 +3,9 @@ One labelled class
 ==================
 
 You know twelve patients who have the disease. Of all others you know nothing: most are healthy,
-some are ill as well. Every method takes this. Unlabelled rows that look least like the labelled
-ones are taken for the rest, and you are told which share of the others is estimated to be ill.
+some are ill as well. Every ranker takes this. Some of the unlabelled rows that look least like the
+labelled ones are taken for the rest, and you are told which share of the others is estimated to be
+ill.
 """
 
 import matplotlib.pyplot as plt
@@ -31,6 +32,8 @@ print("Best measurements:", ", ".join(ranker.to_frame()["feature"][:4]))
 # %%
 # How likely is each of the other rows to be malignant? Bars are numbers of rows, by what they are
 # in truth, which the method was not told.
+#
+# The two best measurements: labelled rows are ringed, and shapes are what was found.
 
 likely = ranker.label_distributions_[hidden, ranker.classes_.tolist().index("malignant")]
 called = likely > 0.5
@@ -49,9 +52,6 @@ for bar in high:
     bar.set_edgecolor("white")
 ax.set(xlabel="likelihood of malignant", ylabel="rows without a label")
 ax.legend(frameon=False, title="in truth", loc="upper center")
-
-# %%
-# The two best measurements: labelled rows are ringed, and shapes are what was found.
 
 first, second = (X[name].to_numpy() for name in ranker.to_frame()["feature"][:2])
 found = ranker.transduction_ == "malignant"

@@ -41,9 +41,11 @@ for ax, ranker, title in zip(axes, [by_score, by_family], titles, strict=True):
     ax.set_title(title, loc="left")
     ax.tick_params(length=0)
     ax.spines[:].set_color("#d5dae0")
+fig.colorbar(image, ax=axes, shrink=0.8, label="correlation (absolute)")
+for ranker, title in zip([by_score, by_family], titles, strict=True):
+    best = np.argsort(ranker.ranking_)[:10]
     others = correlation[np.ix_(best, best)][np.triu_indices(10, 1)]
     print(f"{title}: {(others > 0.7).sum()} of 45 pairs correlate by more than .7")
-fig.colorbar(image, ax=axes, shrink=0.8, label="correlation (absolute)")
 
 # %%
 # Nothing is lost: for each column it is kept who stands for it, and how close the two are.

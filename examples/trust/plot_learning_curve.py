@@ -53,7 +53,7 @@ print({n: round(value, 2) for n, value in checked.items()})
 # %%
 # Circles were measured with hands of your labels, diamonds are what the curve expects, with the
 # interval that is to hold the truth in 80 % of cases, and stars are what different labels in fact
-# give. Here the curve expects too much, and the truth lies in the lower part of the interval, which
+# give. Here the curve expects too much, and the truth lies in the lower half of the interval, which
 # is wide. So believe its lower end, and ask again when you have the labels.
 
 table = curve.to_frame()

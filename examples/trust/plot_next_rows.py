@@ -3,9 +3,11 @@ Which rows to label next
 ========================
 
 You can afford ten more labels. Rows drawn at random repeat what is known; ``query`` names those
-that would help most, where no label is near or the classes meet, and says why. It starts here from
-two labelled bottles of each of three wine growers.
+that would help most, as where the classes meet or no label is near, and says why. It starts here
+from two labelled bottles of each of three wine growers.
 """
+
+from collections import Counter
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -25,13 +27,14 @@ rng = np.random.default_rng(0)
 for grower in np.unique(truth):
     y[rng.choice(np.flatnonzero(truth == grower), 2, replace=False)] = grower
 found = Consensus(random_state=0).query(X, y, n=10)
+print(Counter(found.kinds))
 for row, reason in zip(found.rows[:3], found.reasons[:3], strict=True):
     print(f"row {row}: {reason}")
 
 # %%
 # All 178 bottles in their first two principal components, with the true grower as shape. Numbers
-# are the rows to label next, the most useful first: they are spread over what the six labels leave
-# open.
+# are the rows to label next, the most useful first. Most of them are where the methods that
+# ``query`` asks disagree about the label.
 
 points = PCA(2).fit_transform(scale(X))
 fig, ax = plt.subplots(figsize=(7, 4.6), layout="constrained")
@@ -45,8 +48,8 @@ ax.scatter(*points[found.rows].T, s=190, facecolors="white", edgecolors="#8a3b8f
 for place, row in enumerate(found.rows, start=1):
     ax.annotate(place, points[row], ha="center", va="center", fontsize=8, zorder=5)
 ax.set(xlabel="first component", ylabel="second component")
-ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False, fontsize="small")
+ax.spines[["top", "right"]].set_visible(False)
 
 # %%
 # Do they help more than others? A harder case: digits, with one labelled image of each, and ten

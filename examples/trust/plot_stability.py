@@ -59,7 +59,6 @@ for ax, (n_each, ranker) in zip(axes, fitted.items(), strict=True):
         ax.plot(place + 1, place, "o" if place < 6 else "D", color=colour, ms=7)
         share = best["family_probability"][int(place)]
         ax.annotate(f"{share:.0%}", (1.03, place), xycoords=("axes fraction", "data"), va="center")
-    ax.annotate("best 6", (1.03, -0.75), xycoords=("axes fraction", "data"), fontsize="small")
     ax.set_yticks(places, best["feature"])
     ax.set(xlabel="rank", ylim=(7.6, -0.6), xlim=(0.3, 30.7), xticks=[1, 5, 10, 15, 20, 25, 30])
     ax.axhline(5.5, color="#1b1f24", ls=(0, (4, 3)), lw=1)

@@ -42,7 +42,10 @@ for draw in range(3):
 # %%
 # The Fisher score believes each label, and falls at once. The two others ask the rows without a
 # label as well: these still fall into the same two groups, whatever a few wrong labels say. With
-# 12 wrong labels among 30 little is left to go by.
+# 12 wrong labels among 30 they suffer as well.
+#
+# Right: the labels that the consensus itself gives to the other 539 tumours. Bands are the lowest
+# and the highest of three draws.
 
 mean = found.mean(axis=2)
 for name, shares in zip(methods, mean, strict=True):
@@ -56,10 +59,6 @@ for name, shares, (colour, marker) in zip(methods, found, looks, strict=True):
 ax.axhline(30 / 180, color="#8a3b8f", ls=":", lw=1.6, label="chance")
 ax.set(xlabel="wrong labels among 30", ylabel="real among the 30 best", ylim=(0, 1.02))
 fig.legend(loc="outside upper left", ncols=4, frameon=False, fontsize="small")
-
-# %%
-# Right: the labels that the consensus itself gives to the other 539 tumours. Bands are the lowest
-# and the highest of three draws.
 
 other.plot(n_wrong, labels_right.mean(axis=1), color="#1f5fa8", marker="o")
 band = (labels_right.min(axis=1), labels_right.max(axis=1))
