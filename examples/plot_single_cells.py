@@ -84,7 +84,7 @@ for sentence in adata.uns["semisift"]["assessment"]["sentences"]:
 # The best genes with their scores. Filled circles are confirmed, that is better than chance; the
 # numbers are the ranks on halves of the cells, without the highest and lowest 5%.
 
-semisift.pl.ranking(adata, n_features=20, show=False)
+ax = semisift.pl.ranking(adata, n_features=20, show=False)
 
 # %%
 # Markers of each type
@@ -93,7 +93,7 @@ semisift.pl.ranking(adata, n_features=20, show=False)
 # that is highest there. CD79A and CD79B for B cells, CD3D for T cells, GNLY and NKG7 for NK cells
 # are textbook markers, and five cells of each type were enough to find them.
 
-semisift.pl.markers(adata, n_markers=4, show=False)
+ax = semisift.pl.markers(adata, n_markers=4, show=False)
 
 # %%
 # The same as a table, by scanpy's own function: the results have the form of
@@ -105,7 +105,7 @@ print(table.groupby("group", observed=True).head(2).to_string(index=False))
 # %%
 # Single cells, each type side by side, the surest cells first:
 
-semisift.pl.markers(adata, n_markers=3, kind="heatmap", show=False)
+ax = semisift.pl.markers(adata, n_markers=3, kind="heatmap", show=False)
 
 # %%
 # A label for every cell
@@ -113,7 +113,8 @@ semisift.pl.markers(adata, n_markers=3, kind="heatmap", show=False)
 # The labels stand beside the cells already, with their confidence. Rings are the cells whose type
 # we gave, crosses those that could as well be of a second type.
 
-semisift.pl.confidence(adata, show=False)
+# sphinx_gallery_thumbnail_number = 4
+ax = semisift.pl.confidence(adata, show=False)
 
 # %%
 # Against the truth
