@@ -21,6 +21,7 @@ from semisift._problem import Problem
 from semisift.ensembles import _subspace_scores, _subspaces
 from semisift.ensembles._aggregate import aggregate
 from semisift.ensembles._subspaces import make_setting
+from semisift.math.som import batch_som
 from tests.conftest import in_numpy, needs_kernels
 from tests.filters.test_cls import labelled_data, pairs_of
 from tests.reference import cls as reference
@@ -117,6 +118,27 @@ def test_members_equal_loops(kind, balance):
         rows = np.concatenate([bag, np.flatnonzero(y < 0)])
         free = list(range(len(bag), len(rows)))
         expected = reference.cls(X[rows][:, features], free, *pairs_of(y[rows]), balance=balance)
+        assert_allclose(scores, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [10, 11, 12, 30])
+def test_printed_members_equal_loops_on_the_units_of_a_map(n):
+    """However few unlabelled rows there are, a map of each subspace stands for them."""
+    X, y = labelled_data(n)
+    X = X / 4  # or exp(-d2 / 0.1) vanishes
+    setting = make_setting(
+        EnsCLS(n_members=3, max_features=4, variant="paper"), Problem.build(X, y)
+    )
+    members = _subspace_scores.score_members((0, 3), setting)
+    deal = _subspaces.deal_members((0, 3), setting)
+    printed = {"graph": "union", "heat": 0.1, "self_loops": False, "mean": "plain"}
+    for features, scores, copies in zip(members.features, members.scores, deal.copies, strict=True):
+        bag = np.repeat(setting.constraints.rows, copies)
+        units = batch_som(X[y < 0][:, features]).units
+        Z = np.vstack([X[bag][:, features], units])
+        labels = np.concatenate([y[bag], np.full(len(units), -1)])
+        free = list(range(len(bag), len(Z)))
+        expected = reference.cls(Z, free, *pairs_of(labels), **printed)
         assert_allclose(scores, expected, rtol=1e-9)
 
 
@@ -304,6 +326,7 @@ SAME = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:EnsCLS rests on weights:semisift.GraphWarning")
 @pytest.mark.parametrize("name", SAME)
 def test_blocks_threads_and_processes_do_not_matter(name, monkeypatch):
     X, y = make_data("counts", n=620)

@@ -237,3 +237,14 @@ def test_views(data, views, message):
 def test_views_of_different_sizes(data):
     model = CoTraining(DecisionTreeClassifier(), views=([0], [1, 2, 3]), random_state=0)
     assert model.fit(data.X, data.y).predict(data.X).shape == (60,)
+
+
+def test_two_members_that_vote_take_the_first_of_two_classes():
+    data = make_data(n_rows=100, n_classes=3, per_class=4)
+    model = CoTraining(GaussianNB(), voting="hard", random_state=1).fit(data.X[:60], data.y[:60])
+    X, truth = data.X[60:], data.y_true[60:]
+    for when, members in (("begin", model._panel.begin), ("end", model._panel.end)):
+        choices = np.array([m.estimator.predict(X[:, m.columns]) for m in members])
+        vote = choices.min(axis=0)
+        assert getattr(model.diagnose(X, truth), when).accuracy == (vote == truth).mean()
+    assert_array_equal(model.predict(X), vote)

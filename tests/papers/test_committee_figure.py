@@ -290,7 +290,7 @@ def test_tables_hold_means_errors_and_published_numbers():
     views = tables[-1]
     assert "10 random partitions" in views.title
     assert [line.cells[0].text for line in views.lines] == ["0.816", "0.756", "0.897", "0.887"]
-    words = {"above", "below", "within two standard errors"}
+    words = {"above", "below", "within the error"}
     assert {line.cells[2].text for line in views.lines} <= words
 
 

@@ -355,3 +355,24 @@ def test_with_scaling_units_do_not_matter(form):
     scaled = fit(KNeighborsClassifier(), form(X * 3.0 ** np.arange(P)), y, feature_scaling="minmax")
     assert_array_equal(scaled.picked_, plain.picked_)
     assert fit(KNeighborsClassifier(), X, y).picked_.tolist() != plain.picked_.tolist()
+
+
+def test_resubstitution_judges_by_the_rows_that_were_learnt_from():
+    rng = np.random.default_rng(0)
+    truth = np.arange(40) % 2
+    X = rng.normal(size=(40, 12))
+    X[:, 3] += 2 * truth
+    y = np.where(np.arange(40) < 6, truth, -1)
+    learner = KNeighborsClassifier(5)
+    left_out = SequentialForward(n_features_to_select=2, estimator=learner).fit(X, y)
+    # of five rows all are neighbours, and the class of the row left out is in the minority
+    assert_array_equal(left_out.accuracies_, [0.0, 0.0])
+    again = SequentialForward(
+        n_features_to_select=1, estimator=learner, cv="resubstitution", tie_break="index"
+    ).fit(X, y)
+    known = y >= 0
+    single = [
+        learner.fit(X[known][:, [j]], y[known]).score(X[known][:, [j]], y[known]) for j in range(12)
+    ]
+    assert again.picked_[0] == np.argmax(single)
+    assert again.accuracies_[0] == max(single)

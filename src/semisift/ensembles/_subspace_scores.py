@@ -11,7 +11,7 @@ from semisift._threads import one_blas_thread
 from semisift.ensembles._subspaces import Deal, SubspaceSetting, deal_members, listed_member
 from semisift.math.blocks import dense_columns
 from semisift.math.cls import Parts, combine, member_parts
-from semisift.math.som import FEWEST_ROWS, batch_som
+from semisift.math.som import batch_som
 
 
 class MemberScores(NamedTuple):
@@ -52,7 +52,7 @@ def score_members(members: tuple[int, int], setting: SubspaceSetting) -> MemberS
 
 
 def _score_dealt(deal: Deal, setting: SubspaceSetting) -> MemberScores:
-    if setting.compress == "som" and len(setting.unlabelled) > FEWEST_ROWS:
+    if setting.maps_rows:
         with one_blas_thread():
             done = [_compressed(i, deal, setting) for i in range(len(deal.features))]
         sums, totals = (np.array(part) for part in zip(*done, strict=True))
@@ -84,15 +84,22 @@ def _compressed(
     i: int, deal: Deal, setting: SubspaceSetting
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Score a member whose unlabelled rows are the units of a map."""
-    alone = deal.alone(i)
-    values = dense_columns(setting.X, alone.features[0])
+    sums, totals = run_kernel(*_mapped(deal.alone(i), setting))
+    return sums[0], totals[0]
+
+
+def _mapped(
+    alone: Deal, setting: SubspaceSetting
+) -> tuple[NDArray[np.float64], NDArray[np.float64], Deal, SubspaceSetting]:
+    """Return the rows of a member, with a map for the unlabelled ones, as `run_kernel` takes it."""
+    features = alone.features[0]
+    values = dense_columns(setting.X, features)
     held = values[setting.constraints.rows]
     X = np.asfortranarray(np.vstack([held, batch_som(values[alone.unlabelled[0]]).units]))
     rows, columns = (np.arange(n, dtype=np.int32) for n in X.shape)
     mapped = alone._replace(features=columns[None, :], unlabelled=rows[None, len(held) :])
     own = replace(setting, constraints=setting.constraints._replace(rows=rows[: len(held)]))
-    sums, totals = run_kernel(X, setting.unit[alone.features[0]], mapped, own)
-    return sums[0], totals[0]
+    return X, setting.unit[features], mapped, own
 
 
 def weigh_members(n_members: int, setting: SubspaceSetting) -> list[Parts]:
@@ -102,13 +109,18 @@ def weigh_members(n_members: int, setting: SubspaceSetting) -> list[Parts]:
 
 
 def _weights(alone: Deal, setting: SubspaceSetting) -> Parts:
-    features = alone.features[0]
+    if setting.maps_rows:
+        with one_blas_thread():
+            X, unit, alone, setting = _mapped(alone, setting)
+    else:
+        features = alone.features[0]
+        X, unit = dense_columns(setting.X, features), setting.unit[features]
     return member_parts(
-        dense_columns(setting.X, features),
+        X,
         alone.unlabelled[0],
         setting.constraints,
         alone.copies[0],
         alone.pair_counts[0] if len(alone.pair_counts) else None,
         setting.options,
-        setting.unit[features],
+        unit,
     )

@@ -18,6 +18,7 @@ from semisift.graphs.constrained import list_constraints, scaled, weight_options
 from semisift.math.blocks import MOST_SQUARED
 from semisift.math.cls import TieOptions
 from semisift.math.constraints import Constraints
+from semisift.math.som import FEWEST_ROWS
 from semisift.math.streams import Purpose, stream_words
 
 # A member lists the pairs of at most so many labelled rows.
@@ -47,7 +48,8 @@ class SubspaceSetting:
     n_drawn : int
         Features of a member.
     most_unlabelled : int or None
-    compress : {"som", None}
+    most_unmapped : int or None
+        A map replaces the unlabelled rows where there are more; None: never.
     balance : float or None
     options : TieOptions
     seed : int
@@ -65,11 +67,16 @@ class SubspaceSetting:
     keeps_copies: bool
     n_drawn: int
     most_unlabelled: int | None
-    compress: Literal["som"] | None
+    most_unmapped: int | None
     balance: float | None
     options: TieOptions
     seed: int
     subspaces: NDArray[np.int32] | None
+
+    @property
+    def maps_rows(self) -> bool:
+        """Whether the units of a map stand for the unlabelled rows of each member."""
+        return self.most_unmapped is not None and len(self.unlabelled) > self.most_unmapped
 
 
 class Deal(NamedTuple):
@@ -110,7 +117,8 @@ def make_setting(ranker: Any, problem: Problem) -> SubspaceSetting:
         n_each = np.unique(codes, return_counts=True)[1].tolist()
     X, unit = scaled(problem, feature_scaling)
     groups = problem.design.groups
-    compress: Literal["som"] | None = "som" if is_printed else ranker.compress
+    # the paper maps the rows of every subspace, however few; a map of one row is that row
+    most_unmapped = 1 if is_printed else FEWEST_ROWS if ranker.compress == "som" else None
     return SubspaceSetting(
         X=X,
         unit=unit,
@@ -121,8 +129,8 @@ def make_setting(ranker: Any, problem: Problem) -> SubspaceSetting:
         bootstrap=None if bootstrap is None else "pairs" if bags_pairs else "rows",
         keeps_copies=is_printed,
         n_drawn=n_drawn,
-        most_unlabelled=None if compress else ranker.max_unlabelled,
-        compress=compress,
+        most_unlabelled=ranker.max_unlabelled if most_unmapped is None else None,
+        most_unmapped=most_unmapped,
         balance=None if is_printed else ranker.balance,
         options=options,
         seed=problem.seed,

@@ -44,8 +44,8 @@ class EnsCLS(CommitteeMixin, PairRanker):
 
     ``variant="paper"`` is the printed method: weights ``exp(-d2 / 0.1)`` of raw squared distances
     on the union of the 10 nearest neighbours, rows that were drawn twice count twice, the
-    unlabelled rows of every subspace are replaced by the units of a self-organising map (if there
-    are more than 500), and the scores are summed and divided by N. As low is good and a feature is
+    unlabelled rows of every subspace are replaced by the units of a self-organising map, and the
+    scores are summed and divided by N. As low is good and a feature is
     drawn a random number of times, the printed division ranks mostly by the number of draws; the
     default divides by the draws. It also measures distances in their mean, since on most data every
     weight with the constant 0.1 vanishes; drops copies, which as pairs at distance 0 would outweigh

@@ -87,11 +87,15 @@ def batch_som(X: Any) -> Codebook:
     apart = ((grid[:, None, :] - grid[None, :, :]) ** 2).sum(axis=2)
     for radius in radii(max(sides)):
         winner = nearest_units(narrow, units.astype(np.float32))
-        members = csr_array((np.ones(n), (winner, np.arange(n))), shape=(len(units), n))
         near = np.exp(apart / (-2 * radius**2))
-        sums = members @ X
-        weight = near @ np.bincount(winner, minlength=len(units))
-        moved = near @ (sums.toarray() if issparse(sums) else sums)
+        if n <= FEWEST_ROWS and not issparse(X):
+            pull = near[:, winner]
+            weight, moved = pull.sum(axis=1), pull @ X
+        else:
+            members = csr_array((np.ones(n), (winner, np.arange(n))), shape=(len(units), n))
+            sums = members @ X
+            weight = near @ np.bincount(winner, minlength=len(units))
+            moved = near @ (sums.toarray() if issparse(sums) else sums)
         # a unit far from all rows stays where it is
         np.divide(moved, weight[:, None], out=units, where=weight[:, None] > 0)
     hits = np.bincount(nearest_units(X, units), minlength=len(units))

@@ -88,13 +88,15 @@ def _with_error(mean: float, error: float) -> TableCell:
 def _in_two_views(results: CommitteeRecords, method: str) -> ReportTable:
     """Return a classifier whose levels are partitions, beside what is published of it."""
     published = results.published.get(parse(method, "method")[0], {})
+    n_theirs = (results.about["notes"].get("published") or {}).get("n_runs")
     lines = []
     for dataset in results.datasets:
         summaries = [results.summary(dataset, method, measure) for measure in MEASURES]
         for moment, words in enumerate(MOMENTS.values()):
             ours = [(means[0, moment], errors[0, moment]) for means, errors in summaries]
             value = published.get(dataset, [None, None])[moment]
-            word = Beside(value, *ours[0]).word
+            n_ours = results.protocol.n_runs
+            word = Beside(value, *ours[0], n_runs=n_ours, n_published=n_theirs).word
             shown = TableCell("") if value is None else number(value)
             first, *others = (_with_error(*each) for each in ours)
             cells = [shown, first, TableCell(WORDS.get(word, word)), *others]

@@ -16,9 +16,9 @@ from semisift._words import count, listed
 from semisift.evaluation import pairwise, statistics
 from semisift.evaluation.scores import Scores
 from semisift.evaluation.wins import sign_test, win_tie_loss
-from semisift.papers.targets import FORMS, PAPERS, Form, Target
+from semisift.papers.targets import FORMS, PAPERS, WHOLE_FORMS, Form, Target
 from semisift.report.comparison.problems import failures, too_slow
-from semisift.report.comparison.published import N_ERRORS, stand
+from semisift.report.comparison.published import how_judged, stand
 
 ENSCLS = PAPERS["enscls"]
 ENSCLS_ALPHA = ENSCLS["alpha"]
@@ -35,29 +35,40 @@ class OurFigure:
         Mean of the runs and its standard error; NaN where there is none.
     why_not : str
         Why there is no mean.
+    n_runs : int
+        Runs of ours.
+    n_published : int or None
+        Runs of the published one; None where that is not known.
     """
 
     published: float | None
     mean: float = math.nan
     error: float = math.nan
     why_not: str = ""
+    n_runs: int = 0
+    n_published: int | None = None
 
     @property
     def word(self) -> str:
-        """Where our mean lies: above, within two standard errors of the published one, or below.
+        """Where our mean lies: above, within the error of the published one, or below.
 
         Examples
         --------
-        >>> OurFigure(0.60, 0.65, 0.02).word, OurFigure(None, 0.63, 0.02).word
+        >>> OurFigure(0.60, 0.65, 0.02, n_runs=10).word, OurFigure(None, 0.63, 0.02).word
         ('above', '')
         """
         if self.published is None or math.isnan(self.mean + self.error):
             return ""
-        return stand(self.mean, self.error, self.published)
+        return stand(self.mean, self.error, self.published, self.n_runs, self.n_published)
 
 
 def cell(
-    results: Results, scores: Scores, dataset: str, method: str | None, published: float | None
+    results: Results,
+    scores: Scores,
+    dataset: str,
+    method: str | None,
+    published: float | None,
+    n_published: int | None = None,
 ) -> OurFigure:
     """Return what a method reached on a data set, beside what is published.
 
@@ -70,6 +81,8 @@ def cell(
     method : str or None
         None where no method stands for the published one.
     published : float or None
+    n_published : int or None
+        Runs that it is a mean of, where that is known.
 
     Returns
     -------
@@ -82,7 +95,13 @@ def cell(
     i, j = results.datasets.index(dataset), results.methods.index(method)
     if math.isnan(scores.means[i, j]):
         return OurFigure(published, why_not="failed")
-    return OurFigure(published, float(scores.means[i, j]), float(scores.errors[i, j]))
+    return OurFigure(
+        published,
+        float(scores.means[i, j]),
+        float(scores.errors[i, j]),
+        n_runs=int(np.isfinite(scores.values[i, :, j]).sum()),
+        n_published=n_published,
+    )
 
 
 def count_ahead(target: Target, results: Results, form: Form) -> tuple[int, int]:
@@ -245,6 +264,8 @@ def show(console: Console, target: Target, results: Results) -> None:
         views[target.view](console, replace(target, test=None) if unpaired else target, results)
     for sentence in target.sentences:
         console.print(f"The paper says: {sentence}")
+    for remark in target.remarks:
+        console.print(remark)
     for problem in [*too_slow(results), *failures(results)]:
         console.print(f"{problem.where}: {problem.what}.")
 
@@ -255,10 +276,7 @@ def show(console: Console, target: Target, results: Results) -> None:
 def _table(console: Console, target: Target, results: Results) -> None:
     for judge in results.protocol.judges:
         _accuracies(console, target, results, judge)
-    console.print(
-        "± is one standard error over the runs. Within: the published number is no more than "
-        f"{N_ERRORS} of them away; above and below: ours is, on that side.\n"
-    )
+    console.print(f"± is one standard error over the runs. {how_judged(target.n_runs)}\n")
     _others(console, target, results)
     if target.test is not None:
         _tests(console, target, results, target.test)
@@ -271,15 +289,17 @@ def _table(console: Console, target: Target, results: Results) -> None:
 def _accuracies(console: Console, target: Target, results: Results, judge: str) -> None:
     scores = results.scores(judge=judge)
     learner = f" ({judge})" if len(target.protocol.judges) > 1 else ""
-    headings = ("data set", "method", "published", *FORMS.values())
+    forms = [form for form in FORMS if any(form in each.forms(judge) for each in target.columns)]
+    headings = ("data set", "method", "published", *(FORMS[form] for form in forms))
     table = Table(*headings, title=f"{target.place}: {target.what}{learner}")
-    words = {form: Counter[str]() for form in FORMS}
+    words = {form: Counter[str]() for form in forms}
     for dataset in results.datasets:
         for i, column in enumerate(target.columns):
             value = target.value(judge, dataset, column.name)
             texts = []
-            for form in FORMS:
-                each = cell(results, scores, dataset, column.forms(judge).get(form), value)
+            for form in forms:
+                spec = column.forms(judge).get(form)
+                each = cell(results, scores, dataset, spec, value, target.n_runs)
                 words[form][each.word] += 1
                 texts.append(_text(each))
             shown = "" if value is None else f"{value:.3f}"
@@ -323,8 +343,8 @@ def _tests(console: Console, target: Target, results: Results, test: str) -> Non
     cases: list[tuple[str, Any, list[str]]] = [
         ("Published", [[*row.values()] for row in printed], [each.name for each in target.columns])
     ]
-    for form, name in FORMS.items():
-        scores = paper_scores(target, results, form)
+    for form in WHOLE_FORMS:
+        name, scores = FORMS[form], paper_scores(target, results, form)
         cases.append((f"Ours, {name}", scores.means, scores.methods))
     for heading, means, methods in cases:
         console.print(f"{heading}:")
@@ -341,8 +361,8 @@ def _ranks(console: Console, target: Target, results: Results) -> None:
 
 def _wins(console: Console, target: Target, results: Results) -> None:
     console.print(_wins_table("Published, on 9 data sets", published_wins(ENSCLS["wins"])))
-    for form, name in FORMS.items():
-        scores = paper_scores(target, results, form)
+    for form in WHOLE_FORMS:
+        name, scores = FORMS[form], paper_scores(target, results, form)
         n_sets = count(len(scores.datasets), "data set")
         if not scores.datasets or results.protocol.n_runs < 2:
             runs = count(results.protocol.n_runs, "run")

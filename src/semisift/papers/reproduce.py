@@ -136,7 +136,11 @@ class Reproduction:
                 "table": tables[judges[0]],
                 "tables": tables,
                 "spreads": {judge: self.target.by_spec(spreads, judge) for judge in judges},
-                "sentences": [f"The paper says: {said}" for said in self.target.sentences],
+                "n_runs": self.target.n_runs,
+                "sentences": [
+                    *(f"The paper says: {said}" for said in self.target.sentences),
+                    *self.target.remarks,
+                ],
             },
             "files": {name: path.name for name, path in self.files.items()},
             "missing": {
@@ -184,7 +188,8 @@ def prepare(
     wanted = choose_methods(here.specs, methods)
     if target.view == "committees":
         names = [parse(spec, "method")[0] for spec in wanted]
-        if unknown := [name for name in names if name not in here.specs]:
+        own = [parse(spec, "method")[0] for spec in here.specs]
+        if unknown := [name for name in names if name not in own]:
             raise ValueError(
                 f"{target.name} has the methods {', '.join(here.specs)}: got {', '.join(unknown)}."
             )

@@ -4,6 +4,7 @@ What the papers print is in ``published.toml``, which explains itself.
 """
 
 import tomllib
+from collections.abc import Container
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from itertools import zip_longest
@@ -23,10 +24,16 @@ PAPERS: dict[str, dict[str, Any]] = tomllib.loads(
 # What any method must beat, what the labelled rows alone give, and what all labels would.
 YARDSTICKS = ("random", "fisher", "all-labels")
 
-Form = Literal["printed", "default"]
+Form = Literal["printed", "default", "reading"]
 
 # form -> what tables call it
-FORMS: dict[Form, str] = {"printed": "as printed", "default": "our default"}
+FORMS: dict[Form, str] = {
+    "printed": "as printed",
+    "default": "our default",
+    "reading": "another reading",
+}
+# Those that stand for the whole of a paper's methods in its tests.
+WHOLE_FORMS: tuple[Form, ...] = ("printed", "default")
 
 # Formats that have a place for labels, and the column that holds them in the others.
 KEEP_LABELS = ("npz", "mat", "arff", "svmlight")
@@ -52,11 +59,14 @@ class Column:
         methods that wrap the learner that judges them.
     default : str or None
         The method as we recommend it, or as we read it where the paper leaves it open.
+    reading : str or None
+        Another way to read what the paper leaves open.
     """
 
     name: str
     printed: str | None = None
     default: str | None = None
+    reading: str | None = None
 
     def forms(self, judge: str) -> dict[Form, str]:
         """Return the forms that there are under a judge."""
@@ -148,6 +158,10 @@ class Target:
         A method that the paper finds ahead, and those that it is ahead of.
     has_spreads : bool
         Whether the paper prints standard deviations over the numbers of features.
+    n_runs : int or None
+        Runs that the paper's numbers are means of, where that is known.
+    remarks : list of str
+        What is to be known about the published numbers and ours, for the page.
     """
 
     name: str
@@ -165,6 +179,8 @@ class Target:
     others: tuple[str, ...] = YARDSTICKS
     claim: list[str] | None = None
     has_spreads: bool = False
+    n_runs: int | None = None
+    remarks: list[str] = field(default_factory=list)
 
     @property
     def title(self) -> str:
@@ -204,25 +220,35 @@ def _target(paper: str, name: str) -> Target:
     entry = content["targets"][name]
     methods = entry.get("methods", list(content["columns"]))
     numbers = content["targets"][entry.get("numbers_of", name)]
-    names = ("place", "what", "sentences", "view", "test", "others", "claim", "has_spreads")
+    names = ["place", "what", "sentences", "view", "test", "others", "claim", "has_spreads"]
+    names += ["remarks"]
+    columns = {**content["columns"], **entry.get("columns", {})}
+    sets = entry.get("sets", content["sets"])
     return Target(
         f"{paper}-{name}",
         content["source"],
         replace(PROTOCOLS[paper], **entry.get("protocol", {})),
-        tuple(Column(method, **content["columns"][method]) for method in methods),
-        {dataset: PaperSet(**facts) for dataset, facts in content["sets"].items()},
-        values=_figures(numbers.get("values", {}), methods, "per_cent" in content),
-        deviations=_figures(numbers.get("deviations", {}), methods, "per_cent" in content),
+        tuple(Column(method, **columns[method]) for method in methods),
+        {dataset: PaperSet(**facts) for dataset, facts in sets.items()},
+        values=_figures(numbers.get("values", {}), methods, sets, "per_cent" in content),
+        deviations=_figures(numbers.get("deviations", {}), methods, sets, "per_cent" in content),
+        n_runs=content.get("n_runs"),
         **{part: entry[part] for part in names if part in entry},
     )
 
 
-def _figures(tables: dict[str, Any], methods: list[str], per_cent: bool) -> Figures:
+def _figures(
+    tables: dict[str, Any], methods: list[str], sets: Container[str], per_cent: bool
+) -> Figures:
     def shares(row: list[float]) -> list[float]:
         return [round(number / 100, 6) for number in row] if per_cent else row
 
     return {
-        learner: {dataset: dict(zip_longest(methods, shares(row))) for dataset, row in rows.items()}
+        learner: {
+            dataset: dict(zip_longest(methods, shares(row)))
+            for dataset, row in rows.items()
+            if dataset in sets
+        }
         for learner, rows in tables.items()
     }
 

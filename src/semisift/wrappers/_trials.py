@@ -230,7 +230,9 @@ def default_splits(codes: NDArray[np.int64], rows: NDArray[np.int64]) -> list[Fo
 
 
 def given_splits(codes: NDArray[np.int64], rows: NDArray[np.int64], cv: Any) -> list[Fold]:
-    """Split rows as `cv` says, in scikit-learn's terms."""
+    """Split rows as `cv` says, in scikit-learn's terms, or not at all."""
+    if isinstance(cv, str):  # "resubstitution"
+        return [Fold(rows, rows)]
     splitter = check_cv(cv, codes[rows], classifier=True)
     return [
         Fold(rows[train], rows[test])

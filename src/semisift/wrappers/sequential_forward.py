@@ -57,9 +57,11 @@ class SequentialForward(ForwardRanker):
         Any scikit-learn classifier; None is naive Bayes, `GaussianNB()`. If it has a parameter
         `categorical`, a mask of the columns of X, it is given the part for the columns at hand.
     {feature_scaling}
-    cv : int, splitter or iterable, default=None
+    cv : int, splitter, iterable or "resubstitution", default=None
         How to hold out labelled rows, as in scikit-learn, instead of the rule above. The accuracy
-        is the mean over the folds.
+        is the mean over the folds. "resubstitution" holds none out: rows are predicted by a model
+        that has learnt from them. That flatters, but with so few labelled rows that k nearest
+        neighbours are all the others, leaving one out makes every column as good as any other.
     tie_break : {"default", "index"}, default="default"
         What decides between columns of equal accuracy. By default the mean log-probability of the
         true class over the held-out rows (the margin, for classifiers without probabilities), then
@@ -101,7 +103,7 @@ class SequentialForward(ForwardRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ForwardRanker._parameter_constraints,
-        "cv": ["cv_object"],
+        "cv": ["cv_object", StrOptions({"resubstitution"})],
         "tie_break": [StrOptions({"default", "index"})],
         "early_stop": ["boolean"],
     }

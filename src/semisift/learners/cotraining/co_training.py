@@ -14,13 +14,13 @@ different classes, the surer one decides, and if they are equally sure the row s
 and the two are put together by the mean of their probabilities.
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from semisift._committee.engine import Committee
 from semisift._problem import Problem
-from semisift._sklearn import at_least
+from semisift._sklearn import StrOptions, at_least
 from semisift._words import setting
 from semisift.learners.cotraining._base import Array, Ints
 from semisift.learners.cotraining._members import EstimatorTrainer, Trainer, rounded
@@ -49,6 +49,9 @@ class CoTraining(SubspaceClassifier):
         Unlabelled rows from which is picked; None is all of them.
     max_iter : int or None, default=30
         Iterations; None goes on until all rows are labelled or nothing is added.
+    voting : {"soft", "hard"}, default="soft"
+        How predictions are put together at the end: by the mean of the probabilities, or by the
+        two predicted classes, of which the first one is taken where they differ.
     {n_jobs}
     random_state : int or RandomState instance, default=None
         Seed of the views, of the pool, of the order of equally sure rows and of the random states
@@ -91,11 +94,13 @@ class CoTraining(SubspaceClassifier):
         **SubspaceClassifier._parameter_constraints,
         "views": [None, "array-like", tuple],
         "pool_size": [None, at_least(1)],
+        "voting": [StrOptions({"soft", "hard"})],
     }
 
     views: Any = None
     pool_size: int | None = 75
     max_iter: int | None = 30
+    voting: Literal["soft", "hard"] = "soft"
 
     def _draw(self, problem: Problem) -> list[Ints]:
         counts, p = problem.labels.counts, problem.n_features

@@ -1,4 +1,9 @@
-"""Published numbers beside ours: above them, within two standard errors, or below."""
+"""Published numbers beside ours: above them, within the error of both, or below.
+
+A published mean of m runs is taken to have an error too: it is not printed, but that of our n runs
+times sqrt(n / m), as if the runs of both were spread alike. Of few runs the spread is not well
+known, so that Student's t says how many errors are within chance, at the level 0.05.
+"""
 
 import math
 from collections import Counter
@@ -7,18 +12,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import t as student
 
 from semisift._words import count, listed, printable, visible
 from semisift.report.comparison.tables import ReportTable, TableCell, TableLine, number
 from semisift.report.comparison.view import View
 
-# Figures that differ by no more than so many standard errors are alike.
-N_ERRORS = 2
+# Differences that chance would exceed less often than that are differences.
+LEVEL = 0.05
 
 # how ours stands to a published number -> what tables call it
 WORDS = {
     "above": "above",
-    "within": "within two standard errors",
+    "within": "within the error",
     "below": "below",
     "alone": "no standard error",
     "nothing": "no figure",
@@ -97,8 +103,8 @@ def published_beside(view: View) -> BesidePublished | None:
                 i = view.results.datasets.index(dataset)
                 j = view.results.methods.index(method)
                 spread = _number((_part(spreads, dataset) or {}).get(method))
-                pairs.append(_pair(view, i, j, published, spread))
-    sentences = [_counts(pairs)] if pairs else []
+                pairs.append(_pair(view, i, j, published, spread, content.get("n_runs")))
+    sentences = [_counts(pairs), how_judged(content.get("n_runs"))] if pairs else []
     if any(pair.spreads for pair in pairs):
         sentences.append(
             "Spread is the standard deviation over the numbers of features, of ours that of the "
@@ -127,28 +133,57 @@ def _number(value: Any) -> float | None:
     return float(value) if is_number and math.isfinite(value) else None
 
 
-def _pair(view: View, i: int, j: int, published: float, spread: float | None) -> Pair:
+def _pair(
+    view: View, i: int, j: int, published: float, spread: float | None, n_theirs: int | None
+) -> Pair:
     ours, error = float(view.scores.means[i, j]), float(view.scores.errors[i, j])
     spreads = None
     if spread is not None and not math.isnan(ours) and view.curves.shape[-1] > 1:
         spreads = spread, float(np.nanmean(view.curves[i, :, j], axis=0).std(ddof=1))
-    return Pair(i, j, published, ours, error, WORDS[stand(ours, error, published)], spreads)
+    n_ours = int(np.isfinite(view.scores.values[i, :, j]).sum())
+    word = WORDS[stand(ours, error, published, n_ours, n_theirs)]
+    return Pair(i, j, published, ours, error, word, spreads)
 
 
-def stand(ours: float, error: float, published: float) -> str:
+def stand(
+    ours: float, error: float, published: float, n_ours: int, n_theirs: int | None = None
+) -> str:
     """Say how our number stands to a published one: a key of `WORDS`.
+
+    Parameters
+    ----------
+    ours, error : float
+        Mean of the runs and its standard error.
+    published : float
+    n_ours : int
+        Runs.
+    n_theirs : int or None
+        Runs that the published number is a mean of; None: not known, it counts as exact.
 
     Examples
     --------
-    >>> stand(0.75, 0.01, 0.70), stand(0.75, 0.03, 0.70), stand(0.60, 0.03, 0.70)
+    >>> stand(0.75, 0.01, 0.70, 10), stand(0.75, 0.03, 0.70, 10), stand(0.60, 0.03, 0.70, 10)
     ('above', 'within', 'below')
+    >>> stand(0.75, 0.02, 0.70, 10), stand(0.75, 0.02, 0.70, 10, n_theirs=3)
+    ('above', 'within')
     """
     if math.isnan(ours) or math.isnan(error):
         return "nothing" if math.isnan(ours) else "alone"
+    n_errors = float(student.ppf(1 - LEVEL / 2, n_ours - 1))
+    of_both = error * math.sqrt(1 + (n_ours / n_theirs if n_theirs else 0))
     # equal to the printed digits is not above or below
-    if abs(ours - published) <= N_ERRORS * error + 1e-9:
+    if abs(ours - published) <= n_errors * of_both + 1e-9:
         return "within"
     return "above" if ours > published else "below"
+
+
+def how_judged(n_theirs: int | None) -> str:
+    """Say in a sentence what "within the error" is."""
+    words = f"Within the error: a difference that Student's t does not reject at {LEVEL}, "
+    if not n_theirs:
+        return f"{words}with the published number taken as exact."
+    runs = count(n_theirs, "run")
+    return f"{words}with the published mean of {runs} taken to be as uncertain as {runs} of ours."
 
 
 def _counts(pairs: list[Pair]) -> str:
