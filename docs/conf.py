@@ -40,6 +40,7 @@ source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 # --- docstrings -----------------------------------------------------------------------------------
 autodoc_typehints = "none"  # the docstrings tell the types
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
 autosummary_generate = False  # _site/api.py does, and knows which names are public
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False

@@ -103,7 +103,7 @@ def page(entry: Any, words: dict[str, str], places: "Places") -> str:
     facts = f"[API](../api/semisift.{cls}.rst) · [what it takes](../api/array-support.md)"
     parts = [
         f"# {title}",
-        entry.summary[:1].upper() + entry.summary[1:],
+        _sentence(entry.summary),
         facts,
         "## The idea",
         _one_line(words["idea"]),
@@ -138,6 +138,14 @@ def look_up(entry: Any) -> str:
     return f"[Look it up](https://search.crossref.org/?q={query})."
 
 
+def _sentence(text: str) -> str:
+    """Return a text that begins with a capital letter, or with a name as it is written."""
+    first = text.split()[0].rstrip(",;:")
+    if first in METHODS:
+        return f"`{first}`{text[len(first) :]}"
+    return text if "_" in first else text[:1].upper() + text[1:]
+
+
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
@@ -162,7 +170,7 @@ class Docstrings:
             self.papers.append(text)
         elif READING.match(text):
             said = text.removeprefix("What is a reading: ")
-            self.reading.append(said[:1].upper() + said[1:])
+            self.reading.append(_sentence(said))
         elif text.startswith("```"):
             self.formula.append(text)
         else:
@@ -170,7 +178,7 @@ class Docstrings:
             if before.strip():
                 self.formula.append(before.strip())
             if cost:
-                self.cost.append(after[:1].upper() + after[1:])
+                self.cost.append(_sentence(after))
 
 
 def paragraphs(text: str) -> list[str]:
