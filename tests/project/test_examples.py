@@ -26,7 +26,7 @@ def marked(path):
     return pytest.param(path, marks=pytest.mark.cluster) if path.stem in CLUSTERS else path
 
 
-@pytest.mark.parametrize("path", map(marked, EXAMPLES), ids=name_of)
+@pytest.mark.parametrize("path", [*map(marked, EXAMPLES)], ids=name_of)
 def test_it_runs_without_a_warning(path, tmp_path, monkeypatch):
     here, temporary = tmp_path / "here", tmp_path / "temporary"
     here.mkdir()
