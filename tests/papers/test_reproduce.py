@@ -535,6 +535,10 @@ def test_a_table_of_the_enscls_paper_on_real_data(tmp_path, data_dir, needs_repo
     assert (tmp_path / "out" / "summary").is_dir()
     again = call("enscls-fig1", *options, "--resume")
     assert "Leukemia: accuracy with the best 1, 2, ... features" in again
+    page = (tmp_path / "out" / "summary" / "enscls-fig1.md").read_text(encoding="utf-8")
+    assert page.startswith("# Figure 1 of Hindawi")
+    assert "1 data set, 2 runs each" in page
+    assert "Leukemia: accuracy with the best 1, 2, ... features" in page
     assert Results.load(tmp_path / "out").same_numbers(results)
 
 

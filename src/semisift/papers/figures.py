@@ -1,8 +1,10 @@
 """Our figures beside published ones: cells, the papers' tests, and what ``reproduce`` prints."""
 
+import io
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -251,6 +253,9 @@ def signed_ranks(means: ArrayLike, methods: list[str]) -> list[str]:
 # Of the sizes of a curve those that fit on a line.
 SOME_SIZES = (1, 2, 3, 5, 7, 10, 15, 20)
 
+# Columns of a page with what is printed.
+SHOWN_WIDTH = 100
+
 TESTS = {"signed-ranks": signed_ranks, "mean-ranks": mean_ranks}
 
 
@@ -268,6 +273,23 @@ def show(console: Console, target: Target, results: Results) -> None:
         console.print(remark)
     for problem in [*too_slow(results), *failures(results)]:
         console.print(f"{problem.where}: {problem.what}.")
+
+
+def write_shown(target: Target, results: Results, path: Path) -> None:
+    """Write what `show` prints as a page, for figures that a summary has no place for."""
+    stream = io.StringIO()
+    show(Console(file=stream, width=SHOWN_WIDTH, highlight=False), target, results)
+    lines = "\n".join(f"    {line}".rstrip() for line in stream.getvalue().splitlines())
+    runs = count(results.protocol.n_runs, "run")
+    parts = [
+        f"# {target.title}",
+        f"{target.what[0].upper()}{target.what[1:]}: "
+        f"{count(len(results.datasets), 'data set')}, {runs} each.",
+        f"    {results.about['notes'].get('command', '')}".rstrip(),
+        "What it prints, but for the warnings:",
+        lines,
+    ]
+    path.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
 
 
 # --- a table of accuracies ------------------------------------------------------------------------

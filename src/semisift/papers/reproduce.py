@@ -89,6 +89,8 @@ def reproduce(
         with steps.step("Writing the report"):
             results.report(out / REPORT, title=plan.target.title)
             results.write_summary(summary)
+            if target.view != "table":
+                figures.write_shown(plan.target, results, summary / f"{target.name}.md")
         figures.show(console, plan.target, results)
         console.print(f"Written: {out / REPORT}, with {SUMMARY}/ beside it.")
 
