@@ -288,23 +288,21 @@ def show_tables(options):
 
 
 def show_means(records, half, names, ways, start):
-    print(
-        f"\nFrom {start}, {half}: mean over sets (in brackets: less random, its standard error)\n"
-    )
+    """Print the means over the sets that have all ways."""
+    ways = [way for way in ways if start != "none" or way != "start"]
+    print(f"\nFrom {start}, {half}: means over sets (less random, standard error of that)\n")
     show_row(["", "sets", *ways])
     for measure, words in MEASURES.items():
-        values = by_set(records, names, measure)
-        if not values:
+        values = [
+            each for each in by_set(records, names, measure).values() if each.keys() >= {*ways}
+        ]
+        if len(values) < 2:
             continue
         cells = []
         for way in ways:
-            usable = [each for each in values.values() if way in each and "random" in each]
-            if not usable:
-                cells.append("")
-                continue
-            gaps = [each[way].mean() - each["random"].mean() for each in usable]
-            error = np.std(gaps, ddof=1) / len(gaps) ** 0.5 if len(gaps) > 1 else np.nan
-            mean = np.mean([each[way].mean() for each in usable])
+            gaps = [each[way].mean() - each["random"].mean() for each in values]
+            error = np.std(gaps, ddof=1) / len(gaps) ** 0.5
+            mean = np.mean([each[way].mean() for each in values])
             cells.append(f"{mean:.3f} ({np.mean(gaps):+.3f}, {error:.3f})")
         show_row([words, len(values), *cells])
 
