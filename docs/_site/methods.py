@@ -116,7 +116,7 @@ def page(entry: Any, words: dict[str, str], places: "Places") -> str:
     parts += ["## Cost", f"Grows with {entry.cost.replace('*', TIMES)}.", *about.cost]
     if entry.name in METHODS:
         parts.append("How the time was measured to grow: [growth](../growth.md).")
-    parts += ["## When it fails", _one_line(words["fails"])]
+    parts += ["## When it fails", _one_line(words["fails"]), *about.fails]
     if about.example:
         parts += ["## Example", f"```pycon\n{about.example}\n```"]
     parts += ["## Its place in the comparisons", *places.of(entry.name)]
@@ -160,6 +160,7 @@ class Docstrings:
         self.formula: list[str] = []
         self.reading: list[str] = []
         self.cost: list[str] = []
+        self.fails: list[str] = []
         has_formula = any(text.startswith("```") for text in of_module)
         listed = of_module if has_formula else of_module + of_class[1:]
         for text in listed:
@@ -168,6 +169,8 @@ class Docstrings:
     def _place(self, text: str) -> None:
         if PAPER.match(text):
             self.papers.append(text)
+        elif text.startswith("When not to use it: "):
+            self.fails.append(_sentence(text.removeprefix("When not to use it: ")))
         elif READING.match(text):
             said = text.removeprefix("What is a reading: ")
             self.reading.append(_sentence(said))

@@ -100,7 +100,7 @@ class RankRequest(FileRequest):
     reduced: str | None = None
     method: str | None = option(
         "How to rank; `semisift methods` lists the names.  [default: consensus, the mean "
-        "place with four methods]",
+        "place with two methods]",
         "NAME",
     )
     redundancy: float | str | None = option(
