@@ -31,7 +31,7 @@ classes, 20,000 cells, 20 labels each) 4 % of the rows of a marker are outside i
 .02 of 40 markers are among the best 40; of log(1 + count) .62, where the F-score of the labelled
 rows finds .83 and SSFI all. Nor is it made for markers of one class among many: a column that is
 the best for one of ten classes and like any other for nine has a middling mean of ranks (of ten
-classes, one table, log counts: .18 found, and .85 by the best rank).
+classes, one table, log counts: .17 found, and .85 by the best rank).
 """
 
 from typing import Any
