@@ -115,13 +115,13 @@ def test_whole_distributions_are_as_they_should_be():
     assert wrong_in_wheel(WHEEL, WRITTEN) == []
 
 
-@pytest.mark.parametrize("name", SDIST)
+@pytest.mark.parametrize("name", sorted(SDIST))
 def test_what_a_source_distribution_lacks_is_named(name):
     left = [other for other in SDIST if other != name]
     assert wrong_in_sdist(left, WRITTEN) == [f"missing: {name.partition('/')[2]}"]
 
 
-@pytest.mark.parametrize("name", WHEEL)
+@pytest.mark.parametrize("name", sorted(WHEEL))
 def test_what_a_wheel_lacks_is_named(name):
     left = [other for other in WHEEL if other != name]
     wrong = "missing: the licence" if "LICENSE" in name else f"missing: {name}"
