@@ -52,6 +52,8 @@ def browser(profile):
 
 
 def resize(driver, width, height):
+    # several browsers run at a time, and one window alone has the focus of the system
+    driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
     driver.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
         {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
