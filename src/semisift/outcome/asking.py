@@ -1,12 +1,12 @@
 """AskingMixin: which rows to label next."""
 
 import warnings
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
+from semisift._checks import check_whole
 from semisift._given import GivenToFit, given_to_fit
 from semisift._named import check_names
 from semisift._problem import Problem
@@ -65,8 +65,7 @@ class AskingMixin:
         1  148     2          35
         2   91     1          19
         """
-        if not isinstance(n, Integral) or n < 1:
-            raise ValueError(f"n must be a whole number, 1 or more: got {n!r}.")
+        check_whole(n, "n")
         from semisift.outcome.next_rows import find_next_rows
 
         self._check_taken(of_rows)

@@ -1,11 +1,10 @@
 """LearningMixin: the part of a ranker that tells what more labels would bring."""
 
-from dataclasses import replace
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from semisift._checks import check_whole
 from semisift._sklearn import fit_context
 
 if TYPE_CHECKING:
@@ -80,20 +79,9 @@ class LearningMixin:
         True
         """
         check_is_fitted(self)
-        if not isinstance(n_more, Integral) or n_more < 1:
-            raise ValueError(f"n_more must be a whole number, 1 or more: got {n_more!r}.")
-        if random_state is not None and not (
-            isinstance(random_state, Integral) and random_state >= 0
-        ):
-            raise ValueError(
-                f"random_state must be a whole number, 0 or more: got {random_state!r}."
-            )
-        p = self.n_features_in_
-        if n_best is not None and not (isinstance(n_best, Integral) and 1 <= n_best <= p):
-            raise ValueError(f"n_best must be from 1 to the {p} columns of X: got {n_best!r}.")
-        problem = self._build_again(X, y, "learning_curve", "curve", of_rows)
-        if problem.whole is not None:
-            problem = replace(problem, whole=None)  # repetitions label no further rows
+        check_whole(n_more, "n_more")
+        self._check_repetition(n_best, random_state)
+        problem = self._build_to_repeat(X, y, "learning_curve", "curve", of_rows)
         from semisift.outcome.curve import draw_curve
         from semisift.outcome.hands import deal_labels
 

@@ -3,7 +3,6 @@
 import inspect
 import warnings
 from dataclasses import replace
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,13 +11,14 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from semisift._checks import check_whole, is_whole
 from semisift._committee.engine import committee_size
 from semisift._given import GivenToFit, given_to_fit
 from semisift._named import check_names
 from semisift._problem import Problem
 from semisift._sklearn import fit_context
 from semisift._warnings import warn
-from semisift._words import count
+from semisift._words import count, quoted
 from semisift.exceptions import NothingSelectedWarning, SampledRowsWarning
 from semisift.outcome.decisions import count_decisions, find_confirmed, near_copies
 
@@ -214,17 +214,10 @@ class CutoffMixin:
         [1, 6]
         """
         check_is_fitted(self)
-        given = [n_resamples, n_permutations, random_state]
-        names = ["n_resamples", "n_permutations", "random_state"]
-        for name, value in zip(names, given, strict=True):
-            if value is not None and (not isinstance(value, Integral) or value < 0):
-                raise ValueError(f"{name} must be a whole number, 0 or more: got {value!r}.")
-        p = self.n_features_in_
-        if n_best is not None and not (isinstance(n_best, Integral) and 1 <= n_best <= p):
-            raise ValueError(f"n_best must be from 1 to the {p} columns of X: got {n_best!r}.")
-        problem = self._build_again(X, y, "assess", "p-values", of_rows)
-        if problem.whole is not None:
-            problem = replace(problem, whole=None)  # repetitions label no further rows
+        check_whole(n_resamples, "n_resamples", least=0)
+        check_whole(n_permutations, "n_permutations", least=0)
+        self._check_repetition(n_best, random_state)
+        problem = self._build_to_repeat(X, y, "assess", "p-values", of_rows)
         from semisift.outcome.assessment import assess_ranking
 
         n_steps = n_permutations + n_resamples
@@ -290,6 +283,23 @@ class CutoffMixin:
         from semisift.outcome.markers import find_markers
 
         return find_markers(self, problem, as_given)
+
+    def _check_repetition(self: Any, n_best: Any, random_state: Any) -> None:
+        """Refuse what says neither which columns are the best ones nor how to draw."""
+        if random_state is not None:
+            check_whole(random_state, "random_state", least=0)
+        p = self.n_features_in_
+        if n_best is not None and not (is_whole(n_best) and 1 <= n_best <= p):
+            raise ValueError(
+                f"n_best must be from 1 to the {p} columns of X: got {quoted(n_best)}."
+            )
+
+    def _build_to_repeat(
+        self: Any, X: Any, y: Any, method: str, wanted: str, of_rows: dict[str, Any]
+    ) -> Problem:
+        """Build the problem of the fit again, without the rows that were left out of it."""
+        problem: Problem = self._build_again(X, y, method, wanted, of_rows)
+        return problem if problem.whole is None else replace(problem, whole=None)
 
     def _build_again(
         self: Any, X: Any, y: Any, method: str, wanted: str, of_rows: dict[str, Any]

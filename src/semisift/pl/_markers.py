@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from semisift._checks import check_whole
 from semisift._docs import fill_slots
 from semisift._words import examples, quoted, shorten, visible
 from semisift.pl._dots import draw_dots
@@ -21,7 +22,6 @@ from semisift.pl._results import (
     results_of,
 )
 from semisift.report.palette import for_user
-from semisift.tl._checks import check_whole
 from semisift.tl._columns import column_of
 from semisift.tl._kept import KEY, KEY_OF_MARKERS
 

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from semisift._checks import check_whole
 from semisift._docs import fill_slots
 from semisift._words import shorten, visible
 from semisift.outcome.decisions import WORDS
@@ -22,7 +23,6 @@ from semisift.pl._picture import (
 )
 from semisift.pl._results import MAKE_RESULTS, column, results_of
 from semisift.report.palette import MARKS, Palette, bare, for_user
-from semisift.tl._checks import check_whole
 
 # Inches of the axes without what stands beside them, of a gene, and of the axis below.
 WIDTH, HEIGHT, FOOT = 3.2, 0.23, 0.9

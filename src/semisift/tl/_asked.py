@@ -5,20 +5,16 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semisift._checks import check_flag, check_jobs, check_memory, check_seed, is_whole
 from semisift._features import has_names
 from semisift._words import quoted
+from semisift.outcome.mixin import RULES
 from semisift.registry import METHODS
-from semisift.tl._checks import (
-    check_flag,
-    check_jobs,
-    check_memory,
-    check_number_of_genes,
-    check_seed,
-)
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -73,7 +69,7 @@ class Asked:
             )
         check_flag(self.normalize, "normalize", or_none=True)
         check_flag(self.use_raw, "use_raw")
-        check_number_of_genes(self.n_features)
+        _check_number_of_genes(self.n_features)
         check_seed(self.random_state)
         check_jobs(self.n_jobs)
         check_memory(self.max_memory)
@@ -161,3 +157,18 @@ def _plain(value: Any) -> Any:
     if type(value).__name__ == "NAType":  # which files do not hold
         return None
     return _plain(value.tolist()) if hasattr(value, "tolist") else value
+
+
+def _check_number_of_genes(value: Any) -> None:
+    """Refuse what says neither how many genes to select, nor which share, nor by which rule."""
+    if value is None or (is_whole(value) and value >= 1):
+        return
+    if isinstance(value, Real) and not isinstance(value, Integral) and 0 < float(value) <= 1:
+        return
+    if isinstance(value, str) and value in RULES:
+        return
+    rules = " or ".join(map(quoted, RULES))
+    raise ValueError(
+        "n_features must be None, a whole number of 1 or more, a share above 0 and up to 1, or "
+        f"{rules}: got {quoted(value)}."
+    )

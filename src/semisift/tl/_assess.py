@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semisift._checks import check_flag, check_whole
 from semisift._warnings import quiet
 from semisift._words import examples, quoted
 from semisift.outcome import outcome_of
 from semisift.tl._asked import Asked
-from semisift.tl._checks import check_flag, check_whole
 from semisift.tl._fitted import Fitted, fit
 from semisift.tl._kept import KEY, check_target, open_for_writing, records_of, write_genes
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._checks import check_flag
 from semisift._provenance import PACKAGES, versions
 from semisift._warnings import warn
 from semisift._words import count, quoted
 from semisift.registry import METHODS
-from semisift.tl._checks import check_flag
 from semisift.tl._fitted import Fitted
 from semisift.tl._given import Given, check_adata
 from semisift.tl._values import empty_cells

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
+from semisift._checks import check_whole
 from semisift._docs import fill_slots
 from semisift.tl._asked import Asked
-from semisift.tl._checks import check_whole
 from semisift.tl._fitted import fit
 from semisift.tl._kept import KEY_OF_MARKERS, check_key, check_target, keep, records_of
 
