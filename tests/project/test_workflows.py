@@ -26,7 +26,7 @@ def test_workflows_are_pinned_and_may_do_little(path):
             continue
         assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action), action
     assert "\npermissions:\n  contents: read\n" in text
-    assert len(re.findall(r"\bwrite\b", text)) == (path.name == RELEASE)
+    assert ("write" in text) == (path.name == RELEASE)
     assert "secrets." not in text
     checkouts = re.findall(
         r"uses: actions/checkout@.*\n +with:\n +persist-credentials: false", text
@@ -49,14 +49,19 @@ def test_a_release_waits_for_a_tag_and_for_approval():
     text = next(path for path in WORKFLOWS if path.name == RELEASE).read_text(encoding="utf-8")
     assert re.search(r'^on:\n  push:\n    tags: \["v\*"\]\n\n', text, re.M)
     jobs = jobs_of(RELEASE)
-    assert [name for name, job in jobs.items() if "permissions" in job] == ["publish"]
+    allowed = {name: job["permissions"] for name, job in jobs.items() if "permissions" in job}
+    assert allowed == {
+        "attest": {"id-token": "write", "attestations": "write"},
+        "publish": {"id-token": "write"},
+    }
+    for name in allowed:
+        assert not any("run" in step for step in jobs[name]["steps"])  # nothing of our own
     publish = jobs["publish"]
-    assert publish["permissions"] == {"id-token": "write"}
     assert publish["environment"]["name"] == "pypi"
-    assert publish["needs"] == "distributions"
+    assert publish["needs"] == "attest"
+    assert jobs["attest"]["needs"] == "distributions"
     assert jobs["distributions"]["needs"] == "version"
     assert "refs/tags/v" in publish["if"]
-    assert not any("run" in step for step in publish["steps"])  # nothing of the project's own
 
 
 def test_nothing_else_publishes():
@@ -74,6 +79,22 @@ def test_what_is_published_was_checked():
     assert "python tools/check_distributions.py dist --install" in commands
     for job in ("wheels", "sdist"):
         assert jobs[job]["steps"][-1]["with"]["name"].startswith("distributions-")
+
+
+def test_a_release_says_what_it_was_made_from():
+    check = jobs_of("wheels.yml")["check"]["steps"]
+    assert any("cyclonedx-py environment" in step.get("run", "") for step in check)
+    made = check[-1]["with"]
+    fetched, provenance, materials = (step["with"] for step in jobs_of(RELEASE)["attest"]["steps"])
+    assert made["name"] in fetched["pattern"]
+    assert "sbom-path" not in provenance
+    assert materials["sbom-path"] == f"dist/{made['path']}"
+    assert provenance["subject-path"] == materials["subject-path"]
+
+
+def test_known_holes_are_looked_for():
+    commands = [step.get("run", "") for step in jobs_of("ci.yml")["audit"]["steps"]]
+    assert any(command.startswith("pip-audit ") for command in commands)
 
 
 def test_the_lowest_versions_and_the_coverage_are_looked_at():
