@@ -1,6 +1,6 @@
 """``python -m semisift``: the command line."""
 
-from semisift.cli import main
+from semisift.cli import start
 
 if __name__ == "__main__":
-    main(prog_name="semisift")
+    start()

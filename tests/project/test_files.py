@@ -179,6 +179,39 @@ def start_command(*arguments):
     )
 
 
+STOPPED = """
+import atexit, os, signal, sys
+import click
+from semisift import cli
+
+class CrashesWhenPythonIsTakenDown:
+    def __del__(self):
+        os.abort()
+
+sys.kept = CrashesWhenPythonIsTakenDown()
+atexit.register(print, "put away")
+
+@click.command()
+def methods():
+    print("at work")
+    os.kill(os.getpid(), signal.{signal})
+
+cli.LazyGroup.get_command = lambda *_: methods
+sys.argv = ["semisift", "methods"]
+cli.start()
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
+def test_a_stopped_command_does_not_crash_on_its_way_out(name, code):
+    """Threads of libraries, or one that is half loaded, can crash what takes Python down."""
+    script = STOPPED.replace("{signal}", name)
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert ended.returncode == code, ended.stderr
+    assert ended.stdout.split("\n") == ["at work", "put away", ""]
+    assert ended.stderr in ("Terminated.\n", "Interrupted.\n")
+
+
 def test_a_terminated_command_leaves_nothing_behind(tmp_path):
     """At different moments after it began to write."""
     rng = np.random.default_rng(0)

@@ -3,12 +3,15 @@
 Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted, 143 terminated.
 """
 
+import atexit
 import importlib
+import os
 import signal
+import sys
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -118,4 +121,22 @@ def main() -> None:
     """Find the columns that matter when only a handful of rows carry a label."""
 
 
-__all__ = ["main"]
+def start() -> None:
+    """Run the command line as a program of its own.
+
+    Where a signal stopped it, everything is put away by then, but threads of other libraries may be
+    anywhere, or a library half loaded: Python is left as it is, since taking it down can crash.
+    """
+    try:
+        main(prog_name="semisift")
+    except SystemExit as end:
+        if end.code not in {code for _, code in STOPS.values()}:
+            raise
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(int(end.code))
+
+
+__all__ = ["main", "start"]
