@@ -108,8 +108,10 @@ def draw_form(rng, X):
         X = X.copy()
         X.flags.writeable = False
         return X
-    if form == "float32" and np.array_equal(X, X.astype(np.float32), equal_nan=True):
-        return X.astype(np.float32)
+    if form == "float32":
+        with np.errstate(over="ignore", under="ignore"):
+            narrow = X.astype(np.float32)
+        return narrow if np.array_equal(X, narrow, equal_nan=True) else X
     if form in ("csr", "csc", "coo"):
         return getattr(sparse, f"{form}_array")(X)
     return X
