@@ -26,7 +26,11 @@ match os.environ.get("SEMISIFT_BUILD", "fast"):
     case "checked":
         DIRECTIVES |= {"boundscheck": True, "initializedcheck": True}
     case "sanitized":
-        LINK_ARGS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+        # casts of NaN and of what is too large to whole numbers are not among "undefined"
+        LINK_ARGS = [
+            "-fsanitize=address,undefined,float-cast-overflow",
+            "-fno-sanitize-recover=all",
+        ]
         COMPILE_ARGS = ["-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", *LINK_ARGS]
     case other:
         sys.exit(f"SEMISIFT_BUILD must be fast, checked or sanitized: got {other!r}")

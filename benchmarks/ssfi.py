@@ -2,8 +2,8 @@
 
     python benchmarks/ssfi.py [--part race] [--part growth] ... [--sets colon,madelon]
 
-Parts, all by default: race (CPU seconds and ratios), threads, memory, growth, start-up, sefr, text,
-no-kernels, gaps.
+Parts, all by default: race (CPU seconds and ratios), threads, memory, growth, start-up, sefr,
+self-training (what SEFR takes more than SSFI), text, no-kernels, gaps.
 The opponents of the race (SSFI and b: the least of three runs; the others: one run):
   a  the scikit-learn version of SSFI that permutes only the features a tree splits on
      (tests/reference; some members, scaled to the committee)
@@ -250,6 +250,27 @@ def sefr(sets):
     print(f"geometric mean {geometric_mean(ratios):.1f}, smallest {min(ratios):.1f}")
 
 
+def self_training(_):
+    """Time SEFR, whose bags grow to most of the rows, against SSFI; some members, scaled."""
+    print("\nCPU seconds: rows, columns; SSFI, SEFR (scaled to the committee), ratio, ns a value")
+    for n, p in ((500, 5000), (1000, 5000), (2000, 1250), (2000, 5000)):
+        rng, rows = np.random.default_rng(0), np.arange(n)
+        X, y = rng.normal(size=(n, p)), np.where(rows < 20, rows % 2, -1)
+        X[:, :20] += rng.normal(size=(2, 20))[rows % 2]
+        n_members, times = committee_size(p), []
+        for method in (SSFI, SEFR):
+            few, more = (
+                seconds(lambda m=method, k=k, X=X, y=y: m(n_members=k, n_jobs=1).fit(X, y), 2)
+                for k in (SOME_MEMBERS // 10, SOME_MEMBERS)
+            )
+            each = (more - few) / (SOME_MEMBERS - SOME_MEMBERS // 10)
+            times.append(few + each * (n_members - SOME_MEMBERS // 10))
+        # rounds, columns and rows of a bag, which is half of 1 - 1/e of the rows as a mean
+        values = 11 * round(p**0.5) * 0.316 * n
+        cells = f"{times[0]:8.2f}{times[1]:8.2f}{times[1] / times[0]:7.1f}"
+        print(f"{n:6}{p:6}{cells}{each / values * 1e9:7.1f}", flush=True)
+
+
 START_UP = "import time, sys; s = time.perf_counter(); {}; print(time.perf_counter() - s)"
 FIRST_CALL = """
 import time
@@ -326,6 +347,7 @@ PARTS = {
     "growth": growth,
     "start-up": start_up,
     "sefr": sefr,
+    "self-training": self_training,
     "text": text,
     "no-kernels": no_kernels,
     "gaps": gaps,

@@ -20,6 +20,7 @@ from semisift.exceptions import FallbackWarning as FallbackWarning
 from semisift.exceptions import FewTestRowsWarning as FewTestRowsWarning
 from semisift.exceptions import GraphWarning as GraphWarning
 from semisift.exceptions import KernelsMissingWarning as KernelsMissingWarning
+from semisift.exceptions import LongRunWarning as LongRunWarning
 from semisift.exceptions import NothingSelectedWarning as NothingSelectedWarning
 from semisift.exceptions import NothingUnlabelledWarning as NothingUnlabelledWarning
 from semisift.exceptions import SampledRowsWarning as SampledRowsWarning

@@ -17,6 +17,10 @@ class KernelsMissingWarning(UserWarning):
     """The compiled kernels could not be built, so slower code serves."""
 
 
+class LongRunWarning(UserWarning):
+    """A fit that has just begun will take minutes, and says what would take less."""
+
+
 class NothingSelectedWarning(UserWarning):
     """A rule for the number of features confirmed none of them."""
 

@@ -11,7 +11,14 @@ from sklearn.datasets import make_classification
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from semisift import SEFR, SSFI, ForestImportance, LabelledOnly, NothingUnlabelledWarning
+from semisift import (
+    SEFR,
+    SSFI,
+    ForestImportance,
+    LabelledOnly,
+    LongRunWarning,
+    NothingUnlabelledWarning,
+)
 from semisift._committee.blocks import count_quotas
 from semisift._committee.engine import committee_size
 from semisift._committee.members import build_setting
@@ -99,6 +106,14 @@ def test_sefr_equals_the_reference(coarse, case):
     assert_allclose(np.nan_to_num(ranker.scores_), reference["scores"], rtol=1e-12, atol=1e-12)
     rounds = max(max((t for t, _, _ in picks), default=0) for picks in reference["picks"])
     assert ranker.n_iter_ == max(1, rounds)
+
+
+def test_sefr_says_beforehand_that_it_takes_minutes(monkeypatch):
+    X, y = make_case(n_rows=60, seed=2)
+    SEFR(n_members=2, random_state=7).fit(X, y)  # no warning, which would be an error
+    monkeypatch.setattr("semisift.ensembles.sefr.MOST_VALUES", 100)
+    with pytest.warns(LongRunWarning, match=r"^SEFR grows 22 trees on about \d+ rows and 3 col"):
+        SEFR(n_members=2, random_state=7).fit(X, y)
 
 
 def test_sefr_never_trains_on_more_than_its_bags():

@@ -5,10 +5,12 @@ from contextlib import suppress
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn import config_context
 from sklearn.naive_bayes import GaussianNB
 
 from semisift import LEARNERS, METHODS, S3VMRFE, CoForest, PCTForestImportance, kernels
+from semisift._committee.bags import Bootstrap
 from semisift._committee.permutation import VOTE
 from semisift.embedded._machines import Machines, one_class
 from semisift.kernels.plain import dual as numpy_dual
@@ -35,6 +37,49 @@ def test_dual_writes_nothing_before_its_array(solve, diagonal):
     assert_array_equal(around[[0, 5]], 0.0)
     if np.isfinite(diagonal):  # without curvature all variables go to their bounds
         assert_array_equal(dual, target)
+
+
+def two_and_two(gram, size):
+    """Return a function that solves a machine of two rows of each class by some kernel."""
+
+    def by(solve):
+        target, around = size * np.array([1.0, -1.0, 1.0, -1.0]), np.zeros(6)
+        low, high = np.where(target > 0, 0.0, -1.0), np.where(target > 0, 1.0, 0.0)
+        n_steps = solve(gram, target, low, high, around[1:5], -target, 1e-10, 1000)
+        assert_array_equal(around[[0, 5]], 0.0)
+        return n_steps, around[1:5]
+
+    return by
+
+
+@pytest.mark.parametrize("solve", [kernels.dual.solve, numpy_dual.solve])
+def test_dual_without_curvature_goes_to_the_bounds_however_small_the_gain(solve):
+    # the square of 1e-170 is 0, and 0 / 0 no gain at all
+    n_steps, dual = two_and_two(np.zeros((4, 4)), 1e-170)(solve)
+    assert n_steps == 2
+    assert_array_equal(dual, [1.0, -1.0, 1.0, -1.0])
+
+
+@pytest.mark.parametrize("solve", [kernels.dual.solve, numpy_dual.solve])
+def test_dual_stays_as_it_is_where_no_gain_is_a_number(solve):
+    n_steps, dual = two_and_two(np.diag(np.full(4, np.inf)), 1e170)(solve)  # inf / inf
+    assert n_steps == 0
+    assert_array_equal(dual, 0.0)
+
+
+@pytest.mark.parametrize("curvature", [-1.0, 0.0, np.nan, np.inf])
+@pytest.mark.parametrize("place", ["diagonal", "row", "all"])
+@pytest.mark.parametrize("size", [1e-170, 1.0, 1e170])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_dual_writes_nothing_outside_whatever_the_curvatures(curvature, place, size):
+    gram = np.eye(4)
+    where = {"diagonal": np.diag_indices(4), "row": (1, slice(None)), "all": slice(None)}
+    gram[where[place]] = curvature
+    solve_by = two_and_two(gram, size)
+    if np.isfinite(gram).all():
+        assert solve_by(kernels.dual.solve)[0] == solve_by(numpy_dual.solve)[0]
+    for solve in (kernels.dual.solve, numpy_dual.solve):
+        solve_by(solve)
 
 
 def nearly_sparse(seed):
@@ -91,6 +136,76 @@ def test_pct_trees_part_no_node_into_itself_and_nothing(variant):
     for grow, values in ((kernels.pct.grow_tree, column), (numpy_pct.grow_tree, column)):
         tree = grow(values, *given, 2, 1, 1, -1, 2, 1.0, 0.0, False, 0, 0)
         assert (np.asarray(tree[5]) > 0).all()  # the sizes of its nodes
+
+
+def grown_on(columns, codes, weights):
+    """Grow one tree on all columns of rows that are all labelled."""
+    rows, nobody = np.arange(len(codes), dtype=np.int32), np.empty((1, 0), dtype=np.int32)
+    every = np.arange(columns.n_features, dtype=np.int32)[None, :]
+    bag = rows, np.asarray(weights, dtype=np.int32)[None, :], nobody, nobody
+    return kernels.grow.grow(columns, np.asarray(codes, dtype=np.int32), 2, *bag, every)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_trees_with_gaps_find_infinite_values_in_their_own_column(sign):
+    # before the second column lie the values of the first
+    first, second = [0.0, np.nan, 0.0, 0.0, 0.0, 1e6], [1.0, 1.5, 2.0, np.nan, np.inf, np.inf]
+    X = sign * np.array([first, second]).T
+    columns = kernels.columns.Columns(np.asfortranarray(X), has_gaps=True)
+    tree = grown_on(columns, [0, 0, 0, 0, 1, 1], np.ones(6))
+    assert tree.feature.tolist() == [1, -1, -1]
+    assert tree.threshold[0] == (2.0 if sign > 0 else -np.inf)
+
+
+def test_trees_refuse_weights_that_add_up_to_more_than_32_bits_hold():
+    X = np.asfortranarray(np.arange(4.0)[:, None])
+    columns, codes = kernels.columns.Columns(X), [0, 1, 0, 1]
+    assert len(grown_on(columns, codes, [2**29] * 4 - np.eye(4)[0]).feature) == 7
+    with pytest.raises(ValueError, match="add up to 2147483648, more than 2147483647"):
+        grown_on(columns, codes, [2**29] * 4)
+
+
+def test_weights_of_rows_stay_whole_numbers():
+    n = 100_000
+    weights, every = np.zeros(n), np.arange(n, dtype=np.int32)
+    weights[7] = 1.0
+    strata = np.array([0, n], dtype=np.int32)
+    rows = Bootstrap(n_rows=n, labelled=every, strata=strata, unlabelled=every[:0], weights=weights)
+    counts = rows._weigh(np.full((1, n), 100, dtype=np.int32))
+    assert counts[0, 7] == 2**31 - 1
+    assert counts.sum() == counts[0, 7]
+
+
+# --- columns that are not what scipy says, or lie in memory backwards ----------------------------
+
+DAMAGED = {
+    "twice": ([0, 2, 2, 1], [0, 3, 4]),
+    "descending": ([2, 1, 0, 1], [0, 3, 4]),
+    "negative": ([-1, 1, 2, 1], [0, 3, 4]),
+    "too high": ([0, 1, 3, 1], [0, 3, 4]),
+    "too many": ([0, 1, 2, 1], [0, 3, 5]),
+    "fewer and fewer": ([0, 1, 2, 1], [0, 3, 1]),
+}
+
+
+@pytest.mark.parametrize("damage", sorted(DAMAGED))
+def test_damaged_sparse_columns_are_refused(damage):
+    X = sparse.csc_array(np.array([[1.0, 0.0], [2.0, 4.0], [3.0, 0.0]]))
+    assert X.has_canonical_format  # which scipy remembers
+    X.indices, X.indptr = (np.array(part, dtype=np.int32) for part in DAMAGED[damage])
+    with pytest.raises(ValueError, match="The sparse X is damaged: in each column"):
+        kernels.columns.Columns(X)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sums_over_edges_of_rows_and_columns_that_lie_backwards(dtype):
+    X = np.random.default_rng(0).normal(size=(9, 20)).astype(dtype)
+    rows, starts = np.arange(9), np.append(np.arange(9), 8)
+    edges = starts, np.arange(1, 9), np.ones(8)
+    forwards = kernels.edges.column_sums(X, rows, np.ones(20), np.ones(9), *edges)
+    turned = np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1]
+    backwards = kernels.edges.column_sums(turned, rows, np.ones(20), np.ones(9), *edges)
+    assert_array_equal(forwards, backwards)
 
 
 # --- votes of more members than 32 bits hold -----------------------------------------------------

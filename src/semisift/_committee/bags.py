@@ -173,7 +173,7 @@ class Bootstrap:
         if self.weights is None:
             return times
         share = self.weights / self.weights[self.labelled].mean()
-        counts = np.maximum(np.rint(UNIT * (times * share)), 1.0)
+        counts = np.clip(np.rint(UNIT * (times * share)), 1.0, np.iinfo(np.int32).max)
         return np.where((times > 0) & (share > 0), counts, 0).astype(np.int32)
 
 

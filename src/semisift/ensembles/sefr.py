@@ -4,6 +4,7 @@ F. Bellal, H. Elghazel, A. Aussem (2012). A semi-supervised feature ranking meth
 learning. Pattern Recognition Letters 33(10).
 """
 
+import math
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -16,8 +17,14 @@ from semisift._committee.members import Block, build_setting, new_blocks
 from semisift._problem import Problem
 from semisift._ranker_kinds import WeightedRanker
 from semisift._sklearn import HasMethods, Interval, at_least
+from semisift._warnings import warn
 from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin, add_up
+from semisift.exceptions import LongRunWarning
 from semisift.math.masks import row_mask
+
+# Values that trees are grown on, one for each row, column, round and member, from which on a fit
+# takes minutes on one core: 13 to 21 ns for each, by benchmarks/ssfi.py --part self-training.
+MOST_VALUES = 10**10
 
 
 class SEFR(CommitteeMixin, WeightedRanker):
@@ -33,7 +40,9 @@ class SEFR(CommitteeMixin, WeightedRanker):
 
     Higher is better. The cost is that of ``N * max_iter`` trees of sqrt(p) features: linear in p
     and in the members; linear in the rows while trees stay small, as they do with few labels, and
-    rows times depth where many labels let them grow with the rows.
+    rows times depth where many labels let them grow with the rows. It is many times that of
+    SSFI, whose members are handed a few rows: here they take in up to all of their unlabelled bag,
+    6 in 10 rows, and start again in each round. Where that takes minutes, a warning comes first.
 
     What is a reading: the original was not available, so this follows the listing of the method in
     a survey. It leaves open how many rows count as the most confident (here: a tenth of the
@@ -124,6 +133,7 @@ class SEFR(CommitteeMixin, WeightedRanker):
         )
         truth = row_mask(labels.codes == np.arange(labels.n_classes)[:, None])
         with self._committee(problem) as committee:
+            self._warn_if_long(problem, committee.n_members, setting.n_drawn)
             trained = committee.map(
                 self_train_and_measure,
                 new_blocks(committee, setting),
@@ -136,6 +146,20 @@ class SEFR(CommitteeMixin, WeightedRanker):
         self.n_iter_ = max(1, *n_rounds)
         self.n_draws_ = np.sum([part.draws for part in parts], axis=0)
         return add_up(parts, self.n_draws_, problem.n_features)
+
+    def _warn_if_long(self, problem: Problem, n_members: int, n_drawn: int) -> None:
+        """Say beforehand that the trees of all rounds take minutes, and what would take less."""
+        n_pool = math.ceil(len(problem.labels.unlabelled) * (1 - 1 / math.e))
+        share = min(1.0, self.pick_share * self.max_iter)
+        n_rows = len(problem.labels.labelled) + round(n_pool * share / 2)
+        n_trees = n_members * (self.max_iter + 1)
+        if n_trees * n_drawn * n_rows > MOST_VALUES:
+            warn(
+                f"SEFR grows {n_trees:,} trees on about {n_rows:,} rows and {n_drawn:,} columns "
+                "each, which takes minutes. Fewer n_members or rounds (max_iter) take less, "
+                "n_jobs=-1 shares them out, and SSFI is many times as fast.",
+                LongRunWarning,
+            )
 
 
 def self_train_and_measure(

@@ -15,10 +15,30 @@ cdef extern from "moments.h" nogil:
     )
 
 
+cdef bint is_sound(const int64_t[::1] indptr, const int32_t[::1] indices,
+                   int64_t n_rows) noexcept nogil:
+    """Whether the rows of each sparse column ascend and are there."""
+    cdef int64_t j, at, last
+    if indptr[0] < 0:
+        return False
+    for j in range(indptr.shape[0] - 1):
+        if indptr[j + 1] < indptr[j] or indptr[j + 1] > indices.shape[0]:
+            return False
+        last = -1
+        for at in range(indptr[j], indptr[j + 1]):
+            if indices[at] <= last:
+                return False
+            last = indices[at]
+        if last >= n_rows:
+            return False
+    return True
+
+
 cdef class Columns:
     """A Fortran-ordered array or a CSC matrix of float32 or float64, kept alive while it is read.
 
-    With `has_gaps`, NaN in an array is a value that is not there.
+    With `has_gaps`, NaN in an array is a value that is not there. A matrix whose row numbers would lead
+    outside memory is refused: scipy believes what it was once told of them.
     """
 
     def __init__(self, X, bint has_gaps=False):
@@ -36,6 +56,11 @@ cdef class Columns:
             stored = X.data
             indices = np.asarray(X.indices, dtype=np.int32)
             indptr = np.asarray(X.indptr, dtype=np.int64)
+            if stored.shape[0] < indices.shape[0] or not is_sound(indptr, indices, X.shape[0]):
+                raise ValueError(
+                    "The sparse X is damaged: in each column the numbers of the rows have to "
+                    f"ascend, each of them once, from 0 to at most {X.shape[0] - 1}."
+                )
             self._buffers = (stored, indices, indptr)
             self.c.indptr = &indptr[0]
             self.c.indices = &indices[0] if indices.shape[0] else NULL

@@ -24,7 +24,9 @@ def solve(
     """Minimise ``dual' gram dual / 2 - target' dual`` between bounds, the sum kept as it is.
 
     Each time, of two variables, the first one can grow and has the lowest gradient; the second one
-    can shrink and promises the largest decrease (Fan, Chen, Lin 2005).
+    can shrink and promises the largest decrease (Fan, Chen, Lin 2005). Without curvature, which
+    rounding may also leave below 0, a decrease has no end but the bounds. Pairs whose decrease is
+    not a number are passed over; where there is no other pair, the variables stay as they are.
 
     Parameters
     ----------
@@ -46,7 +48,7 @@ def solve(
         Number of steps.
     """
     cdef Py_ssize_t n = gram.shape[0], i, j, k, step_number = 0
-    cdef double lowest, highest, best, gain, apart, step, scale = 0
+    cdef double lowest, highest, best, gain, apart, bend, step, scale = 0
     with nogil:
         for k in range(n):
             scale = max(scale, fabs(gradient[k] + target[k]), fabs(target[k]))
@@ -65,11 +67,12 @@ def solve(
             for k in range(n):
                 apart = gradient[k] - lowest
                 if dual[k] > low[k] and apart > 0:
-                    gain = apart * apart / curvature(gram, i, k)
+                    bend = curvature(gram, i, k)
+                    gain = apart * apart / bend if bend > 0 else INFINITY  # 0 / 0 is none
                     if gain > best:
                         best = gain
                         j = k
-            if j < 0:  # not a number
+            if j < 0:  # no gain is a number
                 break
             step = (gradient[j] - lowest) / curvature(gram, i, j)
             if step >= high[i] - dual[i] or step >= dual[j] - low[j]:

@@ -31,7 +31,8 @@ def column_sums(const real[:, :] X, const int64_t[::1] rows, const double[::1] f
     """
     cdef int64_t n = rows.shape[0], p = X.shape[1], i, l, column
     cdef int64_t n_groups = (p + LANES - 1) // LANES
-    cdef int64_t row_step = X.strides[0] // sizeof(real), step = X.strides[1] // sizeof(real)
+    # signed, as steps back are negative
+    cdef int64_t size = sizeof(real), row_step = X.strides[0] // size, step = X.strides[1] // size
     cdef int64_t offsets[LANES]
     cdef double group_factors[LANES]
     cdef double volume = np.sum(degrees)

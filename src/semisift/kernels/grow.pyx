@@ -34,6 +34,8 @@ cdef int COUNT_RANKS = 128
 cdef int MOST_PART_ROWS = min(96, SIDE_BY_SIDE_ROWS)
 # What a row costs where the order of all rows is walked instead, in pairs of rows compared.
 cdef int ORDER_COST = 16
+# Sums of weights are counted in 32 bits.
+cdef int64_t MOST_WEIGHT = 2**31 - 1
 # Sparse columns are swept in the time of their entries, so a sweep pays sooner.
 SPARSE_SIDE_BY_SIDE = 64
 
@@ -479,6 +481,11 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
             if picks[i, j] >= 0:
                 n_bag += 1
                 total += 1 if pick_weights is None else pick_weights[i, j]
+        if total > MOST_WEIGHT:
+            raise ValueError(
+                f"the weights of the rows in a bag add up to {total}, more than {MOST_WEIGHT}: "
+                "leave out rows, or let their weights differ less"
+            )
         largest = max(largest, n_bag)
         capacity += max(1, 2 * n_bag)  # an empty bag has a single leaf
         if n_bag <= side_by_side and total <= 255:

@@ -72,10 +72,11 @@ cdef bint separates_despite_gaps(Bag *bag, const columns_t *X, const uint8_t *ra
                 return False
             continue
         held[second] += bag.weights[i]
-        if value < low[second]:
+        # infinite values, where the caller vouched for X, are rows as well
+        if lowest[second] < 0 or value < low[second]:
             low[second] = value
             lowest[second] = row
-        if value > high[second]:
+        if highest[second] < 0 or value > high[second]:
             high[second] = value
             highest[second] = row
         if high[0] >= low[1] and high[1] >= low[0]:

@@ -46,11 +46,16 @@ def solve(
         if not (dual[i] < high[i] and apart.max() > tol * scale):
             return step_number
         both = diagonal[i] + diagonal
-        # rows of zeros have nothing but rounding, also below 0
-        curvature = np.maximum(both - 2 * gram[i], FLAT * np.maximum(both, 0.0))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            j = int(np.argmax(np.where(apart > 0, apart**2 / curvature, -1.0)))
+        with np.errstate(all="ignore"):
+            # rows of zeros have nothing but rounding, also below 0
+            curvature = np.fmax(both - 2 * gram[i], FLAT * np.maximum(both, 0.0))
+            curvature = np.where(curvature > 0, curvature, 0.0)  # so is NaN
+            gain = np.where(curvature > 0, apart * apart / curvature, np.inf)
+            gain = np.where((apart > 0) & (gain >= 0), gain, -1.0)
+            j = int(np.argmax(gain))
             step = apart[j] / curvature[j]
+        if gain[j] < 0:  # no gain is a number
+            return step_number
         room = high[i] - dual[i], dual[j] - low[j]
         if step >= min(room):
             step = min(room)
