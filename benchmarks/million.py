@@ -4,10 +4,14 @@
     python benchmarks/million.py make cells.zarr --rows 30000 --columns 2000
     python benchmarks/million.py run cells.h5ad                        # a process for each work
     python benchmarks/million.py run cells.h5ad --work ssfi --max-memory 4GB
+    python benchmarks/million.py maps folder                           # two files of 1 GB
 
 Counts are negative binomial with dispersion 1 (a zero or 1 + a geometric number), cells fall into
 classes of unequal size and differ in depth, and each class has markers of its own, whose mean is
 raised. Rows are made and written chunk by chunk, so that any size takes the same memory.
+
+`maps` ranks a dense table from memory maps of its rows (C) and of its columns (F), and prints the
+peak of the memory that no file backs, above that of the process before, and a digest of the result.
 
 `run` measures in a process of its own for each kind of work: CPU seconds, the peak of resident
 memory, the seconds that it takes to read the chunks once, and how many of the markers are among as
@@ -217,6 +221,79 @@ def work(options):
     print(json.dumps(found), flush=True)
 
 
+# --- maps of a dense table ------------------------------------------------------------------------
+
+MAPPED = ("variance", "fisher", "transductive", "load")
+
+
+def maps(options):
+    """Rank a dense table from maps of its rows and of its columns, each in a process of its own."""
+    if options.here:
+        return rank_map(options)
+    folder = Path(options.file)
+    folder.mkdir(exist_ok=True)
+    shape = options.rows, options.columns
+    for order in "CF":
+        if (file := folder / f"{order}.npy").exists():
+            continue
+        X = np.lib.format.open_memmap(file, "w+", np.float64, shape, fortran_order=order == "F")
+        for start in range(0, options.rows, CHUNK_ROWS):
+            rng = np.random.default_rng([options.seed, start])
+            X[start : start + CHUNK_ROWS] = rng.normal(size=X[start : start + CHUNK_ROWS].shape)
+    for name in MAPPED if options.work == "all" else [options.work]:
+        for order in "CF":
+            command = [sys.executable, __file__, "maps", str(folder), "--work", name, "--here"]
+            subprocess.run([*command, "--order", order], check=True)
+
+
+def rank_map(options):
+    """Rank a map and print what it took; pages of the file itself are not counted as memory."""
+    import hashlib
+    import threading
+
+    import semisift
+
+    ranker = {
+        "variance": semisift.VarianceScore,
+        "fisher": semisift.FisherScore,
+        "transductive": semisift.TransductiveScore,
+        "load": None,  # what the methods do that need all rows
+    }[options.work]
+    X = np.load(Path(options.file) / f"{options.order}.npy", mmap_mode="r")
+    y = np.where(np.arange(len(X)) < 2 * LABELS_PER_CLASS, np.arange(len(X)) % 2, -1)
+    before, done = own_memory(), threading.Event()
+    peak = [before]
+
+    def watch():
+        while not done.wait(0.005):
+            peak[0] = max(peak[0], own_memory())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    cpu = time.process_time()
+    result = (
+        semisift.StoredRows(X).load(keeps_gaps=True)
+        if ranker is None
+        else ranker().fit(X, y).scores_
+    )
+    cpu = time.process_time() - cpu
+    done.set()
+    watcher.join()
+    found = {"work": options.work, "order": options.order, "file_gb": round(X.nbytes / 1e9, 2)}
+    found |= {"peak_gb": round((peak[0] - before) / 1e9, 3), "cpu_seconds": round(cpu, 1)}
+    found["result"] = hashlib.sha256(result[:1000].tobytes()).hexdigest()[:12]
+    print(json.dumps(found), flush=True)
+
+
+def own_memory():
+    """Return the bytes that this process holds and that no file backs."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon"))
+
+
+# --- the command line -----------------------------------------------------------------------------
+
+
 def run(options):
     """Do each kind of work in a process of its own."""
     if options.here:
@@ -252,8 +329,16 @@ def main():
     runner.add_argument("--n-jobs", type=int, default=1)
     runner.add_argument("--all-rows", action="store_true", help="no sample; in memory only")
     runner.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    mapper = commands.add_parser("maps")
+    mapper.add_argument("file", metavar="folder")
+    mapper.add_argument("--work", choices=["all", *MAPPED], default="all")
+    mapper.add_argument("--rows", type=int, default=100_000)
+    mapper.add_argument("--columns", type=int, default=1_250)
+    mapper.add_argument("--seed", type=int, default=0)
+    mapper.add_argument("--order", choices="CF", help=argparse.SUPPRESS)
+    mapper.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    {"make": make, "run": run}[options.command](options)
+    {"make": make, "run": run, "maps": maps}[options.command](options)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from semisift._features import (
     without,
 )
 from semisift._given import given_to_fit
+from semisift._labels import Labels
 from semisift._named import names_of, validate_again
 from semisift._problem import FEW_HELD, MOST_HELD, Problem
 from semisift._semi_supervised import SemiSupervisedMixin
@@ -230,7 +231,19 @@ class FeatureRanker(
 
     def _limit(self, problem: Problem) -> Problem:
         """Return the rows that the ranking is made from: of very many unlabelled ones, some."""
-        return problem.with_statistics_of_all() if self.uses_statistics else problem
+        if self.uses_statistics:
+            return problem.with_statistics_of_all()
+        return problem if self._most_used is None else problem.limited(self._most_used)
+
+    @property
+    def _most_used(self) -> int | None:
+        """How many unlabelled rows stand for all, wherever they are; None where all are used."""
+        return None
+
+    def _same_in_blocks(self, labels: Labels) -> bool:
+        if self._most_used is None:
+            return self._most_to_hold() == FEW_HELD and labels.n_classes != 1
+        return self._most_used <= MOST_HELD < len(labels.unlabelled)
 
     def _tell_sampled(self, problem: Problem) -> None:
         if problem.whole is None or self.uses_statistics or hasattr(self, "max_unlabelled"):

@@ -3,10 +3,11 @@
 What is being written lies in a hidden draft beside its target, whose name tells the process that
 writes it. Drafts that a signal left behind, where it came between two steps of a clean-up, are
 removed when the process ends. One that was killed leaves its drafts, and the next process to write
-there removes them.
+there removes them. Those of a process that lives are never removed, whatever the clock says.
 """
 
 import atexit
+import errno
 import hashlib
 import os
 import platform
@@ -58,12 +59,24 @@ def drafts(targets: Sequence[Path]) -> Iterator[list[Path]]:
     """
     with ExitStack() as stack:
         paths = [stack.enter_context(_hidden_folder(path.parent)) / path.name for path in targets]
-        yield paths
+        with _disk_named(targets[0] if targets else Path()):
+            yield paths
         for path, target in zip(paths, targets, strict=True):
             _take_mode(path, target)
             _to_disk(path)
         for path, target in zip(paths, targets, strict=True):
             os.replace(path, target)
+
+
+@contextmanager
+def _disk_named(target: Path) -> Iterator[None]:
+    """Say which file did not fit onto its disk, where the system does not."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno == errno.ENOSPC and error.filename is None:
+            error.filename = str(target)
+        raise
 
 
 def can_write(folder: Path) -> bool:
@@ -94,7 +107,7 @@ def write_whole(path: Path, text: str) -> None:
     draft = path.parent / f".{_owner()}-{uuid.uuid4().hex[:8]}{DRAFT}"
     _own.add(draft)
     try:
-        with draft.open("x", encoding="utf-8") as file:
+        with _disk_named(path), draft.open("x", encoding="utf-8") as file:
             _take_mode(draft, path)
             file.write(text)
             file.flush()
@@ -105,11 +118,19 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def remove_left_overs(found: Iterable[Path]) -> None:
-    """Remove drafts whose process is certainly gone, and very old ones."""
+    """Remove drafts whose process is certainly gone, and very old ones that nobody is known of."""
     for path in found:
-        with suppress(FileNotFoundError):  # another process has just removed its own
-            if _is_gone(path.name) or time.time() - path.stat().st_mtime > STALE_AFTER:
+        # another process has just removed its own, or it is another user's
+        with suppress(OSError):
+            lives = _lives(path.name)
+            if lives is False or (lives is None and time.time() - _last_change(path) > STALE_AFTER):
                 _clear(path)
+
+
+def _last_change(path: Path) -> float:
+    """Return when a draft was written to; a folder does not change with the files in it."""
+    inside = path.rglob("*") if path.is_dir() and not path.is_symlink() else ()
+    return max(each.lstat().st_mtime for each in (path, *inside))
 
 
 def _clear(path: Path) -> None:
@@ -152,21 +173,21 @@ def _owner() -> str:
     return f"{_place()}-{os.getpid()}-{_begun(os.getpid()) or 0}"
 
 
-def _is_gone(name: str) -> bool:
-    """Tell whether the process that a name tells of is certainly no more."""
+def _lives(name: str) -> bool | None:
+    """Tell whether the process that a name tells of is there; None where that is not known."""
     told = re.search(r"([0-9a-f]{12})-(\d+)-(\d+)-", name)
     # on Windows, os.kill would end the process
     if told is None or told[1] != _place() or os.name == "nt":
-        return False
+        return None
     pid = int(told[2])
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
-        return True
+        return False
     except PermissionError:  # it is another user's
         pass
     # its number may have gone to another process
-    return int(told[3]) > 0 and (_begun(pid) or told[3]) != told[3]
+    return int(told[3]) == 0 or (_begun(pid) or told[3]) == told[3]
 
 
 @cache

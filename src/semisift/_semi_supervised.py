@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 from semisift._clean import refuse_lost_on_conversion, refuse_non_finite
 from semisift._design import parse_design
 from semisift._docs import fill_slots
-from semisift._labels import describe_few, parse_labels
+from semisift._labels import Labels, describe_few, parse_labels
 from semisift._memory import in_words
 from semisift._named import knows_logarithms, names_of
 from semisift._problem import FEW_HELD, MOST_HELD, Problem
@@ -69,9 +69,11 @@ class SemiSupervisedMixin(WatchedMixin):
     ) -> Problem:
         known = {"groups": groups, "batch": batch, "sample_weight": sample_weight}
         own_y = y if any_labels or self.labels_needed != "none" else None
+        has_pairs = any(part is not None for part in pairs.values())
         stored = as_stored(X)
         if stored is not None:
-            if not stored.fits():
+            needs_all = is_repeated or has_pairs or batch is not None or sample_weight is not None
+            if not stored.fits() or (not needs_all and self._goes_in_blocks(stored, own_y)):
                 most = MOST_HELD if is_repeated else self._most_to_hold()
                 return self._build_stored(stored, own_y, most, known, **pairs)
             names, is_log = stored.feature_names, stored.is_log
@@ -79,7 +81,6 @@ class SemiSupervisedMixin(WatchedMixin):
         else:
             refuse_lost_on_conversion(X)
             names, is_log = names_of(X), knows_logarithms(X)
-        has_pairs = any(part is not None for part in pairs.values())
         X = validate_data(
             self,
             X,
@@ -113,6 +114,16 @@ class SemiSupervisedMixin(WatchedMixin):
         """Refuse missing values unless the method takes them."""
         if problem.has_gaps and not self.takes_gaps:
             refuse_non_finite(problem.X, problem.feature_names, advice=WITH_GAPS)
+
+    def _goes_in_blocks(self, rows: StoredRows, y: Any) -> bool:
+        """Tell whether rows that could be held need not be, since blocks give the same bits."""
+        if not self.takes_stored or not rows.is_read_in_place:
+            return False
+        return self._same_in_blocks(parse_labels(y, len(rows))) and rows.is_finite()
+
+    def _same_in_blocks(self, labels: Labels) -> bool:
+        """Tell whether rows without gaps give the same bits in blocks as in memory."""
+        return False
 
     def _most_to_hold(self) -> int:
         """Return how many unlabelled rows are held of those that do not fit into memory."""

@@ -1,11 +1,14 @@
 """Rankings of rows that stay on disk: the bits of rankings in memory, for any store and chunks."""
 
+import os
+import tracemalloc
 import warnings
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, csr_matrix, issparse
+from sklearn.base import clone
 
 from semisift import (
     S3VMFS,
@@ -299,3 +302,98 @@ def test_rules_decide_on_the_sample(rule, tmp_path):
         warnings.simplefilter("ignore")
         ranker = FisherScore(n_features_to_select=rule).fit(rows, y)
     assert len(ranker.decisions_) == N_COLUMNS
+
+
+# --- memory maps that would fit -------------------------------------------------------------------
+
+
+def mapped(X, folder, order):
+    file = folder / f"{order}.npy"
+    np.save(file, np.asarray(X, order=order))
+    return np.load(file, mmap_mode="r")
+
+
+def peak_of(fit):
+    """Return the largest size of what a fit allocates, in bytes; a map itself is not among it."""
+    tracemalloc.start()
+    try:
+        fit()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("ranker", [VarianceScore(), FisherScore(), SemiMIM()], ids=by_name)
+def test_a_map_is_not_copied_whole(ranker, order, tmp_path, monkeypatch):
+    monkeypatch.setattr(stored_rows, "READ_BYTES", 1 << 17)
+    monkeypatch.setattr(_problem, "BLOCK_VALUES", 1 << 14)
+    X = np.random.default_rng(0).normal(size=(10_000, 50))  # 4 MB
+    y = np.where(np.arange(len(X)) < 40, np.arange(len(X)) % 2, -1)
+    plain = clone(ranker).fit(X, y)
+    rows = mapped(X, tmp_path, order)
+    stored = clone(ranker)
+    stored.fit(rows[:200], y[:200])  # what is imported and made once
+    if order == "C" or isinstance(ranker, VarianceScore):
+        # with columns at hand the others hold the bins or the squares of all rows
+        assert peak_of(lambda: stored.fit(rows, y)) < X.nbytes / 2
+    assert_array_equal(stored.fit(rows, y).scores_, plain.scores_)
+    assert_array_equal(stored.ranking_, plain.ranking_)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_map_that_is_held_is_copied_once_at_most(order, tmp_path):
+    rows = StoredRows(mapped(np.ones((10_000, 50)), tmp_path, order))
+    held = []
+    assert peak_of(lambda: held.append(rows.load(keeps_gaps=True))) < 1.3 * rows.n_bytes
+    assert held[0].flags.f_contiguous
+    assert_array_equal(held[0], rows.source.array)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("kind", ["gaps", "weights", "one class", "groups", "labels of many"])
+def test_maps_give_the_bits_of_memory(order, kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(_base, "MOST_HELD", 300)
+    monkeypatch.setattr(_semi_supervised, "MOST_HELD", 300)
+    X, y, truth = case()
+    given = {}
+    if kind == "gaps":
+        X[5, 3] = X[800, 2] = np.nan
+    elif kind == "weights":
+        given["sample_weight"] = 1.0 + np.arange(N_ROWS) % 2
+    elif kind == "groups":
+        given["groups"] = np.arange(N_ROWS) // 2
+    elif kind == "one class":
+        y = np.where(y == 1, 1, -1)
+    else:
+        y = truth
+    for ranker in (FisherScore(), SAMPLED[0], SAMPLED[1]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            plain = clone(ranker).fit(X, y, **given)
+            same(clone(ranker).fit(mapped(X, tmp_path, order), y, **given), plain)
+
+
+def test_parts_of_a_map_are_other_rows(tmp_path):
+    """Passes that are kept are those of the very rows."""
+    X, _, _ = case()
+    rows = mapped(X, tmp_path, "C")
+    parts = [rows[:600], rows[600:], rows[::2], rows[:600, ::-1], rows[:600]]
+    known = {StoredRows(part).source.fingerprint for part in parts}
+    assert len(known) == 4
+    for part in parts:
+        stored = StoredRows(part, max_memory=LITTLE, passes=tmp_path / "passes")
+        assert_array_equal(
+            VarianceScore().fit(stored).scores_, VarianceScore().fit(np.array(part)).scores_
+        )
+
+
+def test_a_file_that_changed_at_the_same_time_is_another(tmp_path):
+    """Where a clock is set back, or a copy keeps the time: size and time are those of before."""
+    for X in (case()[0], case()[0][::-1]):
+        np.save(tmp_path / "X.npy", X * np.linspace(1, 2, N_ROWS)[:, None])
+        os.utime(tmp_path / "X.npy", (10**9, 10**9))
+        mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+        rows = StoredRows(mapped, max_memory=LITTLE, passes=tmp_path / "passes")
+        found = VarianceScore().fit(rows).scores_
+        assert_array_equal(found, VarianceScore().fit(np.array(mapped)).scores_)

@@ -15,6 +15,7 @@ from semisift._provenance import PACKAGES, versions
 from semisift._words import count
 from semisift.cli._options import FileRequest
 from semisift.io import Dataset, checksum
+from semisift.io.limits import writing
 from semisift.io.written import Facts, as_json, as_text
 from semisift.registry import Entry
 from semisift.transduction.one_class import say_rest
@@ -37,6 +38,7 @@ class Targets:
 
     def __init__(self, inputs: Collection[str] = ()) -> None:
         self._inputs = {Path(name).resolve() for name in inputs}
+        self._read = {found for path in self._inputs if (found := _identity(path)) is not None}
         self._options: dict[Path, str] = {}
 
     def add(self, given: str, option: str, endings: tuple[str, ...] = ()) -> Path:
@@ -62,8 +64,10 @@ class Targets:
 
     def _problem(self, path: Path, endings: tuple[str, ...]) -> str | None:
         whole = path.resolve()
-        if whole in self._inputs:
+        if whole in self._inputs or _identity(whole) in self._read:
             return "is a file that is read. Give the result another name."
+        if not self._inputs.isdisjoint(whole.parents):
+            return "lies in a folder that is read. Write the result to another place."
         if whole in self._options:
             return f"is also given for {self._options[whole]}. Give them different names."
         if not whole.parent.is_dir():
@@ -75,6 +79,15 @@ class Targets:
         if endings and not path.name.lower().endswith(endings):
             return f"the name must end in {' or '.join(endings)}."
         return None
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what all names of a file share; None where there is no file, or nothing tells."""
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return (state.st_dev, state.st_ino) if state.st_ino else None
 
 
 def write_table(
@@ -104,7 +117,8 @@ def write_table(
         path.write_text(as_json(content, indent=1) + "\n", encoding="utf-8")
     else:
         metadata = {key: as_json(value) for key, value in (facts or {}).items()}
-        frame.write_parquet(path, metadata=metadata or None)
+        with writing():
+            frame.write_parquet(path, metadata=metadata or None)
 
 
 def provenance(request: FileRequest, method: Entry, dataset: Dataset, estimator: Any) -> Facts:
@@ -158,12 +172,20 @@ def _state(name: str) -> Facts:
     path = Path(name)
     files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
     states = [file.stat() for file in files]
-    latest = datetime.fromtimestamp(max(state.st_mtime for state in states), UTC)
+    latest = max(state.st_mtime for state in states)
     return {
         "file": path.name,
         "bytes": sum(state.st_size for state in states),
-        "modified": latest.isoformat(timespec="seconds"),
+        "modified": _as_date(latest),
     }
+
+
+def _as_date(seconds: float) -> str | None:
+    """Return a time of a file; None for what no calendar has, as of a clock that was wrong."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def sample_sentence(dataset: Dataset, ranker: Any) -> str | None:

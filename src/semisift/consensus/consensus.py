@@ -162,8 +162,9 @@ class Consensus(WeightedRanker):
     n_jobs: int | None = None
     redundancy_threshold: Any = "auto"
 
-    def _limit(self, problem: Problem) -> Problem:
-        return problem.limited(MOST_HELD)
+    @property
+    def _most_used(self) -> int | None:
+        return MOST_HELD
 
     def _n_tasks(self, problem: Problem) -> int | None:
         parts = [ranker._n_tasks(problem) for _, ranker in self._new_rankers()]

@@ -200,8 +200,9 @@ class SSFI(CommitteeMixin, WeightedRanker):
     variant: Literal["default", "paper"] = "default"
     n_jobs: int | None = None
 
-    def _limit(self, problem: Problem) -> Problem:
-        return problem.limited(self.max_unlabelled)
+    @property
+    def _most_used(self) -> int | None:
+        return self.max_unlabelled
 
     def _n_tasks(self, problem: Problem) -> int:
         return self._n_rounds(problem) + 2

@@ -145,7 +145,10 @@ def _group_codes(groups: Any, n_rows: int) -> NDArray[np.int64]:
             f"groups must be known for each row: {count(len(missing), 'entry', 'entries')} missing,"
             f" the first one of row {missing[0]}."
         )
-    return np.unique(groups.astype(str), return_inverse=True)[1]
+    # not by numpy's own strings, in which every row takes the room of the longest name
+    names = [str(group) for group in groups]
+    code = {name: number for number, name in enumerate(sorted(set(names)))}
+    return np.array([code[name] for name in names], dtype=np.int64)
 
 
 def find_datasets(datasets: Any) -> list[ComparisonData]:

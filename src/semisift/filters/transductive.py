@@ -110,8 +110,9 @@ class TransductiveScore(WeightedRanker):
     class_prior: Any = None
     max_unlabelled: int | None = MOST_HELD
 
-    def _limit(self, problem: Problem) -> Problem:
-        return problem.limited(self.max_unlabelled)
+    @property
+    def _most_used(self) -> int | None:
+        return self.max_unlabelled
 
     def _score(self, problem: Problem) -> Floats:
         problem = self._limit(problem)

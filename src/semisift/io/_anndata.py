@@ -177,6 +177,14 @@ def check_same(table: FileTable, root: Any) -> None:
         raise FileError("the file has changed since it was read: start again.")
 
 
+def write_whole(anndata: Any, target: Any, data: Any, **storage: Any) -> None:
+    """Write an AnnData object to an empty group, as its own method does to a file."""
+    data.strings_to_categoricals()
+    if data.raw is not None:
+        data.strings_to_categoricals(data.raw.var)
+    _io(anndata).write_elem(target, "/", data, dataset_kwargs=storage)
+
+
 def write_reduced(
     anndata: Any,
     root: Any,

@@ -1,5 +1,6 @@
 """Opening HDF5 files, after a look at what the HDF5 library itself does not check."""
 
+import io
 import math
 import mmap
 import struct
@@ -38,6 +39,59 @@ def open_hdf5(path: Path, extra: str) -> Iterator[tuple[Any, Any]]:
     with h5py.File(path, "r") as file:
         _refuse_links(h5py, file)
         yield h5py, file
+
+
+@contextmanager
+def create_hdf5(path: Path, extra: str, **options: Any) -> Iterator[tuple[Any, Any]]:
+    """Create a file, and yield h5py and the file.
+
+    Parameters
+    ----------
+    path : Path
+        That does not exist.
+    extra : str
+        Which of our extras brings h5py.
+    **options
+        Of ``h5py.File``.
+    """
+    h5py = import_extra("h5py", extra)
+    with _Unfailing(path, "x+") as raw:
+        try:
+            with h5py.File(raw, "w", **options) as file:
+                yield h5py, file
+        finally:
+            if raw.error is not None:
+                raise raw.error
+
+
+class _Unfailing(io.FileIO):
+    """A file that keeps the first error of writing to itself.
+
+    Where a write fails, as on a full disk, the HDF5 library leaves a file behind that it can
+    neither write nor close, and later takes the process with it.
+    """
+
+    error: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        """Write all of it, or nothing any more after an error."""
+        left = memoryview(data).cast("B")
+        n_bytes = len(left)
+        try:
+            while len(left) and self.error is None:
+                left = left[super().write(left) :]
+        except OSError as error:
+            self.error = error
+        return n_bytes
+
+    def truncate(self, size: int | None = None) -> int:
+        """Set the length, unless there was an error."""
+        try:
+            if self.error is None:
+                return super().truncate(size)
+        except OSError as error:
+            self.error = error
+        return size or 0
 
 
 def read_own(path: Path, h5py: Any, node: Any) -> Any:

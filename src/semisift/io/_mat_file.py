@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, issparse
 
-from semisift.io._hdf5 import USER_BLOCK, open_hdf5, read_own
+from semisift.io._hdf5 import USER_BLOCK, create_hdf5, open_hdf5, read_own
 from semisift.io._sparse import from_compressed
-from semisift.io.limits import FileError, check_fits, check_shape, import_extra
+from semisift.io.limits import FileError, check_fits, check_shape
 from semisift.io.options import said
 
 ITEMSIZES = {
@@ -184,8 +184,7 @@ def open_new(path: Path) -> Iterator[MatFile]:
 
 def write_hdf5(path: Path, variables: Mapping[str, Any]) -> None:
     """Write a file of version 7.3."""
-    h5py = import_extra("h5py", "hdf5")
-    with h5py.File(path, "x", userblock_size=USER_BLOCK) as file:
+    with create_hdf5(path, "hdf5", userblock_size=USER_BLOCK) as (h5py, file):
         for name, value in variables.items():
             if isinstance(value, list):
                 _write_cells(h5py, file, name, value)

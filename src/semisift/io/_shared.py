@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from semisift._memory import available_memory
 from semisift._words import quoted
 from semisift.exceptions import StoredRowsError, TableError
-from semisift.io.limits import USABLE_SHARE, FileError, naming
+from semisift.io.limits import USABLE_SHARE, FileError, naming, no_room
 from semisift.io.options import TableOptions, said
 from semisift.io.table import FileTable, drop_columns, settle_names
 
@@ -65,6 +65,8 @@ def reading(path: Path, form: str, *, fixed: str = "", turn: bool = False) -> It
                 "be larger than it is."
             ) from error
         except Exception as error:
+            if (full := no_room(error)) is not None:  # of the disk that is written to
+                raise full from error
             lines = str(error).strip().splitlines()
             reason = (lines[0] if lines else type(error).__name__)[:200].rstrip(". ")
             raise FileError(

@@ -12,7 +12,7 @@ from typing import Any
 
 from semisift.exceptions import TableError
 from semisift.io.dataset import Dataset, prepare
-from semisift.io.limits import FileError, naming
+from semisift.io.limits import FileError, naming, writing
 from semisift.io.options import (
     FORMATS,
     HAVE_SEVERAL_MATRICES,
@@ -82,7 +82,8 @@ def write(table: FileTable, path: Path) -> None:
         A new file, or a new folder. For formats that are written in other ones, its ending tells
         in which.
     """
-    _module(table.form).write(table, path)
+    with writing():
+        _module(table.form).write(table, path)
 
 
 def find_format(path: Path) -> str:

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift.io import _anndata
-from semisift.io._hdf5 import check_own, check_packed, check_size, open_hdf5, read_own
+from semisift.io._hdf5 import (
+    check_own,
+    check_packed,
+    check_size,
+    create_hdf5,
+    open_hdf5,
+    read_own,
+)
 from semisift.io._shared import columns_kept, reading
 from semisift.io.limits import FileError, import_extra
 from semisift.io.options import TableOptions
@@ -67,21 +74,21 @@ def write(table: FileTable, path: Path) -> None:
         for old in (FutureWarning, PendingDeprecationWarning):  # on files of old versions
             warnings.simplefilter("ignore", old)
         kept = columns_kept(table)
-        with _open(table.path) as (anndata, h5py, file):  # it may be another file by now
+        with _open(table.path) as (anndata, _, file):  # it may be another file by now
             if table.is_stored:
                 _anndata.check_same(table, file)
-                _write_by_blocks(anndata, h5py, file, kept, path)
+                _write_by_blocks(anndata, file, kept, path)
                 return
             data = anndata.read_h5ad(table.path)
         if (data.n_obs, data.n_vars) != (table.n_rows, len(table.details["names"])):
             raise FileError("the file has changed since it was read: start again.")
-        data[:, kept].copy().write_h5ad(path, compression="gzip")
+        some = data[:, kept].copy()
+        with create_hdf5(path, "anndata") as (_, target):
+            _anndata.write_whole(anndata, target, some, compression="gzip")
 
 
-def _write_by_blocks(
-    anndata: Any, h5py: Any, file: Any, kept: NDArray[np.intp], path: Path
-) -> None:
-    with h5py.File(path, "x") as target:
+def _write_by_blocks(anndata: Any, file: Any, kept: NDArray[np.intp], path: Path) -> None:
+    with create_hdf5(path, "anndata") as (_, target):
         _anndata.write_reduced(
             anndata,
             file,

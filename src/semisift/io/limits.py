@@ -1,7 +1,9 @@
 """Reading bytes, packed or not, and never more than fits into memory."""
 
+import errno
 import gzip
 import importlib
+import os
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -34,6 +36,28 @@ def naming(path: Path | str) -> Iterator[None]:
         yield
     except FileError as error:
         raise TableError(f"{path}: {error}") from error.__cause__
+
+
+def no_room(error: Exception) -> OSError | None:
+    """Return the system's error where a file did not fit onto its disk, whoever tells of it."""
+    for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if isinstance(error, OSError) and error.errno == number:
+            return error
+        # so polars and shutil say it
+        if f"(os error {number})" in str(error) or f"[Errno {number}]" in str(error):
+            return OSError(number, os.strerror(number))
+    return None
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Tell of a full disk as Python does."""
+    try:
+        yield
+    except Exception as error:
+        if (full := no_room(error)) is None or full is error:
+            raise
+        raise full from error
 
 
 def check_fits(n_bytes: int, what: str) -> None:

@@ -169,7 +169,8 @@ def _fingerprint(folder: Path) -> tuple[Any, ...]:
     states = {str(file.relative_to(folder)): file.stat() for file in sorted(files)}
     found = hashlib.sha256()
     for name, state in states.items():
-        found.update(f"{name}\0{state.st_size}\0{state.st_mtime_ns}\0".encode())
+        about = name, state.st_size, state.st_mtime_ns, state.st_ctime_ns
+        found.update("\0".join(map(str, (*about, ""))).encode())
     return str(folder.resolve()), found.hexdigest()
 
 

@@ -23,6 +23,10 @@ FEW_COLUMNS = 64
 # Columns whose largest span lies between these have squared distances in range as they are.
 SAFE = 1e-50, 1e50
 
+# Rows that are copied at once where values are brought from row after row to column after column:
+# all at once took 1.0 s for 20,000 x 2,000, and so it takes 0.15 s.
+ROWS_AT_ONCE = 128
+
 # A denominator below this share of the largest one is zero: what is left of it is rounding.
 NEGLIGIBLE = 1e-12
 
@@ -98,6 +102,12 @@ def dense_blocks(
         # a slice is a view, a list of columns a copy
         run = slice(part[0], part[-1] + 1) if part[-1] - part[0] + 1 == len(part) else part
         yield part, X[:, run].toarray(order="F") if issparse(X) else X[:, run]
+
+
+def copy_rows(rows: NDArray[Any], into: NDArray[np.floating]) -> None:
+    """Copy rows into as many rows of a Fortran-ordered array."""
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        into[start : start + ROWS_AT_ONCE] = rows[start : start + ROWS_AT_ONCE]
 
 
 def some_rows(X: NDArray[np.floating], rows: Ints) -> NDArray[np.floating]:

@@ -96,10 +96,13 @@ def best_genes(adata: Any, key: str, n_features: int) -> Best:
             f"adata.var lacks {key}_rank and {key}_score, which go with adata.uns[{key!r}]. "
             f"Make them again: {MAKE_RESULTS}."
         )
-    names, families = np.array([str(name) for name in adata.var_names]), None
+    # objects: in numpy's own strings every name would take the room of the longest
+    names, families = np.array([str(name) for name in adata.var_names], dtype=object), None
     own = ~np.isnan(ranks.astype(np.float64))
     if (found := column(var, f"{key}_family")) is not None:
-        families = np.where(found == found, found, names).astype(str)  # NaN is no family
+        is_known = found == found  # NaN is no family
+        families = names.copy()
+        families[is_known] = [str(name) for name in found[is_known]]
         own &= families == names
     order = np.flatnonzero(own)
     order = order[np.argsort(ranks[order], kind="stable")][:n_features]
@@ -123,13 +126,14 @@ def best_genes(adata: Any, key: str, n_features: int) -> Best:
 
 
 def _copies(
-    names: NDArray[np.str_],
-    families: NDArray[np.str_],
-    shown: NDArray[np.str_],
+    names: NDArray[Any],
+    families: NDArray[Any],
+    shown: NDArray[Any],
     ranks: NDArray[Any],
 ) -> list[str]:
     """Name the near-copies of each gene that is shown, the best first."""
-    places = np.flatnonzero((families != names) & np.isin(families, shown))
+    own = set(shown)
+    places = np.flatnonzero((families != names) & [name in own for name in families])
     members: dict[str, list[str]] = {}
     for place in places[np.argsort(ranks[places], kind="stable")]:
         members.setdefault(str(families[place]), []).append(visible(names[place]))

@@ -27,7 +27,7 @@ from semisift._memory import available_memory, in_words, read_size
 from semisift._named import KnowsNames
 from semisift.exceptions import StoredRowsError
 from semisift.math import Floats, Ints
-from semisift.math.columns import blank_columns
+from semisift.math.columns import blank_columns, copy_rows
 from semisift.math.structure import check_structure
 from semisift.stored.sources import ArraySource, Source, SparseSource, find_source
 
@@ -160,6 +160,11 @@ class StoredRows(KnowsNames):
     def fits(self) -> bool:
         """Return whether all rows may be held with what a ranking needs."""
         return COPIES * self.n_bytes <= self.usable
+
+    @property
+    def is_read_in_place(self) -> bool:
+        """Whether the rows are mapped one after the other, and are more than are read at once."""
+        return self.source.is_mapped_by_row and self.n_bytes > READ_BYTES
 
     @property
     def many_rows(self) -> int:
@@ -295,9 +300,8 @@ class StoredRows(KnowsNames):
 
     def _refuse_gaps(self, rows: Any, numbers: Ints) -> None:
         values = rows.data if issparse(rows) else rows
-        with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
-                return
+        if _is_finite(values):
+            return
         places = np.flatnonzero(~np.isfinite(values.ravel()))
         if issparse(rows):
             row = int(np.searchsorted(rows.indptr, places[0], side="right")) - 1
@@ -346,11 +350,33 @@ class StoredRows(KnowsNames):
         return found
 
     def load(self, *, keeps_gaps: bool = False) -> Any:
-        """Return all rows as an array or csr_array; gaps of dense ones may stay."""
+        """Return all rows as a Fortran-ordered array or csr_array; gaps of dense ones may stay.
+
+        A memory map of such an array is not copied where gaps may stay.
+        """
+        mapped = self.source.mapped_columns
+        if mapped is not None and keeps_gaps and self._blank is None:
+            return mapped
+        other = self._with_gaps() if keeps_gaps else self
+        groups = other._groups("reading", self.block_rows)
+        if self.is_sparse:
+            return vstack([rows for _, rows in groups], format="csr")
+        whole = np.empty(self.shape, dtype=self.dtype, order="F")
+        for start, rows in groups:
+            copy_rows(rows, whole[start : start + len(rows)])
+        return whole
+
+    def is_finite(self) -> bool:
+        """Tell whether there are neither gaps nor infinite values, in one pass at most."""
+        if self.source.dtype.kind != "f":
+            return True
+        groups = self._with_gaps()._groups("looking for gaps", self.block_rows)
+        return all(_is_finite(rows.data if issparse(rows) else rows) for _, rows in groups)
+
+    def _with_gaps(self) -> "StoredRows":
         other = copy(self)
-        other.has_gaps = self.has_gaps or (keeps_gaps and not self.is_sparse)
-        groups = [rows for _, rows in other._groups("reading", self.block_rows)]
-        return vstack(groups, format="csr") if self.is_sparse else np.concatenate(groups)
+        other.has_gaps = self.has_gaps or not self.is_sparse
+        return other
 
     def columns(self, columns: Ints) -> Any:
         """Return some columns of all rows, in one pass."""
@@ -405,6 +431,11 @@ def entries_of(block: Any) -> tuple[Floats, Ints]:
         return block.data.astype(np.float64), block.indices
     rows, columns = np.nonzero(block)
     return block[rows, columns].astype(np.float64), columns.astype(np.int32)
+
+
+def _is_finite(values: NDArray[np.floating]) -> bool:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all())
 
 
 def _read_arrays(file: Path | None) -> dict[str, Any] | None:

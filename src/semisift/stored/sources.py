@@ -47,6 +47,16 @@ class Source(ABC):
         """Whether the rows are in memory already."""
         return False
 
+    @property
+    def is_mapped_by_row(self) -> bool:
+        """Whether the rows are those of a memory map, one after the other."""
+        return False
+
+    @property
+    def mapped_columns(self) -> NDArray[np.floating] | None:
+        """All rows, where they are a memory map of columns, one after the other, of floats."""
+        return None
+
     @abstractmethod
     def read(self, start: int, stop: int) -> Any:
         """Return the rows from `start` to `stop`, dense or in any sparse form."""
@@ -82,10 +92,10 @@ class Source(ABC):
 
 
 def of_file(path: str | os.PathLike[str]) -> tuple[Any, ...]:
-    """Return what changes when a file does."""
+    """Return what changes when a file does, also where its time is set back to what it was."""
     found = Path(path).resolve()
     state = found.stat()
-    return str(found), state.st_size, state.st_mtime_ns
+    return str(found), state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
 class ArraySource(Source):
@@ -102,6 +112,19 @@ class ArraySource(Source):
     def in_memory(self) -> bool:
         """Whether this is an array of numpy that no file is mapped to."""
         return isinstance(self.array, np.ndarray) and not isinstance(self.array, np.memmap)
+
+    @property
+    def is_mapped_by_row(self) -> bool:
+        """Whether the array is mapped, and has no columns that follow each other."""
+        return isinstance(self.array, np.memmap) and not self.array.flags.f_contiguous
+
+    @property
+    def mapped_columns(self) -> NDArray[np.floating] | None:
+        """The array itself, where it is a map of columns that need not be changed."""
+        if not isinstance(self.array, np.memmap) or not self.array.flags.f_contiguous:
+            return None
+        is_plain = self.dtype in (np.float32, np.float64) and self.array.flags.aligned
+        return np.asarray(self.array) if is_plain else None
 
     def read(self, start: int, stop: int) -> Any:
         """Return rows as a dense array."""
@@ -120,8 +143,17 @@ class ArraySource(Source):
         """The file and the place in it."""
         file = getattr(self.array, "filename", None)
         if self._fingerprint is None and isinstance(self.array, np.memmap) and file is not None:
-            return (*of_file(file), int(self.array.offset), self.shape, self.dtype.str)
+            return (*of_file(file), *_place_in_map(self.array), self.shape, self.dtype.str)
         return self._fingerprint
+
+
+def _place_in_map(array: NDArray[Any]) -> tuple[Any, ...]:
+    """Return where an array stands in a map; a part of one says the offset of the whole."""
+    base: Any = array
+    while isinstance(base, np.ndarray) and base.base is not None:
+        base = base.base
+    start = np.frombuffer(base, np.uint8).ctypes.data
+    return getattr(array, "offset", 0), array.ctypes.data - start, array.strides
 
 
 class SparseSource(Source):
