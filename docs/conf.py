@@ -10,7 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from _site import api, links, methods, pages, support  # noqa: E402
+from _site import api, links, methods, pages, promises, support  # noqa: E402
 
 import semisift  # noqa: E402
 
@@ -98,7 +98,7 @@ copybutton_prompt_is_regexp = True
 
 def setup(app):
     """Write the pages that follow from the code, and mend links while sources are read."""
-    for make in (pages.make, support.make, methods.make, api.make):
+    for make in (pages.make, support.make, promises.make, methods.make, api.make):
         make(HERE)
     app.connect("source-read", links.read_source)
     app.connect("autodoc-process-docstring", api.link_names, priority=600)

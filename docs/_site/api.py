@@ -39,6 +39,9 @@ FUNCTIONS_OF = {
     "pl": "Single cells: pictures (`semisift.pl`)",
 }
 
+# Pages of this folder that others make.
+TABLES = ("array-support.md", "what-stays-the-same.md")
+
 NAMED = re.compile(r"(?<![`:\w])`([A-Z]\w+)`(?![`_])")
 
 
@@ -49,7 +52,7 @@ def make(docs: Path) -> None:
     for name, text in pages.items():
         write(folder / f"{name}.rst", text)
     write(folder / "index.rst", index())
-    remove_others(folder, {f"{name}.rst" for name in pages} | {"index.rst", "array-support.md"})
+    remove_others(folder, {f"{name}.rst" for name in pages} | {"index.rst", *TABLES})
 
 
 def grouped() -> dict[str, list[str]]:
@@ -80,10 +83,11 @@ def index() -> str:
         _titled("API", "="),
         "Every public name of the package. What each method takes besides numbers "
         "and labels is in a table of "
-        "its own: :doc:`array-support`. What a method does, and when it fails, is on "
+        "its own: :doc:`array-support`; what does not change with the form of a table, in "
+        ":doc:`what-stays-the-same`. What a method does, and when it fails, is on "
         "its page among "
         ":doc:`the methods <../methods/index>`.",
-        ".. toctree::\n   :hidden:\n\n   array-support",
+        ".. toctree::\n   :hidden:\n\n   array-support\n   what-stays-the-same",
     ]
     for title, names in grouped().items():
         entries = "\n".join(f"   ~semisift.{name}" for name in names if name not in DATA)

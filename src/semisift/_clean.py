@@ -178,8 +178,8 @@ def refusing_too_large() -> Iterator[None]:
 def refuse_lost_on_conversion(X: Any) -> None:
     """Refuse what numpy would turn into numbers in silence, or into nonsense.
 
-    These are masked values, dates, damaged sparse matrices, what is larger than memory, and
-    containers of matrices.
+    These are masked values, dates, damaged sparse matrices, rows of unlike lengths, what is larger
+    than memory, and containers of matrices.
     """
     check_structure(X)
     library = type(X).__module__.partition(".")[0]
@@ -188,11 +188,15 @@ def refuse_lost_on_conversion(X: Any) -> None:
             f"X must be a matrix: got anndata's {type(X).__name__}. Give its matrix and labels, "
             'as in fit(adata.X, adata.obs["cell_type"]), or read the file with semisift.read_table.'
         )
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        raise ValueError(
-            f"X must not have masked values: {int(np.ma.count_masked(X))} found. Fill them first, "
-            "for example with X.filled(...)."
-        )
+    refuse_masked(X)
+    if isinstance(X, (list, tuple)):
+        lengths = [len(row) for row in X if isinstance(row, (list, tuple))]
+        for number, length in enumerate(lengths):
+            if length != lengths[0]:
+                raise ValueError(
+                    f"X must have as many values in each row: the first has {lengths[0]} and row "
+                    f"{number}, counted from 0, has {length}."
+                )
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         dates = [
             str(name)
@@ -205,3 +209,12 @@ def refuse_lost_on_conversion(X: Any) -> None:
                 f"X must hold numbers: the columns {dates[:5]} hold dates or times. Leave them out "
                 "or convert them first."
             )
+
+
+def refuse_masked(X: Any) -> None:
+    """Refuse masked values, of which others would take what is below the mask."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(
+            f"X must not have masked values: {int(np.ma.count_masked(X))} found. Fill them first, "
+            "for example with X.filled(...)."
+        )

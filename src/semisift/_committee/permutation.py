@@ -33,6 +33,7 @@ class Member(NamedTuple):
             return np.empty(0, dtype=np.intp)
         return np.asarray(self.estimator.predict(X)).astype(np.intp)
 
+    @np.errstate(over="ignore", invalid="ignore")  # of values whose sum or distance is too large
     def class_shares(self, X: Any, n_classes: int) -> NDArray[np.float64]:
         """Return the probabilities of all classes; without any, the prediction has them all."""
         shares = np.zeros((X.shape[0], n_classes))

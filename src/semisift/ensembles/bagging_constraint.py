@@ -162,7 +162,7 @@ def score_bags(
     denominator = _sum_bags(problem, pairs.cannot_link, cannot, unit)
     if not len(pairs.must_link):  # c alone ranks: the larger the better
         with np.errstate(over="ignore", divide="ignore"):
-            return np.asarray(1.0 / (denominator * unit**2))
+            return np.asarray(1.0 / (denominator * unit * unit))
     if not len(pairs.cannot_link):
         denominator += (problem.spread / unit) ** 2
     scores = np.array([ratio(m, c) for m, c in zip(numerator, denominator, strict=True)])

@@ -152,7 +152,8 @@ class CSFS(GraphRanker, PairRanker):
             held_mean[columns] = degrees @ block
             apart[columns] = quadratic_sums(pairs, block, mean[columns])
         if self.mean == "D":
-            mean = (volume * spread.mean + held_mean) / (volume + degrees.sum())
+            total = volume + degrees.sum()  # 0 where no row has a neighbour
+            mean = (volume * spread.mean + held_mean) / total if total > 0 else mean
         variance = spread.variance + volume * (spread.mean - mean) ** 2
         return 0.0 - ratio(2 * numerator.difference, apart + variance)
 

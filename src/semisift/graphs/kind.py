@@ -74,8 +74,8 @@ def holds_counts(X: Any, has_gaps: bool = False) -> bool:
     if (low < 0).any():
         return False
     n_filled = np.diff(X.indptr) if issparse(X) else np.count_nonzero(X, axis=0)
-    total = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel()
     with np.errstate(over="ignore"):  # huge values have more than two
+        total = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel()
         has_two_values = np.isclose(total, n_filled * high.astype(np.float64), rtol=1e-6, atol=0)
     asked = ~has_two_values if not has_two_values.all() else np.ones(len(total), dtype=bool)
     return bool(n_filled[asked].mean() <= (1 - SHARE_OF_ZEROS) * n_known[asked].mean())

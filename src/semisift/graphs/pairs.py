@@ -142,9 +142,9 @@ def pair_sums(problem: Problem) -> tuple[Floats, Floats]:
         has both values.
     """
     must, cannot = pair_sums_in_units(problem)
-    with np.errstate(over="ignore"):
-        square = units(problem) ** 2
-        return must * square, cannot * square
+    unit = units(problem)
+    with np.errstate(over="ignore"):  # one by one: a square that overflows makes NaN of 0
+        return must * unit * unit, cannot * unit * unit
 
 
 def pair_sums_in_units(problem: Problem) -> tuple[Floats, Floats]:

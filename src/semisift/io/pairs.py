@@ -3,6 +3,7 @@
 A line holds two rows. A first line that names no row is a heading.
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from semisift.io.options import Reading, TableOptions, said
 from semisift.io.table import FileTable
 
 MOST_SHOWN = 5
+
+WHOLE = re.compile(r"[+-]?[0-9]{1,18}")  # longer ones number no row, and int() may refuse them
 
 Pairs = NDArray[np.int64] | None
 
@@ -155,4 +158,4 @@ def _listed(row_names: Sequence[str] | None) -> str:
 
 
 def _is_whole(cell: str) -> bool:
-    return cell.lstrip("+-").isdecimal()
+    return WHOLE.fullmatch(cell) is not None

@@ -10,6 +10,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from semisift._clean import refuse_masked
 from semisift._labels import parse_labels
 from semisift._sklearn import (
     HasMethods,
@@ -151,6 +152,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _ask(self, method: str, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
         check_structure(X)
+        refuse_masked(X)
         return getattr(self.estimator_, method)(X)
 
     @available_if(estimator_has("score"))
@@ -222,6 +224,7 @@ def labelled_part(
     labels : array
     """
     check_structure(X)
+    refuse_masked(X)
     (X,) = indexable(X)
     labels = parse_labels(y, num_samples(X))
     rows = labels.labelled

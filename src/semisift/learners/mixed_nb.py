@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from semisift._clean import refusing_too_large
+from semisift._clean import refuse_lost_on_conversion, refusing_too_large
 from semisift._sklearn import Interval, fit_context
 from semisift.math.naive_bayes import (
     NaiveBayes,
@@ -110,6 +110,7 @@ class MixedNB(ClassifierMixin, BaseEstimator):
         self : object
             The fitted classifier.
         """
+        refuse_lost_on_conversion(X)
         with refusing_too_large():
             X, y = validate_data(self, X, y, dtype=np.float64, order="C")
         check_classification_targets(y)
@@ -147,6 +148,7 @@ class MixedNB(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
+        refuse_lost_on_conversion(X)
         with refusing_too_large():
             X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         is_category = self.is_category_

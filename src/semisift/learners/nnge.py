@@ -32,6 +32,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from semisift import kernels
+from semisift._clean import refuse_lost_on_conversion
 from semisift._problem import Problem
 from semisift._sklearn import at_least, fit_context
 from semisift._words import count, setting
@@ -175,6 +176,7 @@ class NNge(ClassifierMixin, BaseEstimator):
         self : object
             The fitted classifier.
         """
+        refuse_lost_on_conversion(X)
         X, y = validate_data(self, X, y, dtype=None, ensure_all_finite=False)
         check_classification_targets(y)
         X = self._clean(X)
@@ -219,6 +221,7 @@ class NNge(ClassifierMixin, BaseEstimator):
 
     def _codes(self, X: Any) -> NDArray[np.int32]:
         check_is_fitted(self)
+        refuse_lost_on_conversion(X)
         X = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=False)
         return self._predict_codes(self._clean(X))
 

@@ -182,8 +182,11 @@ def counted_moments(
 
 
 def power_of_two(values: NDArray[np.floating]) -> Floats:
-    """Return a power of two near each value, and 1 for 0: a unit by which division is exact."""
-    exponent = np.clip(np.frexp(values)[1], -1000, 1000)
+    """Return a power of two near each value, and 1 for 0: a unit by which division is exact.
+
+    Its inverse is one as well, so that the smallest values, below 1e-308, are small in it.
+    """
+    exponent = np.clip(np.frexp(values)[1], -1023, 1023)
     return np.ldexp(np.ones(np.shape(values)), np.where(values > 0, exponent, 0))
 
 

@@ -44,8 +44,9 @@ class ScaledColumns:
             self.X = X.tocsr()[rows].tocsc()
             self.rows = np.arange(self.n_rows)
             self._sparse = self.X[:, self._rest].astype(np.float64)
-            scale = (factor / unit)[self._rest]
-            self._sparse.data *= np.repeat(scale, np.diff(self._sparse.indptr))
+            counts = np.diff(self._sparse.indptr)
+            self._sparse.data /= np.repeat(unit[self._rest], counts)
+            self._sparse.data *= np.repeat(factor[self._rest], counts)
         self._offset = -(centre * factor)[self._rest]
         self._held: list[tuple[Ints, Floats]] | None = None
         if self.n_rows * len(self._dense) <= HELD_VALUES:

@@ -26,6 +26,9 @@ SHRINKAGE = 0.5
 # What is added to the diagonal of a covariance, against its mean.
 RIDGE_OF_COVARIANCE = 1e-6
 
+# What is left of a covariance below this share of the whole is rounding.
+NOTHING_LEFT = 1e-14
+
 # Of the mean square of a labelled row.
 PENALTY = 0.1
 
@@ -103,7 +106,9 @@ def _maximised(
         shares = shares * counted[:, None]
     means = np.matmul(_turned(shares), T) / sizes
     between = known * np.matmul(_turned(means * sizes), means) / n_rows
-    slopes = np.asarray(np.linalg.solve(shrunk(total - between), _turned(means)), dtype=float)
+    slopes = np.asarray(
+        np.linalg.solve(shrunk(total - between, total), _turned(means)), dtype=float
+    )
     offsets = 0.5 * (_turned(means) * slopes).sum(axis=1, keepdims=True)
     if class_prior is None:
         prior = (sizes[:, :, 0] + n_rows / n_classes) / (2 * n_rows)
@@ -122,12 +127,18 @@ def _turned(matrices: Floats) -> Floats:
     return np.swapaxes(matrices, -1, -2)
 
 
-def shrunk(covariance: Floats) -> Floats:
-    """Return covariances of shape (n_sets, d, d), half of them shrunk to their diagonals."""
+def shrunk(covariance: Floats, whole: Floats | None = None) -> Floats:
+    """Return covariances of shape (n_sets, d, d), half of them shrunk to their diagonals.
+
+    Where they are a part of a `whole` one, something of it stays where nothing is left of them.
+    """
     diagonal = np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0)
     shrunk = (1 - SHRINKAGE) * covariance
     places = np.arange(covariance.shape[1])
     floor = RIDGE_OF_COVARIANCE * diagonal.mean(axis=1, keepdims=True)
+    if whole is not None:
+        every = np.diagonal(whole, axis1=1, axis2=2).mean(axis=1, keepdims=True)
+        floor = np.maximum(floor, NOTHING_LEFT * every)
     shrunk[:, places, places] = diagonal + floor + np.finfo(np.float64).tiny
     return shrunk
 

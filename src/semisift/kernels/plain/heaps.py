@@ -45,8 +45,9 @@ def push_rows(
     for s, columns in enumerate(subspaces):
         for row, code in zip(rows.astype(np.float64), codes, strict=True):
             distances = np.zeros(len(queries))
-            for j in columns:
-                distances += np.square(queries[:, j] - row[j])
+            with np.errstate(over="ignore"):  # too far to be told apart
+                for j in columns:
+                    distances += np.square(queries[:, j] - row[j])
             nearer = start + np.flatnonzero(distances < heaps[s, start:stop, 0])
             left = kept[s, nearer, 0]
             votes[nearer[left >= 0], left[left >= 0]] -= 1

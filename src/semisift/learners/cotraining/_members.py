@@ -155,6 +155,7 @@ class EstimatorTrainer(Trainer):
 
 
 @one_openmp_thread()
+@np.errstate(over="ignore", invalid="ignore")  # scikit-learn adds up all values to check them
 def fit_and_judge(
     block: tuple[int, int], X: Any, setting: tuple[Any, ...], known: Ints, codes: Ints, rows: Ints
 ) -> tuple[list[Member], Array]:
