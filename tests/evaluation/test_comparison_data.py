@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -64,3 +66,14 @@ def test_checksum_tells_data_apart():
         counts_data(sparse=True),
     ]
     assert len({found.about["checksum"] for found in [data, *others]}) == 5
+
+
+def test_groups_are_told_apart_and_a_long_name_widens_no_other():
+    groups = ["a", "a\0", "x" * 1_000_000, *["b"] * 1_000]
+    X, y = np.zeros((len(groups), 2)), np.arange(len(groups)) % 2
+    tracemalloc.start()
+    codes = ComparisonData.build("it", X, y, groups).groups
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert codes[:4].tolist() == [0, 1, 3, 2]
+    assert peak < 10_000_000

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import warnings
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from tests.papers.test_committee_figure import make_set, plan_of, run_committees
 
 MISSING = "missing"
 WRONG = [None, "x", 7, -1.5, True, [], ["x"], [[]], {}, {"x": None}, 10**400, 1e308 * 10, MISSING]
+WRONG += ["", "\ud800", float("nan"), -1e299]
 NESTED = '{"format": 1, "notes": ' + "[" * 100_000 + "]" * 100_000 + "}"
 
 
@@ -253,6 +255,44 @@ def test_what_passes_the_check_can_be_shown(stores, name):
                 break
         path.write_text(text)
     assert n_shown == 8
+
+
+OF_THE_PLACE = ("dataset", "method", "run", "level", "status")
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["\ud800\0<b>\x1b[1m", 1e299, -1e299, 0],
+    ids=["text", "huge", "negative", "zero"],
+)
+@pytest.mark.parametrize("name", ["rankings", "sweep", "committees"])
+def test_odd_values_in_all_places_that_take_them(stores, name, value):
+    """Half a character, control characters, numbers whose squares overflow: shown, or refused."""
+    store = stores / name
+    about = _odd(json.loads((store / ABOUT).read_text()), check_about, value)
+    for path in store.glob("records/*/*/*.json"):
+        record = json.loads(path.read_text())
+        path.write_text(json.dumps(_odd(record, lambda new: check_record(new, about), value)))
+    (store / ABOUT).write_text(json.dumps(about))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of squares that overflow, and of axes without a length
+        for command in (report, resume) if name == "rankings" else (report,):
+            result = command(store, stores)
+            assert isinstance(result.exception, SystemExit | None), result.exception
+            assert "Traceback" not in result.output
+
+
+def _odd(content, check, value):
+    """Return a content with a value in all places that take it, but for those that name it."""
+    for place in list(places(content)):
+        if place and place[0] not in (*OF_THE_PLACE, "format"):
+            try:
+                other = changed(content, place, value)
+                check(other)
+            except (ValueError, LookupError, TypeError, AttributeError):  # also of what is gone
+                continue
+            content = other
+    return content
 
 
 def test_whole_records_are_kept(stores):
