@@ -53,7 +53,7 @@ def test_damaged_stores(form, sound, tmp_path):
                 scores = FisherScore().fit(data.X, data.y).scores_
         except (StoredRowsError, TableError) as error:
             message = str(error)
-            assert path.name in message or "column" in message, message  # noqa: PT017
+            assert path.name in message or "column" in message, message
         except ValueError as error:  # of labels that are damaged
             assert "labelled" in str(error) or "y " in str(error), (changed, error)  # noqa: PT017
         else:
