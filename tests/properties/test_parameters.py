@@ -142,6 +142,11 @@ KEPT = [
     # errors of numpy, which name no parameter
     ("Consensus", "ranker_weights", [["a", ["b"]], [1]]),
     ("Consensus", "ranker_weights", {1, 2}),
+    ("MixedNB", "categorical", [["a", ["b"]], [1]]),
+    ("NNge", "categorical", [["a", ["b"]], [1]]),
+    # more memory than there is, and a product out of range
+    ("NNge", "n_intervals", 2**31 - 1),
+    ("MixedNB", "var_smoothing", MOST),
 ]
 
 

@@ -151,7 +151,7 @@ class NNge(ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_attempts": [at_least(1)],
-        "n_intervals": [at_least(2)],
+        "n_intervals": [at_least(2, 1_000_000)],
         "half_open": ["boolean"],
         "categorical": [None, "array-like"],
     }
