@@ -200,6 +200,11 @@ KEPT = [
     # no pair, in a unit whose square is infinite
     ("forms", "bs", SPECIAL),
     ("forms", "constraint", SPECIAL),
+    # nothing varies within the classes: probabilities were NaN
+    ("forms", "transduction", Recipe("normal", n_rows=2, n_columns=7, n_classes=3, seed=284)),
+    # values whose sum is beyond the largest float
+    ("labels", "co-training", Recipe("special", n_rows=31, n_classes=5, seed=618)),
+    ("sparse columns", "fw-semifs", Recipe("constant", 29, 1, n_classes=1, seed=605)),
     # one row, and no neighbour
     ("forms", "csfs", Recipe("counts", n_rows=1, n_columns=2, n_classes=5, seed=912)),
 ]
