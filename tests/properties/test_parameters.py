@@ -127,3 +127,32 @@ def test_what_is_inside_works_or_is_refused_by_name(name):
             if error is not None:
                 check_refusal(error)
                 assert parameter in str(error), (words, error)
+
+
+KEPT = [
+    # overflows in the middle of a fit
+    ("C4", "heat_constant", MOST),
+    ("C4", "offset", MOST),
+    ("CLS", "heat_constant", MOST),
+    ("CSFS", "heat_constant", MOST),
+    ("EnsCLS", "balance", MOST),
+    # singular equations
+    ("FSManifold", "C", 1e30),
+    ("FSManifold", "C", 5e-324),
+    # errors of numpy, which name no parameter
+    ("Consensus", "ranker_weights", [["a", ["b"]], [1]]),
+    ("Consensus", "ranker_weights", {1, 2}),
+    ("MixedNB", "categorical", [["a", ["b"]], [1]]),
+    ("NNge", "categorical", [["a", ["b"]], [1]]),
+    # more memory than there is, and a product out of range
+    ("NNge", "n_intervals", 2**31 - 1),
+    ("MixedNB", "var_smoothing", MOST),
+]
+
+
+@pytest.mark.parametrize(("name", "parameter", "value"), KEPT)
+def test_what_once_went_wrong(name, parameter, value):
+    error = fit(CLASSES[name], parameter, value)
+    if error is not None:
+        check_refusal(error)
+        assert parameter in str(error)

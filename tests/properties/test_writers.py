@@ -118,6 +118,7 @@ def same(one, other):
 @pytest.mark.parametrize("name", MAKERS)
 @several
 @given(drawn=frames())
+@example(drawn=(["\ufeff", "a,b"], np.zeros((1, 2)), ["a,b"]))
 def test_a_reduced_table_is_read_back_as_it_was(name, tmp_path_factory, drawn):
     folder = tmp_path_factory.mktemp("written")
     try:

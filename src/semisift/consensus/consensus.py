@@ -227,7 +227,10 @@ class Consensus(WeightedRanker):
     def _given_weights(self, n_rankers: int) -> NDArray[np.float64] | None:
         if self.ranker_weights is None:
             return None
-        weights = np.asarray(self.ranker_weights, dtype=np.float64)
+        try:
+            weights = np.asarray(self.ranker_weights, dtype=np.float64)
+        except (TypeError, ValueError):
+            weights = np.empty(0)  # refused below
         if weights.shape != (n_rankers,) or not (weights >= 0).all() or not weights.sum() > 0:
             raise ValueError(
                 f"ranker_weights must hold {n_rankers} numbers, one for each ranker, none of them "

@@ -126,7 +126,8 @@ class FSManifold(GraphRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphRanker._parameter_constraints,
-        "C": [Interval(Real, 0, None, closed="neither")],
+        # beyond these the equations of a machine are singular in floats
+        "C": [Interval(Real, 1e-12, 1e12, closed="both")],
         "graph_weight": [Interval(Real, 0, None, closed="left")],
         "feature_scaling": [None, StrOptions({"minmax", "standard"})],
         "rebuild": [at_least(0)],

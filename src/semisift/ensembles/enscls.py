@@ -143,7 +143,7 @@ class EnsCLS(CommitteeMixin, PairRanker):
         **{name: COMMITTEE_CONSTRAINTS[name] for name in ("n_members", "max_features", "n_jobs")},
         "subspace": [StrOptions(set(KINDS))],
         "aggregation": [StrOptions(set(AGGREGATES))],
-        "balance": [None, Interval(Real, 0, None, closed="left")],
+        "balance": [None, Interval(Real, 0, 1e100, closed="both")],  # products stay in range
         "bootstrap": [None, StrOptions({"plain", "stratified"})],
         "max_unlabelled": [None, at_least(2)],
         "compress": [None, StrOptions({"som"})],

@@ -98,7 +98,12 @@ class C4(GraphRanker, PairRanker):
             )
             must_link = (problem.spread / units(problem)) ** 2
         constraint = ratio(must_link, cannot_link)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             product = (laplacian + self.offset) * (constraint + self.offset)
+        if (np.isinf(product) & np.isfinite(laplacian) & np.isfinite(constraint)).any():
+            raise ValueError(
+                "offset must leave the product of the two scores in the range of floats: got "
+                f"{self.offset!r}."
+            )
         # 0 times infinity: what differs in must-link pairs only stays behind
         return -np.where(np.isposinf(constraint) & ~np.isnan(laplacian), np.inf, product)

@@ -183,7 +183,10 @@ def write(table: FileTable, path: Path) -> None:
     if table.details["has_header"]:
         csv.writer(target, delimiter=separator, lineterminator="\n").writerow(header)
     target.write(frame.write_csv(separator=separator, include_header=False))
-    data = target.getvalue().encode()
+    text = target.getvalue()
+    if text.startswith("\ufeff"):  # of a name, which would be taken for the mark of the encoding
+        text = f"\ufeff{text}"
+    data = text.encode()
     path.write_bytes(gzip.compress(data, mtime=0) if path.suffix.lower() == ".gz" else data)
 
 

@@ -73,7 +73,7 @@ class MixedNB(ClassifierMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "categorical": [None, "array-like"],
         "alpha": [Interval(Real, 0, None, closed="neither")],
-        "var_smoothing": [Interval(Real, 0, None, closed="left")],
+        "var_smoothing": [Interval(Real, 0, 1e100, closed="both")],  # of the variance, in range
     }
 
     categorical: Any = None
@@ -88,7 +88,10 @@ class MixedNB(ClassifierMixin, BaseEstimator):
     def _mask(self, n_features: int) -> NDArray[np.bool_]:
         if self.categorical is None:
             return np.zeros(n_features, dtype=bool)
-        mask = np.asarray(self.categorical)
+        try:
+            mask = np.asarray(self.categorical)
+        except ValueError:  # lists of unlike lengths
+            mask = np.asarray(self.categorical, dtype=object)
         if mask.dtype != bool or mask.shape != (n_features,):
             raise ValueError(
                 f"categorical must be one bool for each of the {n_features} columns of X: got an "

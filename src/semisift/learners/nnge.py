@@ -151,7 +151,7 @@ class NNge(ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_attempts": [at_least(1)],
-        "n_intervals": [at_least(2)],
+        "n_intervals": [at_least(2, 1_000_000)],
         "half_open": ["boolean"],
         "categorical": [None, "array-like"],
     }
@@ -286,7 +286,10 @@ def _parse_categorical(categorical: Any, n_columns: int) -> NDArray[np.bool_] | 
     """Return the mask of nominal columns, None if there are none."""
     if categorical is None:
         return None
-    given = np.asarray(categorical)
+    try:
+        given = np.asarray(categorical)
+    except ValueError:  # lists of unlike lengths
+        given = np.asarray(categorical, dtype=object)
     mask = np.zeros(n_columns, dtype=bool)
     if given.dtype == bool and given.shape == mask.shape:
         mask = given

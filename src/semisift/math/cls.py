@@ -129,9 +129,9 @@ def cls_parts(
     lowest = 0.0
     if options.shift and not within.any():
         lowest = min(edges.d2.min(initial=np.inf), least)
-    scale = options.heat_constant * heat_scale(
-        edges, mean_d2, length, options.heat_scale, no_median=mean_d2
-    )
+    scale = heat_scale(edges, mean_d2, length, options.heat_scale, no_median=mean_d2)
+    with np.errstate(over="ignore"):
+        scale = options.heat_constant * scale
 
     def heat(d2: Floats) -> Floats:
         if options.weights == "binary":

@@ -276,8 +276,9 @@ def weighted_graph(
     ends = edges.first, edges.second
     if options.weights == "binary" or not len(edges.d2):
         return Graph(*ends, edges.share, rows, node, within)
-    heat = options.heat_constant * heat_scale(edges, mean_d2, unit, options.heat_scale)
+    scale = heat_scale(edges, mean_d2, unit, options.heat_scale)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        heat = options.heat_constant * scale
         exponent = np.where(edges.d2 > 0, edges.d2 / heat, 0.0)
     if np.exp(-exponent.min()) == 0.0:
         raise ValueError(
