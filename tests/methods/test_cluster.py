@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array, random_array
+from sklearn.base import clone
 
 from semisift import (
     SEFR,
@@ -253,9 +254,9 @@ def test_each_data_set_reaches_a_worker_once(client, way):
 
 
 class KillsAfter:
-    """Lets tasks through, and kills workers when some of them have come back."""
+    """Lets tasks through, and kills processes when some of them have come back."""
 
-    def __init__(self, monkeypatch, client, n_results, n_workers):
+    def __init__(self, monkeypatch, n_results, find_pids):
         self.left, self.killed = n_results, []
         result = _cluster.Cluster._result
 
@@ -263,11 +264,16 @@ class KillsAfter:
             found = result(cluster, sent)
             self.left -= 1
             if not self.left:
-                self.killed = [*client.run(os.getpid).values()][:n_workers]
+                self.killed = find_pids()
                 kill(self.killed)
             return found
 
         monkeypatch.setattr(_cluster.Cluster, "_result", counted)
+
+    @classmethod
+    def some_workers(cls, monkeypatch, client, n_results, n_workers):
+        find = client.run
+        return cls(monkeypatch, n_results, lambda: [*find(os.getpid).values()][:n_workers])
 
 
 @pytest.mark.parametrize("n_killed", [1, 2])
@@ -276,7 +282,7 @@ def test_a_killed_worker_costs_time_only(client, way, monkeypatch, n_killed):
     ranker = SSFI(n_members=60, max_iter=10, random_state=0)
     expected = ranker.fit(X, y).scores_
     monkeypatch.setattr(_cluster, "SECONDS_TO_WAIT_FOR_WORKERS", 300)  # on a busy machine
-    kills = KillsAfter(monkeypatch, client, 9, n_killed)
+    kills = KillsAfter.some_workers(monkeypatch, client, 9, n_killed)
     with on_dask(client):
         assert_array_equal(ranker.fit(X, y).scores_, expected)
     assert len(kills.killed) == n_killed
@@ -286,7 +292,7 @@ def test_a_killed_worker_does_not_change_an_assessment(client, monkeypatch):
     X, y = big_case()
     ranker = ASSESSED["consensus"].fit(X, y)
     expected = ranker.assess(X, y, **HOW)
-    kills = KillsAfter(monkeypatch, client, 3, 1)
+    kills = KillsAfter.some_workers(monkeypatch, client, 3, 1)
     with on_dask(client):
         same_assessment(ranker.assess(X, y, **HOW), expected)
     assert kills.killed
@@ -351,17 +357,10 @@ def test_a_closed_scheduler_is_told():
 
 @pytest.mark.kill
 def test_a_killed_scheduler_is_told_and_the_store_resumes(tmp_path):
-    """Scheduler and workers are processes of their own; what was finished is kept."""
-    file = ["--scheduler-file", str(tmp_path / "scheduler.json"), "--no-dashboard"]
+    """What was finished is kept."""
     sets = {"a": (big_case(n=90, p=10)[0], np.arange(90) % 3)}
     protocol = Protocol(n_runs=8, sizes=(1,), judges=("nb",))
-    with (
-        dask.config.set({"distributed.comm.timeouts.connect": "2s"}),
-        started("dask_scheduler", "--host", "127.0.0.1", "--port", "0", *file) as scheduler,
-        started("dask_worker", "--nthreads", "1", "--nworkers", "2", *file),
-        distributed.Client(scheduler_file=file[1], timeout="30s") as client,
-    ):
-        client.wait_for_workers(2, timeout=60)
+    with own_scheduler(tmp_path) as (scheduler, client):
 
         def kill_scheduler(record, n_left):
             if n_left == 5:
@@ -372,6 +371,37 @@ def test_a_killed_scheduler_is_told_and_the_store_resumes(tmp_path):
     assert 0 < Results.load(tmp_path / "out").n_missing <= 5
     compare("random", sets, protocol, out=tmp_path / "out", resume=True)
     assert Results.load(tmp_path / "out").n_missing == 0
+
+
+@pytest.mark.kill
+@pytest.mark.parametrize("what", ["fit", "assess"])
+def test_a_scheduler_killed_at_work_is_told_and_leaves_the_ranker_usable(
+    what, tmp_path, monkeypatch
+):
+    X, y = big_case()
+    ranker = clone(ASSESSED["consensus"]).fit(X, y)
+    scores = ranker.scores_.copy()
+    with own_scheduler(tmp_path) as (scheduler, client):
+        kills = KillsAfter(monkeypatch, 2, lambda: [scheduler.pid])
+        with on_dask(client), pytest.raises(WorkerLostError, match="scheduler of the cluster"):
+            ranker.fit(X, y) if what == "fit" else ranker.assess(X, y, **HOW)
+    assert kills.killed
+    assert not hasattr(ranker, "assessment_")
+    assert_array_equal(ranker.fit(X, y).scores_, scores)
+
+
+@contextmanager
+def own_scheduler(tmp_path):
+    """Start a scheduler and two workers as processes of their own."""
+    file = ["--scheduler-file", str(tmp_path / "scheduler.json"), "--no-dashboard"]
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "2s"}),
+        started("dask_scheduler", "--host", "127.0.0.1", "--port", "0", *file) as scheduler,
+        started("dask_worker", "--nthreads", "1", "--nworkers", "2", *file),
+        distributed.Client(scheduler_file=file[1], timeout="30s") as client,
+    ):
+        client.wait_for_workers(2, timeout=60)
+        yield scheduler, client
 
 
 @contextmanager
