@@ -212,6 +212,25 @@ def test_a_stopped_command_does_not_crash_on_its_way_out(name, code):
     assert ended.stderr in ("Terminated.\n", "Interrupted.\n")
 
 
+EARLY = """
+import sys
+
+class Interrupts:
+    def find_spec(self, name, *_):
+        if name == "semisift.cli":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupts())
+from semisift.__main__ import main
+main()
+"""
+
+
+def test_an_interruption_while_the_command_is_loaded_is_no_traceback():
+    ended = subprocess.run([sys.executable, "-c", EARLY], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (130, "Interrupted.\n")
+
+
 def test_a_terminated_command_leaves_nothing_behind(tmp_path):
     """At different moments after it began to write."""
     rng = np.random.default_rng(0)

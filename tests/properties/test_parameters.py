@@ -10,6 +10,7 @@ from numbers import Integral
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions, make_constraint
 
 import semisift
@@ -91,6 +92,7 @@ def fit(cls, parameter, value):
             for each in dir(semisift.exceptions):
                 if each.endswith("Warning"):
                     warnings.simplefilter("ignore", getattr(semisift.exceptions, each))
+            warnings.simplefilter("ignore", ConvergenceWarning)  # it says what is not reached
             y = np.maximum(DATA.y, 0) if cls in (MixedNB, NNge) else DATA.y
             model.fit(DATA.X, y)
     except (ValueError, TypeError) as error:

@@ -123,7 +123,7 @@ class S3VMRFE(FeatureRanker):
         **FeatureRanker._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="neither")],
         "nu": [Interval(Real, 0, 1, closed="right")],
-        "unlabelled_weight": [Interval(Real, 0, None, closed="left")],
+        "unlabelled_weight": [Interval(Real, 0, 1e100, closed="both")],  # products stay in range
         "step": [StrOptions({"auto"}), at_least(1), Interval(RealNotInt, 0, 1, closed="neither")],
         "variant": [StrOptions({"default", "paper"})],
         "max_unlabelled": [None, at_least(1)],
@@ -217,7 +217,7 @@ class S3VMRFE(FeatureRanker):
         return Elimination(
             labelled,
             unlabelled,
-            unlabelled_weight=1.0 if labelled is None else self.unlabelled_weight,
+            unlabelled_weight=1.0 if labelled is None else float(self.unlabelled_weight),
             is_printed=self.variant == "paper",
             kept=kept,
             tie_order=chance.permutation(problem.n_features),

@@ -164,7 +164,10 @@ def parse_priors(class_prior: Any, n_classes: int) -> list[float | None]:
     """Return the share of each class, None where it is to be taken from the labelled rows."""
     if class_prior is None:
         return [None] * n_classes
-    given = np.asarray(class_prior, dtype=np.float64)
+    try:
+        given = np.asarray(class_prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.empty(0)  # no numbers, or lists of unlike lengths
     if given.ndim == 0 and n_classes <= 2:
         shares: list[float | None] = [1.0 - float(given), float(given)]
         return shares[2 - n_classes :]

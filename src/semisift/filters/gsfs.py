@@ -104,7 +104,7 @@ class GSFS(GraphRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphRanker._parameter_constraints,
         "min_gain": [Interval(Real, -1, None, closed="left")],
-        "same_class_weight": [Interval(Real, 0, None, closed="left")],
+        "same_class_weight": [Interval(Real, 0, 1e100, closed="both")],  # products stay in range
     }
 
     min_gain: float = 0.05
@@ -123,7 +123,7 @@ class GSFS(GraphRanker):
                 FallbackWarning,
             )
         graph = self._graph(problem)
-        self.s_laplacian_ = label_aware_score(problem, graph, self.same_class_weight)
+        self.s_laplacian_ = label_aware_score(problem, graph, float(self.same_class_weight))
         self.s_laplacian_[problem.constant] = np.nan
         n_wanted = self._count_to_pick(problem)
         order = np.argsort(rank(-self.s_laplacian_, problem.seed))

@@ -84,7 +84,7 @@ class LSDF(GraphRanker, PairRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphRanker._parameter_constraints,
-        "must_link_weight": [Interval(Real, 0, None, closed="left")],
+        "must_link_weight": [Interval(Real, 0, 1e100, closed="both")],  # products stay in range
         "between": [StrOptions({"all", "near"})],
     }
 
@@ -110,7 +110,7 @@ class LSDF(GraphRanker, PairRanker):
                 FallbackWarning,
             )
             return pair_sums(problem)[1]
-        return ratio(self._between(problem), self.must_link_weight * must_link + near)
+        return ratio(self._between(problem), float(self.must_link_weight) * must_link + near)
 
     def _between(self, problem: Problem) -> Floats:
         if self.between == "near":

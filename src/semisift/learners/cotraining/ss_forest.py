@@ -105,7 +105,7 @@ class SemiSupervisedForest(CommitteeClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CommitteeClassifier._parameter_constraints,
         "n_members": [at_least(1, MOST_MEMBERS)],
-        "alpha": [Interval(Real, 0, None, closed="left")],
+        "alpha": [Interval(Real, 0, 1e100, closed="both")],  # products stay in range
         "temperature": [Interval(Real, 0, None, closed="neither")],
         "cooling": [Interval(Real, 1, None, closed="left")],
         "airbag": ["boolean"],
