@@ -50,7 +50,9 @@ NONSENSE = {
 }
 
 # Work that nobody waits for: committees of a million, trials without end.
-COSTLY = {"n_members", "n_samplings", "max_iter", "n_jobs", "cv", "n_start", "n_step", "views"}
+COSTLY = {"n_members", "n_samplings", "max_iter", "n_jobs", "cv", "n_start", "n_step", "views"} | {
+    "rebuild"
+}
 
 
 def candidates(constraints):
@@ -138,6 +140,15 @@ KEPT = [
     ("CLS", "heat_constant", MOST),
     ("CSFS", "heat_constant", MOST),
     ("EnsCLS", "balance", MOST),
+    ("GSFS", "same_class_weight", 10**30),
+    ("LSDF", "must_link_weight", MOST),
+    ("S3VMFS", "unlabelled_weight", 10**30),
+    ("S3VMRFE", "unlabelled_weight", 10**30),
+    ("SemiSupervisedForest", "alpha", MOST),
+    ("SemiSupervisedForest", "cooling", MOST),
+    # no number
+    ("SemiMIM", "class_prior", dict),
+    ("SemiJMI", "class_prior", dict),
     # singular equations
     ("FSManifold", "C", 1e30),
     ("FSManifold", "C", 5e-324),

@@ -16,6 +16,9 @@ from semisift.learners.cotraining._base import Array, Int32s, Ints, Stop
 from semisift.learners.cotraining._team import MAX_FEATURES, CommitteeClassifier, Team, decide
 from semisift.math.streams import Purpose, stream_words, unit_interval
 
+# Nothing is divided by 0 where it is cold.
+COLDEST = float(np.finfo(np.float64).tiny)
+
 
 class SemiSupervisedForest(CommitteeClassifier):
     """A random forest whose trees learn from labels drawn for the unlabelled rows, ever less so.
@@ -132,7 +135,7 @@ class SemiSupervisedForest(CommitteeClassifier):
             shares = label_shares(team.total[unlabelled], self.alpha, temperature)
             drawn = draw_labels(shares, unlabelled, team.problem.seed, n_round, self.n_members)
             team.train(team.first_bags._replace(rows=rows, labels=drawn), everyone, n_round)
-            temperature /= self.cooling
+            temperature = max(temperature / self.cooling, COLDEST)
             yield "max_iter"
 
     def _keep(self, team: Team) -> None:
