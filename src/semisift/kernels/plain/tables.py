@@ -34,7 +34,7 @@ def bin_columns(
         values = dense_columns(X.X, columns).T
         own = cuts[columns].copy()
         ordered = np.sort(values, axis=1)
-        n_distinct = 1 + np.count_nonzero(np.diff(ordered, axis=1), axis=1)
+        n_distinct = 1 + np.count_nonzero(ordered[:, 1:] != ordered[:, :-1], axis=1)
         for j in np.flatnonzero(n_distinct <= n_bins):
             own[j] = np.inf
             own[j, : n_distinct[j] - 1] = np.unique(ordered[j])[1:]
