@@ -4,6 +4,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semisift._memory import read_size
 from semisift._words import quoted
@@ -47,3 +48,19 @@ def check_memory(value: Any) -> None:
 def is_whole(value: Any) -> bool:
     """Tell whether something is a whole number, and no truth value."""
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def as_numbers(value: Any) -> NDArray[np.float64]:
+    """Return an array of numbers; a single NaN for what holds none, for the caller to refuse."""
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.array([[np.nan]])
+
+
+def as_array(value: Any) -> NDArray[Any]:
+    """Return an array; one of objects for lists of unlike lengths, for the caller to refuse."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        return np.asarray(value, dtype=object)

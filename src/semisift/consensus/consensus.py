@@ -26,6 +26,7 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 
 from semisift._base import FeatureRanker
+from semisift._checks import as_numbers
 from semisift._problem import MOST_HELD, Problem
 from semisift._ranker_kinds import WeightedRanker
 from semisift._sklearn import JOBS, MOST_MEMBERS, Interval, StrOptions, at_least, check_params
@@ -227,10 +228,7 @@ class Consensus(WeightedRanker):
     def _given_weights(self, n_rankers: int) -> NDArray[np.float64] | None:
         if self.ranker_weights is None:
             return None
-        try:
-            weights = np.asarray(self.ranker_weights, dtype=np.float64)
-        except (TypeError, ValueError):
-            weights = np.empty(0)  # refused below
+        weights = as_numbers(self.ranker_weights)
         if weights.shape != (n_rankers,) or not (weights >= 0).all() or not weights.sum() > 0:
             raise ValueError(
                 f"ranker_weights must hold {n_rankers} numbers, one for each ranker, none of them "

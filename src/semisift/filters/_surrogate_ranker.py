@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from semisift._base import FeatureRanker
+from semisift._checks import as_numbers
 from semisift._labels import Labels
 from semisift._problem import Problem
 from semisift._sklearn import Interval, StrOptions
@@ -164,10 +165,7 @@ def parse_priors(class_prior: Any, n_classes: int) -> list[float | None]:
     """Return the share of each class, None where it is to be taken from the labelled rows."""
     if class_prior is None:
         return [None] * n_classes
-    try:
-        given = np.asarray(class_prior, dtype=np.float64)
-    except (TypeError, ValueError):
-        given = np.empty(0)  # no numbers, or lists of unlike lengths
+    given = as_numbers(class_prior)
     if given.ndim == 0 and n_classes <= 2:
         shares: list[float | None] = [1.0 - float(given), float(given)]
         return shares[2 - n_classes :]

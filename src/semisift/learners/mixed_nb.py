@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from semisift._checks import as_array
 from semisift._clean import refuse_lost_on_conversion, refusing_too_large
 from semisift._sklearn import Interval, fit_context
 from semisift.math.naive_bayes import (
@@ -88,10 +89,7 @@ class MixedNB(ClassifierMixin, BaseEstimator):
     def _mask(self, n_features: int) -> NDArray[np.bool_]:
         if self.categorical is None:
             return np.zeros(n_features, dtype=bool)
-        try:
-            mask = np.asarray(self.categorical)
-        except ValueError:  # lists of unlike lengths
-            mask = np.asarray(self.categorical, dtype=object)
+        mask = as_array(self.categorical)
         if mask.dtype != bool or mask.shape != (n_features,):
             raise ValueError(
                 f"categorical must be one bool for each of the {n_features} columns of X: got an "

@@ -32,6 +32,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from semisift import kernels
+from semisift._checks import as_array
 from semisift._clean import refuse_lost_on_conversion
 from semisift._problem import Problem
 from semisift._sklearn import at_least, fit_context
@@ -286,10 +287,7 @@ def _parse_categorical(categorical: Any, n_columns: int) -> NDArray[np.bool_] | 
     """Return the mask of nominal columns, None if there are none."""
     if categorical is None:
         return None
-    try:
-        given = np.asarray(categorical)
-    except ValueError:  # lists of unlike lengths
-        given = np.asarray(categorical, dtype=object)
+    given = as_array(categorical)
     mask = np.zeros(n_columns, dtype=bool)
     if given.dtype == bool and given.shape == mask.shape:
         mask = given
