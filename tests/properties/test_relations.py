@@ -220,6 +220,8 @@ KEPT = [
     # values whose sum is beyond the largest float
     ("labels", "co-training", Recipe("special", n_rows=31, n_classes=5, seed=618)),
     ("sparse columns", "fw-semifs", Recipe("constant", 29, 1, n_classes=1, seed=605)),
+    # a member whose rows are far smaller than the unit of their column
+    ("threads and blocks", "enscls", Recipe("special", n_rows=8, seed=5737)),
     # one row, and no neighbour
     ("forms", "csfs", Recipe("counts", n_rows=1, n_columns=2, n_classes=5, seed=912)),
 ]

@@ -37,6 +37,9 @@ from semisift.math.graph import Graph, GraphOptions, few_edges, heat_scale, near
 # Place in the totals of `Parts`.
 N_CANNOT_LINKS = 3
 
+# Squares of a column are measured in its own unit as long as this holds no more units of distance.
+MOST_UNITS = 1e100
+
 
 @dataclass(frozen=True, kw_only=True)
 class TieOptions(GraphOptions):
@@ -112,14 +115,7 @@ def cls_parts(
     Parts
     """
     factors, length = column_factors(X, None, spans(X, has_gaps=has_gaps))
-    with np.errstate(under="ignore"):
-        if has_gaps:
-            n_known, mean, squares = moments_of_counted(X, unit)
-            squares /= np.maximum(1, n_known - 1)
-            mean_d2 = 2 * float(np.sum(squares * (unit * factors) ** 2))
-        else:
-            mean, squares = column_moments(X, unit)
-            mean_d2 = 2 * float(np.sum(squares * (unit * factors) ** 2)) / max(1, X.shape[0] - 1)
+    mean, mean_d2 = _mean_and_distance(X, unit, factors, has_gaps)
     edges, rows, node, within, _ = nearest_edges(X[unlabelled], options, factors, has_gaps=has_gaps)
     kind = ListedPairs if constraints.labels is None else ClassPairs
     kind = KnownPairs if has_gaps else kind
@@ -168,6 +164,32 @@ def cls_parts(
         vanished = options.weights == "heat" and apart < np.inf and np.exp(-apart / scale) == 0
     few = None if vanished else few_edges(graph, edges.share)
     return Parts(sums, totals, bool(vanished), few)
+
+
+def _mean_and_distance(
+    X: Any, unit: Floats, factors: Floats, has_gaps: bool
+) -> tuple[Floats, float]:
+    """Return the mean of each column in its unit, and the mean squared distance between rows.
+
+    The unit is that of all rows of a table. Where those at hand are so much smaller that their
+    squares would be lost in it, they are measured in the unit of the distances.
+    """
+    n_others = 1 if has_gaps else max(1, X.shape[0] - 1)
+
+    def moments(unit: Floats) -> tuple[Floats, Floats]:
+        if not has_gaps:
+            return column_moments(X, unit)
+        n_known, mean, squares = moments_of_counted(X, unit)
+        return mean, squares / np.maximum(1, n_known - 1)
+
+    with np.errstate(under="ignore", over="ignore"):
+        mean, squares = moments(unit)
+        ratios = unit * factors
+        is_lost = ratios > MOST_UNITS
+        if is_lost.any():
+            _, squares = moments(np.divide(1.0, factors, out=unit.copy(), where=is_lost))
+            ratios = np.where(is_lost, 1.0, ratios)
+        return mean, 2 * float(np.sum(squares * ratios**2)) / n_others
 
 
 def member_parts(
