@@ -165,6 +165,15 @@ def test_trees_refuse_weights_that_add_up_to_more_than_32_bits_hold():
         grown_on(columns, codes, [2**29] * 4)
 
 
+def test_trees_refuse_more_nodes_than_32_bits_number(monkeypatch):
+    columns = kernels.columns.Columns(np.asfortranarray(np.arange(4.0)[:, None]))
+    monkeypatch.setattr(kernels.grow, "MOST_NODES", 8)
+    assert len(grown_on(columns, [0, 1, 0, 1], np.ones(4)).feature) == 7
+    monkeypatch.setattr(kernels.grow, "MOST_NODES", 7)
+    with pytest.raises(ValueError, match="1 members may have 8 nodes, more than 7: leave out"):
+        grown_on(columns, [0, 1, 0, 1], np.ones(4))
+
+
 def test_weights_of_rows_stay_whole_numbers():
     n = 100_000
     weights, every = np.zeros(n), np.arange(n, dtype=np.int32)

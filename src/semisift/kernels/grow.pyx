@@ -36,6 +36,9 @@ cdef int MOST_PART_ROWS = min(96, SIDE_BY_SIDE_ROWS)
 cdef int ORDER_COST = 16
 # Sums of weights are counted in 32 bits.
 cdef int64_t MOST_WEIGHT = 2**31 - 1
+
+# Nodes of all trees of a call, as their numbers are kept; tests set it lower.
+MOST_NODES = 2**31 - 1
 # Sparse columns are swept in the time of their entries, so a sweep pays sooner.
 SPARSE_SIDE_BY_SIDE = 64
 
@@ -492,6 +495,11 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
             largest_small = max(largest_small, n_bag)
         else:
             any_large = True
+    if capacity > MOST_NODES:
+        raise ValueError(
+            f"the trees of {n_members} members may have {capacity} nodes, more than {MOST_NODES}: "
+            "leave out labelled rows, or grow fewer members"
+        )
     cdef _Workspace workspace = _Workspace()
     workspace.prepare(largest, X.c.n_rows, n_columns, n_classes, largest_small, any_large)
     cdef Bag *bag = &workspace.bag
