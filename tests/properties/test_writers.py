@@ -9,6 +9,9 @@ import polars as pl
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy import sparse
+from scipy.io import mmwrite, savemat
+from sklearn.datasets import dump_svmlight_file
 
 from semisift.cli._outputs import write_table
 from semisift.exceptions import TableError
@@ -94,15 +97,42 @@ def to_anndata(path, names, X, words):
     (made.write_h5ad if path.suffix == ".h5ad" else made.write_zarr)(path)
 
 
+def to_mat(path, names, X, words):
+    savemat(path, {"X": X, "feature_names": np.array(names, dtype=object)})
+
+
+def to_mtx(path, names, X, words):
+    mmwrite(path, sparse.coo_array(X) if len(words) % 2 else X)
+
+
+def to_svmlight(path, names, X, words):
+    dump_svmlight_file(sparse.csr_array(X), np.arange(len(X)) % 2, str(path))
+
+
+def to_10x(path, names, X, words):
+    path.mkdir()
+    mmwrite(path / "matrix.mtx", sparse.coo_array(X.T))
+    genes = [f"id{j}\t{name}\tGene Expression" for j, name in enumerate(names)]
+    for name, lines in (("features.tsv", genes), ("barcodes.tsv", words)):
+        (path / name).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="")
+
+
 MAKERS = {
+    "t": to_10x,
     "t.arff": to_arff,
     "t.csv": to_text,
     "t.h5ad": to_anndata,
+    "t.mat": to_mat,
+    "t.mtx": to_mtx,
     "t.npz": to_npz,
     "t.parquet": to_parquet,
+    "t.svmlight": to_svmlight,
     "t.tsv": to_text,
     "t.zarr": to_anndata,
 }
+
+# The form has no names: columns are numbered anew.
+NAMELESS = ("t.mtx", "t.svmlight")
 
 OPTIONS = dict.fromkeys(["t.csv", "t.tsv"], TableOptions(header=True))
 
@@ -111,6 +141,8 @@ def same(one, other):
     """Whether two tables hold the same values, to the last bit."""
     if isinstance(one, pl.DataFrame):
         return one.equals(other) and one.columns == other.columns
+    if sparse.issparse(one):  # without the sign of a zero
+        one, other = one.toarray() + 0.0, other.toarray() + 0.0
     return one.shape == other.shape and one.tobytes() == other.tobytes()
 
 
@@ -133,7 +165,7 @@ def test_a_reduced_table_is_read_back_as_it_was(name, tmp_path_factory, drawn):
     target = folder / f"again{name[1:]}"
     write(fewer, target)
     again = read(target, OPTIONS.get(name))
-    assert again.names == fewer.names
+    assert name in NAMELESS or again.names == fewer.names
     assert same(again.values, fewer.values)
     assert again.row_names == table.row_names
     assert again.rows.equals(table.rows)
