@@ -5,8 +5,8 @@
 
 The sources are copied to a scratch folder and built there, which takes a few minutes; then come the
 tests that call kernels most, or those named with --tests. The interpreter needs what
-`pip install --editable ".[test]"` brings, and Cython and setuptools. Further arguments go to
-pytest.
+`pip install --editable ".[test]"` brings, and Cython and setuptools as the head of pyproject.toml
+asks for them. Further arguments go to pytest.
 """
 
 import argparse
