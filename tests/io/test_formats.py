@@ -149,6 +149,14 @@ def test_npz_beside_the_matrix(tmp_path):
         assert (file["y"].tolist(), file["file"].tolist()) == ([0, 1, -1, 0], [0, 1])
 
 
+def test_npz_with_as_many_columns_as_rows_and_classes(tmp_path):
+    arrays = {"class_names": list("pqr"), "row_names": list("stu"), "u_times": [1, 2, 3]}
+    np.savez(tmp_path / "t.npz", X=np.eye(3), y=[2, 0, 1], **arrays)
+    assert round_trip(npz, tmp_path / "t.npz", named=False).rows["y"].to_list() == list("rpq")
+    with np.load(tmp_path / "written.npz") as file:
+        assert {name: file[name].tolist() for name in arrays} == arrays
+
+
 def test_npz_transposed(tmp_path):
     X = np.arange(6.0).reshape(2, 3)
     np.savez(tmp_path / "t.npz", X=X.T, y=[1, 2], feature_names=list("abc"))

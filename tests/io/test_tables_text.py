@@ -35,6 +35,11 @@ def refused(path, match, **options):
 # --- what is read ---------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("text", ["a\n5\n\n", '"a"\n5\n\n', '"a"\n"5"\n""\n', 'a\n5\n""'])
+def test_an_empty_last_cell_of_a_single_column_is_a_row(table, text):
+    assert read(table(text)).values.rows() == [("5",), (None,)]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -189,6 +194,26 @@ def test_cells_are_written_as_they_were_read(table, tmp_path, text, name):
     write(read(table(text)), tmp_path / name)
     data = (tmp_path / name).read_bytes()
     assert (gzip.decompress(data) if name.endswith("gz") else data).decode() == text
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ('"# no remark",b\n1,2\n', True),
+        ('"# no remark",1\nx,2\n', False),
+        ('"sep=;",b\n1,2\n', True),
+        ('"a;b",b\n1,2\n', True),
+        (",1\n5,2\n,3\n", False),
+    ],
+)
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_what_is_written_is_taken_for_nothing_else(table, tmp_path, text, header, n_columns):
+    options = TableOptions(header=header)
+    some = read(table(text), options).take_columns(np.arange(n_columns))
+    write(some, tmp_path / "out.csv")
+    again = read(tmp_path / "out.csv", options)
+    assert again.names == some.names
+    assert again.values.equals(some.values)
 
 
 def test_turned_tables_are_written_as_they_stood(table, tmp_path):

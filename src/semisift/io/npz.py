@@ -26,6 +26,8 @@ from semisift.io.table import FileTable, as_series, from_matrix, texts
 
 # Keys of a matrix; with the prefix ``u_`` they are those of rows without a label.
 PARTS = ("X", "data", "indices", "indptr", "shape", "format", "row", "col", "_is_array")
+# Keys whose arrays are never of the columns, whatever their length.
+OF_ROWS_OR_CLASSES = ("y", "row_names", "class_names")
 Arrays = Mapping[str, NDArray[Any]]
 
 
@@ -90,7 +92,7 @@ def write(table: FileTable, path: Path) -> None:
             continue
         if name == "categorical" and len(array) != n_features:
             new[name] = np.flatnonzero(np.isin(kept, array))
-        elif array.shape == (n_features,) and name not in table.rows.columns:
+        elif array.shape == (n_features,) and _is_of_columns(name, table):
             new[name] = array[kept]
         else:
             new[name] = array
@@ -164,12 +166,18 @@ def _rows(arrays: Arrays, n_samples: int, n_extra: int) -> dict[str, pl.Series]:
     rows = {}
     if "y" in arrays:
         rows["y"] = _labels(arrays["y"].ravel(), arrays.get("class_names"))
-    known = ("feature_names", "row_names", "categorical", "class_names", "y", *PARTS)
+    known = ("feature_names", "categorical", *OF_ROWS_OR_CLASSES, *PARTS)
     for name, array in arrays.items():
         beside = name not in known and not name.startswith("u_")
         if beside and array.shape == (n_samples,) and array.dtype.kind in "biufUS":
             rows[name] = as_series(array)
     return {name: series.extend_constant(None, n_extra) for name, series in rows.items()}
+
+
+def _is_of_columns(name: str, table: FileTable) -> bool:
+    """Whether an array as long as there are columns says something of them."""
+    of_rows = (*OF_ROWS_OR_CLASSES, *table.rows.columns)
+    return name not in of_rows and not name.startswith("u_")
 
 
 def _labels(y: NDArray[Any], class_names: NDArray[Any] | None) -> pl.Series:

@@ -13,7 +13,7 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -179,15 +179,33 @@ def write(table: FileTable, path: Path) -> None:
     header, heading = list(frame.columns), table.details["heading"]
     if heading is not None:
         header = header[1:] if heading == NO_HEADING else ["", *header[1:]]
-    target = io.StringIO()
-    if table.details["has_header"]:
-        csv.writer(target, delimiter=separator, lineterminator="\n").writerow(header)
-    target.write(frame.write_csv(separator=separator, include_header=False))
-    text = target.getvalue()
+    lines = frame, header if table.details["has_header"] else None, separator
+    text = _joined(*lines, "necessary")
+    found = find_separator(path, text)
+    if skip_preamble(text)[1] or (found != separator and found in text):
+        text = _joined(*lines, "always")  # a name would be taken for a remark, or cut in two
+    if EXCEL_SEPARATOR.match(text):  # a name, which quotation marks do not tell from Excel's line
+        text = f"\n{text}"
     if text.startswith("\ufeff"):  # of a name, which would be taken for the mark of the encoding
         text = f"\ufeff{text}"
     data = text.encode()
     path.write_bytes(gzip.compress(data, mtime=0) if path.suffix.lower() == ".gz" else data)
+
+
+def _joined(
+    frame: pl.DataFrame,
+    header: list[str] | None,
+    separator: str,
+    quoted: Literal["necessary", "always"],
+) -> str:
+    """Return the names and the cells, with quotation marks where they are needed or everywhere."""
+    first = io.StringIO()
+    if header is not None:
+        quoting: Literal[0, 1] = csv.QUOTE_ALL if quoted == "always" else csv.QUOTE_MINIMAL
+        writer = csv.writer(first, delimiter=separator, lineterminator="\n", quoting=quoting)
+        writer.writerow(header)
+    rest = frame.write_csv(separator=separator, include_header=False, quote_style=quoted)
+    return first.getvalue() + rest
 
 
 def _without_empty_edges(
@@ -331,7 +349,7 @@ def split_cells(text: str, separator: str, first_line: int) -> Cells:
         last = 0  # line of the text in which the last whole row ended
         try:
             for record in records:
-                lines.append(UNIT.join(record).replace("\n", " "))
+                lines.append(UNIT.join(record).replace("\n", " ") + "\n")
                 last = records.line_num
         except csv.Error as error:
             raise FileError(
@@ -339,7 +357,7 @@ def split_cells(text: str, separator: str, first_line: int) -> Cells:
                 f"closed one ({error}). Inside a quoted cell a quotation mark is written twice "
                 '(""): correct the line, or remove the mark.'
             ) from error
-        text, between, one_line_each = "\n".join(lines), UNIT, records.line_num == len(lines)
+        text, between, one_line_each = "".join(lines), UNIT, records.line_num == len(lines)
     # empty lines at the end are rows only where there is a single column
     text = text.rstrip("\n") if between in text else text.removesuffix("\n")
     return Cells(text, between, separator, one_line_each, first_line)
