@@ -5,6 +5,7 @@ docs/promises.toml, of which a page of the site is made.
 """
 
 import tomllib
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from scipy import sparse
 
 from semisift import METHODS
 from semisift._committee import engine
-from tests.conftest import in_numpy
+from tests.conftest import in_numpy, make_data
 from tests.properties.fits import MODELS, answer, make
 from tests.properties.profiles import IS_LONG
 from tests.properties.tables import (
@@ -194,6 +195,37 @@ CHECKS = {
 @given(recipe=recipes())
 def test_relation(relation, name, folder, recipe):
     CHECKS[relation](name, turned(recipe, f"{relation} {name}"), folder)
+
+
+# --- where ties and draws are settled otherwise: what is plain to see is found all the same -------
+
+LOOSE = [
+    (name, what)
+    for name in MODELS
+    for what, promise in PROMISES[name].items()
+    if promise in ("draws", "ties")
+]
+
+
+@pytest.mark.parametrize(("name", "what"), LOOSE)
+def test_other_draws_find_the_same(name, what):
+    """Of rankers one column, since some avoid what is redundant; of learners every view."""
+    _, y, y_true = make_data(n_rows=40)
+    follows = np.arange(6) == 0 if name in METHODS else np.ones(6, dtype=bool)
+    X = np.random.default_rng(21).normal(size=(40, 6)) + 6.0 * y_true[:, None] * follows
+    if what == "columns":
+        X, follows = X[:, ::-1], follows[::-1]
+    elif what == "rows":
+        order = np.r_[np.flatnonzero(y >= 0), np.flatnonzero(y < 0)[::-1]]
+        X, y, y_true = X[order], y[order], y_true[order]
+    elif what == "names":
+        y, y_true = np.where(y < 0, y, 1 - y), 1 - y_true
+    with in_numpy() if what == "engines" else nullcontext():
+        found = answer(name, X, y, n_members=60, n_samplings=20)
+    if name in METHODS:
+        assert follows[np.argmax(found.of_columns["scores"])], found
+    else:
+        assert_array_equal(found.of_rows["probabilities"].argmax(axis=1), y_true)
 
 
 # --- what once went wrong -------------------------------------------------------------------------
