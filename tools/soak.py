@@ -8,6 +8,7 @@ copies, extreme values) and does one of these:
 
 - fit: a ranker twice, and again with other threads and in another form, sparse ones among them: the
   ranking is one, and scores are equal to the bit.
+- use: what a fitted ranker is asked for: how sure it is, rows to label next, markers, pages.
 - learn: a classifier; its labels are of the classes, and the same again.
 - command: `rank`, `select`, `label` or `next` on a file of a random format, with random options: it
   ends well or with a message, what it wrote is whole, and no draft stays.
@@ -52,6 +53,7 @@ RUNS = 20  # of each of two methods, in a comparison that is stopped
 FORMATS = ("csv", "tsv", "parquet", "npz", "csv.gz")
 OUTPUTS = ("csv", "tsv", "parquet", "json")
 COMMANDS = ("rank", "select", "label", "next")
+SEARCHES = {"sffs", "fw-semifs", "en-semifs"}  # take minutes where they are asked many times
 STOPS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 
 
@@ -174,6 +176,41 @@ def turn_fit(rng, folder):
     if not (sparse.issparse(form) and np.isnan(X).any()):  # gaps in sparse rows are refused
         same_outcome(first, formed, f"the same rows as {type(form).__name__}")
     return name if ranker is not None else f"{name}, refused: {first[1][:200]}"
+
+
+def turn_use(rng, folder):
+    """Ask a fitted ranker for whatever follows from a ranking."""
+    name = str(rng.choice(sorted(set(METHODS) - SEARCHES)))
+    X, y = draw_table(rng)
+    X = draw_form(rng, X)
+    cls = METHODS[name].cls
+    parameters = draw_parameters(rng, cls)
+    ranker, refusal = fit_or_refuse(lambda: cls(**parameters), X, y)
+    if ranker is None:
+        return f"{name}, refused: {refusal[:200]}"
+    page = folder / "page.html"
+    light = bool(rng.random() < 0.5)
+    uses = {
+        "assess": lambda: ranker.assess(X, y, n_resamples=4, n_permutations=4, light=light),
+        "query": lambda: ranker.query(X, y, n=3),
+        "markers": lambda: ranker.markers(X, y),
+        "learning_curve": lambda: ranker.learning_curve(X, y, n_more=3),
+        "report": lambda: ranker.report(page, X, y, by_class=bool(rng.random() < 0.3)),
+        "to_frame": lambda: [ranker.to_frame(output) for output in ("polars", "pandas")],
+        "transform": lambda: ranker.transform(X),
+    }
+    chosen = str(rng.choice([*uses]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = uses[chosen]()
+        except (ValueError, TypeError) as error:
+            check(str(error).strip(), "an error without a word")
+            return f"{name}, {chosen}, refused: {str(error)[:200]}"
+    check(repr(found), "nothing to show")
+    check(page.exists() == (chosen == "report"), "no page, or one that nobody asked for")
+    check(not [*folder.glob(".semisift-*")], "a draft stayed")
+    return f"{name}, {chosen}"
 
 
 def turn_learn(rng, folder):
@@ -351,8 +388,13 @@ def figures(store):
     return found
 
 
-TURNS = {"fit": (turn_fit, 0.6), "learn": (turn_learn, 0.2), "command": (turn_command, 0.15)}
-TURNS["stop"] = (turn_stop, 0.05)
+TURNS = {
+    "fit": (turn_fit, 0.5),
+    "use": (turn_use, 0.1),
+    "learn": (turn_learn, 0.2),
+    "command": (turn_command, 0.15),
+    "stop": (turn_stop, 0.05),
+}
 
 
 def take_turn(number):
