@@ -19,6 +19,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
+from semisift._checks import check_choice, check_flag, check_path, check_text, check_whole
 from semisift._features import (
     COPY_OF_KEPT,
     PARAMETERS,
@@ -384,8 +385,7 @@ class FeatureRanker(
         1                           hue     2  4.178939      True
         2                       proline     3  3.752998     False
         """
-        if output not in ("polars", "pandas"):
-            raise ValueError(f"output must be 'polars' or 'pandas': got {output!r}.")
+        check_choice(output, "output", ("polars", "pandas"))
         return self._outcome().to_frame(output)
 
     def transform(self, X: Any) -> Any:
@@ -453,6 +453,8 @@ class FeatureRanker(
         -------
         matplotlib.axes.Axes
         """
+        check_whole(top, "top", or_none=True)
+        check_whole(n_names, "n_names", least=0)
         axes: Axes = renderer().plot_scores(self._outcome(), ax=ax, top=top, n_names=n_names)
         return axes
 
@@ -487,6 +489,9 @@ class FeatureRanker(
         pathlib.Path
             The file.
         """
+        check_path(path, "path")
+        check_text(title, "title", or_none=True)
+        check_flag(by_class, "by_class")
         check_structure(X)
         if by_class and (X is None or y is None):
             raise ValueError(

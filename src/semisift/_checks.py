@@ -1,13 +1,18 @@
 """What parameters must be: the errors name them, the rule and the value."""
 
-from numbers import Integral
+import os
+from collections.abc import Sequence
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semisift._memory import read_size
-from semisift._words import quoted
+from semisift._words import is_writable, quoted
+
+MOST_COUNTED = 2**31 - 1
+LARGEST_SEED = 2**32 - 1
 
 
 def check_flag(value: Any, name: str, *, or_none: bool = False) -> None:
@@ -18,10 +23,56 @@ def check_flag(value: Any, name: str, *, or_none: bool = False) -> None:
     raise ValueError(f"{name} must be {rule}: got {quoted(value)}.")
 
 
-def check_whole(value: Any, name: str, least: int = 1) -> None:
-    """Refuse what is no whole number, or too low."""
-    if not is_whole(value) or value < least:
-        raise ValueError(f"{name} must be a whole number, {least} or more: got {quoted(value)}.")
+def check_whole(
+    value: Any, name: str, least: int = 1, most: int = MOST_COUNTED, *, or_none: bool = False
+) -> None:
+    """Refuse what is no whole number, too low, or beyond all that can be counted."""
+    if (or_none and value is None) or (is_whole(value) and least <= value <= most):
+        return
+    is_beyond = is_whole(value) and value > most
+    rule = f"from {least} to {most:,}" if is_beyond else f"{least} or more"
+    rule = f"{'None or ' if or_none else ''}a whole number, {rule}"
+    raise ValueError(f"{name} must be {rule}: got {quoted(value)}.")
+
+
+def check_above_zero(value: Any, name: str) -> None:
+    """Refuse what is neither None nor a number above 0."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if value is not None and not (is_number and value > 0):
+        raise ValueError(f"{name} must be None or a number above 0: got {quoted(value)}.")
+
+
+def check_choice(value: Any, name: str, choices: Sequence[str]) -> None:
+    """Refuse what is none of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        known = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}"
+        raise ValueError(f"{name} must be {known}: got {quoted(value)}.")
+
+
+def check_text(value: Any, name: str, *, or_none: bool = False) -> None:
+    """Refuse what is no text that can be written."""
+    if not is_writable(value) and not (or_none and value is None):
+        rule = "None or a text" if or_none else "a text"
+        raise ValueError(f"{name} must be {rule}: got {quoted(value)}.")
+
+
+def check_path(value: Any, name: str, *, or_none: bool = False) -> None:
+    """Refuse what names no file or folder."""
+    if or_none and value is None:
+        return
+    try:
+        is_path = b"\0" not in (os.fsencode(value) or b"\0") and not isinstance(value, bytes)
+    except (TypeError, UnicodeEncodeError):
+        is_path = False
+    if not is_path:
+        rule = "None or a path" if or_none else "a path"
+        raise ValueError(f"{name} must be {rule}: got {quoted(value)}.")
+
+
+def check_callable(value: Any, name: str) -> None:
+    """Refuse what is neither None nor can be called."""
+    if value is not None and not callable(value):
+        raise ValueError(f"{name} must be None or a function: got {quoted(value)}.")
 
 
 def check_seed(value: Any) -> None:
@@ -32,7 +83,8 @@ def check_seed(value: Any) -> None:
 
 def check_jobs(value: Any) -> None:
     """Refuse numbers of threads that joblib does not take."""
-    if value is not None and (not is_whole(value) or value == 0):
+    is_number = is_whole(value) and 0 < abs(value) <= MOST_COUNTED
+    if value is not None and not is_number:
         raise ValueError(
             f"n_jobs must be None or a whole number other than 0, -1 for all processors: got "
             f"{quoted(value)}."

@@ -1,17 +1,25 @@
 """compare and Results: methods on data sets, and what came out, which can show itself."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from semisift._checks import (
+    check_above_zero,
+    check_callable,
+    check_flag,
+    check_jobs,
+    check_path,
+)
+from semisift._words import quoted
 from semisift.evaluation.datasets import find_datasets
 from semisift.evaluation.entrants import find_entrants
 from semisift.evaluation.judges import find_judges
 from semisift.evaluation.protocol import Protocol, find_protocol
 from semisift.evaluation.results import ComparisonResults
 from semisift.evaluation.runs import Record
-from semisift.evaluation.sweeps import Sweep
+from semisift.evaluation.sweeps import Sweep, find_sweep
 from semisift.evaluation.work import ComparisonPlan, carry_out
 from semisift.report import comparison
 
@@ -86,12 +94,20 @@ def compare(
     >>> results.table().columns
     ['dataset', 'fisher', 'random']
     """
+    check_path(out, "out", or_none=True)
+    check_flag(resume, "resume")
+    check_flag(retry_failed, "retry_failed")
+    check_above_zero(max_seconds, "max_seconds")
+    check_jobs(n_jobs)
+    check_callable(on_record, "on_record")
+    if notes is not None and not isinstance(notes, Mapping):
+        raise ValueError(f"notes must be None or a mapping: got {quoted(notes)}.")
     protocol = find_protocol(protocol)
     plan = ComparisonPlan(
         {data.name: data for data in find_datasets(datasets)},
         {entrant.label: entrant for entrant in find_entrants(methods)},
         protocol,
-        Sweep.parse(sweep) if isinstance(sweep, str) else sweep,
+        find_sweep(sweep),
         find_judges(protocol.judges),
     )
     given = (out, resume, retry_failed, max_seconds, n_jobs, on_record, notes)

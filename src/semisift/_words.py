@@ -55,6 +55,17 @@ def printable(text: Any) -> str:
     return str(text).translate(SHOWN)
 
 
+def is_writable(value: Any) -> bool:
+    """Tell whether something is a text that files can hold, which halves of characters are not.
+
+    Examples
+    --------
+    >>> is_writable("naïve"), is_writable(chr(0xD83D)), is_writable(3)
+    (True, False, False)
+    """
+    return isinstance(value, str) and not any("\ud800" <= each <= "\udfff" for each in value)
+
+
 def for_terminal(text: Any) -> str:
     """Return lines of text that cannot steer a terminal.
 

@@ -224,7 +224,7 @@ def test_a_description_in_a_turned_table(save):
     [
         ({"missing": "mean"}, "missing must be one of"),
         ({"categorical": "one-hot"}, "categorical must be one of"),
-        ({"labels_per_class": 0}, "labels_per_class must be at least 1"),
+        ({"labels_per_class": 0}, "labels_per_class must be None or a whole number, 1 or more"),
         ({"matrix": "X"}, r"matrix=\.\.\. chooses"),
         ({"append_unlabelled": True}, "append_unlabelled=True is for npz"),
     ],

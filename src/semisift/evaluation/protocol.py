@@ -6,8 +6,10 @@ from dataclasses import asdict, dataclass, fields
 from numbers import Integral, Real
 from typing import Any, Literal
 
+from semisift._checks import is_whole
 from semisift._provenance import plain
 
+MOST_RUNS = 1_000_000
 METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "auc")
 
 
@@ -109,7 +111,7 @@ def _plain(value: Any) -> Any:
 
 
 def _is_whole(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+    return is_whole(value) and value >= least
 
 
 def _is_share(value: Any) -> bool:
@@ -123,15 +125,16 @@ def _are_different(values: tuple[Any, ...]) -> bool:
 _AMOUNTS = ("labels_per_class", "n_labelled", "labelled_share")
 _SEVERAL = ("sizes", "judges", "metrics")
 
-_COUNT = "a whole number from 1", lambda value: _is_whole(value, 1)
-
 # field -> what it must be, in words and as a test
 _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     **dict.fromkeys(
         ("labels_per_class", "n_labelled", "n_unlabelled", "n_test"),
-        (_COUNT[0], lambda value: value is None or _is_whole(value, 1)),
+        ("a whole number from 1", lambda value: value is None or _is_whole(value, 1)),
     ),
-    "n_runs": _COUNT,
+    "n_runs": (
+        f"a whole number from 1 to {MOST_RUNS:,}",
+        lambda value: _is_whole(value, 1) and value <= MOST_RUNS,
+    ),
     "train_size": ("between 0 and 1", lambda value: _is_share(value) and value < 1),
     "labelled_share": ("above 0 and at most 1", lambda value: value is None or _is_share(value)),
     "sizes": (
@@ -193,7 +196,7 @@ def find_protocol(protocol: "str | Protocol") -> Protocol:
     """Return a protocol, or the preset of that name."""
     if isinstance(protocol, Protocol):
         return protocol
-    if protocol not in PROTOCOLS:
+    if not isinstance(protocol, str) or protocol not in PROTOCOLS:
         raise ValueError(
             f"protocol must be one of {', '.join(PROTOCOLS)}, or a Protocol: got {protocol!r}."
         )

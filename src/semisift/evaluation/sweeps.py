@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._labels import UNLABELLED
+from semisift._words import quoted
 from semisift.evaluation.protocol import Protocol
 from semisift.evaluation.splits import RowSplit
 
@@ -84,6 +85,15 @@ class Sweep:
         if self.kind != "labels":
             return protocol
         return replace(protocol, labels_per_class=int(level), n_labelled=None, labelled_share=None)
+
+
+def find_sweep(sweep: "str | Sweep | None") -> Sweep | None:
+    """Return a sweep, or the one that a text describes."""
+    if isinstance(sweep, str):
+        return Sweep.parse(sweep)
+    if sweep is not None and not isinstance(sweep, Sweep):
+        raise ValueError(f"sweep must be None, a text or a Sweep: got {quoted(sweep)}.")
+    return sweep
 
 
 def _is_count(level: Any) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from semisift._checks import check_path
 from semisift.exceptions import TableError
 from semisift.io.dataset import Dataset, prepare
 from semisift.io.limits import FileError, naming, writing
@@ -164,6 +165,7 @@ def read_table(path: str | Path, **options: Any) -> Dataset:
     >>> data.feature_names, data.y.tolist()
     (['age', 'dose'], ['good', None, 'bad'])
     """
+    check_path(path, "path")
     return load(path, Reading.of(**options))
 
 

@@ -5,15 +5,18 @@ line its options and their help, and messages the way in which the user says the
 """
 
 import inspect
+import os
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 from semisift._memory import read_size
+from semisift._words import is_writable, quoted
 from semisift.exceptions import TableError
 
 LONGEST_VALUE = 60
@@ -180,6 +183,9 @@ class TableOptions:
             if choices and value is not None and value not in choices:
                 known = ", ".join(choices)
                 raise TableError(f"{_named(each.name)} must be one of {known}: got {value!r}.")
+        for name in ("separator", "encoding"):
+            if (value := getattr(self, name)) is not None and not is_writable(value):
+                raise TableError(f"{_named(name)} must be a text: got {quoted(value)}.")
         if self.separator is not None and len(self.between_cells or "") != 1:
             raise TableError(
                 f"{_named('separator')} must be a single character, or tab: got {self.separator!r}."
@@ -263,34 +269,66 @@ class Reading(TableOptions):
         for name, value in options.items():
             if name not in kinds:
                 raise TypeError(f"read_table has no parameter {name!r}. It has {', '.join(kinds)}.")
-            if isinstance(kinds[name].default, tuple):
-                value = (value,) if isinstance(value, (str, int, float)) else value
-                value = tuple(map(str, value))
-            elif value is not None and kinds[name].metadata["kind"] in AS_TEXT:
-                value = str(value)
-            taken[name] = value
+            try:
+                taken[name] = _taken(value, kinds[name])
+            except ValueError as error:
+                raise TableError(str(error)) from error
         return cls(**taken)
 
     def check(self) -> None:
         """Refuse what no table can be read with."""
         super().check()
-        if self.labels_per_class is not None and self.labels_per_class < 1:
-            raise TableError(
-                f"{_named('labels_per_class')} must be at least 1: got {self.labels_per_class}."
-            )
         if self.log and self.normalize:
             raise TableError(
                 f"{said('normalize', True)} takes log(1 + x) as {said('log', True)} does: give one "
                 "of them."
             )
-        if self.max_memory is not None:
-            try:
+        from semisift._checks import check_whole  # with numpy, which a list of options does without
+
+        try:
+            check_whole(self.labels_per_class, _named("labels_per_class"), or_none=True)
+            if self.max_memory is not None:
                 read_size(self.max_memory, _named("max_memory"))
-            except ValueError as error:
-                raise TableError(str(error)) from error
+        except ValueError as error:
+            raise TableError(str(error)) from error
 
 
-AS_TEXT = ("COLUMN", "FILE", "FOLDER", "CHAR")
+def _taken(value: Any, option: Field[Any]) -> Any:
+    """Return the value of an option as the command line gives it; refuse what is none, by name."""
+    from semisift import _checks  # with numpy, which a list of options does without
+
+    name, kind, default = option.name, option.metadata["kind"], option.default
+    if isinstance(default, tuple):
+        return _several(value, name)
+    if "bool" in str(option.type):
+        _checks.check_flag(value, name, or_none=default is None)
+    elif value is None and default is None:
+        return None
+    elif kind in ("FILE", "FOLDER"):
+        _checks.check_path(value, name)
+        return os.fspath(value)
+    elif kind == "COLUMN":
+        if not isinstance(value, str) and not _checks.is_whole(value):
+            raise ValueError(f"{name} must be the name or number of a column: got {quoted(value)}.")
+        return str(value)
+    elif kind == "N":
+        _checks.check_whole(value, name, 0, _checks.LARGEST_SEED)
+    elif kind not in ("K", "SIZE"):  # which are checked wherever they come from
+        _checks.check_text(value, name)
+    return value
+
+
+def _several(value: Any, name: str) -> tuple[str, ...]:
+    """Return one text or number, or several, as texts."""
+    is_one = isinstance(value, str | Real)
+    is_list = isinstance(value, Iterable) and not isinstance(value, bytes | Mapping)
+    given = [value] if is_one else [*value] if is_list else [None]
+    if not all(isinstance(each, str | Real) for each in given):
+        rule = "one text or number, or a list of them"
+        raise ValueError(f"{name} must be {rule}: got {quoted(value)}.")
+    return tuple(map(str, given))
+
+
 TYPES = {
     "COLUMN": "str or int",
     "FILE": "str or Path",

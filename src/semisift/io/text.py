@@ -287,7 +287,7 @@ def decode(data: bytes, encoding: str) -> str:
             "of its format."
         )
     try:
-        text = data.decode(encoding)
+        text = data.decode(encoding.replace("\0", "?"))  # Python has other words for a zero byte
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise FileError(

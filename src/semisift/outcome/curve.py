@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from semisift._checks import check_choice
 from semisift._problem import Problem
 from semisift._words import count
 from semisift.math import Floats
@@ -106,8 +107,7 @@ class LearningCurve:
             With the columns labels, stability, kind ("measured" or "expected"), spread (of what was
             measured), low and high (of what is expected).
         """
-        if output not in ("polars", "pandas"):
-            raise ValueError(f"output must be 'polars' or 'pandas': got {output!r}.")
+        check_choice(output, "output", ("polars", "pandas"))
         n, nan = len(self.sizes), float("nan")
         table: dict[str, list[Any]] = {
             "labels": self.sizes[::-1].tolist(),

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from semisift._checks import check_whole
+from semisift._checks import check_flag, check_whole
 from semisift._sklearn import fit_context
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ class LearningMixin:
         """
         check_is_fitted(self)
         check_whole(n_more, "n_more")
+        check_flag(light, "light")
         self._check_repetition(n_best, random_state)
         problem = self._build_to_repeat(X, y, "learning_curve", "curve", of_rows)
         from semisift.outcome.curve import draw_curve

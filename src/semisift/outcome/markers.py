@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from semisift._checks import check_choice
 from semisift._labels import Labels
 from semisift._problem import Problem
 from semisift._threads import one_blas_thread
@@ -125,8 +126,7 @@ class Markers:
             With the columns class, rank, feature, score, share and rest_share and, where they are
             known, log2_fold_change and p_value.
         """
-        if output not in ("polars", "pandas"):
-            raise ValueError(f"output must be 'polars' or 'pandas': got {output!r}.")
+        check_choice(output, "output", ("polars", "pandas"))
         if n is not None and n < 1:
             raise ValueError(f"n must be at least 1: got {n!r}.")
         orders = np.array([self.order(c)[:n] for c in range(len(self.classes))])

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from semisift._checks import check_whole, is_whole
+from semisift._checks import LARGEST_SEED, check_flag, check_whole, is_whole
 from semisift._committee.engine import committee_size
 from semisift._given import GivenToFit, given_to_fit
 from semisift._named import check_names
@@ -216,6 +216,7 @@ class CutoffMixin:
         check_is_fitted(self)
         check_whole(n_resamples, "n_resamples", least=0)
         check_whole(n_permutations, "n_permutations", least=0)
+        check_flag(light, "light")
         self._check_repetition(n_best, random_state)
         problem = self._build_to_repeat(X, y, "assess", "p-values", of_rows)
         from semisift.outcome.assessment import assess_ranking
@@ -287,7 +288,7 @@ class CutoffMixin:
     def _check_repetition(self: Any, n_best: Any, random_state: Any) -> None:
         """Refuse what says neither which columns are the best ones nor how to draw."""
         if random_state is not None:
-            check_whole(random_state, "random_state", least=0)
+            check_whole(random_state, "random_state", 0, LARGEST_SEED)
         p = self.n_features_in_
         if n_best is not None and not (is_whole(n_best) and 1 <= n_best <= p):
             raise ValueError(

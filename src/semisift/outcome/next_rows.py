@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._checks import check_choice
 from semisift._problem import Problem
 from semisift._words import count
 from semisift.math import Floats, Ints
@@ -80,8 +81,7 @@ class NextRows:
         polars.DataFrame or pandas.DataFrame
             With the columns row, reason, guess, confidence and stands_for.
         """
-        if output not in ("polars", "pandas"):
-            raise ValueError(f"output must be 'polars' or 'pandas': got {output!r}.")
+        check_choice(output, "output", ("polars", "pandas"))
         import polars as pl
 
         rows = self.rows.tolist()

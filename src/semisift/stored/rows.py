@@ -22,9 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
+from semisift._checks import check_callable, check_path, check_text
 from semisift._files import drafts
 from semisift._memory import available_memory, in_words, read_size
 from semisift._named import KnowsNames
+from semisift._words import quoted
 from semisift.exceptions import StoredRowsError
 from semisift.math import Floats, Ints
 from semisift.math.columns import blank_columns, copy_rows
@@ -104,6 +106,9 @@ class StoredRows(KnowsNames):
         progress: Progress | None = None,
         name: str = "X",
     ) -> None:
+        check_path(passes, "passes", or_none=True)
+        check_callable(progress, "progress")
+        check_text(name, "name")
         found = X if isinstance(X, Source) else find_source(X, name)
         if found is None:
             found = SparseSource(X, name) if issparse(X) else ArraySource(np.asarray(X), name)
@@ -113,11 +118,10 @@ class StoredRows(KnowsNames):
         self.dtype = float_type(found.dtype)
         self.is_log = found.is_log
         self.feature_names = None if feature_names is None else np.array(feature_names, object)
-        if self.feature_names is not None and len(self.feature_names) != self.shape[1]:
-            raise ValueError(
-                f"feature_names must name the {self.shape[1]:,} columns: got "
-                f"{len(self.feature_names):,} names."
-            )
+        if self.feature_names is not None and self.feature_names.shape != (self.shape[1],):
+            is_list = self.feature_names.ndim == 1
+            got = f"{len(self.feature_names):,} names" if is_list else quoted(feature_names)
+            raise ValueError(f"feature_names must name the {self.shape[1]:,} columns: got {got}.")
         self.max_memory = None if max_memory is None else read_size(max_memory, "max_memory")
         self.passes = None if passes is None else Path(passes)
         if passes is not None and found.fingerprint is None and not found.in_memory:

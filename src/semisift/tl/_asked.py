@@ -63,7 +63,7 @@ class Asked:
     settings: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
+        if not isinstance(self.method, str) or self.method not in METHODS:
             raise ValueError(
                 f"method must be one of {', '.join(METHODS)}: got {quoted(self.method)}."
             )

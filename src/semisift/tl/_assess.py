@@ -131,7 +131,7 @@ def _results(adata: Any, key: str) -> Any:
         and "settings" in value.get("params", {})
         and f"{name}_rank" in adata.var.columns
     ]
-    if key not in ranked:
+    if not isinstance(key, str) or key not in ranked:
         there = f"Those that are there: {examples(ranked)}." if ranked else "There is none."
         raise ValueError(
             f"key={quoted(key)} names no ranking of semisift.tl.rank_features in adata. {there}"

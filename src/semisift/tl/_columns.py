@@ -23,7 +23,7 @@ def column_of(frame: Any, key: Any, parameter: str, where: str) -> Any:
 def check_name(wanted: Any, known: Iterable[Any], parameter: str, what: str) -> None:
     """Refuse a name that is not there, and name those that are near."""
     names = [str(name) for name in known]
-    if wanted in names:
+    if isinstance(wanted, str) and wanted in names:
         return
     near = get_close_matches(str(wanted), names, 3)
     hint = f"Did you mean {' or '.join(map(quoted, near))}?" if near else "There is none at all."

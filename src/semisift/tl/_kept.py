@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from semisift._checks import check_flag
 from semisift._provenance import PACKAGES, versions
 from semisift._warnings import warn
-from semisift._words import count, quoted
+from semisift._words import count, is_writable, quoted
 from semisift.registry import METHODS
 from semisift.tl._fitted import Fitted
 from semisift.tl._given import Given, check_adata
@@ -39,12 +39,12 @@ LONGEST_NAME = 200
 
 def check_key(key: str, labels_key: str) -> None:
     """Refuse a key under which results cannot be written."""
-    if not isinstance(key, str) or not can_be_named(key):
+    if not can_be_named(key):
         raise ValueError(
             f"key_added must be a name that files take, without '/' and of at most {LONGEST_NAME} "
             f"letters: got {quoted(key)}."
         )
-    if labels_key in [f"{key}_{name}" for name in OF_CELLS]:
+    if isinstance(labels_key, str) and labels_key in [f"{key}_{name}" for name in OF_CELLS]:
         raise ValueError(
             f"labels_key={quoted(labels_key)} is what this key writes: a ranking would start from "
             "its own labels. Name the column of the given labels, or another key_added."
@@ -225,7 +225,7 @@ def can_be_columns(names: list[str]) -> bool:
     return all(map(can_be_named, names))
 
 
-def can_be_named(name: str) -> bool:
+def can_be_named(name: Any) -> bool:
     """Return whether a group of h5ad and zarr can hold something of this name.
 
     Examples
@@ -233,7 +233,8 @@ def can_be_named(name: str) -> bool:
     >>> can_be_named("T cell"), can_be_named("NK/ILC"), can_be_named("_index")
     (True, False, False)
     """
-    return "/" not in name and name not in NO_NAMES and len(name.encode()) <= LONGEST_NAME
+    is_name = is_writable(name) and "/" not in name and name not in NO_NAMES
+    return is_name and len(name.encode()) <= LONGEST_NAME
 
 
 # --- what was done, and markers -------------------------------------------------------------------

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from semisift._checks import as_array
 from semisift._named import with_names
 from semisift._warnings import warn
 from semisift._words import count, examples, quoted
@@ -112,7 +113,7 @@ def _chosen(var: Any, mask: Any, where: str) -> NDArray[np.intp]:
         mask = column_of(var, mask, "mask_var", where)
     elif hasattr(mask, "iloc") and not mask.index.equals(var.index):
         raise ValueError(f"mask_var must have the genes of adata.{where} for an index.")
-    values = np.asarray(mask)
+    values = as_array(mask)
     if values.shape != (len(var.index),) or values.dtype != bool:
         raise ValueError(
             f"{said} must say True or False of each of {count(len(var.index), 'gene')} of "
