@@ -6,6 +6,7 @@ A ranker declares `labels_needed` and `_parameter_constraints` and implements on
 
 import os
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
@@ -20,6 +21,7 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from semisift._checks import check_choice, check_flag, check_path, check_text, check_whole
+from semisift._clean import refuse_lost_on_conversion
 from semisift._features import (
     COPY_OF_KEPT,
     PARAMETERS,
@@ -29,7 +31,7 @@ from semisift._features import (
 )
 from semisift._given import given_to_fit
 from semisift._labels import Labels
-from semisift._named import names_of, validate_again
+from semisift._named import check_names, names_of, validate_again
 from semisift._problem import FEW_HELD, MOST_HELD, Problem
 from semisift._semi_supervised import SemiSupervisedMixin
 from semisift._sklearn import Interval, RealNotInt, StrOptions, at_least, fit_context
@@ -262,10 +264,15 @@ class FeatureRanker(
         """Set what every ranker has after a fit, from the scores of the columns."""
         for name in OF_A_RANKING:
             self.__dict__.pop(name, None)
-        self._set_scores(problem, scores)
-        self._put_copies_last(problem)
         if problem.labels.n_classes:
             self.classes_ = problem.labels.classes
+        self._set_scores(problem, scores)
+        self._put_copies_last(problem)
+
+    def _stays_after_failure(self, before: dict[str, Any]) -> Iterable[str]:
+        """Return what stays where a fit ended early: all, once there is a ranking."""
+        now = vars(self)
+        return {*before, *now} if now.get("ranking_") is not before.get("ranking_") else ()
 
     def _set_scores(self, problem: Problem, scores: NDArray[np.floating]) -> None:
         """Set the scores and the ranking that follows from them before near-copies are put last."""
@@ -402,7 +409,7 @@ class FeatureRanker(
         # a memory map gives columns as any array does
         if not isinstance(X, np.memmap) and (stored := as_stored(X)) is not None:
             return self._transform_stored(stored)
-        check_structure(X)
+        refuse_lost_on_conversion(X)
         leaves_out = self._features is not None and self._features.excluded.any()
         with config_context(assume_finite=leaves_out or get_config()["assume_finite"]):
             if names_of(X) is None or not hasattr(self, "feature_names_in_"):
@@ -411,6 +418,7 @@ class FeatureRanker(
 
     def _transform_stored(self, rows: StoredRows) -> Any:
         chosen = self.get_support(indices=True)
+        check_names(self, rows)
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting "
@@ -431,7 +439,7 @@ class FeatureRanker(
         -------
         X_original : {array, sparse matrix} of shape (n_samples, n_features)
         """
-        check_structure(X)
+        refuse_lost_on_conversion(X)
         with config_context(assume_finite=self.takes_gaps or get_config()["assume_finite"]):
             return super().inverse_transform(X)
 
@@ -502,7 +510,7 @@ class FeatureRanker(
             raise TypeError(f"report takes {given} beside X and y alone.")
         found = {
             "markers": self.markers(X, y, **of_rows) if by_class else None,
-            "next_rows": None if X is None or y is None else self._next_of_fit(X, y, of_rows),
+            "next_rows": None if X is None or y is None else self._next_of_fit(X, y, **of_rows),
         }
         outcome = self._outcome()
         renderer().write_report(path, outcome, X=X, y=y, title=title, **found)

@@ -105,13 +105,28 @@ def is_whole(value: Any) -> bool:
 def as_numbers(value: Any) -> NDArray[np.float64]:
     """Return an array of numbers; a single NaN for what holds none, for the caller to refuse."""
     try:
-        return np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        return np.array([[np.nan]])
+        array = as_array(value)
+        if array.dtype.kind in "biufO":
+            return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    return np.array([[np.nan]])
 
 
 def as_array(value: Any) -> NDArray[Any]:
-    """Return an array; one of objects for lists of unlike lengths, for the caller to refuse."""
+    """Return an array, for the caller to refuse.
+
+    Lists of unlike lengths are an array of objects, masked values are None.
+
+    Examples
+    --------
+    >>> as_array([[1], [2, 3]]).shape, as_array(np.ma.array([1, 2], mask=[True, False])).tolist()
+    ((2,), [None, 2])
+    """
+    if np.ma.is_masked(value):
+        masked: NDArray[Any] = np.ma.getdata(value).astype(object)
+        masked[np.ma.getmaskarray(value)] = None
+        return masked
     try:
         return np.asarray(value)
     except ValueError:

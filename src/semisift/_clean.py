@@ -1,5 +1,6 @@
 """A clean matrix from what a user gives, and what is refused on the way."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse
 
+from semisift._words import examples
 from semisift.math.columns import copy_rows, extremes
 from semisift.math.structure import check_structure
 from semisift.stored.rows import float_type
@@ -20,6 +22,7 @@ def clean_dense(
 ) -> NDArray[np.floating]:
     """Return a Fortran-ordered, read-only array of floats; not copied if it is one."""
     if X.dtype.kind in "OUST":
+        X = X.astype(object, copy=False)
         if takes_gaps:
             X = np.where(np.vectorize(_says_missing, otypes=[bool])(X), np.nan, X)
         _refuse_non_numbers(X, names)
@@ -178,8 +181,8 @@ def refusing_too_large() -> Iterator[None]:
 def refuse_lost_on_conversion(X: Any) -> None:
     """Refuse what numpy would turn into numbers in silence, or into nonsense.
 
-    These are masked values, dates, damaged sparse matrices, rows of unlike lengths, what is larger
-    than memory, and containers of matrices.
+    These are masked values, dates, damaged sparse matrices, rows of unlike lengths, frames with
+    several columns of one name, what is larger than memory, and containers of matrices.
     """
     check_structure(X)
     library = type(X).__module__.partition(".")[0]
@@ -198,6 +201,11 @@ def refuse_lost_on_conversion(X: Any) -> None:
                     f"{number}, counted from 0, has {length}."
                 )
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        if repeated := [name for name, times in Counter(X.columns).items() if times > 1]:
+            raise ValueError(
+                f"X must have a name for each column: {examples(repeated)} "
+                f"{'stands' if len(repeated) == 1 else 'stand'} more than once."
+            )
         dates = [
             str(name)
             for name, dtype in zip(X.columns, X.dtypes, strict=True)

@@ -6,7 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._checks import as_numbers
 from semisift._labels import UNLABELLED, parse_labels
+from semisift._words import quoted
+
+# Between these, squares of weights and what is divided by them are ordinary numbers.
+LIGHTEST, HEAVIEST = 1e-60, 1e60
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +108,9 @@ def _weights(given: Any, n_rows: int) -> NDArray[np.float64] | None:
     if given is None:
         return None
     rule = "sample_weight must be one number for each row of X, none of them negative"
-    try:
-        weights = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{rule}: {error}.") from error
+    weights = as_numbers(given).copy()
+    if weights.ndim == 2 and np.isnan(weights).all():
+        raise ValueError(f"{rule}: got {quoted(given)}.")
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.ndim != 1:
@@ -118,4 +122,9 @@ def _weights(given: Any, n_rows: int) -> NDArray[np.float64] | None:
         raise ValueError(f"{rule}, and finite: got {wrong}.")
     if not weights.any():
         raise ValueError(f"{rule}, and not all 0: got {n_rows} zeros.")
+    outside = (weights > 0) & ((weights < LIGHTEST) | (weights > HEAVIEST))
+    if outside.any():
+        raise ValueError(
+            f"{rule}, and 0 or from {LIGHTEST:g} to {HEAVIEST:g}: got {weights[outside][0]}."
+        )
     return weights

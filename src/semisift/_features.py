@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._checks import as_numbers
 from semisift._problem import Problem
 from semisift._words import count, examples, listed, quoted
 from semisift.math import Bools, Floats, Ints
@@ -325,7 +326,8 @@ class Columns:
     def mask(self, parameter: str, wanted: Any) -> Bools:
         """Return which columns a parameter names, each of them once."""
         found = np.zeros(self.p, dtype=bool)
-        if isinstance(wanted, str) or not isinstance(wanted, Iterable):
+        is_single = isinstance(wanted, str | Mapping) or getattr(wanted, "ndim", 1) == 0
+        if is_single or not isinstance(wanted, Iterable):
             raise ValueError(
                 f"{parameter} must be a list of names or numbers of columns: got {wanted!r}."
             )
@@ -333,7 +335,8 @@ class Columns:
         if items and all(isinstance(each, bool | np.bool_) for each in items):
             if has_names(wanted):
                 said: Any = wanted
-                items = [bool(said.to_dict().get(name, False)) for name in self.names or ()]
+                self.mask(parameter, said.index)  # no name is unknown, and none stands twice
+                return self.mask(parameter, said.index[items])
             if len(items) != self.p:
                 raise ValueError(
                     f"{parameter} must say True or False of each of {count(self.p, 'column')}: "
@@ -439,10 +442,9 @@ def _read_prior(given: Any, known: Columns) -> Floats:
             named[columns] = True
             weights[columns] = _as_weight(item, weight)
     else:
-        try:
-            weights = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"prior must hold numbers: {error}.") from error
+        weights = as_numbers(given)
+        if weights.ndim == 2 and np.isnan(weights).all():
+            raise ValueError(f"prior must hold numbers: got {quoted(given)}.")
         if weights.shape != (known.p,):
             raise ValueError(
                 f"prior must hold a weight for each of {count(known.p, 'column')}: got an array of "
@@ -457,10 +459,7 @@ def _read_prior(given: Any, known: Columns) -> Floats:
 
 
 def _as_weight(item: Any, weight: Any) -> float:
-    try:
-        value = float(weight)
-    except (TypeError, ValueError):
-        value = np.nan
+    value = float(as_numbers(weight).flat[0]) if np.ndim(weight) == 0 else np.nan
     if not (np.isfinite(value) and value >= 0):
         raise ValueError(
             f"prior must hold finite weights of 0 or more: got {weight!r} for {quoted(item)}."

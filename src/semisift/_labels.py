@@ -16,6 +16,7 @@ from scipy.sparse import coo_array, issparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import DataConversionWarning
 
+from semisift._checks import as_array
 from semisift._warnings import warn
 
 UNLABELLED = -1
@@ -245,7 +246,7 @@ def check_pairs(pairs: Any, n_rows: int, name: str) -> NDArray[np.int32]:
     pairs : int32 array of shape (k, 2)
         The same pairs, the smaller row number first.
     """
-    array = np.empty((0, 2), dtype=np.int32) if pairs is None else np.asarray(pairs)
+    array = np.empty((0, 2), dtype=np.int32) if pairs is None else as_array(pairs)
     if array.size == 0 and array.ndim <= 2:
         return np.empty((0, 2), dtype=np.int32)
     if array.ndim != 2 or array.shape[1] != 2:
@@ -271,11 +272,7 @@ def _as_column(y: Any) -> NDArray[Any]:
     if as_list is not None and hasattr(y, "dtype") and not isinstance(y.dtype, np.dtype):
         # polars and the nullable types of pandas become floats in numpy where a value is missing.
         y = as_list()
-    if isinstance(y, np.ma.MaskedArray):
-        hidden = np.ma.getmaskarray(y)
-        y = y.data.astype(object)
-        y[hidden] = None
-    array = np.array(y, dtype=object) if isinstance(y, (list, tuple)) else np.asarray(y)
+    array = np.array(y, dtype=object) if isinstance(y, (list, tuple)) else as_array(y)
     if array.ndim == 2 and array.shape[1] == 1:
         warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape "

@@ -6,15 +6,22 @@ what callbacks need to follow a fit.
 
 # ruff: noqa: F401  (names for the other modules)
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from numbers import Integral
 from typing import Any, TypeVar
 
-from sklearn.base import _fit_context as fit_context
+from sklearn.base import _fit_context
 from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import _safe_indexing as safe_indexing
-from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import (
+    HasMethods,
+    RealNotInt,
+    StrOptions,
+    validate_parameter_constraints,
+)
+from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.validation import _check_feature_names as check_feature_names
 from sklearn.utils.validation import _check_method_params as check_method_params
@@ -23,6 +30,15 @@ from sklearn.utils.validation import _get_feature_names as feature_names_of
 from sklearn.utils.validation import _num_samples as num_samples
 
 Item = TypeVar("Item")
+
+
+class Interval(_Interval):
+    """The interval of scikit-learn, in which True is no number."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Tell whether a value is a number of the interval."""
+        return not isinstance(val, bool) and super().is_satisfied_by(val)
+
 
 # What compiled code can count; more would overflow long after it was given.
 MOST = 2**31 - 1
@@ -43,6 +59,43 @@ def at_least(low: int, most: int = MOST) -> Interval:
     an int in the range [1, 2147483647]
     """
     return Interval(Integral, low, most, closed="both")
+
+
+def fit_context(*, prefer_skip_nested_validation: bool) -> Any:
+    """Decorate `fit` as scikit-learn does; one that fails leaves the estimator as it was before.
+
+    But for what the estimator says that it keeps, in `_stays_after_failure`: a model of one table
+    would answer under the names and the width of another.
+    """
+
+    def decorate(method: Callable[..., Any]) -> Any:
+        inner = _fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)(method)
+
+        @wraps(method)
+        def fit(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+            before = vars(estimator).copy()
+            try:
+                return inner(estimator, *args, **kwargs)
+            except BaseException:
+                now = vars(estimator)
+                stays = getattr(estimator, "_stays_after_failure", lambda before: ())(before)
+                kept = {name: now[name] for name in stays if name in now}
+                was = {name: value for name, value in before.items() if name not in stays}
+                now.clear()
+                now.update(was | kept)
+                raise
+
+        return fit
+
+    return decorate
+
+
+def check_param(estimator: Any, name: str) -> None:
+    """Refuse a wrong value of one parameter, as a fit does."""
+    constraints = {name: estimator._parameter_constraints[name]}
+    validate_parameter_constraints(
+        constraints, {name: getattr(estimator, name)}, type(estimator).__name__
+    )
 
 
 def check_params(estimator: Any) -> None:

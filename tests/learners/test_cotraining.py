@@ -122,6 +122,10 @@ def test_scores_labelled_rows_alone(model, data):
     known = data.y >= 0
     assert model.score(data.X, data.y) == model.score(data.X[known], data.y[known])
     assert len(cross_val_score(model, data.X, data.y, cv=2)) == 2
+    with pytest.raises(ValueError, match=r"sample_weight must be one number.*got 120 for 60 rows"):
+        model.score(data.X, data.y, sample_weight=np.ones(120))
+    with pytest.raises(ValueError, match="score needs labelled rows"):
+        model.score(data.X, np.full(60, -1))
 
 
 @every

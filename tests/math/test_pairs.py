@@ -103,6 +103,8 @@ def test_contradictions_are_shown(name, must_link, cannot_link, message, data):
         ([(4, 4)], "pair different rows: got row 4 twice"),
         ([(0.0, 1.0)], "pairs of integers: got dtype float64"),
         ([(0, 1, 2)], r"pairs of row numbers: got shape \(1, 3\)"),
+        ([(0, 2), (4,)], r"pairs of row numbers: got shape \(2,\)"),
+        (np.ma.masked_equal([(0, 2), (1, 3)], 3), "pairs of integers: got dtype object"),
     ],
 )
 def test_bad_pairs_are_named(name, pairs, message, data):

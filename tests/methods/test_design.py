@@ -40,6 +40,12 @@ def batched(X, batch, **known):
         ({"sample_weight": np.zeros(3)}, r"not all 0: got 3 zeros"),
         ({"sample_weight": ["a", "b", "c"]}, r"sample_weight must be one number"),
         ({"sample_weight": np.ones((3, 2))}, r"must be 1D: got the shape \(3, 2\)"),
+        ({"sample_weight": [1, 1, 1e-100]}, "and 0 or from 1e-60 to 1e.60: got 1e-100"),
+        ({"sample_weight": [1, 1, 1e100]}, "and 0 or from 1e-60 to 1e.60: got 1e.100"),
+        ({"sample_weight": [1, 1, 10**400]}, "sample_weight must be one number"),
+        ({"sample_weight": [1, 1, 1j]}, "sample_weight must be one number"),
+        ({"sample_weight": np.array(["2026"] * 3, "M8[Y]")}, "sample_weight must be one number"),
+        ({"sample_weight": np.ma.masked_equal([1, 1, 2], 2)}, "sample_weight must be one number"),
     ],
 )
 def test_what_cannot_be_used_is_named(known, message):

@@ -202,6 +202,10 @@ WRONG = [
     ({"keep": [1.5]}, "keep must hold names or numbers of columns: got 1.5"),
     ({"keep": ["a", 0]}, "keep must name each column once: got 'a' again"),
     ({"keep": [True, False]}, "keep must say True or False of each of 6 columns: got 2"),
+    ({"keep": pd.Series([True], index=["A"])}, "keep names 'A', which is no column of X"),
+    ({"keep": pd.Series([True, False], index=["a", "a"])}, "got 'a' again"),
+    ({"keep": {"a": False}}, "keep must be a list of names or numbers of columns"),
+    ({"keep": np.array(1)}, "keep must be a list of names or numbers of columns"),
     ({"keep": ["a", "b"], "exclude": [1]}, "got 'b' in both"),
     ({"exclude": NAMES}, "exclude must leave a column"),
     ({"feature_groups": {"g": ["a"], "h": ["a", "b"]}}, "got 'a' in 'g' and 'h'"),
@@ -215,6 +219,8 @@ WRONG = [
     ({"prior": [1, 2]}, r"prior must hold a weight for each of 6 columns.*\(2,\)"),
     ({"prior": [1, 2, 3, 4, 5, np.inf]}, "got .*inf.* for 'f'"),
     ({"prior": np.zeros(6)}, "all are 0"),
+    ({"prior": np.ma.masked_equal([9, 1, 1, 1, 1, 1], 9)}, "prior must hold .* got .*nan.* 'a'"),
+    ({"prior": {"a": 10**400}}, "prior must hold finite weights"),
 ]
 
 

@@ -41,6 +41,7 @@ NONSENSE = {
     "a negative number": -1,
     "a broken number": 0.5,
     "a truth": np.bool_(True),
+    "True": True,
     "a list of lists": [["a", ["b"]], [1]],
     "a table": np.full((2, 2, 2), np.nan),
     "a text of zeros": "\0" * 3,
@@ -131,6 +132,18 @@ def test_what_is_inside_works_or_is_refused_by_name(name):
             if error is not None:
                 check_refusal(error)
                 assert parameter in str(error), (words, error)
+
+
+@pytest.mark.parametrize("value", [0, -3, True, np.nan, [2], 2.5])
+def test_a_number_that_was_set_after_the_fit(value):
+    ranker = semisift.FisherScore().fit(DATA.X, DATA.y).set_params(n_features_to_select=value)
+    with pytest.raises(ValueError, match="The 'n_features_to_select' parameter of FisherScore"):
+        ranker.get_support()
+
+
+@pytest.mark.parametrize(("name", "parameter"), [("SSFI", "n_members"), ("C4", "offset")])
+def test_true_is_no_number(name, parameter):
+    assert parameter in str(fit(CLASSES[name], parameter, True))
 
 
 KEPT = [

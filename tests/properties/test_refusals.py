@@ -2,15 +2,17 @@
 
 import datetime
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
-from semisift import LEARNERS, METHODS, LabelledOnly, MixedNB, NNge
-from tests.properties.fits import MODELS, answer
+from semisift import LEARNERS, METHODS, FisherScore, LabelledOnly, MixedNB, NNge
+from tests.properties.fits import MODELS, answer, make
 from tests.properties.profiles import some
 from tests.properties.tables import Recipe
 
@@ -41,6 +43,10 @@ TABLES = {
     "dates": (lambda j: frame(j, datetime.datetime(2026, 1, 1)), "dates or times"),
     "time": (lambda j: X.astype("m8[s]"), "."),
     "masked": (lambda j: np.ma.masked_equal(X, X[3, j]), "masked values: 1 found"),
+    "texts of numpy": (lambda j: X.astype(str), "column 0 holds the text '.*X.astype"),
+    "bytes of numpy": (lambda j: X.astype("S"), "column 0 holds the text"),
+    "strings of numpy": (lambda j: X.astype(np.dtypes.StringDType()), "column 0 holds the text"),
+    "a name twice": (lambda j: pd.DataFrame(X, columns=list("abca")), "'a' stands more than once"),
     "words of pandas": (lambda j: frame(j, "tall"), "holds the text 'tall'"),
     "words of polars": (lambda j: pl.DataFrame({"a": ["b"] * 12}), "holds the text 'b'"),
     "one dimension": (lambda j: X[:, j], "2D array"),
@@ -109,6 +115,45 @@ def test_each_kind_of_labels_once(case):
     make, words = LABELS[case]
     for name in ("co-training", "fisher", "labelled-only"):
         check_message(answer(name, X, make()), words)
+
+
+@pytest.mark.parametrize("name", [*USES_LABELS, "mixed-nb", "nnge"])
+def test_a_refused_fit_changes_nothing(name):
+    model = {"mixed-nb": MixedNB(), "nnge": NNge()}.get(name) or make(name)
+    labels = Y if name in USES_LABELS else np.maximum(Y, 0)
+    with warnings.catch_warnings(action="ignore"):
+        with pytest.raises(ValueError, match="continuous"):
+            model.fit(frame(0, 1.0), labels + 0.5)
+        assert vars(model).keys() == vars(clone(model)).keys()
+        model.fit(X, labels)
+        before = vars(model).copy()
+        for wrong in (X[:, :2], frame(0, 1.0)):
+            with pytest.raises(ValueError, match="continuous"):
+                model.fit(wrong, labels + 0.5)
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[key] is before[key] for key in before)
+
+
+def test_a_fit_that_is_stopped_before_its_ranking_changes_nothing(monkeypatch):
+    ranker = FisherScore(n_features_to_select=1).fit(frame(0, X[:, 0]), Y)
+
+    def stopped(self, problem):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(FisherScore, "_score", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        ranker.fit(X[:, ::-1], Y)
+    assert ranker.feature_names_in_.tolist() == list("abcd")
+    assert ranker.assess(frame(0, X[:, 0]), Y, n_resamples=0, n_permutations=0)
+
+
+def test_what_is_below_a_mask_is_not_selected():
+    ranker = FisherScore(n_features_to_select=1).fit(X, Y)
+    masked = np.ma.masked_equal(X, X[3, 2])
+    with pytest.raises(ValueError, match="X must not have masked values: 1 found"):
+        ranker.transform(masked)
+    with pytest.raises(ValueError, match="X must not have masked values: 1 found"):
+        ranker.inverse_transform(masked[:, [2]])
 
 
 @pytest.mark.parametrize("model", [LabelledOnly(MixedNB()), MixedNB(), NNge()])

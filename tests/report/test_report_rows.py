@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from semisift import SSFI, FisherScore
+from semisift import SSFI, FisherScore, VarianceScore
 from semisift._words import figure
 from semisift.math.tails import LONG_TAIL
 from semisift.outcome import outcome_of
@@ -223,6 +223,17 @@ def test_who_names_no_rows_to_label_next(tmp_path):
     assert 'id="next-rows"' not in page  # chosen from values that the fit did not see
     page = ranker.report(tmp_path / "r.html", data.X, data.y, batch=batch).read_text()
     assert 'id="next-rows"' in page
+
+
+def test_rows_and_labels_of_another_fit_are_refused(tmp_path):
+    data = make_data()
+    for cls in (FisherScore, VarianceScore):
+        ranker = cls().fit(data.X, data.y)
+        with pytest.raises(ValueError, match="X had 60 rows: got 9"):
+            ranker.report(tmp_path / "r.html", data.X[:9], data.y[:9])
+    ranker.report(tmp_path / "r.html", data.X, data.y_true)  # which variances do not ask for
+    with pytest.raises(ValueError, match=r"report must be given what fit was given.*y differs"):
+        FisherScore().fit(data.X, data.y).report(tmp_path / "r.html", data.X, data.y_true)
 
 
 # --- tips, and long tails -------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import tracemalloc
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, csr_matrix, issparse
@@ -282,6 +283,10 @@ def test_transform_takes_the_columns_in_one_pass(store, tmp_path):
     assert_array_equal(dense, X[:, ranker.get_support()])
     with pytest.raises(ValueError, match="X has 39 features, but FisherScore is expecting 40"):
         ranker.transform(StoredRows(X[:, 1:]))
+    names = [f"c{j}" for j in range(X.shape[1])]
+    ranker.fit(pd.DataFrame(X, columns=names), y)
+    with pytest.raises(ValueError, match="feature names should match"):
+        ranker.transform(StoredRows(X, feature_names=names[::-1]))
 
 
 def test_huge_and_tiny_values(tmp_path):

@@ -26,6 +26,7 @@ w_u is nearly 0. Several classes: one machine each against the rest, and the mea
 SVM-RFE.
 """
 
+from collections.abc import Iterable
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -191,6 +192,10 @@ class S3VMRFE(FeatureRanker):
         scores = np.full(problem.n_features, np.nan)
         scores[order] = np.arange(1, len(order) + 1)
         return scores
+
+    def _stays_after_failure(self, before: dict[str, Any]) -> Iterable[str]:
+        stays = super()._stays_after_failure(before)
+        return {*stays, "eliminated_", "_eliminated_from"}  # to be gone on with
 
     def _begin(self, problem: Problem, kept: Bools) -> Elimination:
         """Train the machines on the columns that are left."""

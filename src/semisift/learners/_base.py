@@ -6,10 +6,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from semisift._clean import refuse_lost_on_conversion
+from semisift._design import parse_design
 from semisift._named import validate_again
 from semisift._problem import Problem
 from semisift._semi_supervised import SemiSupervisedMixin
-from semisift._sklearn import safe_indexing
+from semisift._sklearn import num_samples, safe_indexing
 from semisift.learners.labelled_only import labelled_part
 
 
@@ -43,9 +44,9 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimat
         -------
         accuracy : float
         """
-        X, rows, truth = labelled_part(X, y)
-        if sample_weight is not None:
-            sample_weight = safe_indexing(sample_weight, rows)
+        X, rows, truth = labelled_part(X, y, "score needs labelled rows")
+        weights = parse_design(num_samples(X), sample_weight=sample_weight).weights
+        sample_weight = None if weights is None else weights[rows]
         return float(super().score(safe_indexing(X, rows), truth, sample_weight))
 
     def _clean(self, X: Any) -> Any:

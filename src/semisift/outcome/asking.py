@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # Of more unlabelled rows so many, drawn at random, are looked at.
 MOST_ROWS = 5000
+N_TOLD = 10
 
 
 class AskingMixin:
@@ -25,7 +26,7 @@ class AskingMixin:
     if TYPE_CHECKING:
         _given_to_fit: GivenToFit
 
-    def query(self: Any, X: Any, y: Any = None, n: int = 10, **of_rows: Any) -> "NextRows":
+    def query(self: Any, X: Any, y: Any = None, n: int = N_TOLD, **of_rows: Any) -> "NextRows":
         """Tell which rows to label next, and why.
 
         Rows are chosen whose labels would take away the most doubt about all rows: such as stand
@@ -65,6 +66,10 @@ class AskingMixin:
         1  148     2          35
         2   91     1          19
         """
+        return self._query(X, y, n, **of_rows)[0]
+
+    def _query(self: Any, X: Any, y: Any, n: int, **of_rows: Any) -> tuple["NextRows", GivenToFit]:
+        """Return the rows to label next, and what a fit to X and y would keep of them."""
         check_whole(n, "n")
         from semisift.outcome.next_rows import find_next_rows
 
@@ -77,26 +82,34 @@ class AskingMixin:
         problem = problem.limited(MOST_ROWS)
         votes: list[Any] = []
         order = None
-        if self._is_fitted_to(X, problem):
+        given = given_to_fit(problem)
+        if problem.n_features == getattr(self, "n_features_in_", None) and self._knows(X, given):
             order = np.argsort(self.ranking_)
             for _, part in getattr(self, "rankers_", [("", self)]):
                 # those that label by soft labels are asked in any case
                 if part.labels_rows and part._labeller() is None:
                     rows = slice(None) if problem.whole is None else problem.whole.held
                     votes.append(np.asarray(part.transduction_)[rows])
-        return find_next_rows(problem, int(n), votes=votes, order=order)
+        return find_next_rows(problem, int(n), votes=votes, order=order), given
 
-    def _next_of_fit(self: Any, X: Any, y: Any, of_rows: dict[str, Any]) -> "NextRows | None":
+    def _next_of_fit(self: Any, X: Any, y: Any, **of_rows: Any) -> "NextRows | None":
         """Tell the rows to label next; None where the fit was given what is lacking here."""
         needed = ("batch", "sample_weight")
         if any(getattr(self._given_to_fit, name) and name not in of_rows for name in needed):
             return None
-        found: NextRows = self.query(X, y, **of_rows)
-        return found
+        next_rows: NextRows
+        next_rows, given = self._query(X, y, N_TOLD, **of_rows)
+        known: GivenToFit = self._given_to_fit
+        if not known.classes:  # y may tell what fit did not know
+            known = known._replace(y=given.y, classes=given.classes)
+        if different := known.difference(given):
+            raise ValueError(
+                "report must be given what fit was given, or its pictures would be those of other "
+                f"rows: {different}."
+            )
+        return next_rows
 
-    def _is_fitted_to(self: Any, X: Any, problem: Problem) -> bool:
-        """Tell whether the ranker was fitted to these rows and labels."""
-        if not hasattr(self, "ranking_") or problem.n_features != self.n_features_in_:
-            return False
+    def _knows(self: Any, X: Any, given: GivenToFit) -> bool:
+        """Tell whether the ranker was fitted to these rows and labels, of as many columns."""
         check_names(self, X)
-        return self._given_to_fit.difference(given_to_fit(problem)) is None
+        return self._given_to_fit.difference(given) is None

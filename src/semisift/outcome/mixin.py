@@ -16,7 +16,7 @@ from semisift._committee.engine import committee_size
 from semisift._given import GivenToFit, given_to_fit
 from semisift._named import check_names
 from semisift._problem import Problem
-from semisift._sklearn import fit_context
+from semisift._sklearn import check_param, fit_context
 from semisift._warnings import warn
 from semisift._words import count, quoted
 from semisift.exceptions import NothingSelectedWarning, SampledRowsWarning
@@ -116,6 +116,7 @@ class CutoffMixin:
 
     def _get_support_mask(self: Any) -> NDArray[np.bool_]:
         check_is_fitted(self)
+        check_param(self, "n_features_to_select")  # which may have been set since
         known = self._features
         if self._rule is None:
             n_wanted = self._count_to_select(self.n_features_in_)
