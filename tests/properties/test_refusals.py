@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from semisift import LEARNERS, METHODS, LabelledOnly, MixedNB, NNge
-from tests.properties.fits import MODELS, answer
+from tests.properties.fits import MODELS, answer, check_refusal
 from tests.properties.profiles import some
 from tests.properties.tables import Recipe
 
@@ -109,6 +109,31 @@ def test_each_kind_of_labels_once(case):
     make, words = LABELS[case]
     for name in ("co-training", "fisher", "labelled-only"):
         check_message(answer(name, X, make()), words)
+
+
+NO_NUMBERS = [
+    np.full(X.shape, "q"),
+    X.astype(str),
+    X.astype("m8[s]"),
+    frame(1, "tall"),
+    frame(1, pd.Categorical(["tall", "small"] * 6)),
+    changed(1, 10**400, object),
+    changed(1, np.inf),
+    changed(1, np.nan),
+]
+
+
+@pytest.mark.parametrize("table", NO_NUMBERS)
+def test_naive_bayes_refuses_what_nnge_refuses(table):
+    labels, told = np.arange(12) % 2, []
+    for model in (NNge(), MixedNB()):
+        with pytest.raises(ValueError, match=r"number|NaN|infinity") as of_fit:
+            model.fit(table, labels)
+        with pytest.raises(ValueError, match=r"number|NaN|infinity") as of_predict:
+            model.fit(X, labels).predict(np.asarray(table))
+        check_refusal(of_fit.value)
+        told.append((str(of_fit.value), str(of_predict.value)))
+    assert told[0] == told[1]
 
 
 @pytest.mark.parametrize("model", [LabelledOnly(MixedNB()), MixedNB(), NNge()])
