@@ -20,7 +20,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
-from semisift._checks import check_choice, check_flag, check_path, check_text, check_whole
+from semisift._checks import as_array, check_choice, check_flag, check_path, check_text, check_whole
 from semisift._clean import refuse_lost_on_conversion
 from semisift._features import (
     COPY_OF_KEPT,
@@ -36,6 +36,7 @@ from semisift._problem import FEW_HELD, MOST_HELD, Problem
 from semisift._semi_supervised import SemiSupervisedMixin
 from semisift._sklearn import Interval, RealNotInt, StrOptions, at_least, fit_context
 from semisift._warnings import warn
+from semisift._words import count, quoted
 from semisift.exceptions import SampledRowsWarning
 from semisift.math.ranks import rank
 from semisift.math.redundancy import correlations_in_families, put_copies_last
@@ -276,12 +277,28 @@ class FeatureRanker(
 
     def _set_scores(self, problem: Problem, scores: NDArray[np.floating]) -> None:
         """Set the scores and the ranking that follows from them before near-copies are put last."""
-        self.scores_ = np.array(scores, dtype=np.float64)
+        self.scores_ = self._numbers_of(scores, problem.n_features)
         self.scores_[problem.constant] = np.nan
         self.score_ranking_ = rank(self.scores_, problem.seed, self._tie_key(problem))
         self.ranking_ = self.score_ranking_.copy()
         if self._features is not None:
             self.ranking_ = self._features.arrange(self.scores_, self.score_ranking_)
+
+    def _numbers_of(self, scores: Any, n_features: int) -> NDArray[np.float64]:
+        """Return a copy of what `_score` has returned, one number for each column."""
+        given = as_array(scores)
+        is_real = given.dtype.kind in "biuf" or all(isinstance(each, Real) for each in given.flat)
+        if is_real and given.shape == (n_features,):
+            return np.array(given, dtype=np.float64)
+        got = (
+            f"an array of dtype {given.dtype} and shape {given.shape}"
+            if given.ndim
+            else quoted(scores)
+        )
+        raise ValueError(
+            f"_score of {type(self).__name__} must return one number for each of the "
+            f"{count(n_features, 'column')}: got {got}."
+        )
 
     def _comparable_scores(self) -> NDArray[np.floating] | None:
         """Return scores whose size can be compared with those of a fit to other labels.

@@ -46,9 +46,6 @@ MOST = 2**31 - 1
 # A committee of so many takes days and gigabytes: a larger number is a slip of the pen.
 MOST_MEMBERS = 1_000_000
 
-# None is 1 unless a joblib context says otherwise.
-JOBS: list[Any] = [None, Interval(Integral, -10_000, 10_000, closed="both")]
-
 
 def at_least(low: int, most: int = MOST) -> Interval:
     """Return the constraint of a parameter that is a whole number.
@@ -59,6 +56,10 @@ def at_least(low: int, most: int = MOST) -> Interval:
     an int in the range [1, 2147483647]
     """
     return Interval(Integral, low, most, closed="both")
+
+
+# None is 1 unless a joblib context says otherwise; 0 threads do nothing.
+JOBS: list[Any] = [None, at_least(1, 10_000), at_least(-10_000, -1)]
 
 
 def fit_context(*, prefer_skip_nested_validation: bool) -> Any:

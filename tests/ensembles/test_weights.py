@@ -127,7 +127,7 @@ def test_the_loss_of_fixed_trees_is_that_of_repeated_rows(net, by_lists, row_cos
 def test_the_loss_of_a_tree_of_scikit_learn_is_that_of_repeated_rows():
     data = make_data(n_rows=50, n_features=4)
     tree = DecisionTreeClassifier(random_state=0).fit(data.X[:20], data.y_true[:20])
-    member = Member(0, np.arange(4, dtype=np.int32), tree)
+    member = Member(0, np.arange(4, dtype=np.int32), tree, 2)
     copies = np.random.default_rng(0).integers(1, 4, size=30)
     rows = np.repeat(np.arange(30), copies)
 

@@ -66,3 +66,33 @@ def test_by_hand():
 def test_categorical_must_be_a_mask(categorical):
     with pytest.raises(ValueError, match=r"categorical must be one bool for each of the 2 columns"):
         MixedNB(categorical=categorical).fit(np.eye(2), [0, 1])
+
+
+def test_rows_beyond_all_squares_belong_to_the_nearest_class():
+    """In standard deviations: column 0 is wider in class 1, column 1 in class 2."""
+    numbers, names, y = make_rows(60)
+    numbers = numbers[:, :2] * np.where([[0, 0], [1, 0], [0, 1]], 9.0, 1.0)[y]
+    X = np.column_stack([numbers, names[:, 0]])
+    far = np.array([[1e200, 0, 0], [0, -1e200, 0], [-1.7e308, 0, 9], [1e200, 1e190, 1]])
+    for columns in ([0, 1], [0, 1, 2]):
+        model = MixedNB(categorical=np.array([False, False, True])[columns]).fit(X[:, columns], y)
+        expected = np.eye(3)[[1, 2, 1, 1]]
+        assert_array_equal(model.predict_proba(far[:, columns]), expected)
+        assert_array_equal(model.predict(far[:, columns]), [1, 2, 1, 1])
+        both = np.vstack([X[:5], far])[:, columns]
+        assert_array_equal(model.predict_proba(both)[:5], model.predict_proba(X[:5, columns]))
+
+
+def test_classes_as_near_share_a_row():
+    """The variances are equal, and 1e200 is as far from 0 as from 4."""
+    model = MixedNB().fit([[-1], [1], [3], [5], [3], [5]], [0, 0, 1, 1, 1, 1])
+    assert_allclose(model.predict_proba([[1e200], [-1e200]]), [[1 / 3, 2 / 3]] * 2)
+
+
+@pytest.mark.parametrize("unit", [1e200, 1e307])
+def test_values_whose_variance_is_no_number_are_refused(unit):
+    numbers, _, y = make_rows()
+    with pytest.raises(ValueError, match=r"mean and variance fit into float64: got values up to"):
+        MixedNB().fit(numbers * unit, y)
+    categorical = MixedNB(categorical=[True] * 4).fit(np.rint(numbers) * unit, y)
+    assert np.isfinite(categorical.predict_proba(numbers)).all()

@@ -1,11 +1,13 @@
 """Committees on input that is too little, too large or wrong."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
-from semisift import SEFR, SSFI
+from semisift import LEARNERS, METHODS, SEFR, SSFI, FeatureRanker
 
 
 @pytest.mark.parametrize("ranker", [SSFI(n_members=20), SEFR(n_members=20)])
@@ -78,3 +80,52 @@ def test_bad_prior(prior, message, data):
 def test_bad_parameter(parameter, value, data):
     with pytest.raises(ValueError, match=f"'{parameter}' parameter of SSFI must be"):
         SSFI(**{parameter: value}).fit(data.X, data.y)
+
+
+THREADED = {
+    entry.cls
+    for entry in (METHODS | LEARNERS).values()
+    if "n_jobs" in signature(entry.cls).parameters
+}
+
+
+@pytest.mark.parametrize("cls", sorted(THREADED, key=str))
+def test_no_thread_at_all_is_refused_by_name(cls, data):
+    with pytest.raises(ValueError, match=f"'n_jobs' parameter of {cls.__name__} must be None, an "):
+        cls(n_jobs=0).fit(data.X, data.y)
+
+
+@pytest.mark.parametrize(
+    ("scores", "got"),
+    [
+        ([1.0], r"dtype float64 and shape \(1,\)"),
+        (np.ones((8, 1)), r"shape \(8, 1\)"),
+        (np.ones(9), r"shape \(9,\)"),
+        (None, "None"),
+        (3.0, "3.0"),
+        (list("abcdefgh"), "dtype <U1"),
+        (["1.5"] * 8, "dtype <U3"),
+        ([1.0] * 7 + [None], "dtype object"),
+        (np.ones(8) * 1j, "dtype complex128"),
+        ([[1.0], [1.0, 2.0]], "dtype object"),
+    ],
+)
+def test_scores_of_a_ranker_of_ones_own(scores, got, data):
+    class Own(FeatureRanker):
+        def _score(self, problem):
+            return scores
+
+    rule = "_score of Own must return one number for each of the 8 columns: got "
+    with pytest.raises(ValueError, match=f"{rule}(an array of )?.*{got}"):
+        Own().fit(data.X, data.y)
+
+
+@pytest.mark.parametrize("form", [list, np.float32, np.int8, lambda scores: scores.astype(object)])
+def test_scores_in_any_form_of_numbers(form, data):
+    class Own(FeatureRanker):
+        def _score(self, problem):
+            return form(np.arange(8.0))
+
+    ranker = Own().fit(data.X, data.y)
+    assert ranker.scores_.dtype == np.float64
+    assert_array_equal(ranker.ranking_, np.arange(8, 0, -1))

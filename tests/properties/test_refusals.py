@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from semisift import LEARNERS, METHODS, FisherScore, LabelledOnly, MixedNB, NNge
-from tests.properties.fits import MODELS, answer, make
+from tests.properties.fits import MODELS, answer, check_refusal, make
 from tests.properties.profiles import some
 from tests.properties.tables import Recipe
 
@@ -154,6 +154,31 @@ def test_what_is_below_a_mask_is_not_selected():
         ranker.transform(masked)
     with pytest.raises(ValueError, match="X must not have masked values: 1 found"):
         ranker.inverse_transform(masked[:, [2]])
+
+
+NO_NUMBERS = [
+    np.full(X.shape, "q"),
+    X.astype(str),
+    X.astype("m8[s]"),
+    frame(1, "tall"),
+    frame(1, pd.Categorical(["tall", "small"] * 6)),
+    changed(1, 10**400, object),
+    changed(1, np.inf),
+    changed(1, np.nan),
+]
+
+
+@pytest.mark.parametrize("table", NO_NUMBERS)
+def test_naive_bayes_refuses_what_nnge_refuses(table):
+    labels, told = np.arange(12) % 2, []
+    for model in (NNge(), MixedNB()):
+        with pytest.raises(ValueError, match=r"number|NaN|infinity") as of_fit:
+            model.fit(table, labels)
+        with pytest.raises(ValueError, match=r"number|NaN|infinity") as of_predict:
+            model.fit(X, labels).predict(np.asarray(table))
+        check_refusal(of_fit.value)
+        told.append((str(of_fit.value), str(of_predict.value)))
+    assert told[0] == told[1]
 
 
 @pytest.mark.parametrize("model", [LabelledOnly(MixedNB()), MixedNB(), NNge()])

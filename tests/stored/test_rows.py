@@ -176,6 +176,29 @@ def test_a_missing_chunk_of_zarr_is_not_read_as_zeros(tmp_path):
         CompressedSource(group["data"], group["indices"], group["indptr"], X.shape, "cells")
 
 
+@pytest.mark.parametrize("chunks", [None, (100, 30)])
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_a_file_that_was_closed(chunks, is_sparse, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "X.h5", "w") as file:
+        if is_sparse:
+            data = csr_matrix(X)
+            parts = [
+                file.create_dataset(name, data=getattr(data, name), chunks=chunks and (100,))
+                for name in ("data", "indices", "indptr")
+            ]
+            stored = CompressedSource(*parts, X.shape)
+        else:
+            stored = file.create_dataset("X", data=X, chunks=chunks)
+        every, blocks = StoredRows(stored), StoredRows(stored, max_memory=200_000)
+    for rows in (every, blocks):
+        with pytest.raises(StoredRowsError, match=r"cannot be read: .* or no longer there"):
+            FisherScore().fit(rows, np.arange(700) % 2)
+    if not is_sparse:
+        with pytest.raises(StoredRowsError, match="cells cannot be read: its file is closed"):
+            StoredRows(stored, name="cells")
+
+
 def test_what_dask_does_not_know_is_refused():
     dask = pytest.importorskip("dask.array")
     array = dask.from_array(X, chunks=100)

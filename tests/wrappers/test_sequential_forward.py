@@ -243,16 +243,16 @@ def test_how_sure_a_classifier_is():
     truth = np.array([0, 1, 2, 2])
     logistic = LogisticRegression().fit(X, y)
     probability = logistic.predict_proba(X[:4])
-    assert_allclose(sure_of(logistic, X[:4], truth), np.log(probability[np.arange(4), truth]))
+    assert_allclose(sure_of(logistic, X[:4], truth, 3), np.log(probability[np.arange(4), truth]))
     ridge = RidgeClassifier().fit(X, y)
     decision = ridge.decision_function(X[:4])
-    assert_allclose(sure_of(ridge, X[:4], truth)[0], decision[0, 0] - decision[0, 1:].max())
+    assert_allclose(sure_of(ridge, X[:4], truth, 3)[0], decision[0, 0] - decision[0, 1:].max())
     two = RidgeClassifier().fit(X[y < 2], y[y < 2])
     decision = two.decision_function(X[:4])
     assert_allclose(
-        sure_of(two, X[:4], truth), [-decision[0], decision[1], 0, 0], err_msg="2 is not known"
+        sure_of(two, X[:4], truth, 3), [-decision[0], decision[1], 0, 0], err_msg="2 is not known"
     )
-    assert sure_of(Majority().fit(X, y), X[:4], truth) == 0.0
+    assert sure_of(Majority().fit(X, y), X[:4], truth, 3) == 0.0
 
 
 class RidgeLike(BaseEstimator):

@@ -30,6 +30,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from semisift._classifiers import fit_classifier
 from semisift._committee.bags import UNIT, row_weights
 from semisift._committee.blocks import BaseBlock, Importance, Setting
 from semisift._committee.permutation import Constant, Member, lose_columns
@@ -80,7 +81,7 @@ class EstimatorBlock(BaseBlock):
         voted = out_of_bag if rows is None else out_of_bag | rows
         votes = np.zeros((setting.n_rows, setting.labels.n_classes), dtype=np.int64)
         for _, member, own, X in self._on_rows(setting, voted):
-            votes[own] += member.cast(X, votes.shape[1], probability)
+            votes[own] += member.cast(X, probability)
         return votes
 
     def voters(self, setting: "EstimatorSetting") -> "EstimatorVoters":
@@ -102,7 +103,7 @@ class EstimatorBlock(BaseBlock):
         for i, member, pool, X in self._on_rows(setting, pools):
             if not quotas[i]:
                 continue
-            predicted, confidence = member.judge(X, setting.labels.n_classes)
+            predicted, confidence = member.judge(X)
             sure = confidence > above
             pool, predicted, confidence = pool[sure], predicted[sure], confidence[sure]
             best = surest(setting.seed, member.number, pool, confidence, int(quotas[i]))
@@ -131,7 +132,7 @@ class EstimatorBlock(BaseBlock):
         for i, member, rows, X in self._on_rows(setting, dealt.out_of_bag):
             label = given[rows]
             if own_labels_from >= 0:
-                predicted, confidence = member.judge(X, setting.labels.n_classes)
+                predicted, confidence = member.judge(X)
                 own = np.where(confidence >= own_labels_from, predicted, -1)
                 label = np.where(unlabelled[rows], own, label)
             else:
@@ -171,7 +172,7 @@ class EstimatorVoters:
         votes = np.zeros((X.shape[0], setting.labels.n_classes), dtype=np.int64)
         every = np.arange(X.shape[0])
         for member in self.members:
-            votes += member.cast(other.take(every, member.columns), votes.shape[1], probability)
+            votes += member.cast(other.take(every, member.columns), probability)
         return votes
 
 
@@ -302,13 +303,15 @@ def fit_member(
     -------
     Member
     """
+    n_classes = setting.labels.n_classes
     if (codes == codes[0]).all():
-        return Member(number, columns, Constant(codes[0]))
+        return Member(number, columns, Constant(codes[0]), n_classes)
     estimator = with_random_states(setting.estimator, setting.seed, number)
     options = {}
     if weights is not None and has_fit_parameter(estimator, "sample_weight"):
         options["sample_weight"] = weights
-    return Member(number, columns, estimator.fit(setting.take(rows, columns), codes, **options))
+    fitted = fit_classifier(estimator, setting.take(rows, columns), codes, **options)
+    return Member(number, columns, fitted, n_classes)
 
 
 def with_random_states(estimator: Any, seed: int, member: int) -> Any:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.tree import BaseDecisionTree
 
+from semisift._classifiers import labels_of, probabilities_of
 from semisift.math.streams import Purpose, stream_words
 
 # Where an expectation over all permutations is out of reach.
@@ -21,39 +22,41 @@ VOTE = 65536
 
 
 class Member(NamedTuple):
-    """A fitted estimator, its number in the committee and the columns that it was given."""
+    """A fitted estimator: its number in the committee, its columns and the number of classes."""
 
     number: int
     columns: NDArray[np.int32]
     estimator: Any
+    n_classes: int
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Return the class codes that the estimator predicts."""
         if not X.shape[0]:
             return np.empty(0, dtype=np.intp)
-        return np.asarray(self.estimator.predict(X)).astype(np.intp)
+        return labels_of(self.estimator, X, range(self.n_classes)).astype(np.intp)
 
     @np.errstate(over="ignore", invalid="ignore")  # of values whose sum or distance is too large
-    def class_shares(self, X: Any, n_classes: int) -> NDArray[np.float64]:
+    def class_shares(self, X: Any) -> NDArray[np.float64]:
         """Return the probabilities of all classes; without any, the prediction has them all."""
-        shares = np.zeros((X.shape[0], n_classes))
+        shares = np.zeros((X.shape[0], self.n_classes))
         if not hasattr(self.estimator, "predict_proba"):
             shares[np.arange(len(shares)), self.predict(X)] = 1.0
         elif len(shares):
             # an estimator that divides by a vanishing variance gives NaN: no share at all
-            shares[:, self.estimator.classes_] = np.nan_to_num(self.estimator.predict_proba(X))
+            classes, found = probabilities_of(self.estimator, X, range(self.n_classes))
+            shares[:, classes.astype(np.intp)] = np.nan_to_num(found)
         return shares
 
-    def cast(self, X: Any, n_classes: int, probability: bool) -> NDArray[np.int64]:
+    def cast(self, X: Any, probability: bool) -> NDArray[np.int64]:
         """Return the votes on each row: one for a class, or shares in units of 1 / 65536."""
         if probability:
-            return np.floor(VOTE * self.class_shares(X, n_classes) + 0.5).astype(np.int64)
-        return (self.predict(X)[:, None] == np.arange(n_classes)).astype(np.int64)
+            return np.floor(VOTE * self.class_shares(X) + 0.5).astype(np.int64)
+        return (self.predict(X)[:, None] == np.arange(self.n_classes)).astype(np.int64)
 
-    def judge(self, X: Any, n_classes: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def judge(self, X: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Return the predicted class codes and the probability of each."""
         predicted = self.predict(X)
-        return predicted, self.class_shares(X, n_classes)[np.arange(len(predicted)), predicted]
+        return predicted, self.class_shares(X)[np.arange(len(predicted)), predicted]
 
 
 class Constant:

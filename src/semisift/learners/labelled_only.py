@@ -10,6 +10,13 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from semisift._classifiers import (
+    classes_of,
+    decisions_of,
+    fit_classifier,
+    labels_of,
+    probabilities_of,
+)
 from semisift._clean import refuse_masked
 from semisift._labels import parse_labels
 from semisift._sklearn import (
@@ -100,8 +107,8 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 "but the target y is None."
             )
         X, y, params = self._labelled("fit", X, y, params)
-        self.estimator_ = clone(self.estimator).fit(X, y, **params)
-        self.classes_ = self.estimator_.classes_
+        self.estimator_ = fit_classifier(clone(self.estimator), X, y, **params)
+        self.classes_ = classes_of(self.estimator_, None)  # a frozen one may know others than y
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(self.estimator_, name):
@@ -119,7 +126,8 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         y : ndarray of shape (n_samples,)
         """
-        return self._ask("predict", X)
+        self._check_asked(X)
+        return labels_of(self.estimator_, X, self.classes_)
 
     @available_if(estimator_has("predict_proba"))
     def predict_proba(self, X: Any) -> NDArray[np.floating]:
@@ -133,7 +141,8 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
         """
-        return self._ask("predict_proba", X)
+        self._check_asked(X)
+        return probabilities_of(self.estimator_, X, self.classes_)[1]
 
     @available_if(estimator_has("decision_function"))
     def decision_function(self, X: Any) -> NDArray[np.floating]:
@@ -147,13 +156,13 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        return self._ask("decision_function", X)
+        self._check_asked(X)
+        return decisions_of(self.estimator_, X, self.classes_)[1]
 
-    def _ask(self, method: str, X: Any) -> NDArray[Any]:
+    def _check_asked(self, X: Any) -> None:
         check_is_fitted(self)
         check_structure(X)
         refuse_masked(X)
-        return getattr(self.estimator_, method)(X)
 
     @available_if(estimator_has("score"))
     def score(self, X: Any, y: Any, **params: Any) -> float:

@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from semisift._checks import as_array
-from semisift._clean import refuse_lost_on_conversion, refusing_too_large
 from semisift._sklearn import Interval, fit_context
+from semisift.learners._rows import rows_to_learn, rows_to_predict
 from semisift.math.naive_bayes import (
     NaiveBayes,
     category_log_probability,
@@ -111,10 +109,8 @@ class MixedNB(ClassifierMixin, BaseEstimator):
         self : object
             The fitted classifier.
         """
-        refuse_lost_on_conversion(X)
-        with refusing_too_large():
-            X, y = validate_data(self, X, y, dtype=np.float64, order="C")
-        check_classification_targets(y)
+        X, y = rows_to_learn(self, X, y)
+        X = np.ascontiguousarray(X, dtype=np.float64)
         self.classes_, codes = np.unique(y, return_inverse=True)
         self.is_category_ = is_category = self._mask(X.shape[1])
         counts = np.bincount(codes)
@@ -122,11 +118,17 @@ class MixedNB(ClassifierMixin, BaseEstimator):
         shape = len(counts), X.shape[1]
         self.theta_, self.var_ = np.zeros(shape), np.ones(shape)
         numeric = X[:, ~is_category]
-        epsilon = self.var_smoothing * mean_and_variance(numeric, False)[1].max(initial=0.0)
-        for code in range(len(counts)):
-            mean, variance = mean_and_variance(numeric[codes == code], False)
-            self.theta_[code, ~is_category] = mean
-            self.var_[code, ~is_category] = variance + epsilon
+        with np.errstate(over="ignore", invalid="ignore"):  # what does not fit is refused below
+            epsilon = self.var_smoothing * mean_and_variance(numeric, False)[1].max(initial=0.0)
+            for code in range(len(counts)):
+                mean, variance = mean_and_variance(numeric[codes == code], False)
+                self.theta_[code, ~is_category] = mean
+                self.var_[code, ~is_category] = variance + epsilon
+        if not (np.isfinite(self.theta_).all() and np.isfinite(self.var_).all()):
+            raise ValueError(
+                "X must hold numbers whose mean and variance fit into float64: got values up to "
+                f"{abs(numeric).max():.1e}. Divide the columns by a large number, or scale them."
+            )
         self.category_values_ = [np.empty(0)] * X.shape[1]
         self.category_log_prob_ = [np.empty((len(counts), 0))] * X.shape[1]
         for j in np.flatnonzero(is_category):
@@ -140,6 +142,9 @@ class MixedNB(ClassifierMixin, BaseEstimator):
     def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return ``log P(c) + log P(x | c)`` of each row and class.
 
+        Of a row so far from all classes that each value would be below all numbers, the class that
+        is nearest in standard deviations has the value that it would have at the mean.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -148,10 +153,7 @@ class MixedNB(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        check_is_fitted(self)
-        refuse_lost_on_conversion(X)
-        with refusing_too_large():
-            X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        X = np.ascontiguousarray(rows_to_predict(self, X), dtype=np.float64)
         is_category = self.is_category_
         joint = np.empty((len(X), len(self.classes_)))
         terms = np.zeros((len(self.classes_), *X.shape))
@@ -164,11 +166,39 @@ class MixedNB(ClassifierMixin, BaseEstimator):
             # with a 0 for each categorical column: the sums are formed as where columns join one by
             # one, to the last bit
             normaliser = np.where(is_category, 0.0, log_of_normaliser(self.var_[code]))
-            squares = np.where(is_category, 0.0, (X - self.theta_[code]) ** 2 / self.var_[code])
-            gaussian = -0.5 * normaliser.sum() - 0.5 * squares.sum(axis=1)
+            with np.errstate(over="ignore"):
+                squares = np.where(is_category, 0.0, (X - self.theta_[code]) ** 2 / self.var_[code])
+                gaussian = -0.5 * normaliser.sum() - 0.5 * squares.sum(axis=1)
             joint[:, code] = np.log(self.class_prior_[code]) + gaussian
             joint[:, code] += terms[code].sum(axis=1)
+        far = np.isneginf(joint).all(axis=1)
+        if far.any():
+            joint[far] = self._nearest(X[far], terms[:, far])
         return joint
+
+    def _nearest(self, X: NDArray[np.float64], terms: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the joint log-probability of rows whose squares are beyond all numbers.
+
+        Parameters
+        ----------
+        X : array of shape (n, n_features)
+        terms : array of shape (n_classes, n, n_features)
+            What the categorical columns add.
+
+        Returns
+        -------
+        array of shape (n, n_classes)
+            -inf but for the nearest class.
+        """
+        numeric = ~self.is_category_
+        mean, variance = self.theta_[:, None, numeric], self.var_[:, None, numeric]
+        with np.errstate(divide="ignore"):
+            # halves, so that no difference overflows
+            logs = np.log2(abs(X[:, numeric] / 2 - mean / 2)) - np.log2(variance) / 2
+        squares = np.exp2(2 * (logs - logs.max(axis=(0, 2))[:, None])).sum(axis=2)
+        at_mean = np.log(self.class_prior_) - 0.5 * log_of_normaliser(variance).sum(axis=(1, 2))
+        joint = at_mean[:, None] + terms.sum(axis=2)
+        return np.where(squares == squares.min(axis=0), joint, -np.inf).T
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each row.

@@ -28,15 +28,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from semisift import kernels
 from semisift._checks import as_array
-from semisift._clean import refuse_lost_on_conversion
-from semisift._problem import Problem
 from semisift._sklearn import at_least, fit_context
 from semisift._words import count, setting
+from semisift.learners._rows import rows_to_learn, rows_to_predict
 
 
 class Exemplars(NamedTuple):
@@ -177,10 +174,7 @@ class NNge(ClassifierMixin, BaseEstimator):
         self : object
             The fitted classifier.
         """
-        refuse_lost_on_conversion(X)
-        X, y = validate_data(self, X, y, dtype=None, ensure_all_finite=False)
-        check_classification_targets(y)
-        X = self._clean(X)
+        X, y = rows_to_learn(self, X, y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         nominal = _parse_categorical(self.categorical, X.shape[1])
         self._fit_arrays(X, codes.astype(np.int32), len(self.classes_), nominal)
@@ -203,7 +197,7 @@ class NNge(ClassifierMixin, BaseEstimator):
         -------
         y : ndarray of shape (n_samples,)
         """
-        codes = self._codes(X)
+        codes = self._predict_codes(rows_to_predict(self, X))
         return np.asarray(self.classes_[codes])
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -217,19 +211,8 @@ class NNge(ClassifierMixin, BaseEstimator):
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
         """
-        codes = self._codes(X)
+        codes = self._predict_codes(rows_to_predict(self, X))
         return np.eye(len(self.classes_))[codes]
-
-    def _codes(self, X: Any) -> NDArray[np.int32]:
-        check_is_fitted(self)
-        refuse_lost_on_conversion(X)
-        X = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=False)
-        return self._predict_codes(self._clean(X))
-
-    def _clean(self, X: NDArray[Any]) -> NDArray[np.floating]:
-        """Refuse what is missing or infinite, naming the columns."""
-        names = getattr(self, "feature_names_in_", None)
-        return np.asarray(Problem.build(X, feature_names=names).X)
 
     def _batch_model(self, n_features: int) -> tuple[str, tuple[Any, ...]] | None:
         """Return what the wrappers judge many columns at once by (see wrappers/_choose.py)."""

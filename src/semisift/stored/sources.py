@@ -106,6 +106,7 @@ class ArraySource(Source):
         self.name = name
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = np.dtype(array.dtype)
+        self._chunk_rows = _chunk_rows(array)
         self._fingerprint = fingerprint
 
     @property
@@ -133,10 +134,9 @@ class ArraySource(Source):
     @property
     def bounds(self) -> Sequence[int]:
         """The chunks of the array, where it has any."""
-        height = (getattr(self.array, "chunks", None) or (0,))[0]
-        if not height:
+        if not self._chunk_rows:
             return super().bounds
-        return [*range(0, self.shape[0], int(height)), self.shape[0]]
+        return [*range(0, self.shape[0], self._chunk_rows), self.shape[0]]
 
     @property
     def fingerprint(self) -> tuple[Any, ...] | None:
@@ -145,6 +145,14 @@ class ArraySource(Source):
         if self._fingerprint is None and isinstance(self.array, np.memmap) and file is not None:
             return (*of_file(file), *_place_in_map(self.array), self.shape, self.dtype.str)
         return self._fingerprint
+
+
+def _chunk_rows(array: Any) -> int:
+    """Return the length of the chunks of an array; 0 where it has none.
+
+    Once its file is closed, an array of h5py no longer says so.
+    """
+    return int((getattr(array, "chunks", None) or (0,))[0])
 
 
 def _place_in_map(array: NDArray[Any]) -> tuple[Any, ...]:
@@ -205,6 +213,7 @@ class CompressedSource(Source):
         self.shape = (int(shape[0]), int(shape[1]))
         self.dtype = np.dtype(data.dtype)
         self.name = name
+        self._chunk_rows = _chunk_rows(data)
         self._fingerprint = fingerprint
         self._check()
 
@@ -248,10 +257,9 @@ class CompressedSource(Source):
     @property
     def bounds(self) -> Sequence[int]:
         """About the rows of each chunk of values."""
-        chunks = getattr(self.data, "chunks", None)
-        if not chunks:
+        if not self._chunk_rows:
             return super().bounds
-        places = np.arange(0, int(self.indptr[-1]), int(chunks[0]))
+        places = np.arange(0, int(self.indptr[-1]), self._chunk_rows)
         firsts = np.searchsorted(self.indptr, places, side="right") - 1
         return [*np.unique(np.append(firsts, 0)).tolist(), self.shape[0]]
 
@@ -426,14 +434,21 @@ def find_source(X: Any, name: str = "X") -> Source | None:
         case "dask":
             return _from_dask(X, name)
         case "h5py":
+            _refuse_closed(X, name)
             file = getattr(getattr(X, "file", None), "filename", None)
             about = None if file is None else (*of_file(file), str(X.name))
             return _of_array(X, name, about) if hasattr(X, "dtype") else None
         case "zarr":
             return _of_array(X, name) if hasattr(X, "dtype") else None
         case "anndata" if hasattr(X, "group") and hasattr(X, "format"):
+            _refuse_closed(X.group, name)
             return from_group(X.group, X.shape, X.format, name)
     return None
+
+
+def _refuse_closed(part: Any, name: str) -> None:
+    if type(part).__module__.startswith("h5py") and not part:
+        raise StoredRowsError(f"{name} cannot be read: its file is closed. Open it again.")
 
 
 def _of_array(X: Any, name: str, fingerprint: Any = None) -> Source:

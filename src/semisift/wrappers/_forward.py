@@ -312,7 +312,7 @@ def predict(
     X /= column_factors(problem.X, None, problem.spans)[1]
     with np.errstate(all="ignore"), one_blas_thread(), one_openmp_thread():
         fitted = learner.fit(X[train], labels.codes[train].astype(np.int64), columns)
-        return Member(0, columns, fitted).judge(X[labels.unlabelled], labels.n_classes)
+        return Member(0, columns, fitted, labels.n_classes).judge(X[labels.unlabelled])
 
 
 def one_step(

@@ -16,7 +16,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from semisift._committee.permutation import Constant
+from semisift._classifiers import decisions_of, fit_classifier, labels_of
+from semisift._committee.permutation import Constant, Member
 from semisift._sklearn import check_params
 from semisift._threads import one_blas_thread, one_openmp_thread
 from semisift.math.blocks import blocks
@@ -174,7 +175,7 @@ class WrappedLearner:
             self._fitted.categorical = self._categorical[columns]
         if isinstance(self.estimator, KNeighborsClassifier):
             self._fitted.n_neighbors = min(self.estimator.n_neighbors, len(X))
-        return self._fitted.fit(X, codes)
+        return fit_classifier(self._fitted, X, codes)
 
 
 def _fix_random_states(estimator: Any, seed: int) -> None:
@@ -244,7 +245,7 @@ class EstimatorJudge(Judge):
         right: NDArray[np.bool_],
         sureness: Array,
     ) -> None:
-        trials, n_picks = self.trials, len(picks)
+        trials, n_picks, given = self.trials, len(picks), range(self.trials.n_classes)
         parts = np.column_stack([trials.take(picks), np.zeros(len(trials.codes))])
         buffers = [(parts[split.train], parts[split.test]) for split in splits]
         rows = slices_of(len(split.test) for split in splits)
@@ -261,10 +262,10 @@ class EstimatorJudge(Judge):
                     test[:, n_picks] = values[split.test, place - block.start]
                     fitted = self.learner.fit(train, trials.codes[split.train], own)
                     truth = trials.codes[split.test]
-                    hits = fitted.predict(test) == truth
+                    hits = labels_of(fitted, test, given) == truth
                     right[tested, place] = hits
                     if sure:
-                        sureness[tested, place] = sure_of(fitted, test, truth)
+                        sureness[tested, place] = sure_of(fitted, test, truth, trials.n_classes)
                     lost += 1.0 - hits.mean()
                     if n_picks and 1.0 - lost / len(splits) < best - 1e-9:
                         break
@@ -272,7 +273,7 @@ class EstimatorJudge(Judge):
                     best = max(best, 1.0 - lost / max(1, len(splits)))
 
 
-def sure_of(fitted: Any, X: Array, truth: NDArray[np.int64]) -> Any:
+def sure_of(fitted: Any, X: Array, truth: NDArray[np.int64], n_classes: int) -> Any:
     """Return how sure a classifier is of the true class of each row.
 
     Parameters
@@ -281,6 +282,7 @@ def sure_of(fitted: Any, X: Array, truth: NDArray[np.int64]) -> Any:
         Its classes are codes.
     X : array of shape (n, p)
     truth : int array of shape (n,)
+    n_classes : int
 
     Returns
     -------
@@ -288,15 +290,15 @@ def sure_of(fitted: Any, X: Array, truth: NDArray[np.int64]) -> Any:
         The log-probability; without probabilities the margin of the decision function, its value
         for the true class less the largest one of another; without either 0.
     """
-    place = np.searchsorted(fitted.classes_, truth)
-    known = fitted.classes_[np.minimum(place, len(fitted.classes_) - 1)] == truth
-    place = np.where(known, place, -1)
     if hasattr(fitted, "predict_proba"):
-        probability = fitted.predict_proba(X)[np.arange(len(truth)), place]
-        return log_probability(np.where(known, probability, 0.0))
+        shares = Member(0, np.arange(X.shape[1], dtype=np.int32), fitted, n_classes).class_shares(X)
+        return log_probability(shares[np.arange(len(truth)), truth])
     if not hasattr(fitted, "decision_function"):
         return 0.0
-    return margins(np.atleast_2d(fitted.decision_function(X).T), place)
+    classes, decisions = decisions_of(fitted, X, range(n_classes))
+    place = np.full(n_classes, -1)
+    place[classes.astype(np.intp)] = np.arange(len(classes))
+    return margins(np.atleast_2d(decisions.T), place[truth])
 
 
 def margins(decisions: Array, place: NDArray[np.int64]) -> Array:

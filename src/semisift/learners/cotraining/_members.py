@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from semisift._classifiers import fit_classifier
 from semisift._committee.engine import Committee
 from semisift._committee.estimators import gets_dense, with_random_states
 from semisift._committee.permutation import Member
@@ -98,7 +99,7 @@ class EstimatorPanel:
 
     def _shares_of(self, member: Member, X: Any) -> Array:
         parts = [
-            member.class_shares(take(X, part, member.columns, self.is_dense), self.n_classes)
+            member.class_shares(take(X, part, member.columns, self.is_dense))
             for part in row_blocks(X, len(member.columns), self.is_dense)
         ]
         return np.concatenate(parts)
@@ -165,9 +166,9 @@ def fit_and_judge(
     for i, number in enumerate(range(*block)):
         columns = np.asarray(subspaces[number], dtype=np.int32)
         fresh = with_random_states(estimator, seed, number)
-        fitted = fresh.fit(take(X, known, columns, is_dense), codes)
-        members.append(Member(number, columns, fitted))
-        shares[i] = members[-1].class_shares(take(X, rows, columns, is_dense), n_classes)
+        fitted = fit_classifier(fresh, take(X, known, columns, is_dense), codes)
+        members.append(Member(number, columns, fitted, n_classes))
+        shares[i] = members[-1].class_shares(take(X, rows, columns, is_dense))
     return members, shares
 
 

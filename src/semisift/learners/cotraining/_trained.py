@@ -16,7 +16,7 @@ from semisift import kernels
 from semisift._committee.bags import UNIT, Bootstrap
 from semisift._committee.estimators import EstimatorSetting, fit_member
 from semisift._committee.members import Setting, TreeSetting
-from semisift._committee.permutation import VOTE, Member
+from semisift._committee.permutation import Member
 from semisift._threads import one_openmp_thread
 from semisift.learners.cotraining._base import Array, Int32s, Mask
 from semisift.math.blocks import row_blocks
@@ -226,11 +226,7 @@ class EstimatorMembers:
                 continue
             for block in row_blocks(X, len(member.columns), setting.is_dense):
                 part = setting.take(rows[block], member.columns)
-                if probability:
-                    shares = member.class_shares(part, setting.labels.n_classes)
-                    own[block] += np.floor(VOTE * shares + 0.5).astype(own.dtype)
-                else:
-                    own[rows[block], member.predict(part)] += 1
+                own[block] += member.cast(part, probability).astype(own.dtype)
 
 
 def fit_and_vote(

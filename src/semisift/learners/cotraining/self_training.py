@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.semi_supervised import SelfTrainingClassifier
 
+from semisift._classifiers import fit_classifier
 from semisift._committee.estimators import gets_dense, with_random_states
 from semisift._committee.permutation import Member
 from semisift._problem import Problem
@@ -102,18 +103,28 @@ class SelfTraining(SubspaceClassifier):
             return super()._co_train(problem)
         labels = problem.labels
         estimator = check_estimator(self.estimator, len(labels.labelled))
+        if not hasattr(estimator, "predict_proba"):
+            raise ValueError(
+                "label_by='min_confidence' needs an estimator with predict_proba: got "
+                f"{estimator!r}."
+            )
         estimator = with_random_states(estimator, problem.seed, 0)
         columns = np.arange(problem.n_features, dtype=np.int32)
         is_dense = gets_dense(estimator, problem.n_rows, problem.n_features)
         X = problem.X.tocsr() if problem.is_sparse else problem.X
         rows = take(X, slice(None), columns, is_dense)
+        first = fit_classifier(
+            with_random_states(estimator, problem.seed, 0),
+            rows[labels.labelled],
+            labels.codes[labels.labelled],
+        )
+        begin = Member(0, columns, first, labels.n_classes)
+        begin.class_shares(rows[:1])  # what it answers is checked
         model = SelfTrainingClassifier(
             estimator, threshold=self.min_confidence, max_iter=self.max_iter
         ).fit(rows, labels.codes)
-        first = with_random_states(estimator, problem.seed, 0)
-        first.fit(rows[labels.labelled], labels.codes[labels.labelled])
-        begin, end = ([Member(0, columns, fitted)] for fitted in (first, model.estimator_))
-        self._panel = EstimatorPanel(begin, end, labels.n_classes, is_dense)
+        end = begin._replace(estimator=model.estimator_)
+        self._panel = EstimatorPanel([begin], [end], labels.n_classes, is_dense)
         return Labelling(
             model.transduction_, model.labeled_iter_, model.n_iter_, model.termination_condition_
         )
