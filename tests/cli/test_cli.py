@@ -1,6 +1,8 @@
 """The command line: its start-up, its exit codes and the truth of what the demo prints."""
 
+import errno
 import io
+import os
 import re
 import subprocess
 import sys
@@ -11,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from numpy.testing import assert_array_equal
 from rich.progress import Progress, TextColumn
+from rich.table import Table
 from rich.text import Text
 
 from semisift.cli import COMMANDS, Terminated, main
@@ -259,3 +262,61 @@ def test_a_stop_while_a_library_is_loaded_is_no_missing_library(monkeypatch, sto
 
     monkeypatch.setattr("click.Group.invoke", stopped)
     assert call("methods", code=code).stderr == f"{words}\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_that_cannot_be_printed_is_no_traceback(option):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", "from semisift.cli import start; start()", option],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == "Error: No space left on device.\n"
+
+
+@pytest.mark.parametrize(("columns", "width"), [("0", 80), ("19", 80), ("20", 20), ("abc", 80)])
+def test_a_width_that_nothing_can_be_shown_in_is_none(monkeypatch, columns, width):
+    monkeypatch.setenv("COLUMNS", columns)
+    terminal = Terminal(file=io.StringIO())
+    assert terminal.width == width
+
+
+def test_what_the_stream_cannot_encode_is_escaped():
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    table = Table("feature")
+    table.add_row("größe")
+    Terminal(file=stream).print(table)
+    assert rb"gr\xf6\xdfe" in stream.buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["rank", "t"], ["select", "t", "--out", "s"], ["label", "t", "--out", "l"], ["next", "t"],
+     ["explore", "t"], ["compare", "t", "--out", "c"], ["demo"],
+     ["reproduce", "ssfi-table2", "--data", ".", "--out", "r"]],
+    ids=lambda command: command[0],
+)  # fmt: skip
+@pytest.mark.parametrize("jobs", ["0", "two", "99999999999"])
+def test_numbers_of_jobs_have_one_rule(command, jobs):
+    told = " ".join(call(*command, "--n-jobs", jobs, code=2).stderr.split())
+    rule = "must be a whole number other than 0, -1 for all processors"
+    assert f"'--n-jobs': {rule}: got '{jobs}'" in told
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows removes no folder that is in use")
+def test_a_folder_that_is_gone_is_said_to_be(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    told = call("rank", "t.csv", "--label", "y", code=1).stderr
+    assert told == "Error: the folder that this was started in is gone. Go to another one.\n"
+
+
+def test_errors_of_the_system_name_their_file(monkeypatch):
+    def denied(*args):
+        raise PermissionError(errno.EACCES, "Permission denied", "t.csv")
+
+    monkeypatch.setattr("click.Group.invoke", denied)
+    assert call("methods", code=1).stderr == "Error: t.csv: Permission denied.\n"

@@ -112,6 +112,9 @@ def test_the_report_says_what_was_known(folder):
         (["--exclude", "x0", "--top", 8], 1, "--top 8: the table has 7 features only"),
         (["--keep", "x0", "--exclude", "x0"], 1, "got 'x0' in both"),
         (["--param", "keep=[1]"], 2, "keep has an option of its own: --keep"),
+        (["--keep", ""], 1, "--keep '': it holds no name"),
+        (["--exclude", ","], 1, "--exclude ',': it holds no name"),
+        (["--exclude", ",".join(FEATURES)], 2, "--exclude: names all features, and leaves none"),
     ],
 )
 def test_what_cannot_be(options, code, message, folder):
@@ -122,3 +125,12 @@ def test_a_feature_in_two_groups(folder):
     (folder / "g.gmt").write_text("a\t\tx0\tx1\nb\t\tx1\n")
     output = rank(folder, "--feature-groups", folder / "g.gmt", code=2).output
     assert "'x1' is in the groups 'a' and 'b'" in " ".join(output.split())
+
+
+@pytest.mark.parametrize(("option", "line"), [("prior", "x0,3"), ("feature-groups", "x0,a")])
+def test_a_feature_called_like_a_heading_is_not_lost(folder, option, line):
+    table = (folder / "table.csv").read_text().replace("x0", "gene", 1)
+    (folder / "table.csv").write_text(table)
+    (folder / "known.csv").write_text(line.replace("x0", "gene") + "\n")
+    output = rank(folder, f"--{option}", folder / "known.csv").output
+    assert ("weight 3" if option == "prior" else " a ") in output

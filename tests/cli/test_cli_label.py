@@ -236,6 +236,8 @@ def test_labels_from_the_data_are_not_markup(folder):
         (["--out", "l.csv", "--param", "estimator"], 2, "must be NAME=VALUE"),
         (["--out", "l.csv", "--param", "random_state=1"], 2, "option of its own: --seed"),
         (["--out", "l.csv", "--param", "estimator=oak"], 1, "there is no estimator 'oak'"),
+        (["--out", "l.csv", "--param", "estimator=0"], 1, "'fit' and 'predict'. Got 0 instead"),
+        (["--out", "l.csv", "--param", "estimator=[]"], 1, "'fit' and 'predict'. Got [] instead"),
         (["--out", "l.csv", "--param", "estimator=knn:k=3"], 1, "Parameters are n_neighbors"),
         (["--out", "l.csv", "--label", "size"], 1, "--label size:"),
         (["--out", "l.csv", "--unlabelled", "B"], 1, "at least two classes"),

@@ -10,9 +10,10 @@ import time
 import numpy as np
 import polars as pl
 import pytest
+from click import ClickException
 
 from semisift import LEARNERS, METHODS, SSFI, Consensus, FisherScore
-from semisift.cli import _terminal
+from semisift.cli import _terminal, main
 from tests.commands import FEATURES, call, write_table
 from tests.conftest import make_data
 
@@ -180,13 +181,16 @@ def test_names_from_the_data_are_not_markup(folder):
         (["--method", "ssfi", "--param", "depth=3"], 2, ["no parameter 'depth'", "max_depth"]),
         (["--param", "random_state=3"], 2, ["--seed"]),
         (["--method", "ssfi", "--param", "growth=-1"], 1, ["'growth'", "Got -1"]),
+        (["--method", "ssfi", "--param", "growth={[]:1}"], 1, ["'growth'", "Got '{[]:1}'"]),
+        (["--method", "ssfi", "--param", "growth={{}}"], 1, ["'growth'", "Got '{{}}'"]),
         (["--top", "9"], 1, ["--top 9", "8 features"]),
         (["--top", "0"], 2, ["'--top'", "at least 1", "shadow, stability, knockoff", "got '0'"]),
         (["--top", "boruta"], 2, ["'--top'", "shadow, stability, knockoff", "got 'boruta'"]),
         (["--redundancy", "1.5"], 2, ["'--redundancy'", "between 0 and 1, or off", "got '1.5'"]),
         (["--redundancy", "auto"], 2, ["'--redundancy'", "between 0 and 1, or off", "got 'auto'"]),
         (["--thorough", "--no-assess"], 2, ["--thorough", "--no-assess"]),
-        (["--out", "r.txt"], 2, [".csv or .tsv or .parquet or .json"]),
+        (["--out", "r.txt"], 2, ["for --out / --ranking:", ".csv or .tsv or .parquet or .json"]),
+        (["--out", f"{'r' * 300}.csv"], 2, ["cannot be written to: File name too long."]),
         (["--out", "none/r.csv"], 2, ["does not exist"]),
         (["--report", "page.pdf"], 2, [".html"]),
         (["--out", "r.csv", "--labels-out", "r.csv"], 2, ["also given for"]),
@@ -210,6 +214,39 @@ def test_the_input_is_never_overwritten(folder):
     rank(folder, "--out", folder / "." / "table.csv", code=2)
     call("select", folder / "table.csv", "--label", "label", "--out", folder / "table.csv", code=2)
     assert (folder / "table.csv").read_bytes() == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+def test_what_is_no_regular_file_is_never_replaced(folder):
+    os.mkfifo(folder / "pipe.csv")
+    (folder / "link.csv").symlink_to(folder / "pipe.csv")
+    for name in ("pipe.csv", "link.csv"):
+        refused = rank(folder, "--out", folder / name, code=2)
+        assert "no regular file" in " ".join(refused.stderr.split())
+    assert (folder / "pipe.csv").is_fifo()
+    (folder / "old.csv").write_text("")
+    (folder / "other.csv").symlink_to(folder / "old.csv")
+    rank(folder, "--method", "fisher", "--out", folder / "other.csv")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["rank", "--out", "-"],
+        ["select", "--out", "small.csv", "--ranking", "-"],
+        ["label", "--out", "-"],
+        ["next", "--out", "-"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_result_is_not_printed_to_nowhere(folder, arguments, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "stdout", None)
+    command, *others = arguments
+    with pytest.raises(ClickException, match="the standard output is closed") as caught:
+        main([command, "table.csv", "--label", "label", *others], standalone_mode=False)
+    assert caught.value.exit_code == 1
+    assert [path.name for path in folder.iterdir()] == ["table.csv"]
 
 
 def test_select_keeps_the_form_of_the_input(folder):

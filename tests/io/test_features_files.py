@@ -82,3 +82,28 @@ def test_bad_files(read, name, content, message, write):
         read(write(name, content))
     with pytest.raises(TableError, match="there is no such file"):
         read("nowhere.csv")
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("gene,9\nf5,2\n", {"gene": 9, "f5": 2}),
+        ("weight,0.1\nf5,9\n", {"weight": 0.1, "f5": 9}),
+        ("name,0.1\nf5,9\n", {"name": 0.1, "f5": 9}),  # which is no feature
+        ("gene,weight\nf5,9\n", {"f5": 9}),
+        ("probe,weight\nf5,9\n", {"f5": 9}),
+        ("weight,name\n9,f5\n", {"f5": 9}),
+        ("name,how much\nf5,9\n", {"f5": 9}),
+    ],
+)
+def test_a_feature_called_like_a_heading_is_no_heading(content, expected, write):
+    assert read_weights(write("w.csv", content), {"gene", "f5"}) == expected
+
+
+def test_a_group_called_like_a_heading(write):
+    known = {"group", "gene", "f5"}
+    assert read_groups(write("g.csv", "group,g1\nf5,g1\n"), known) == {"g1": ["group", "f5"]}
+    assert read_groups(write("g.csv", "gene,g1\nf5,g1\n"), known) == {"g1": ["gene", "f5"]}
+    assert read_groups(write("g.csv", "f5,group\ngene,group\n"), known) == {"group": ["f5", "gene"]}
+    assert read_groups(write("g.csv", "group,feature\ng1,f5\n"), known) == {"g1": ["f5"]}
+    assert read_groups(write("g.csv", "gene,pathway\nf5,g1\n")) == {"g1": ["f5"]}

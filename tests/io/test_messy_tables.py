@@ -135,7 +135,8 @@ def test_minus_one_among_words_must_be_explained(save):
 
 
 def test_leading_zeros_make_words(save):
-    data = read_table(save("g,label\n1,01\n2,1\n3,01\n4,1\n"), label="label")
+    with pytest.warns(UserWarning, match="'01' and '1' are the same number, and count as two"):
+        data = read_table(save("g,label\n1,01\n2,1\n3,01\n4,1\n"), label="label")
     assert data.y.tolist() == ["01", "1", "01", "1"]
 
 

@@ -80,6 +80,8 @@ def test_columns_that_are_no_labels(save, cells, match):
 def test_lookalikes_are_told(save):
     with pytest.warns(UserWarning, match="'Tumor' and 'tumor' differ in capital letters"):
         read_table(save(column(["Tumor", "tumor", "x", "x"])), label="label")
+    with pytest.warns(UserWarning, match=r"'1' and '1\.0' are the same number"):
+        read_table(save(column(["1", "1.0", "x", "x", "inf", "2", "3.0", "nan"])), label="label")
 
 
 def test_hidden_labels(save):

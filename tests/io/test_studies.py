@@ -70,9 +70,11 @@ def test_columns_without_any_value(tmp_path):
     frame.write_csv(path)
     given = {"label": "label", "missing": "keep", "category": "code", "categorical": "onehot"}
     data = read_table(path, **given)
-    assert data.feature_names == ["x", "empty"]
-    assert np.isnan(data.X[:, 1]).all()
-    assert any("left out: 'code'" in note for note in data.notes)
+    assert data.feature_names == ["x"]
+    assert any("left out: 'empty', 'code'" in note for note in data.notes)
+    for missing in ("keep", "median"):
+        with pytest.raises(TableError, match=f"missing='{missing}' leaves no column: none holds"):
+            read_table(path, label="label", drop=["x", "code"], missing=missing)
 
 
 def test_logarithms_of_what_is_below_zero_beside_a_gap(tmp_path):

@@ -13,6 +13,7 @@ from semisift import METHODS, ConstraintScore, read_table
 from semisift._labels import pairs_from_labels, parse_labels
 from semisift._ranker_kinds import PairRanker
 from semisift.cli import main
+from semisift.exceptions import TableError
 from tests.conftest import make_data
 from tests.methods.test_common import assert_is_ranking, assert_same_fit, make
 
@@ -228,6 +229,18 @@ def test_read_table_reads_pairs(folder):
     data = read_table("table.csv", label="label", id="id", must_link="must.csv")
     assert_array_equal(data.must_link, MUST)
     assert data.cannot_link is None
+
+
+def test_rows_with_names_are_not_silently_counted(folder):
+    counted = "must_numbers.csv holds no name of a row: its numbers count rows from 1."
+    given = {"drop": ["label"], "must_link": "must_numbers.csv"}
+    assert counted in read_table("table.csv", id="id", **given).notes
+    assert counted not in read_table("table.csv", **{**given, "drop": ["label", "id"]}).notes
+    frame = pl.read_csv("table.csv")
+    numbers = pl.Series("id", [f"{i:03}" for i in range(60)])
+    frame.with_columns(numbers).write_csv("numbers.csv")
+    with pytest.raises(TableError, match=r"none of its cells is a row of numbers.csv.*'000'"):
+        read_table("numbers.csv", id="id", **given)
 
 
 @pytest.mark.parametrize(

@@ -124,5 +124,7 @@ def test_parameters_that_cannot_be_kept():
     own = [("one", semisift.TransductiveScore()), ("two", semisift.FisherScore())]
     semisift.tl.rank_features(adata, "cell_type", rankers=own)
     assert "TransductiveScore()" in adata.uns["semisift"]["params"]["settings"]
-    with pytest.raises(ValueError, match=r"made with parameters that .uns cannot hold"):
-        semisift.tl.assess(adata)
+    for settings in (adata.uns["semisift"]["params"]["settings"], "{[]: 1}", "[1]"):
+        adata.uns["semisift"]["params"]["settings"] = settings
+        with pytest.raises(ValueError, match=r"made with parameters that .uns cannot hold"):
+            semisift.tl.assess(adata)

@@ -376,3 +376,22 @@ def test_resubstitution_judges_by_the_rows_that_were_learnt_from():
     ]
     assert again.picked_[0] == np.argmax(single)
     assert again.accuracies_[0] == max(single)
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [[1], (1,), ["ab"], [(0, 1)], [([0, 1], [2], [3])], [([0, 1], [99])], [([0, 1], [-1])],
+     [([0.5], [1])], [([[0], [1, 2]], [3])], [([], [0, 1])], [([0, 1], [2]), None]],
+    ids=str,
+)  # fmt: skip
+def test_splits_that_are_none_are_refused(cv):
+    X, y = np.arange(24.0).reshape(12, 2), np.arange(12) % 2
+    with pytest.raises(ValueError, match=r"cv must give pairs of rows.* from 0 to 11, .*: got"):
+        SequentialForward(n_features_to_select=1, cv=cv).fit(X, y)
+
+
+@pytest.mark.parametrize("cv", [[], [([0, 1], [])]], ids=str)
+def test_splits_without_a_row_to_judge_by_are_refused(cv):
+    X, y = np.arange(24.0).reshape(12, 2), np.arange(12) % 2
+    with pytest.raises(ValueError, match="cv must give rows to judge by: got"):
+        SequentialForward(n_features_to_select=1, cv=cv).fit(X, y)

@@ -4,6 +4,7 @@ Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted, 143 terminated.
 """
 
 import atexit
+import errno
 import importlib
 import os
 import signal
@@ -67,6 +68,13 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(sorted(COMMANDS.items()))
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read the options of the group, which print the help and the version."""
+        try:
+            return super().make_context(*args, **kwargs)
+        except OSError as error:
+            raise _refused(error) from error
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; interruptions exit with 130 or 143 and bad input with 1."""
         show_as_python_does = warnings.showwarning
@@ -79,13 +87,25 @@ class LazyGroup(click.Group):
             click.echo(words, err=True)
             ctx.exit(code)
         except (ValueError, OSError) as error:
-            raise click.ClickException(for_terminal(error)) from error
+            raise _refused(error) from error
         except click.ClickException as error:
             shown = for_terminal(error.format_message())
             error.format_message = lambda: shown  # type: ignore[method-assign]
             raise
         finally:
             warnings.showwarning = show_as_python_does
+
+
+def _refused(error: ValueError | OSError) -> click.ClickException:
+    """Say what is wrong, with the file where the system tells of one."""
+    said = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        said = f"{error.strerror}."
+        if error.filename is not None:
+            said = f"{os.fsdecode(error.filename)}: {said}"
+        elif error.errno == errno.ENOENT:  # as os.getcwd tells of it
+            said = "the folder that this was started in is gone. Go to another one."
+    return click.ClickException(for_terminal(said))
 
 
 @contextmanager

@@ -23,9 +23,9 @@ def run(request: NextRequest) -> None:
     """Read, choose, write and show."""
     method = find_method(DEFAULT_METHOD)
     path = None
-    if request.out not in (None, "-"):
+    if request.out is not None and not _outputs.is_printed(request.out, "--out"):
         targets = _outputs.Targets([request.table, *request.files_beside.values()])
-        path = targets.add(str(request.out), "--out", _outputs.TABLE_ENDINGS)
+        path = targets.add(request.out, "--out", _outputs.TABLE_ENDINGS)
     check_reading_is_taken(request, method, METHODS)
     steps = Steps(request.quiet)
     dataset = read_dataset(request, steps, method.name, needs_labels=False)

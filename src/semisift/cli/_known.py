@@ -12,6 +12,7 @@ from semisift._words import count, examples
 from semisift.cli.rank import FEATURES, RankRequest
 from semisift.io import Dataset
 from semisift.io.features import read_groups, read_names, read_weights
+from semisift.io.limits import naming
 from semisift.io.options import said
 
 
@@ -44,7 +45,7 @@ def read_known(request: RankRequest, dataset: Dataset) -> KnownFeatures:
     known, notes = finder.columns, finder.notes
     groups: dict[str, list[str]] = {}
     if request.feature_groups is not None:
-        members = read_groups(request.feature_groups)
+        members = read_groups(request.feature_groups, known)
         every = list(dict.fromkeys(name for group in members.values() for name in group))
         there = set(finder.found("feature_groups", every))
         groups = {
@@ -56,14 +57,14 @@ def read_known(request: RankRequest, dataset: Dataset) -> KnownFeatures:
     parameters: dict[str, Any] = {"feature_groups": finder.spread(groups)}
     named = {*known, *groups}
     if request.keep is not None:
-        names = read_names(request.keep, named)
+        names = _names("keep", request.keep, named)
         finder.refuse_missing(names, named)
         parameters["keep"] = finder.resolve(names, groups)
     if request.exclude is not None:
-        names = finder.found("exclude", read_names(request.exclude, named), groups)
+        names = finder.found("exclude", _names("exclude", request.exclude, named), groups)
         parameters["exclude"] = finder.resolve(names, groups)
     if request.prior is not None:
-        weights = read_weights(request.prior)
+        weights = read_weights(request.prior, named)
         parameters["prior"] = {
             column: weights[name]
             for name in finder.found("prior", list(weights), groups)
@@ -74,6 +75,8 @@ def read_known(request: RankRequest, dataset: Dataset) -> KnownFeatures:
         column: name for name, own in parameters["feature_groups"].items() for column in own
     }
     left = [j for j in range(len(dataset.feature_names)) if j not in excluded]
+    if not left:
+        raise click.BadParameter("names all features, and leaves none.", param_hint=said("exclude"))
     n_features = len({feature_of.get(j, j) for j in left})
     n_kept = len({feature_of.get(j, j) for j in parameters.get("keep", ())})
     return KnownFeatures(
@@ -138,6 +141,11 @@ class Finder:
                 f"features are {examples(self.dataset.variables)}.",
                 param_hint=said("keep"),
             )
+
+
+def _names(option: str, given: str, named: Collection[str]) -> list[str]:
+    with naming(said(option, given)):
+        return read_names(given, named)
 
 
 def _refuse_twice(groups: dict[str, list[str]]) -> None:

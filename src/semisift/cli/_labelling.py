@@ -76,7 +76,7 @@ def run(request: LabelRequest) -> None:
     """Read, learn, label, write and show."""
     learner = find_named(LEARNERS, request.method, "learner", "--method")
     path = None
-    if request.out != "-":
+    if not _outputs.is_printed(request.out, "--out"):
         targets = _outputs.Targets([request.table, *request.files_beside.values()])
         path = targets.add(request.out, "--out", _outputs.TABLE_ENDINGS)
     check_reading_is_taken(request, learner, LEARNERS)
@@ -105,7 +105,7 @@ def _make(learner: Learner, request: LabelRequest) -> Any:
     parameters = parse_parameters(request.param, learner.cls, OWN_OPTIONS_OF_LEARNERS)
     wanted = parameters.get("estimator")
     if "estimator" in known and known["estimator"].default is inspect.Parameter.empty:
-        wanted = wanted or DEFAULT_ESTIMATOR
+        wanted = DEFAULT_ESTIMATOR if wanted is None else wanted
     if isinstance(wanted, str):
         parameters["estimator"] = make(wanted, ESTIMATORS, "estimator")
     if "n_jobs" in known:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 import click
 
+from semisift._words import quoted
 from semisift.evaluation.specs import parse_settings
 from semisift.io.options import FLAGS, Reading, TableOptions
 
@@ -45,6 +46,21 @@ TABLE = click.argument("table")
 AT_LEAST_1 = click.IntRange(min=1)
 A_SEED = click.IntRange(min=0, max=2**32 - 1)
 
+
+def read_jobs(value: Any) -> int:
+    """Read a number of threads or processes."""
+    from semisift._checks import check_jobs  # with numpy, which --help does without
+
+    try:
+        number = int(value)
+        check_jobs(number)
+    except ValueError as error:
+        raise click.BadParameter(
+            f"must be a whole number other than 0, -1 for all processors: got {quoted(value)}."
+        ) from error
+    return number
+
+
 # --- from fields to options -----------------------------------------------------------------------
 
 
@@ -73,7 +89,7 @@ def option(
 
 def _click_option(each: Field[Any]) -> Callable[[Command], Command]:
     """Make the option of the command line for a field."""
-    default, flags = each.default, each.metadata.get("flags")
+    default = each.default
     is_shown = isinstance(default, str | int) and not isinstance(default, bool)
     settings: dict[str, Any] = {"default": default, "show_default": is_shown}
     if default is MISSING:
@@ -83,11 +99,16 @@ def _click_option(each: Field[Any]) -> Callable[[Command], Command]:
     if default is False:
         settings["is_flag"] = True
     settings |= each.metadata.get("settings") or _settings_of_reading(each)
-    if not flags:
-        flag = FLAGS.get(each.name, each.name).replace("_", "-")
-        is_switch = default is None and "bool" in str(each.type)
-        flags = (f"--{flag}/--no-{flag}" if is_switch else f"--{flag}",)
-    return click.option(*flags, each.name, **settings)
+    return click.option(*flags_of(each), each.name, **settings)
+
+
+def flags_of(each: Field[Any]) -> tuple[str, ...]:
+    """Return how the option of a field is written."""
+    if flags := each.metadata.get("flags"):
+        return tuple(flags)
+    flag = FLAGS.get(each.name, each.name).replace("_", "-")
+    is_switch = each.default is None and "bool" in str(each.type)
+    return (f"--{flag}/--no-{flag}" if is_switch else f"--{flag}",)
 
 
 def _settings_of_reading(each: Field[Any]) -> dict[str, Any]:
@@ -177,7 +198,7 @@ class FileRequest(Request, Reading):
         type=A_SEED,
     )
     n_jobs: int | None = option(
-        "Threads, -1 for all cores. The result does not depend on it.", type=int
+        "Threads, -1 for all cores. The result does not depend on it.", "N", type=read_jobs
     )
     spreadsheet_safe: bool = option(
         "Put ' before text that a spreadsheet program would run as a formula, in the csv and tsv "

@@ -1,5 +1,7 @@
 """Tables that a command writes, where they come from, and whether they can be written."""
 
+import errno
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
@@ -63,6 +65,11 @@ class Targets:
         return path
 
     def _problem(self, path: Path, endings: tuple[str, ...]) -> str | None:
+        try:
+            path.stat()
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR):
+                return f"cannot be written to: {error.strerror}. Give another name."
         whole = path.resolve()
         if whole in self._inputs or _identity(whole) in self._read:
             return "is a file that is read. Give the result another name."
@@ -78,7 +85,18 @@ class Targets:
             return "is a folder that exists already. Give another name, or remove it."
         if endings and not path.name.lower().endswith(endings):
             return f"the name must end in {' or '.join(endings)}."
+        if path.exists() and not path.is_file():
+            return "is there already and no regular file. Give another name."
         return None
+
+
+def is_printed(given: str, option: str) -> bool:
+    """Tell whether a result is to be printed, and refuse that where nothing can be."""
+    if given == "-" and sys.stdout is None:
+        raise click.ClickException(
+            f"{option}: - prints the result, and the standard output is closed. Name a file."
+        )
+    return given == "-"
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -1,7 +1,7 @@
 """What came of ranking a table: what is written of it, and what is printed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from semisift._files import drafts
 from semisift._words import visible
 from semisift.cli import _outputs
 from semisift.cli._by_class import MOST_CLASSES, facts_of_markers, table_of_markers
+from semisift.cli._options import flags_of
 from semisift.cli._terminal import Terminal
 from semisift.cli.rank import RankRequest
 from semisift.io import FORMATS, Dataset, find_format, write
@@ -31,13 +32,13 @@ FAMILY_WIDTH = 40
 
 CUT_SHORT = "The assessment was interrupted and is left out; the ranking is complete."
 
-# field of the request -> option, endings of the file (None: those of the input)
-OUTPUTS = {
-    "ranking": ("--ranking", _outputs.TABLE_ENDINGS),
-    "markers": ("--markers", _outputs.TABLE_ENDINGS),
-    "labels_out": ("--labels-out", _outputs.TABLE_ENDINGS),
-    "report": ("--report", (".html", ".htm")),
-    "reduced": ("--out", None),
+# field of the request -> endings of the file (none: those of the input)
+OUTPUTS: dict[str, tuple[str, ...]] = {
+    "ranking": _outputs.TABLE_ENDINGS,
+    "markers": _outputs.TABLE_ENDINGS,
+    "labels_out": _outputs.TABLE_ENDINGS,
+    "report": (".html", ".htm"),
+    "reduced": (),
 }
 
 
@@ -118,12 +119,13 @@ def check_outputs(request: RankRequest) -> dict[str, Path]:
     """
     targets = _outputs.Targets([request.table, *request.files_beside.values()])
     outputs = {}
-    for name, (option, endings) in OUTPUTS.items():
-        given = getattr(request, name)
-        if given is None or (name == "ranking" and given == "-"):
+    flags = {each.name: " / ".join(flags_of(each)) for each in fields(request)}
+    for name, endings in OUTPUTS.items():
+        given, option = getattr(request, name), flags[name]
+        if given is None or (name == "ranking" and _outputs.is_printed(given, option)):
             continue
-        outputs[name] = targets.add(given, option, endings or ())
-        if endings is None and (problem := _form_differs(request, outputs[name])):
+        outputs[name] = targets.add(given, option, endings)
+        if name == "reduced" and (problem := _form_differs(request, outputs[name])):
             raise click.BadParameter(f"{given}: {problem}", param_hint=option)
     return outputs
 

@@ -3,6 +3,7 @@
 What a command is doing is shown once a step has taken two seconds.
 """
 
+import io
 import threading
 import time
 import warnings
@@ -26,6 +27,7 @@ from semisift.stored.rows import StoredRows
 
 PATIENCE = 2.0  # seconds without a word
 NARROW = 80  # columns of a terminal that the bar and its words fit into
+NARROWEST = 20  # fewer columns, as of a terminal that does not tell, show nothing
 
 # A warning that commands say in their own words.
 SAMPLED = ".* holds its rows in memory"
@@ -36,6 +38,10 @@ class Terminal(Console):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(highlight=False, markup=False, emoji=False, **options)
+        if isinstance(self.file, io.TextIOWrapper):  # of which some hold no more than ASCII
+            self.file.reconfigure(errors="backslashreplace")
+        if self.width < NARROWEST:
+            self.width = NARROW
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None

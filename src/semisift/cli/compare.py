@@ -7,7 +7,15 @@ from typing import Any
 import click
 
 from semisift.cli import STOPS
-from semisift.cli._options import A_SEED, AT_LEAST_1, OF_TABLES, Request, command, option
+from semisift.cli._options import (
+    A_SEED,
+    AT_LEAST_1,
+    OF_TABLES,
+    Request,
+    command,
+    option,
+    read_jobs,
+)
 from semisift.io.options import TableOptions
 
 PROTOCOL = (
@@ -99,7 +107,9 @@ class CompareRequest(Request, TableOptions):
         type=click.FloatRange(0, min_open=True),
     )
     n_jobs: int | None = option(
-        "Runs at a time, -1 for one on each core. The numbers do not depend on it.", "N", type=int
+        "Runs at a time, -1 for one on each core. The numbers do not depend on it.",
+        "N",
+        type=read_jobs,
     )
     backend: str = option(
         "Who does the runs: processes, threads or a Dask cluster.",

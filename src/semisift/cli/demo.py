@@ -14,7 +14,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift.cli._options import A_SEED, AT_LEAST_1, command, option
+from semisift.cli._options import A_SEED, AT_LEAST_1, command, option, read_jobs
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -248,7 +248,7 @@ class DemoRequest:
         default=10,
         type=click.IntRange(min=1, max=30 * (N_COPIES + 1)),
     )
-    n_jobs: int | None = option("Threads to use; -1 for all cores.", type=int)
+    n_jobs: int | None = option("Threads to use; -1 for all cores.", "N", type=read_jobs)
 
 
 @command(DemoRequest, Options=("seed", "labels_per_class", "top", "n_jobs"))
@@ -257,10 +257,10 @@ def demo(**options: Any) -> None:
 
     The hidden labels judge the result; whatever they say is printed.
     """
-    from rich.console import Console
+    from semisift.cli._terminal import Terminal
 
     request = DemoRequest(**options)
-    console, busy = Console(highlight=False), Console(stderr=True)
+    console, busy = Terminal(), Terminal(stderr=True)
     data = build_data(request.labels_per_class, request.seed)
     console.print(describe(data))
     with busy.status("SSFI is ranking the columns ..."):

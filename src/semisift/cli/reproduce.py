@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from semisift.cli._options import AT_LEAST_1, Request, command, option
+from semisift.cli._options import AT_LEAST_1, Request, command, option, read_jobs
 from semisift.papers.targets import TARGETS
 
 # numpy, scikit-learn and rich are imported inside functions: ``semisift reproduce --help`` should
@@ -59,7 +59,7 @@ class ReproduceRequest(Request):
         default=120,
         type=click.FloatRange(min=0, min_open=True),
     )
-    n_jobs: int | None = option("Runs at a time, -1 for all cores.", "N", type=int)
+    n_jobs: int | None = option("Runs at a time, -1 for all cores.", "N", type=read_jobs)
     resume: bool = option(
         "Go on with the records in --out. Targets of one paper that differ only in what they "
         "show can share a folder.",

@@ -5,7 +5,7 @@ columns feature and group, or in a gmt file (name, description and members betwe
 in a table with the columns feature and weight.
 """
 
-from collections.abc import Collection, Sized
+from collections.abc import Collection, Sequence, Sized
 from pathlib import Path
 from typing import TypeVar
 
@@ -45,7 +45,7 @@ def read_names(given: str, known: Collection[str]) -> list[str]:
         if missing and path.suffix:
             with naming(path):
                 raise FileError("there is no such file, and no feature is called so.")
-        return [given] if given in known else _each_once(names)
+        return [given] if given in known else _filled(_each_once(names), "name")
     with naming(path):
         content = text.decode(read_bytes(path), TableOptions().encoding)
         lines = [line for line in content.splitlines() if line.strip()]
@@ -58,13 +58,15 @@ def read_names(given: str, known: Collection[str]) -> list[str]:
         return _filled(_each_once(names), "name")
 
 
-def read_groups(given: str) -> dict[str, list[str]]:
+def read_groups(given: str, known: Collection[str] = ()) -> dict[str, list[str]]:
     """Read groups of features.
 
     Parameters
     ----------
     given : str
         The path of a file.
+    known : collection of str
+        The features that there are.
 
     Returns
     -------
@@ -88,18 +90,20 @@ def read_groups(given: str) -> dict[str, list[str]]:
                     )
                 groups.setdefault(name.strip(), []).extend(members)
         else:
-            for feature, group in _two_columns(path, "group"):
+            for feature, group in _two_columns(path, "group", known):
                 groups.setdefault(group, []).append(feature)
         return {name: _each_once(members) for name, members in _filled(groups, "group").items()}
 
 
-def read_weights(given: str) -> dict[str, float]:
+def read_weights(given: str, known: Collection[str] = ()) -> dict[str, float]:
     """Read the weights of features.
 
     Parameters
     ----------
     given : str
         The path of a file.
+    known : collection of str
+        The features that there are.
 
     Returns
     -------
@@ -108,7 +112,7 @@ def read_weights(given: str) -> dict[str, float]:
     path = _existing(given)
     with naming(path):
         weights: dict[str, float] = {}
-        for feature, weight in _two_columns(path, "weight"):
+        for feature, weight in _two_columns(path, "weight", known):
             if not is_number(weight):
                 raise FileError(f"the weight of {quoted(feature)} is no number: {quoted(weight)}.")
             if feature in weights:
@@ -132,20 +136,30 @@ def _cells(path: Path) -> list[tuple[str, ...]]:
     return [tuple(str(cell).strip() for cell in row) for row in rows]
 
 
-def _two_columns(path: Path, second: str) -> list[tuple[str, str]]:
+def _two_columns(path: Path, second: str, known: Collection[str]) -> list[tuple[str, str]]:
     """Return two columns of a table: those with the headings feature and `second`, or the first."""
     rows = _cells(path)
     if len(rows[0]) < 2:
         raise FileError(f"it must have the columns feature and {second}, and it has one.")
-    heading = [cell.lower() for cell in rows[0]]
-    places = 0, 1
-    if second in heading:
-        other = heading.index("feature") if "feature" in heading else 0
-        places, rows = (other, heading.index(second)), rows[1:]
-    elif heading[0] in HEADINGS:
-        rows = rows[1:]
-    found = [(row[places[0]], row[places[1]]) for row in rows]
+    places = _headed(rows[0], second, known)
+    first, other = places or (0, 1)
+    found = [(row[first], row[other]) for row in (rows[1:] if places else rows)]
     return [(feature, value) for feature, value in found if feature or value]
+
+
+def _headed(line: Sequence[str], second: str, known: Collection[str]) -> tuple[int, int] | None:
+    """Return the places of features and `second` below a line; None where it is no heading."""
+    heading = [cell.lower() for cell in line]
+    if "feature" in heading and second in heading:
+        return heading.index("feature"), heading.index(second)
+    is_feature = line[0] in known
+    if second in heading[1:] and (heading[0] in HEADINGS or not is_feature):
+        return 0, heading.index(second, 1)
+    if is_feature or (second == "weight" and is_number(line[1])):
+        return None
+    if heading[0] == second:
+        return next(((j, 0) for j, cell in enumerate(heading) if cell in HEADINGS), None)
+    return (0, 1) if heading[0] in HEADINGS else None
 
 
 def _each_once(names: list[str]) -> list[str]:

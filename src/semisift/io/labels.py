@@ -387,11 +387,17 @@ def whole_numbers(found: list[str]) -> dict[str, Any] | None:
 
 def _exact(text: str) -> int | None:
     """Return the whole number that a text means; None where it means another."""
+    value = _number(text)
+    return None if value is None or value != int(value) else int(value)
+
+
+def _number(text: str) -> Decimal | None:
+    """Return the number that a text means; None where it means none, or no finite one."""
     try:
         value = Decimal(text)
-    except ArithmeticError:  # an exponent of twenty digits
+    except ArithmeticError:  # also an exponent of twenty digits
         return None
-    return int(value) if value == int(value) else None
+    return value if value.is_finite() else None
 
 
 def _ask_about_minus_one(found: list[str]) -> FileError:
@@ -404,14 +410,16 @@ def _ask_about_minus_one(found: list[str]) -> FileError:
 
 
 def _warn_of_lookalikes(y: NDArray[Any]) -> None:
-    seen: dict[str, str] = {}
+    seen: dict[Any, str] = {}
     for label in sorted({label for label in y if isinstance(label, str)}):
-        twin = seen.setdefault(" ".join(label.casefold().split()), label)
+        number = _number(label)
+        looks = " ".join(label.casefold().split()) if number is None else number
+        twin = seen.setdefault(looks, label)
         if twin != label:
+            differ = "differ in capital letters or spaces only"
+            same = differ if number is None else "are the same number"
             warn(
-                f"the labels {twin!r} and {label!r} differ in capital letters or spaces only, and "
-                "count as two classes.",
-                UserWarning,
+                f"the labels {twin!r} and {label!r} {same}, and count as two classes.", UserWarning
             )
 
 

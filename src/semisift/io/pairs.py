@@ -106,6 +106,13 @@ def _read_file(
     # by name where any cell is a name, else by number
     numbers = {name: row for row, name in enumerate(row_names or ())}
     by_name = any(cell in numbers for pair in cells for cell in pair)
+    if numbers and not by_name:
+        if all(map(_is_whole, numbers)):
+            raise FileError(
+                f"none of its cells is a row of {table.path}, where rows are called "
+                f"{_listed(row_names)}. Names that are numbers must be written as they stand there."
+            )
+        notes.append(f"{path.name} holds no name of a row: its numbers count rows from 1.")
     is_row = numbers.__contains__ if by_name else _is_whole
     start = 0 if any(map(is_row, cells[0])) else 1
     if start:

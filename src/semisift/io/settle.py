@@ -37,7 +37,7 @@ def settle_missing(
     columns : FeatureColumns
     missing : {"error", "keep", "median", "drop-columns", "drop-rows"}
         ``"keep"`` leaves them as they are. ``"median"`` fills a number with the median of its
-        column and a category with the most frequent one; a column without any value is left out.
+        column and a category with the most frequent one. Both leave out columns without any value.
     notes : list of str
         Takes sentences on what was done.
 
@@ -76,13 +76,10 @@ def settle_missing(
         )
     gone = affected
     if missing != "drop-columns":
-        is_empty = counts == n_rows
-        if missing == "keep":  # a column of numbers may be one without any
-            is_empty &= np.isin(np.arange(n_columns), [*columns.categories])
-        gone = np.flatnonzero(is_empty)
+        gone = np.flatnonzero(counts == n_rows)
     if len(gone) == n_columns:
-        problem = "leaves no column: all of them have missing values"
-        raise FileError(f"{said('missing', missing)} {problem}.")
+        why = "all have missing values" if missing == "drop-columns" else "none holds a value"
+        raise FileError(f"{said('missing', missing)} leaves no column: {why}.")
     if len(gone):
         notes.append(
             f"{count(len(gone), 'column')} with missing values, left out: "

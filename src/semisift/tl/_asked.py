@@ -1,6 +1,5 @@
 """What was asked for. It is kept beside the results, so that they can be made again."""
 
-import ast
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -12,7 +11,7 @@ import numpy as np
 
 from semisift._checks import check_flag, check_jobs, check_memory, check_seed, is_whole
 from semisift._features import has_names
-from semisift._words import quoted
+from semisift._words import python_value, quoted
 from semisift.outcome.mixin import RULES
 from semisift.registry import METHODS
 
@@ -127,13 +126,12 @@ class Asked:
         found = {name: kept.get(name) for name in KEPT}
         mask = found.pop("mask_var")
         text = str(kept["settings"])
-        try:
-            settings = ast.literal_eval(text)
-        except (ValueError, SyntaxError) as error:
+        settings = python_value(text)
+        if not isinstance(settings, dict):
             raise ValueError(
                 f"the ranking was made with parameters that .uns cannot hold ({text}), and cannot "
                 "be made again. Assess a ranker of semisift itself, with its fit and assess."
-            ) from error
+            )
         is_array = mask is not None and np.ndim(mask) == 1
         own = {name: _plain(value) for name, value in found.items()}
         own["mask_var"] = np.asarray(mask, dtype=bool) if is_array else _plain(mask)

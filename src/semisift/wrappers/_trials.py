@@ -1,6 +1,7 @@
 """Trials: the rows that a learner is tried on, and how they are split to judge columns."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
@@ -12,6 +13,7 @@ from scipy.sparse import issparse
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from semisift._problem import Problem
+from semisift._words import setting
 from semisift.math.blocks import dense_columns
 from semisift.math.columns import column_factors
 from semisift.math.information import bin_columns, mutual_information
@@ -233,12 +235,31 @@ def given_splits(codes: NDArray[np.int64], rows: NDArray[np.int64], cv: Any) -> 
     """Split rows as `cv` says, in scikit-learn's terms, or not at all."""
     if isinstance(cv, str):  # "resubstitution"
         return [Fold(rows, rows)]
-    splitter = check_cv(cv, codes[rows], classifier=True)
-    return [
-        Fold(rows[train], rows[test])
-        for train, test in splitter.split(rows[:, None], codes[rows])
-        if len(test)
-    ]
+    pairs = cv
+    if hasattr(cv, "split") or not isinstance(cv, Iterable):
+        pairs = check_cv(cv, codes[rows], classifier=True).split(rows[:, None], codes[rows])
+    places = [_places(pair, len(rows)) for pair in pairs]
+    folds = [Fold(rows[train], rows[test]) for train, test in places if len(test)]
+    if not folds:
+        raise ValueError(f"cv must give rows to judge by: got {setting(cv)}.")
+    return folds
+
+
+def _places(pair: Any, n_rows: int) -> Sequence[Ints]:
+    """Return the rows of one split, to fit on and to judge by, or say that it is none."""
+    with suppress(TypeError, ValueError):  # of what is no pair, or of lists of unlike lengths
+        train, test = map(np.asarray, pair)
+        if len(train) and all(_are_rows(part, n_rows) for part in (train, test)):
+            return train, test
+    raise ValueError(
+        "cv must give pairs of rows, to fit on and to judge by, as arrays of whole numbers from 0 "
+        f"to {n_rows - 1}, the labelled rows in their order: got {setting(pair)}."
+    )
+
+
+def _are_rows(part: Ints, n_rows: int) -> bool:
+    is_whole = not len(part) or part.dtype.kind in "iu"
+    return part.ndim == 1 and is_whole and bool(((part >= 0) & (part < n_rows)).all())
 
 
 def divide_columns(X: Any, by: Array) -> Any:
