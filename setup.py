@@ -31,7 +31,9 @@ match os.environ.get("SEMISIFT_BUILD", "fast"):
             "-fsanitize=address,undefined,float-cast-overflow",
             "-fno-sanitize-recover=all",
         ]
-        COMPILE_ARGS = ["-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", *LINK_ARGS]
+        # Python is built with -fwrapv, by which sums that are too large would be no finding
+        COMPILE_ARGS = ["-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-fno-wrapv"]
+        COMPILE_ARGS += LINK_ARGS
     case other:
         sys.exit(f"SEMISIFT_BUILD must be fast, checked or sanitized: got {other!r}")
 

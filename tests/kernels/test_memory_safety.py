@@ -10,12 +10,12 @@ from sklearn import config_context
 from sklearn.naive_bayes import GaussianNB
 
 from semisift import LEARNERS, METHODS, S3VMRFE, CoForest, PCTForestImportance, kernels
+from semisift._committee import permutation
 from semisift._committee.bags import Bootstrap
 from semisift._committee.permutation import VOTE
 from semisift.embedded._machines import Machines, one_class
 from semisift.kernels.plain import dual as numpy_dual
 from semisift.kernels.plain import pct as numpy_pct
-from semisift.learners.cotraining import _trained
 from semisift.math.scaled import ScaledColumns
 from tests.conftest import make_data, needs_kernels
 
@@ -70,16 +70,16 @@ def test_dual_stays_as_it_is_where_no_gain_is_a_number(solve):
 @pytest.mark.parametrize("curvature", [-1.0, 0.0, np.nan, np.inf])
 @pytest.mark.parametrize("place", ["diagonal", "row", "all"])
 @pytest.mark.parametrize("size", [1e-170, 1.0, 1e170])
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_dual_writes_nothing_outside_whatever_the_curvatures(curvature, place, size):
     gram = np.eye(4)
     where = {"diagonal": np.diag_indices(4), "row": (1, slice(None)), "all": slice(None)}
     gram[where[place]] = curvature
-    solve_by = two_and_two(gram, size)
-    if np.isfinite(gram).all():
-        assert solve_by(kernels.dual.solve)[0] == solve_by(numpy_dual.solve)[0]
-    for solve in (kernels.dual.solve, numpy_dual.solve):
-        solve_by(solve)
+    (n_steps, dual), (n_expected, expected) = map(
+        two_and_two(gram, size), (kernels.dual.solve, numpy_dual.solve)
+    )
+    assert n_steps == n_expected
+    assert np.isfinite(dual).all()
+    assert_array_equal(dual, expected)
 
 
 def nearly_sparse(seed):
@@ -232,7 +232,7 @@ def test_soft_votes_of_many_estimators_are_counted_in_full(monkeypatch):
     X, y, _ = make_data(n_rows=30, n_features=4)
     model = CoForest(estimator=GaussianNB(), n_members=10, max_iter=1).fit(X, y)
     votes = model.predict_proba(X)
-    monkeypatch.setattr(_trained, "VOTE", 2**16 * VOTE)
+    monkeypatch.setattr(permutation, "VOTE", 2**16 * VOTE)
     assert_allclose(model.predict_proba(X), votes, atol=1e-4)
 
 

@@ -38,22 +38,37 @@ def solve(
     int
         Number of steps.
     """
-    scale = max(np.abs(gradient + target).max(), np.abs(target).max())
+    with np.errstate(all="ignore"):  # what is no number is passed over
+        return _solve(gram, target, low, high, dual, gradient, tol, max_iter)
+
+
+def _solve(
+    gram: Floats,
+    target: Floats,
+    low: Floats,
+    high: Floats,
+    dual: Floats,
+    gradient: Floats,
+    tol: float,
+    max_iter: int,
+) -> int:
+    scale = np.fmax.reduce(np.abs([gradient + target, target]), axis=None, initial=0.0)
     diagonal = gram.diagonal()
     for step_number in range(max_iter):
-        i = int(np.argmin(np.where(dual < high, gradient, np.inf)))
-        apart = np.where(dual > low, gradient - gradient[i], -np.inf)
-        if not (dual[i] < high[i] and apart.max() > tol * scale):
+        rising = np.where((dual < high) & (gradient < np.inf), gradient, np.inf)
+        falling = np.where((dual > low) & (gradient > -np.inf), gradient, -np.inf)
+        i = int(np.argmin(rising))
+        apart = falling - rising[i]
+        if not falling.max() - rising[i] > tol * scale:
             return step_number
         both = diagonal[i] + diagonal
-        with np.errstate(all="ignore"):
-            # rows of zeros have nothing but rounding, also below 0
-            curvature = np.fmax(both - 2 * gram[i], FLAT * np.maximum(both, 0.0))
-            curvature = np.where(curvature > 0, curvature, 0.0)  # so is NaN
-            gain = np.where(curvature > 0, apart * apart / curvature, np.inf)
-            gain = np.where((apart > 0) & (gain >= 0), gain, -1.0)
-            j = int(np.argmax(gain))
-            step = apart[j] / curvature[j]
+        # rows of zeros have nothing but rounding, also below 0
+        curvature = np.fmax(both - 2 * gram[i], FLAT * np.maximum(both, 0.0))
+        curvature = np.where(curvature > 0, curvature, 0.0)  # so is NaN
+        gain = np.where(curvature > 0, apart * apart / curvature, np.inf)
+        gain = np.where((apart > 0) & (gain >= 0), gain, -1.0)
+        j = int(np.argmax(gain))
+        step = apart[j] / curvature[j]
         if gain[j] < 0:  # no gain is a number
             return step_number
         room = high[i] - dual[i], dual[j] - low[j]
