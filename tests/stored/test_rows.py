@@ -287,6 +287,11 @@ def test_a_memory_map_is_reduced_as_an_array_is(tmp_path):
     assert ranker.transform(mapped).dtype == np.int16
 
 
+def test_stored_rows_are_not_stored_again():
+    with pytest.raises(TypeError, match="X must be where rows are stored: got StoredRows"):
+        StoredRows(StoredRows(np.zeros((3, 2))))
+
+
 def test_progress_is_told():
     told = []
     rows = StoredRows(X, progress=lambda *state: told.append(state))

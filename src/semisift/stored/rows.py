@@ -109,6 +109,10 @@ class StoredRows(KnowsNames):
         check_path(passes, "passes", or_none=True)
         check_callable(progress, "progress")
         check_text(name, "name")
+        if isinstance(X, StoredRows):
+            raise TypeError(
+                "X must be where rows are stored: got StoredRows, which is used as it is."
+            )
         found = X if isinstance(X, Source) else find_source(X, name)
         if found is None:
             found = SparseSource(X, name) if issparse(X) else ArraySource(np.asarray(X), name)
