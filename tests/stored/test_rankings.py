@@ -355,8 +355,11 @@ def test_a_map_that_is_held_is_copied_once_at_most(order, tmp_path):
     assert_array_equal(held[0], rows.source.array)
 
 
+KINDS = ["gaps", "weights", "batches", "one class", "groups", "labels of many"]
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("kind", ["gaps", "weights", "one class", "groups", "labels of many"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_maps_give_the_bits_of_memory(order, kind, tmp_path, monkeypatch):
     monkeypatch.setattr(_base, "MOST_HELD", 300)
     monkeypatch.setattr(_semi_supervised, "MOST_HELD", 300)
@@ -366,6 +369,8 @@ def test_maps_give_the_bits_of_memory(order, kind, tmp_path, monkeypatch):
         X[5, 3] = X[800, 2] = np.nan
     elif kind == "weights":
         given["sample_weight"] = 1.0 + np.arange(N_ROWS) % 2
+    elif kind == "batches":
+        given["batch"] = np.arange(N_ROWS) // 400
     elif kind == "groups":
         given["groups"] = np.arange(N_ROWS) // 2
     elif kind == "one class":
