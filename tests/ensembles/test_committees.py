@@ -1,6 +1,7 @@
 """SSFI, SEFR and ForestImportance against their references, and on any way to run them."""
 
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -114,6 +115,43 @@ def test_sefr_says_beforehand_that_it_takes_minutes(monkeypatch):
     monkeypatch.setattr("semisift.ensembles.sefr.MOST_VALUES", 100)
     with pytest.warns(LongRunWarning, match=r"^SEFR grows 22 trees on about \d+ rows and 3 col"):
         SEFR(n_members=2, random_state=7).fit(X, y)
+
+
+def test_sefr_says_that_it_takes_minutes_before_they_pass(monkeypatch):
+    def work(*args):
+        raise InterruptedError
+
+    X, y = make_case(n_rows=60, seed=2)
+    monkeypatch.setattr("semisift.ensembles.sefr.MOST_VALUES", 100)
+    monkeypatch.setattr("semisift.ensembles.sefr.self_train_and_measure", work)
+    with pytest.warns(LongRunWarning), pytest.raises(InterruptedError):
+        SEFR(n_members=2, random_state=7).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"labelled": 1}, {"unlabelled": 4}, {"columns": 1}, {"members": 1}, {"rounds": 1}],
+    ids="".join,
+)
+@pytest.mark.parametrize(("pick_share", "labelled"), [(1.0, 68_394), (0.1, 71_554)])
+def test_sefr_takes_minutes_beyond_ten_billion_values(more, pick_share, labelled):
+    """Of the 63213 rows of an unlabelled bag trees get half of what is picked in 9 rounds."""
+    size = {
+        "labelled": labelled,
+        "unlabelled": 100_000,
+        "columns": 1000,
+        "members": 10,
+        "rounds": 9,
+    }
+
+    def warn_if_long(labelled, unlabelled, columns, members, rounds):
+        labels = SimpleNamespace(labelled=range(labelled), unlabelled=range(unlabelled))
+        ranker = SEFR(max_iter=rounds, pick_share=pick_share)
+        ranker._warn_if_long(SimpleNamespace(labels=labels), members, columns)
+
+    warn_if_long(**size)  # 10 * 10 trees on 100000 rows and 1000 columns: no warning
+    with pytest.warns(LongRunWarning):
+        warn_if_long(**{name: n + more.get(name, 0) for name, n in size.items()})
 
 
 def test_sefr_never_trains_on_more_than_its_bags():

@@ -97,10 +97,14 @@ def test_trees_equal_exact_arithmetic(form, n_classes):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_perfect_splits_need_all_gaps_on_the_side_of_their_class(form):
-    """The first class has fewer, as many or more values than the second, and either has gaps."""
-    for n_first, n_second, gaps, sign in product((2, 3), (2, 3), (0, 1), (1, -1)):
+    """The first class has fewer, as many or more values than the second, and either has gaps.
+
+    The gaps are the last rows, or the first ones.
+    """
+    for n_first, n_second, gaps, sign, turn in product((2, 3), (2, 3), (0, 1), (1, -1), (0, 2)):
         values = sign * np.r_[np.arange(n_first), 10 + np.arange(n_second), np.nan, np.nan]
         codes = np.r_[np.zeros(n_first), np.ones(n_second), gaps, gaps].astype(np.int32)
+        values, codes = np.roll(values, turn), np.roll(codes, turn)
         X = np.asfortranarray(values[:, None])
         rows, weights = np.arange(len(X), dtype=np.int32), np.ones((1, len(X)), dtype=np.int32)
         none = np.empty((1, 0), dtype=np.int32)

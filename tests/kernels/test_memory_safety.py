@@ -192,8 +192,13 @@ DAMAGED = {
     "descending": ([2, 1, 0, 1], [0, 3, 4]),
     "negative": ([-1, 1, 2, 1], [0, 3, 4]),
     "too high": ([0, 1, 3, 1], [0, 3, 4]),
-    "too many": ([0, 1, 2, 1], [0, 3, 5]),
     "fewer and fewer": ([0, 1, 2, 1], [0, 3, 1]),
+}
+# starts, stops and values outside of their arrays, beside which memory holds what would do
+SOUND_BESIDE = {
+    "before the first": ([0, 1, 2, 1], slice(1, None), [-1, 2, 3], 3),
+    "behind the last": ([0, 1, 0, 1, 2], slice(4), [0, 2, 5], 4),
+    "too few values": ([0, 1, 2, 1], slice(4), [0, 3, 4], 3),
 }
 
 
@@ -202,6 +207,16 @@ def test_damaged_sparse_columns_are_refused(damage):
     X = sparse.csc_array(np.array([[1.0, 0.0], [2.0, 4.0], [3.0, 0.0]]))
     assert X.has_canonical_format  # which scipy remembers
     X.indices, X.indptr = (np.array(part, dtype=np.int32) for part in DAMAGED[damage])
+    with pytest.raises(ValueError, match="The sparse X is damaged: in each column"):
+        kernels.columns.Columns(X)
+
+
+@pytest.mark.parametrize("damage", sorted(SOUND_BESIDE))
+def test_sparse_columns_that_go_on_outside_of_their_arrays_are_refused(damage):
+    around, own, indptr, n_values = SOUND_BESIDE[damage]
+    X = sparse.csc_array(np.array([[1.0, 0.0], [2.0, 4.0], [3.0, 0.0]]))
+    X.data, X.indices = np.ones(5)[1 : 1 + n_values], np.array(around, dtype=np.int32)[own]
+    X.indptr = np.array(indptr, dtype=np.int32)
     with pytest.raises(ValueError, match="The sparse X is damaged: in each column"):
         kernels.columns.Columns(X)
 

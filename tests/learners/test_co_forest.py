@@ -16,12 +16,14 @@ from semisift import (
     NothingUnlabelledWarning,
     SemiSupervisedForest,
     TriTraining,
+    kernels,
 )
 from semisift._committee import engine
 from semisift._committee.engine import Committee
 from semisift._committee.members import build_setting
 from semisift._problem import Problem
 from semisift.learners.cotraining._team import Team
+from semisift.learners.cotraining._trained import Bags, TreeMembers
 from semisift.learners.cotraining.co_forest import count_draws, keep_sure, measure_errors
 from semisift.math.diversity import entropy_diversity
 from tests.conftest import make_data, needs_kernels
@@ -223,6 +225,22 @@ def test_weights_reach_an_estimator_that_takes_them():
     for weights in weighted:
         assert (weights[:n_labelled] == 1).all()
         assert ((weights[n_labelled:] > 0.6) & (weights[n_labelled:] <= 1)).all()
+
+
+@needs_kernels
+def test_rows_that_hardly_count_reach_trees_with_the_least_weight(monkeypatch):
+    data, seen, grow = noisy_data(), [], kernels.grow.grow
+
+    def watched(*args, pick_weights, **options):
+        seen.append(pick_weights)
+        return grow(*args, pick_weights=pick_weights, **options)
+
+    monkeypatch.setattr(kernels.grow, "grow", watched)
+    setting = build_setting(Problem.build(data.X, data.y), 2, draws_at_nodes=True)
+    counts = np.ones((1, (data.y >= 0).sum()), dtype=np.int32)
+    rows, labels = np.array([[40, 41, 42]], dtype=np.int32), np.zeros((1, 3), dtype=np.int32)
+    TreeMembers.fit(setting, 0, Bags(counts, rows, labels, np.array([[1.0, 0.25, 1e-9]])))
+    assert_array_equal(seen[0], [[256, 64, 1]])
 
 
 def test_missing_kernels_warn(without_kernels):

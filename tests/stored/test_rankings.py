@@ -355,8 +355,11 @@ def test_a_map_that_is_held_is_copied_once_at_most(order, tmp_path):
     assert_array_equal(held[0], rows.source.array)
 
 
+KINDS = ["gaps", "weights", "batches", "one class", "groups", "labels of many"]
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("kind", ["gaps", "weights", "one class", "groups", "labels of many"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_maps_give_the_bits_of_memory(order, kind, tmp_path, monkeypatch):
     monkeypatch.setattr(_base, "MOST_HELD", 300)
     monkeypatch.setattr(_semi_supervised, "MOST_HELD", 300)
@@ -366,6 +369,8 @@ def test_maps_give_the_bits_of_memory(order, kind, tmp_path, monkeypatch):
         X[5, 3] = X[800, 2] = np.nan
     elif kind == "weights":
         given["sample_weight"] = 1.0 + np.arange(N_ROWS) % 2
+    elif kind == "batches":
+        given["batch"] = np.arange(N_ROWS) // 400
     elif kind == "groups":
         given["groups"] = np.arange(N_ROWS) // 2
     elif kind == "one class":
@@ -377,6 +382,72 @@ def test_maps_give_the_bits_of_memory(order, kind, tmp_path, monkeypatch):
             warnings.simplefilter("ignore")
             plain = clone(ranker).fit(X, y, **given)
             same(clone(ranker).fit(mapped(X, tmp_path, order), y, **given), plain)
+
+
+def between_bytes(X, folder):
+    """Return a map by columns of numbers that begin at no multiple of their size."""
+    (folder / "X.raw").write_bytes(b"." + X.tobytes(order="F"))
+    return np.memmap(folder / "X.raw", X.dtype, "r", 1, X.shape, "F")
+
+
+@pytest.mark.parametrize("kind", ["int16", ">f8", "float16", "unaligned"])
+def test_maps_of_other_numbers_give_the_bits_of_memory(kind, tmp_path):
+    X, y, _ = case("counts")
+    if kind == "unaligned":
+        stored = between_bytes(X, tmp_path)
+        assert not stored.flags.aligned
+    else:
+        stored = mapped(X.astype(kind), tmp_path, "F")
+    rows = StoredRows(stored)
+    held = rows.load(keeps_gaps=True)
+    assert held.dtype == rows.dtype
+    assert held.flags.aligned
+    assert_array_equal(held, X)
+    for ranker in (VarianceScore(), FisherScore(), LaplacianScore()):
+        same(clone(ranker).fit(stored, y), clone(ranker).fit(np.array(stored), y))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_map_with_blank_columns_is_held_with_zeros_there(order, tmp_path):
+    X, _, _ = case()
+    blank = np.arange(N_COLUMNS) % 3 == 0
+    X[5, 0] = X[6, 1] = np.nan
+    rows = StoredRows(mapped(X, tmp_path, order))
+    assert_array_equal(rows.blanked(blank).load(keeps_gaps=True), np.where(blank, 0.0, X))
+    assert_array_equal(rows.load(keeps_gaps=True), X)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_map_with_gaps_is_held_only_where_they_may_stay(order, tmp_path):
+    X, _, _ = case()
+    X[5, 3] = np.nan
+    rows = StoredRows(mapped(X, tmp_path, order))
+    with pytest.raises(StoredRowsError, match=r"contains NaN.\nFound in .*row 5 of X.*, column 3"):
+        rows.load()
+    assert_array_equal(rows.load(keeps_gaps=True), X)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("ranker", [ConstraintScore(), FisherScore()], ids=by_name)
+def test_what_is_asked_of_a_map_beside_a_fit_is_that_of_memory(
+    ranker, order, tmp_path, monkeypatch
+):
+    for module in (_base, _problem, _semi_supervised):
+        monkeypatch.setattr(module, "MOST_HELD", 300)
+    X, y, _ = case()
+    given = {}
+    if isinstance(ranker, ConstraintScore):
+        given = {"must_link": [(0, 1100), (5, 7)], "cannot_link": [(3, 900), (1199, 2)]}
+    rows, found = mapped(X, tmp_path, order), []
+    for each in (X, rows):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fitted = clone(ranker).fit(each, y, **given)
+            found.append((fitted, fitted.assess(each, y, n_resamples=5, n_permutations=19)))
+    (plain, sure), (stored, sure_of_stored) = found
+    same(stored, plain)
+    assert sure_of_stored.p_value == sure.p_value
+    assert_array_equal(sure_of_stored.rank_interval, sure.rank_interval)
 
 
 def test_parts_of_a_map_are_other_rows(tmp_path):
