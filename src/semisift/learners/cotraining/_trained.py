@@ -96,7 +96,8 @@ class TreeMembers:
         counts, weights = bags.counts, None
         if bags.weights is not None:
             counts = counts * np.int32(UNIT)
-            weights = np.maximum(np.rint(UNIT * bags.weights), 1).astype(np.int32)
+            most = np.iinfo(np.int32).max
+            weights = np.clip(np.rint(UNIT * bags.weights), 1, most).astype(np.int32)
         trees = kernels.grow.grow(
             setting.columns,
             setting.labels.codes,
