@@ -139,7 +139,9 @@ DAMAGE = {
         *((("datasets",), value) for value in (None, "x", [], {}, {"iris": None}, {"iris": {}})),
         *((("methods",), value) for value in (None, "x", [], {}, {"random": "x"})),
         *((("protocol",), value) for value in (None, "x", [], {})),
-        *((("protocol", "n_runs"), value) for value in (None, "x", 0, 1.5, 10**12, MISSING)),
+        *((("protocol", "n_runs"), value) for value in (None, "x", 0, 1.5, MISSING)),
+        (("protocol", "n_runs"), 400_000),  # two tables, two methods
+        (("protocol", "n_runs"), 10**12),
         *((("protocol", "sizes"), value) for value in (None, "x", 3, [], [0], [[1]], ["1"])),
         *((("protocol", "judges"), value) for value in (None, "nb", [], [3], [["nb"]])),
         *((("protocol", "metrics"), value) for value in (None, "x", ["x"], [{}])),
@@ -156,8 +158,11 @@ DAMAGE = {
         *((("measured",), value) for value in (None, "x", [], {}, {"seconds": "x"}, MISSING)),
         *((("measured", "seconds"), value) for value in ("x", [], {}, MISSING)),
         *((("curves",), value) for value in (None, "x", [], {}, {"nb": {}}, {"nb": None}, MISSING)),
+        *((("curves", "nb", "accuracy"), [0.5] * n_sizes) for n_sizes in (0, 1, 3)),
         *((("warnings",), value) for value in (None, "x", [3], MISSING)),
         *((("top",), value) for value in (None, "x", [-1], [10**6], [1, 1], ["x"], [[0]])),
+        *((("top",), value) for value in ([], [0], [0, 10**6])),  # two sizes are judged
+        *((("parameters",), value) for value in (None, "x", [1])),
         *((("status",), value) for value in (None, "x", [], "failed", MISSING)),
         *((("level",), value) for value in ("x", [], 77.5)),
         *((("run",), value) for value in (None, "0", -1, 0.5, 99)),
@@ -174,6 +179,25 @@ DAMAGE = {
     ],
 }  # fmt: skip
 CASES = [(which, *damage) for which, several in DAMAGE.items() for damage in several]
+
+# The same of committees.
+OF_COMMITTEES = {
+    "about": [
+        (("sweep",), {"kind": "labels", "levels": [1]}),
+        *((("methods", "rasco"), value) for value in (None, {}, [1])),
+        *((("methods", "rasco", "varied"), value) for value in (None, "x", MISSING)),
+        *((("methods", "rasco", "levels"), value) for value in (None, 3, [-1], ["x"], MISSING)),
+        *((("methods", "rasco", "parameters"), value) for value in (None, "x", [1], MISSING)),
+        (("protocol", "n_runs"), 10**6),
+    ],
+    "record": [
+        *((("curves",), value) for value in ({}, {"accuracy": [0.5, 0.5]}, MISSING)),
+        *((("curves", "accuracy"), value) for value in ([], [0.5], [0.5] * 3, [0.5, "x"], 0.5)),
+    ],
+}
+CASES_OF_COMMITTEES = [
+    (which, *damage) for which, several in OF_COMMITTEES.items() for damage in several
+]
 
 
 def refuse(command, store, folder, path):
@@ -196,6 +220,16 @@ def test_damage_is_named(stores, which, place, value):
     with pytest.raises(ValueError, match=r"damaged|is not a file of a comparison"):
         Results.load(stores / "rankings")
     assert {file: file.read_bytes() for file in about.parent.rglob("*.json")} == others
+
+
+@pytest.mark.parametrize(("which", "place", "value"), CASES_OF_COMMITTEES)
+def test_damage_of_committees_is_named(stores, which, place, value):
+    about, record = files_of(stores / "committees")
+    path = about if which == "about" else record
+    path.write_text(json.dumps(changed(json.loads(path.read_text()), place, value)))
+    refuse(report, stores / "committees", stores, path)
+    with pytest.raises(ValueError, match=r"damaged|is not a file of a comparison"):
+        CommitteeRecords.load(stores / "committees")
 
 
 @pytest.mark.parametrize("name", ["rankings", "sweep", "committees"])

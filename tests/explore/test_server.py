@@ -81,6 +81,7 @@ def test_no_answer_is_kept_or_framed_or_shared(client, path):
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "no-referrer"
     assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
     assert headers["X-Frame-Options"] == "DENY"
     assert "Access-Control-Allow-Origin" not in headers
     assert "Python" not in headers["Server"]
@@ -234,6 +235,68 @@ def test_requests_have_a_length_and_not_more_than_64_kb(client):
     connection.close()
     chunked = {"Transfer-Encoding": "chunked"}
     assert client.post("/api/label", raw=b"2\r\n{}\r\n0\r\n\r\n", headers=chunked)[0] == 411
+
+
+def ask_raw(client, path, *lines, verb="POST", body=b"", at_once=None):
+    """Send lines of a header as they are; return the status and the words of the answer."""
+    token = f"X-Semisift-Token: {client.server.token}"
+    head = "\r\n".join((f"{verb} {path} HTTP/1.0", token, *lines, "", ""))
+    with socket.create_connection(("127.0.0.1", client.port), timeout=30) as connection:
+        if at_once:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, at_once)
+        connection.sendall(head.encode() + body)
+        with connection.makefile("rb") as file:
+            first, _, rest = file.read().partition(b"\r\n")
+    return int(first.split()[1]), rest.decode()
+
+
+def test_a_second_host_or_origin_is_refused(client):
+    """Whoever stands in between may look at the one, and this server at the other."""
+    own, foreign = f"127.0.0.1:{client.port}", "evil.example"
+    host, origin = f"Host: {own}", f"Origin: http://{own}"
+    assert ask_raw(client, "/api/state", host, origin, verb="GET")[0] == 200
+    two_hosts = [(own, foreign), (foreign, own), (own, own)]
+    for hosts in two_hosts:
+        lines = [f"Host: {each}" for each in hosts]
+        status, words = ask_raw(client, "/api/state", *lines, verb="GET")
+        assert (status, "own address" in words) == (403, True)
+    assert ask_raw(client, "/api/state", verb="GET")[0] == 403
+    for origins in two_hosts[:2]:
+        lines = [f"Origin: http://{each}" for each in origins]
+        status, words = ask_raw(client, "/api/state", host, *lines, verb="GET")
+        assert (status, "Other pages" in words) == (403, True)
+
+
+def test_requests_whose_length_is_told_twice_or_not_at_all_are_refused(client):
+    host, chunked = f"Host: 127.0.0.1:{client.port}", "Transfer-Encoding: chunked"
+    body = b'{"version": 0}'
+    length = f"Content-Length: {len(body)}"
+    assert ask_raw(client, "/api/undo", host, length, body=body)[0] == 422
+    assert ask_raw(client, "/api/undo", host, length, chunked, body=body)[0] == 411
+    assert ask_raw(client, "/api/undo", host, chunked, body=body)[0] == 411
+    # Python gives up on numbers of so many digits
+    status, words = ask_raw(client, "/api/undo", host, f"Content-Length: {'1' * 5_000}", body=body)
+    assert (status, "at most 64 KB" in words) == (413, True)
+
+
+def test_what_is_too_large_is_read_before_it_is_refused(client, monkeypatch):
+    """Or who is still sending would find the connection closed, and no answer."""
+    monkeypatch.setattr(server_module, "A_MOMENT", 10.0)  # of a machine that is busy
+    size = server_module.MOST_DRAINED
+    lines = (f"Host: 127.0.0.1:{client.port}", f"Content-Length: {size}")
+    status, words = ask_raw(client, "/api/label", *lines, body=b"x" * size, at_once=4_096)
+    assert (status, "at most 64 KB" in words) == (413, True)
+
+
+def test_nothing_that_is_printed_holds_the_token(client, capfd):
+    assert client.get(f"/?token={client.server.token}", token=None)[0] == 200
+    assert client.get("/api/state")[0] == 200
+    assert client.get(f"/none?token={client.server.token}")[0] == 404
+    with socket.create_connection(("127.0.0.1", client.port), timeout=30) as connection:
+        connection.sendall(f"GET /?token={client.server.token} HTTP/9.9\r\n\r\n".encode())
+        with connection.makefile("rb") as file:
+            assert b"error" in file.read()
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,14 @@ def test_columns_that_are_no_labels(save, cells, match):
         read_table(save(column(cells)), label="label")
 
 
+@pytest.mark.parametrize("options", [{}, {"label": "label"}])
+def test_columns_that_are_no_labels_in_a_file_of_their_own(save, options):
+    path = save("id,x\na,1\nb,2\nc,3\n")
+    labels = save(f"id,label\na,A\nb,A\nc,{'x' * 60_000}\n", "labels.csv")
+    with pytest.raises(TableError, match=r"line 4: the label 'xxx.* has 60,000 characters"):
+        read_table(path, id="id", labels=labels, **options)
+
+
 def test_lookalikes_are_told(save):
     with pytest.warns(UserWarning, match="'Tumor' and 'tumor' differ in capital letters"):
         read_table(save(column(["Tumor", "tumor", "x", "x"])), label="label")

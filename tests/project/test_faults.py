@@ -17,6 +17,7 @@ from sklearn.datasets import dump_svmlight_file, load_iris
 
 from semisift import Protocol, Results, compare
 from semisift._files import _owner, remove_left_overs
+from semisift.cli._outputs import _as_date
 from semisift.io._mat_file import write_mat
 from tests.commands import call, write_table
 
@@ -257,6 +258,13 @@ def test_times_of_files_that_no_calendar_has(tmp_path, seconds):
     given = ("--method", "variance", "--memory", "250kB", "--out", tmp_path / "ranking.json")
     call("rank", path, *given)
     assert (tmp_path / "ranking.json").exists()
+
+
+def test_times_that_no_calendar_has_are_no_date():
+    """Asked directly, since few file systems keep such times."""
+    assert _as_date(0) == "1970-01-01T00:00:00+00:00"
+    for seconds in (1e12, -1e12, 1e300, float("inf"), float("nan")):
+        assert _as_date(seconds) is None
 
 
 def test_a_clock_that_jumps_changes_no_record(monkeypatch):

@@ -6,13 +6,23 @@ import stat
 import subprocess
 import sys
 import time
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
 from semisift import Protocol, compare
-from semisift._files import _owner, _place, can_write, drafts, remove_left_overs, write_whole
+from semisift._files import (
+    STALE_AFTER,
+    _owner,
+    _place,
+    can_write,
+    drafts,
+    remove_left_overs,
+    write_whole,
+)
 from tests.commands import call
 from tests.evaluation.test_compare_store import (
     arguments,
@@ -151,6 +161,61 @@ def test_only_what_is_certainly_dead_is_removed(tmp_path):
     assert left - {f".semisift-{here}-{process.pid}-{mine}-link"} == {*kept, "precious"}
 
 
+def old_draft(folder, pid, begun):
+    """Make a draft that nobody has written to for two days."""
+    draft = folder / f".semisift-{_place()}-{pid}-{begun}-x"
+    draft.mkdir()
+    os.utime(draft, (time.time() - 2 * STALE_AFTER,) * 2)
+    return draft
+
+
+def test_drafts_of_another_user_who_is_at_work_stay(tmp_path, monkeypatch):
+    def forbidden(pid, by):
+        raise PermissionError("another user's")
+
+    monkeypatch.setattr(os, "kill", forbidden)
+    begun = int(_owner().rpartition("-")[2])
+    living = old_draft(tmp_path, os.getpid(), begun)
+    assert can_write(tmp_path)
+    assert living.exists()
+    if sys.platform == "linux":  # the number has gone to another user
+        reused = old_draft(tmp_path, os.getpid(), begun + 1)
+        assert can_write(tmp_path)
+        assert list(tmp_path.iterdir()) == [living]
+        assert not reused.exists()
+
+
+def test_numbers_that_no_process_has_and_times_that_no_system_told(tmp_path):
+    gone, living = old_draft(tmp_path, 10**30, 1), old_draft(tmp_path, os.getpid(), 0)
+    assert can_write(tmp_path)
+    assert not gone.exists()
+    assert living.exists()
+
+
+FORKED = """
+import atexit, os, sys
+from pathlib import Path
+from semisift._files import drafts
+
+with drafts([Path(sys.argv[1])]) as (draft,):
+    draft.write_text("whole")
+    child = os.fork()
+    if child == 0:
+        atexit._run_exitfuncs()
+        os._exit(0)
+    os.waitpid(child, 0)
+    print(draft.exists())
+"""
+
+
+def test_a_fork_that_ends_leaves_the_drafts_of_its_parent(tmp_path):
+    command = [sys.executable, "-c", FORKED, tmp_path / "file"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+    assert (tmp_path / "file").read_text() == "whole"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
 def test_drafts_of_killed_comparisons_are_removed_by_the_next_run(tmp_path):
     X, y = load_iris(return_X_y=True)
     np.savez(tmp_path / "iris.npz", X=X, y=y)
@@ -205,8 +270,10 @@ cli.start()
 @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
 def test_a_stopped_command_does_not_crash_on_its_way_out(name, code):
     """Threads of libraries, or one that is half loaded, can crash what takes Python down."""
-    script = STOPPED.replace("{signal}", name)
-    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    command = [sys.executable, "-c", STOPPED.replace("{signal}", name)]
+    # what was printed waits in memory, as it does for a user who sends it to a file
+    waits = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
+    ended = subprocess.run(command, capture_output=True, text=True, env=waits)
     assert ended.returncode == code, ended.stderr
     assert ended.stdout.split("\n") == ["at work", "put away", ""]
     assert ended.stderr in ("Terminated.\n", "Interrupted.\n")
@@ -229,6 +296,11 @@ main()
 def test_an_interruption_while_the_command_is_loaded_is_no_traceback():
     ended = subprocess.run([sys.executable, "-c", EARLY], capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (130, "Interrupted.\n")
+
+
+def test_the_installed_command_is_the_one_that_can_be_interrupted_early():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert project["scripts"] == {"semisift": "semisift.__main__:main"}
 
 
 def has_drafts(folder):
