@@ -7,6 +7,7 @@ from semisift.math import Floats
 FLAT = 1e-12
 
 
+@np.errstate(all="ignore")  # what is no number is passed over
 def solve(
     gram: Floats,
     target: Floats,
@@ -38,20 +39,6 @@ def solve(
     int
         Number of steps.
     """
-    with np.errstate(all="ignore"):  # what is no number is passed over
-        return _solve(gram, target, low, high, dual, gradient, tol, max_iter)
-
-
-def _solve(
-    gram: Floats,
-    target: Floats,
-    low: Floats,
-    high: Floats,
-    dual: Floats,
-    gradient: Floats,
-    tol: float,
-    max_iter: int,
-) -> int:
     scale = np.fmax.reduce(np.abs([gradient + target, target]), axis=None, initial=0.0)
     diagonal = gram.diagonal()
     for step_number in range(max_iter):
