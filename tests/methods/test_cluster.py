@@ -60,9 +60,14 @@ def big_case(n=1000, p=400, dtype=np.float32, seed=0):
 
 @pytest.fixture(scope="module")
 def cluster():
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-    ) as cluster:
+    # A local cluster gives a worker up for good that is gone 15 s after one of its name was lost,
+    # which is in the next test that kills it.
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as cluster,
+    ):
         yield cluster
 
 

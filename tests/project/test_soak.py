@@ -215,6 +215,7 @@ def short_soak(soak, monkeypatch, log, turn, sizes):
     monkeypatch.setattr(soak, "TURNS", {"only": (turn, 1.0)})
     monkeypatch.setattr(soak, "CHECK_EVERY", 1)
     monkeypatch.setattr(soak, "resident", lambda: next(sizes))
+    monkeypatch.setattr(soak, "gc", SimpleNamespace(collect=int))  # a second each in a long session
     return soak.soak(120 / 3600, 0, log)
 
 
