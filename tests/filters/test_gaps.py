@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import f as f_distribution
 from sklearn.neighbors import KNeighborsTransformer
 
 from semisift import (
@@ -27,6 +28,7 @@ from semisift import (
     VarianceScore,
 )
 from semisift._semi_supervised import WITH_GAPS
+from semisift.math.columns import as_if_complete
 from tests.conftest import make_data
 from tests.methods.test_common import DETERMINISTIC, assert_is_ranking, assert_same_fit, make
 from tests.reference import gaps as slow
@@ -133,16 +135,51 @@ def test_variance_of_a_column_with_gaps_at_random_is_unbiased():
 def test_fisher_by_hand():
     X = np.array([[0, 0, 0, 1.0], [2, NAN, 1, NAN], [4, 4, NAN, NAN], [6, 6, NAN, 3], [5, 5, 5, 9]])
     y = [0, 0, 1, 1, -1]
-    # half of the degrees of freedom are left to the second column; a class without a value leaves
-    # one class, and one value of each class tells nothing of the spread within: no score
-    assert_allclose(FisherScore().fit(X, y).scores_, [4, 25 / 3 / 2, NAN, NAN])
+    # one degree of freedom of two is left to the second column, with Bartlett's correction 1/2 of
+    # 3/2; a class without a value leaves one class, and one value of each class tells nothing of
+    # the spread within: no score
+    second = (1 + 25 / 3) ** (1 / 3) - 1
+    assert_allclose(FisherScore().fit(X, y).scores_, [4, second, NAN, NAN])
+
+
+def test_few_values_that_are_equal_within_classes_are_no_proof():
+    X = np.array([[0, 0.0], [0, NAN], [0, NAN], [1, 1], [1, 1], [1, NAN], [2, 3]])
+    y = np.array([0, 0, 0, 1, 1, 1, -1])
+    # three values as if nearly as far apart as they are many: (1 + 3)^(1/7) - 1
+    assert_allclose(FisherScore().fit(X, y).scores_, [np.inf, 4 ** (1 / 7) - 1])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_as_if_complete_keeps_the_p_value(n_classes):
+    every = 20.0
+    for left in (3.0, 6.0, 12.0, 20.0):
+        p_values = np.array([0.3, 0.05, 0.01, 0.001])
+        ratios = f_distribution.isf(p_values, n_classes - 1, left) * (n_classes - 1) / left
+        found = as_if_complete(ratios, np.full(4, left), every, n_classes)
+        again = f_distribution.sf(found * every / (n_classes - 1), n_classes - 1, every)
+        # if anything, few values count for less
+        assert (again > 0.999 * p_values).all()
+        assert (again < (1.5 if n_classes < 4 else 2.6) * p_values).all()
+
+
+def test_a_complete_column_stands_out_among_columns_with_few_values():
+    rng = np.random.default_rng(4)
+    n_first = 0
+    for _ in range(10):
+        X, y = rng.normal(size=(60, 200)), np.full(60, -1)
+        y[:10] = np.arange(10) % 2
+        X[rng.random(X.shape) < 0.6] = NAN
+        X[:10, 0] = rng.normal(size=10) + 8 * y[:10]
+        n_first += FisherScore().fit(X, y).ranking_[0] == 1
+    assert n_first == 10
 
 
 def test_fisher_is_over_the_classes_that_have_values():
     X = np.array([[0, 0.0], [2, NAN], [4, 4], [6, 6], [9, NAN], [8, NAN], [0, 7]])
     y = np.array([0, 0, 1, 1, 2, 2, -1])
     expected = [slow.fisher(f, y) for f in X.T]
-    without = FisherScore().fit(X[[0, 2, 3, 6], 1:], y[[0, 2, 3, 6]]).scores_ / 3  # of 3 degrees
+    without = FisherScore().fit(X[[0, 2, 3, 6], 1:], y[[0, 2, 3, 6]]).scores_
+    without = np.cbrt(1 + without) - 1  # one degree of freedom of three
     assert_allclose(FisherScore().fit(X, y).scores_, expected)
     assert_allclose(expected[1], without[0])
 

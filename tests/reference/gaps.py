@@ -140,7 +140,10 @@ def fisher(f, y):
     middle = np.concatenate(groups).mean()
     between = sum(len(group) * (group.mean() - middle) ** 2 for group in groups)
     ratio = between / sum(len(group) * group.var() for group in groups)
-    return ratio * (k - len(groups)) / (n - q)
+    if k == n:
+        return ratio
+    correction = 0.5 if q == 2 else 0.0
+    return (1 + ratio) ** ((k - len(groups) - correction) / (n - q - correction)) - 1
 
 
 def semi_fisher(S, y, f):

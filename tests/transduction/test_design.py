@@ -109,7 +109,11 @@ def test_gaps_stand_at_the_mean_of_their_column():
 
 
 def class_scores_of_known(X, shares):
-    """The F-score of each class against the rest over the rows that have the value, in loops."""
+    """The F-score of each class against the rest over the rows that have the value, in loops.
+
+    Those of columns with missing values are put on the scale of the others.
+    """
+    most = max(np.sum(~np.isnan(X), axis=0))
     found = np.zeros((shares.shape[1], X.shape[1]))
     for r, column in enumerate(X.T):
         there = ~np.isnan(column)
@@ -120,6 +124,8 @@ def class_scores_of_known(X, shares):
             mean = own[:, c] @ x / size
             between = n * size / (n - size) * (mean - x.mean()) ** 2
             found[c, r] = between / max(total - between, total / n)
+            if n < most:
+                found[c, r] = (1 + found[c, r]) ** ((n - 2 - 0.5) / (most - 2 - 0.5)) - 1
     return found
 
 

@@ -9,10 +9,14 @@ O(n_L p) for n_L labelled rows, besides one pass over all rows for the unit of e
 without any spread within the classes score infinity; between them, and this is a reading, the
 numerator decides, in units of the variance over all rows. A class with one labelled row adds
 nothing to the denominator, so scores of very few labels are optimistic. A gap leaves its row out of
-the column; the score is over the classes that then have a value. By chance it is the higher, the
-fewer rows are left: with k rows of m classes in a column, of n rows of q classes in all, it is
-multiplied by (k - m) / (n - q), which makes it an F statistic up to a constant, and it is NaN where
-k = m or m < 2. A row of weight 2 is two rows.
+the column; the score F is over the classes that then have a value. By chance it is the higher, the
+fewer rows are left: with k rows of m classes in a column, of n rows of q classes in all, it becomes
+the score that a complete column with nearly the same p-value has,
+
+    (1 + F)^a - 1       a = (k - m - b) / (n - q - b), with b = 1/2 for two classes, else 0
+
+(see `semisift.math.columns.as_if_complete`), with k for F where nothing varies within classes; it
+is NaN where k = m or m < 2. A row of weight 2 is two rows.
 """
 
 import numpy as np
@@ -21,7 +25,7 @@ from semisift._problem import Problem
 from semisift._ranker_kinds import WeightedRanker
 from semisift.graphs.pairs import class_moments, units
 from semisift.math import Floats, Ints
-from semisift.math.columns import ratio
+from semisift.math.columns import as_if_complete, ratio
 
 
 class FisherScore(WeightedRanker):
@@ -67,7 +71,7 @@ class FisherScore(WeightedRanker):
         moments = class_moments(problem)
         scores = ratio(moments.between, moments.within.sum(axis=0))
         if problem.has_gaps:
-            scores *= _degrees_left(problem, moments.counts)
+            scores = _as_if_complete(scores, moments.counts, problem)
         return np.where(moments.too_few, np.nan, scores)
 
     def _tie_key(self, problem: Problem) -> Floats | None:
@@ -79,11 +83,14 @@ class FisherScore(WeightedRanker):
         return np.where(np.isposinf(self.scores_), key, 0.0)
 
 
-def _degrees_left(problem: Problem, counts: Ints | Floats) -> Floats:
-    """Return the share of the degrees of freedom within classes that gaps leave to each column."""
+def _as_if_complete(scores: Floats, counts: Ints | Floats, problem: Problem) -> Floats:
+    """Return scores of columns with missing values on the scale of those of complete ones."""
     rows, weights = problem.labels.labelled, problem.design.weights
     n = len(rows) if weights is None else weights[rows].sum()
-    left = counts.sum(axis=0) - (counts > 0).sum(axis=0)
-    if not n > problem.labels.n_classes:
-        return np.ones(len(left))
-    return np.asarray(np.where(left > 0, left / (n - problem.labels.n_classes), np.nan))
+    n_classes = problem.labels.n_classes
+    known = counts.sum(axis=0)
+    left, every = known - (counts > 0).sum(axis=0), n - n_classes
+    if not every > 0:
+        return scores
+    bounded = np.where(np.isposinf(scores) & (left < every), known, scores)
+    return np.where(left > 0, as_if_complete(bounded, left, every, n_classes), np.nan)

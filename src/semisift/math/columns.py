@@ -30,6 +30,8 @@ ROWS_AT_ONCE = 128
 # A denominator below this share of the largest one is zero: what is left of it is rounding.
 NEGLIGIBLE = 1e-12
 
+_SMALLEST = np.finfo(np.float64).tiny
+
 
 def is_small(n_rows: int, n_columns: int, few: int | None = None) -> bool:
     """Return whether a sparse matrix is better worked on as a dense one, whatever fills it."""
@@ -315,6 +317,44 @@ def ratio(
     below = NEGLIGIBLE * _largest(numerator) if negligible is None else negligible
     scores[is_zero & (numerator > below) & ~np.isnan(denominator)] = np.inf
     return scores
+
+
+def as_if_complete(ratios: Floats, left: Floats, every: float | Floats, n_classes: int) -> Floats:
+    """Return ratios of what is between classes to what is within, as of complete columns.
+
+    The fewer values a column has, the higher its ratio is by chance. With nu degrees of freedom
+    within classes, ``(nu - 1/2) log(1 + ratio)`` for two classes, and ``nu log(1 + ratio)`` for
+    more, has nearly the same distribution for any nu (the likelihood ratio, with Bartlett's
+    correction where it is negative), so a column with missing values gets the ratio for which a
+    complete one has the same value of it, and so nearly the same p-value: 0 where no degree of
+    freedom is left.
+
+    M. S. Bartlett (1937). Properties of sufficiency and statistical tests. Proceedings of the Royal
+    Society of London A 160.
+
+    Parameters
+    ----------
+    ratios : float array of shape (..., p)
+    left : float array of shape (..., p)
+        Degrees of freedom within classes that missing values leave.
+    every : float or array of shape (..., p)
+        Those of a complete column.
+    n_classes : int
+
+    Returns
+    -------
+    float array of shape (..., p)
+        As they are where none is missing.
+
+    Examples
+    --------
+    >>> as_if_complete(np.array([7.0, 7.0, 7.0]), np.array([8.0, 3.0, 0.0]), 8.0, 2).tolist()
+    [7.0, 1.0, 0.0]
+    """
+    correction = min(0.0, (n_classes - 3) / 2)  # above three classes few values count for less
+    share = np.maximum(left + correction, 0.0) / np.maximum(every + correction, _SMALLEST)
+    share = np.where(left > 0, np.minimum(share, 1.0), 0.0)
+    return np.where(left >= every, ratios, np.expm1(share * np.log1p(ratios)))
 
 
 def _largest(values: Floats) -> Floats:

@@ -30,6 +30,7 @@ from semisift._problem import Problem
 from semisift._threads import one_blas_thread
 from semisift.graphs.kind import kind_of_data
 from semisift.math import Floats, Ints
+from semisift.math.columns import as_if_complete
 from semisift.stored.rows import StoredRows
 from semisift.transduction.axes import find_scale
 from semisift.transduction.components import weighted
@@ -259,11 +260,27 @@ def welch(
     total = within + differences**2 * inside[1] * outside[1] / n
     pooled = np.maximum(within, total / n) / np.maximum(n - 2.0, 1.0)
     squared = np.zeros_like(differences)
+    is_short = _has_missing(n)
     for deviations, size in (inside, outside):
         variance = np.maximum(deviations, 0.0) / np.maximum(size - 1.0, TINY)
-        squared += np.where(size > 1.0, variance, pooled) / size
+        variance = np.where(size > 1.0, variance, pooled)
+        if is_short.any():  # so few values may be alike by chance
+            drawn = (np.maximum(deviations, 0.0) + 2.0 * pooled) / np.maximum(size + 1.0, TINY)
+            variance = np.where(is_short, drawn, variance)
+        squared += variance / size
     least = pooled * (1 / inside[1] + 1 / outside[1]) / n
-    return np.asarray(differences / np.sqrt(np.maximum(np.maximum(squared, least), TINY)))
+    scores = differences / np.sqrt(np.maximum(np.maximum(squared, least), TINY))
+    if not is_short.any():
+        return np.asarray(scores)
+    every = n.max(axis=-1, keepdims=True) - 2.0
+    ratios = as_if_complete(scores**2 / np.maximum(n - 2.0, 1.0), n - 2.0, every, 2)
+    size = np.sqrt(ratios * np.maximum(every, 1.0))
+    return np.where(is_short, np.copysign(size, scores), scores)
+
+
+def _has_missing(n: Floats) -> NDArray[np.bool_]:
+    """Return which columns have fewer values than others."""
+    return np.asarray(n < (1 - np.sqrt(np.finfo(float).eps)) * n.max(axis=-1, keepdims=True))
 
 
 def _counted_rows(problem: Problem) -> StoredRows:

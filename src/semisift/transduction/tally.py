@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from semisift.math import Bools, Floats
+from semisift.math.columns import as_if_complete
 from semisift.transduction.components import ClassSums, weighted
 
 
@@ -89,7 +90,8 @@ def class_scores(rows: ClassSums, constant: Bools) -> Floats:
     Returns
     -------
     float array of shape (n_classes, p)
-        At most n; 0 for constant columns.
+        At most n; 0 for constant columns. Where values are missing, as of the column with the most
+        values.
     """
     n, sizes, squares = rows.total, rows.sizes, rows.squares
     tiny = np.finfo(float).tiny
@@ -97,7 +99,10 @@ def class_scores(rows: ClassSums, constant: Bools) -> Floats:
     between = rows.sums**2 * n / np.maximum(sizes * np.maximum(n - sizes, tiny), least)
     total = np.where(constant | ~(squares > 0), 1.0, squares)
     within = np.maximum(total - between, total / np.maximum(n, 1.0))
-    return np.where(constant, 0.0, between / within)
+    scores = between / within
+    if len(n) > 1:
+        scores = as_if_complete(scores, n - 2.0, n.max() - 2.0, 2)
+    return np.where(constant, 0.0, scores)
 
 
 def mean_scores(of_classes: Floats) -> Floats:

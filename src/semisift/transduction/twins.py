@@ -43,7 +43,7 @@ from semisift._labels import Labels
 from semisift._problem import Problem
 from semisift._threads import one_blas_thread
 from semisift.math import Floats, Ints
-from semisift.math.columns import counted_moments
+from semisift.math.columns import as_if_complete, counted_moments
 from semisift.transduction.components import ScaledRows, components, scaled_rows
 from semisift.transduction.depth import slopes_within
 from semisift.transduction.members import gaussian_classes, ridge
@@ -182,6 +182,8 @@ def _soft_scores(
     total = np.where(rows.squares > 0, rows.squares, 1.0)
     between = np.square(sums, dtype=np.float64) * n / (sizes * (n - sizes))
     scores = between / np.maximum(total - between, total / n)
+    if rows.known is not None:
+        scores = as_if_complete(scores, n - 2.0, n.max() - 2.0, 2)
     scores /= np.maximum(scores.max(axis=(1, 3), keepdims=True), np.finfo(np.float64).tiny)
     found = scores.mean(axis=2, keepdims=True)
     if n_asked > 1:
@@ -210,14 +212,15 @@ def labelled_scores(rows: ScaledRows, labels: Labels, order: Ints) -> Floats:
     codes = labels.codes[labels.labelled]
     values = rows.take(order[labels.labelled])
     is_class = (codes == np.arange(labels.n_classes)[:, None]).astype(np.float64)
-    sizes, n = is_class.sum(axis=1)[:, None], float(len(codes))
+    sizes, n, counts = is_class.sum(axis=1)[:, None], float(len(codes)), None
     if rows.known is None:
         centred = values - values.mean(axis=0)
     else:
         known = ~np.isnan(values)
         _, means, _ = counted_moments(values, np.ones(values.shape[1]), None)
         centred = np.where(known, values - means, 0.0)
-        sizes, n = np.maximum(is_class @ known, np.finfo(np.float64).tiny), known.sum(axis=0)
+        counts, n = is_class @ known, known.sum(axis=0)
+        sizes = np.maximum(counts, np.finfo(np.float64).tiny)
     sums = is_class @ centred
     means = sums / sizes
     total = np.square(centred).sum(axis=0)
@@ -227,7 +230,27 @@ def labelled_scores(rows: ScaledRows, labels: Labels, order: Ints) -> Floats:
         between = np.concatenate([between, sums * means * n / rest])
     least = np.finfo(np.float32).eps * rows.squares / len(order)
     within = np.maximum(np.maximum(total - between, total / len(order)), least)
-    return np.divide(between, within, out=np.full(between.shape, -np.inf), where=total > least)
+    has_score = np.broadcast_to(total > least, between.shape)
+    scores = np.divide(between, within, out=np.full(between.shape, -np.inf), where=has_score)
+    if counts is not None:
+        scores[has_score] = _as_if_complete(np.maximum(scores, 0.0), counts)[has_score]
+    return scores
+
+
+def _as_if_complete(scores: Floats, counts: Floats) -> Floats:
+    """Return scores of all classes, and of each against the rest, as those of complete columns.
+
+    `counts` are the labelled values of each class in each column.
+    """
+    n, n_classes = counts.sum(axis=0), len(counts)
+    every = counts.sum(axis=0).max(initial=0.0)
+    scores[0] = as_if_complete(
+        scores[0], n - (counts > 0).sum(axis=0), every - n_classes, n_classes
+    )
+    if len(scores) > 1:
+        has_both = (counts > 0) & (counts < n)
+        scores[1:] = as_if_complete(scores[1:], np.where(has_both, n - 2.0, 0.0), every - 2.0, 2)
+    return scores
 
 
 def _one_against_all(rows: ScaledRows, some: Ints, n_rows: int) -> Floats:
@@ -239,4 +262,6 @@ def _one_against_all(rows: ScaledRows, some: Ints, n_rows: int) -> Floats:
     between /= sizes * np.maximum(rows.total - sizes, tiny)
     total = np.where(rows.squares > 0, rows.squares, 1.0)
     scores = between / np.maximum(total - between, total / n_rows)
+    if rows.known is not None:
+        scores = as_if_complete(scores, rows.total - 2.0, rows.total.max() - 2.0, 2)
     return np.where(rows.squares > 0, scores, -np.inf)
