@@ -318,6 +318,10 @@ class Problem:
         pairs = {"given_pairs": given_pairs, "seed": seed}
         return self._same_rows(labels=labels, whole=None, numbers=None, **pairs)
 
+    def with_design(self, design: Design) -> "Problem":
+        """Return the problem of the same rows, of which something else is known."""
+        return self._same_rows(design=design)
+
     def relabelled(self, rows: NDArray[np.integer], labels: Labels) -> "Problem":
         """Return the problem with a second class, the `rest`, of which some rows are.
 

@@ -1,6 +1,10 @@
 """The errors and warnings of semisift."""
 
 
+class DuplicateRowsWarning(UserWarning):
+    """Labelled rows are copies of each other, so that there are fewer samples than rows."""
+
+
 class FallbackWarning(UserWarning):
     """Labels or pairs are lacking for a part of a score, which falls back on what there is."""
 

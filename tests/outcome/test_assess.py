@@ -79,7 +79,7 @@ def test_labels_are_exchanged_where_there_are_enough_ways(per_class, n_classes, 
     # 6 and 6 of 12: 924 / 2 ways; 7 and 7: 3432 / 2
     problem = problem_of(per_class, n_classes)
     assert exchange_of(problem).how == ("labelled" if enough else "all")
-    other = shuffled_labels(problem, 1).labels
+    other = shuffled_labels(problem, (1, None), exchange_of(problem)).labels
     assert_array_equal(np.sort(other.codes), np.sort(problem.labels.codes))
     assert np.array_equal(other.labelled, problem.labels.labelled) is enough
     assert (other.codes != problem.labels.codes).any()
@@ -89,7 +89,7 @@ def test_pairs_go_with_the_rows_they_are_given_to():
     X = np.arange(40.0).reshape(20, 2)
     pairs = {"must_link": [[0, 1], [1, 2]], "cannot_link": [[0, 3]]}
     problem = Problem.build(X, **pairs)
-    other = shuffled_labels(problem, 0).given_pairs
+    other = shuffled_labels(problem, (0, None), exchange_of(problem)).given_pairs
     # the same shape: a row in two must-links, one end of which is in the cannot-link
     rows, times = np.unique(other.must_link, return_counts=True)
     assert sorted(times) == [1, 1, 2]

@@ -31,6 +31,10 @@ MIXED = [(2, 3, 2), (1, 1, 0), (3, 3, 4)] * 3
 BOTH = [*PURE, *MIXED, (0, 0, 4), (0, 0, 2), (0, 0, 5)]
 
 
+def shuffle(problem, seed):
+    return shuffled_labels(problem, (seed, None), exchange_of(problem))
+
+
 def study(kinds, seed=0, n_columns=6, **known):
     """Return a problem with such groups, whose rows are in random order."""
     rng = np.random.default_rng(seed)
@@ -169,7 +173,7 @@ def test_labels_are_exchanged_between_and_within_groups():
     problem, codes = study(BOTH), set()
     before, is_pure = held(problem), np.arange(len(BOTH)) < 14
     for seed in range(20):
-        other = shuffled_labels(problem, seed)
+        other = shuffle(problem, seed)
         after = held(problem, other.labels.codes)
         assert_array_equal(other.labels.labelled, problem.labels.labelled)
         assert_array_equal(after[~is_pure], before[~is_pure])
@@ -182,8 +186,7 @@ def test_labels_are_exchanged_between_and_within_groups():
 def test_every_way_is_as_likely():
     problem = study([(2, 0, 1), (1, 0, 0), (0, 2, 1), (0, 3, 0)])
     times = Counter(
-        tuple(held(problem, shuffled_labels(problem, seed).labels.codes)[:, 1] > 0)
-        for seed in range(600)
+        tuple(held(problem, shuffle(problem, seed).labels.codes)[:, 1] > 0) for seed in range(600)
     )
     assert len(times) == 6
     assert_allclose([*times.values()], 100, atol=35)
@@ -193,7 +196,7 @@ def test_labels_of_few_groups_go_to_groups_drawn_from_all():
     kinds = [(2, 0, 1)] * 3 + [(0, 1, 1)] * 3 + [(0, 0, 2)] * 7 + [(0, 0, 1)] * 7
     problem, taken = study(kinds), np.zeros((20, 2), dtype=int)
     for seed in range(200):
-        after = held(problem, shuffled_labels(problem, seed).labels.codes)[:, 1:]
+        after = held(problem, shuffle(problem, seed).labels.codes)[:, 1:]
         assert Counter(map(tuple, after)) == {(2, 0): 3, (0, 1): 3, (0, 0): 14}
         taken += after > 0
     assert_array_equal(taken[13:, 0], 0)  # no room for two labels
@@ -206,7 +209,7 @@ def test_pairs_go_with_the_groups_they_are_given_to():
     pairs = {"must_link": [[0, 1], [1, 2]], "cannot_link": [[0, 5]]}
     problem = Problem.build(np.arange(40.0).reshape(20, 2), design=design, **pairs)
     for seed in range(10):
-        other = shuffled_labels(problem, seed).given_pairs
+        other = shuffle(problem, seed).given_pairs
         linked = np.unique(design.groups[other.must_link])
         assert len(linked) == 1
         apart = design.groups[other.cannot_link[0]]
@@ -225,14 +228,14 @@ def test_labels_are_exchanged_within_batches(with_groups):
         design = parse_design(len(batch), batch=batch)
         problem = Problem.build(problem.X, problem.labels.codes, design=design)
     assert exchange_of(problem).how == "batches"
-    other = shuffled_labels(problem, 0).labels.codes
+    other = shuffle(problem, 0).labels.codes
     assert (other != problem.labels.codes).any()
     units = problem.design.batches
     for batch in (0, 1):
         rows = units == batch
         assert_array_equal(np.sort(other[rows]), np.sort(problem.labels.codes[rows]))
     even = even_groups(problem, "batches")
-    order = exchanged_rows(even, 0, "batches")
+    order = exchanged_rows(even, (0, None), "batches")
     assert_array_equal(even.design.batches[order], even.design.batches)
     assert_array_equal(np.sort(order), np.arange(even.n_rows))
 
@@ -254,7 +257,7 @@ def test_rows_of_groups_change_places_together(kinds):
     is_mixed = np.array([min(kind[:2]) > 0 for kind in kinds])
     moved = 0
     for seed in range(5):
-        order = exchanged_rows(problem, seed, "labelled")
+        order = exchanged_rows(problem, (seed, None), "labelled")
         assert_array_equal(np.sort(order), np.arange(problem.n_rows))
         assert_array_equal(codes[order] >= 0, codes >= 0)
         for group in np.unique(groups):
@@ -294,7 +297,7 @@ def test_among_all_groups_have_as_many_rows():
     assert_array_equal(found[:, 1:] > 0, held(problem)[:, 1:] > 0)
     seen = set()
     for seed in range(20):
-        order = exchanged_rows(even, seed, "all")
+        order = exchanged_rows(even, (seed, None), "all")
         assert_array_equal(np.sort(order), np.arange(30))
         for group in range(6):
             assert len(np.unique(even.design.groups[order[even.design.groups == group]])) == 1

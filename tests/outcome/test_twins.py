@@ -7,7 +7,7 @@ from scipy import sparse
 
 from semisift import Consensus, FisherScore, TransductiveScore
 from semisift._problem import Problem
-from semisift.outcome.exchanges import exchanged_rows
+from semisift.outcome.exchanges import exchange_of, exchanged_rows, plan_exchange
 from semisift.outcome.labellings import test_labels as compare_with_chance
 from semisift.outcome.labellings import try_twins
 from semisift.outcome.scoring import LABEL_STREAM, Scorer, seed_of
@@ -39,19 +39,24 @@ def markers(seed=0, per_class=8, n_rows=120):
     return X, np.where(np.arange(n_rows) < 2 * per_class, truth, -1)
 
 
+def try_planned(problem, seeds, prior=None):
+    problem, exchange = plan_exchange(problem)
+    return try_twins(problem, seeds, prior, exchange)
+
+
 # --- what is exchanged ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("per_class", "among_labelled"), [(3, False), (6, False), (7, True)])
 def test_rows_are_exchanged_among_the_labelled_ones_or_among_all(per_class, among_labelled):
     problem = Problem.build(*clusters(0, per_class))
-    labelled = problem.labels.labelled
-    order = exchanged_rows(problem, 1)
+    labelled, how = problem.labels.labelled, exchange_of(problem).how
+    order = exchanged_rows(problem, (1, None), how)
     assert_array_equal(np.sort(order), np.arange(100))
     assert (order != np.arange(100)).mean() > 0.9
     assert (set(order[labelled]) == set(labelled)) is among_labelled
-    assert_array_equal(exchanged_rows(problem, 1), order)
-    assert (exchanged_rows(problem, 2) != order).any()
+    assert_array_equal(exchanged_rows(problem, (1, None), how), order)
+    assert (exchanged_rows(problem, (2, None), how) != order).any()
 
 
 def test_rankers_that_label_rows_by_their_shape_are_compared_with_twins():
@@ -73,11 +78,11 @@ def test_rankers_that_label_rows_by_their_shape_are_compared_with_twins():
 def test_p_values_are_those_of_the_better_score_doubled():
     X, y = clusters(2, per_class=3)
     problem = Problem.build(X, y)
-    orders = [exchanged_rows(problem, seed + turn) for seed in SEEDS[:6] for turn in range(2)]
-    orders.append(exchanged_rows(problem, SEEDS[0] + 2))
+    seeds = [*(seed + turn for seed in SEEDS[:6] for turn in range(2)), SEEDS[0] + 2]
+    orders = [exchanged_rows(problem, (seed, None), "all") for seed in seeds]
     beaten = np.array([*beaten_by_twins(problem, iter(orders), None)])
     soft, labelled = beaten[:, :, 0].transpose(1, 0, 2)
-    test = try_twins(problem, SEEDS[:6], None)
+    test = try_planned(problem, SEEDS[:6])
     assert test.n_labellings == 13
     one, two = ((1 + times.sum(axis=0)) / 14 for times in (soft, labelled))
     assert (one != two).any()
@@ -89,10 +94,10 @@ def test_p_values_are_those_of_the_better_score_doubled():
 
 def test_as_many_trials_as_the_command_asks_for_can_confirm():
     X, y = markers()
-    test = try_twins(Problem.build(X, y), SEEDS, None)
+    test = try_planned(Problem.build(X, y), SEEDS)
     assert test.p_values.min() == test.p_value == 2 / 80
     assert "confirmed" in test.decisions
-    fewer = try_twins(Problem.build(X, y), SEEDS[:38], None)
+    fewer = try_planned(Problem.build(X, y), SEEDS[:38])
     assert "confirmed" not in fewer.decisions
 
 
@@ -100,8 +105,8 @@ def test_the_class_prior_of_the_ranker_counts():
     X, y = clusters(3)
     problem, prior = Problem.build(X, y), np.array([0.95, 0.05])
     ranker = TransductiveScore(class_prior=prior).fit(X, y)
-    test = compare_with_chance(Scorer(ranker), problem, iter(range(39)), 39, 0)
-    same, other = (try_twins(problem, SEEDS, each) for each in (prior, None))
+    test = compare_with_chance(Scorer(ranker), plan_exchange(problem), iter(range(39)), 39, 0)
+    same, other = (try_planned(problem, SEEDS, each) for each in (prior, None))
     assert_array_equal(test.p_values, same.p_values)
     assert test.p_value == same.p_value != other.p_value
 
@@ -110,12 +115,14 @@ def test_the_class_prior_of_the_ranker_counts():
 def test_steps_may_end_early(n_steps):
     X, y = markers()
     ranker = TransductiveScore().fit(X, y)
-    test = compare_with_chance(Scorer(ranker), Problem.build(X, y), iter(range(n_steps)), 39, 0)
+    test = compare_with_chance(
+        Scorer(ranker), plan_exchange(Problem.build(X, y)), iter(range(n_steps)), 39, 0
+    )
     n = 2 * n_steps + 1 if n_steps else 0
     assert test.n_labellings == n
     assert test.p_value == test.p_values.min() == min(1, 2 / (n + 1))
     assert "confirmed" not in test.decisions
-    again = try_twins(Problem.build(X, y), SEEDS[:n_steps], None)
+    again = try_planned(Problem.build(X, y), SEEDS[:n_steps])
     assert_array_equal(test.p_values, again.p_values)
 
 
@@ -172,7 +179,7 @@ def test_constant_columns_are_never_confirmed(per_class):
 def test_clusters_that_have_nothing_to_do_with_the_labels_are_not_confirmed(per_class):
     passed = 0
     for seed in range(8):
-        test = try_twins(Problem.build(*clusters(seed, per_class)), SEEDS, None)
+        test = try_planned(Problem.build(*clusters(seed, per_class)), SEEDS)
         assert "confirmed" not in test.decisions
         passed += test.p_value <= 0.05
     assert passed <= 2
@@ -242,6 +249,6 @@ def test_labels_that_tell_nothing_confirm_no_class():
         X, _ = three(seed, shift=3.0)
         y = np.full(150, -1)
         y[np.random.default_rng([seed, 1]).permutation(150)[:24]] = np.arange(24) % 3
-        test = try_twins(Problem.build(X, y), SEEDS, None)
+        test = try_planned(Problem.build(X, y), SEEDS)
         n_confirmed += int((test.class_p_values <= 0.025).any())
     assert n_confirmed <= 3

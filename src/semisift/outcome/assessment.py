@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._problem import Problem
+from semisift._warnings import warn
+from semisift.exceptions import DuplicateRowsWarning
 from semisift.math.stability import Stability, nogueira
 from semisift.outcome.decisions import count_decisions, find_confirmed, near_copies
-from semisift.outcome.exchanges import Exchange, exchange_of
+from semisift.outcome.exchanges import Exchange, exchange_of, plan_exchange
 from semisift.outcome.labellings import LabellingsTest, test_labels
 from semisift.outcome.scoring import ERROR, SIGNIFICANT, Scorer, seeds_of
 from semisift.transduction.components import components
@@ -26,6 +28,9 @@ TAIL = 0.05
 
 # The best columns, where nothing says how many they are.
 N_SHOWN = 20
+
+# Sets of copies that a warning names.
+N_NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +136,7 @@ class Assessment:
         for name in ("stability", "family_stability"):
             stable = getattr(self, name)
             facts[name] = stable and {k: getattr(stable, k) for k in ("value", "low", "high")}
-        if self.exchange is not None:
+        if self.exchange is not None and (self.exchange.is_known or self.exchange.differences):
             facts |= {**self.exchange.facts, "least_p_value": self.least_p_value}
         return facts
 
@@ -182,9 +187,11 @@ def assess_ranking(
     Assessment
     """
     scorer = Scorer(ranker, light=light)
-    test = None
+    test, exchange = None, exchange_of(problem)
     if n_permutations and scorer.learns_from_labels(problem):
-        test = test_labels(scorer, problem, steps, n_permutations, seed)
+        plan = _, exchange = plan_exchange(problem)
+        _warn_of_copies(exchange.copies)
+        test = test_labels(scorer, plan, steps, n_permutations, seed)
     if n_best is None:
         n_best = count_best(ranker, test)
     if ranker._labeller() is not None:
@@ -194,7 +201,6 @@ def assess_ranking(
     rankings = np.array(found, dtype=np.int64).reshape(-1, problem.n_features)
     n_resamples = len(rankings)
     best = [np.flatnonzero(ranking <= n_best) for ranking in rankings]
-    exchange = exchange_of(problem)
     on_scale = not (light or ranker.scores_are_places)
     return Assessment(
         rank_interval=rank_interval(rankings) if n_resamples else None,
@@ -213,9 +219,23 @@ def assess_ranking(
         n_labelled=len(problem.labels.labelled),
         against="labels" if ranker._labeller() is None else "twins",
         is_copy=near_copies(ranker),
-        exchange=exchange if exchange.is_known else None,
+        exchange=exchange if exchange.is_known or exchange.is_special else None,
         class_p_values=None if test is None else test.class_p_values,
         **_of_features(ranker, best),
+    )
+
+
+def _warn_of_copies(copies: list[NDArray[np.int64]]) -> None:
+    """Name labelled rows that are copies of each other."""
+    if not copies:
+        return
+    named = [" and ".join(str(row) for row in rows) for rows in copies[:N_NAMED]]
+    more = f", and {len(copies) - N_NAMED:,} more" if len(copies) > N_NAMED else ""
+    warn(
+        f"Labelled rows with (nearly) equal values: {', '.join(named)}{more} (numbers count from "
+        "0). They are taken for one sample in the permutation test. If they are replicates, pass "
+        "groups; if they are duplicates, keep one of each.",
+        DuplicateRowsWarning,
     )
 
 

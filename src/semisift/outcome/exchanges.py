@@ -17,8 +17,11 @@ that has at least `ENOUGH_LABELLINGS` ways; else that with the most:
                 have rows enough, and there to rows drawn at random
 
 The first two assume nothing of how groups or rows were chosen for labelling; the last, which is all
-there is for labels of a single class, assumes that they are a random sample. With w ways no p-value
-is below 1 / w, whatever is drawn.
+there is for labels of a single class, assumes that they are a random sample. Where the table tells
+that they are not (see `semisift.outcome.sample_checks`), one of the first two counts, however few
+ways it has: without groups and batches each way is then tried once at most. Labels of a single
+class are given to rows of the same batches, where batches are known: no table tells a class from
+the batch that all of its rows are from. With w ways no p-value is below 1 / w, whatever is drawn.
 
 Twins exchange the values of rows instead, and need groups of the same size to change places. So in
 their test groups count alike: each has as many labelled and as many unlabelled rows as the mean
@@ -27,8 +30,8 @@ unlabelled rows has copies of its labelled ones for them. What a group has is no
 class, so the exchange is exact.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from math import exp, inf, lgamma, log
 from typing import Any, Literal
 
@@ -38,6 +41,11 @@ from numpy.typing import NDArray
 from semisift._labels import UNLABELLED, Labels
 from semisift._problem import Problem
 from semisift.math import Bools, Ints
+from semisift.outcome.sample_checks import (
+    MOST_COMPARED,
+    copies_of_labelled,
+    differences_of_labelled,
+)
 from semisift.outcome.samples import take_rows
 from semisift.outcome.units import Units, units_of
 
@@ -49,6 +57,9 @@ SAME_WAYS = 1e-9
 
 # Separates the draw of the rows of even groups from all others.
 EVEN_STREAM = 0x6576656E
+
+# Separates the order of few labellings from all other draws.
+LABELLING_STREAM = 0x66657720
 
 How = Literal["batches", "labelled", "all"]
 
@@ -69,6 +80,15 @@ class Exchange:
         Groups that hold several classes, whose rows exchange their labels.
     has_groups, has_batches : bool
         Which of them are known.
+    differences : tuple of str
+        In what the labelled rows differ from the others, so that they are no random sample.
+    copies : list of int arrays
+        Labelled rows that are copies of each other, and were taken for groups.
+    is_one_class : bool
+        Whether there are labels of a single class.
+    labellings : int array of shape (n_labellings, n_labelled) or None
+        All other labels of the labelled rows, in random order, where they are so few that each is
+        tried once at most.
     """
 
     how: How
@@ -77,11 +97,20 @@ class Exchange:
     n_within: int = 0
     has_groups: bool = False
     has_batches: bool = False
+    differences: tuple[str, ...] = ()
+    copies: list[Ints] = field(default_factory=list)
+    is_one_class: bool = False
+    labellings: NDArray[np.int32] | None = None
 
     @property
     def is_known(self) -> bool:
         """Whether groups or batches are known."""
         return self.has_groups or self.has_batches
+
+    @property
+    def is_special(self) -> bool:
+        """Whether the labelled rows are no sample of independent rows, or of one class."""
+        return bool(self.differences or self.copies or self.is_one_class)
 
     @property
     def n_units(self) -> int:
@@ -90,8 +119,15 @@ class Exchange:
 
     @property
     def least_p_value(self) -> float:
-        """No p-value is below this; 0 where each row is one by itself."""
-        return exp(-self.log_ways) if self.is_known else 0.0
+        """No p-value is below this; 0 where each row is one by itself and there are many ways."""
+        is_bounded = self.is_known or self.labellings is not None
+        return exp(-self.log_ways) if is_bounded else 0.0
+
+    def draws(self, seeds: Iterable[int]) -> Iterator["Draw"]:
+        """Yield a draw for each seed, and none twice where there are few ways."""
+        if self.labellings is None:
+            return ((seed, None) for seed in seeds)
+        return zip(seeds, self.labellings, strict=False)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -101,31 +137,98 @@ class Exchange:
             facts |= {"between_groups": self.n_between, "within_groups": self.n_within}
         if self.has_batches:
             facts["within_batches"] = self.how == "batches"
+        if self.differences:
+            facts["labelled_differ_in"] = list(self.differences)
         return facts
 
 
-def exchange_of(problem: Problem) -> Exchange:
+# A seed, and the labels of the labelled rows where they do not follow from it.
+Draw = tuple[int, NDArray[np.int32] | None]
+
+
+def plan_exchange(problem: Problem) -> tuple[Problem, Exchange]:
+    """Return how the labels of a problem are exchanged, after a look at the labelled rows.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    problem : Problem
+        Whose groups are the copies among the labelled rows, where no groups are known.
+    exchange : Exchange
+    """
+    rows = problem.some_rows(MOST_COMPARED)
+    some = problem.part(rows)
+    copies: list[Ints] = []
+    if problem.design.groups is None:
+        copies = [rows[some_copies] for some_copies in copies_of_labelled(some)]
+    if copies:
+        groups = np.arange(problem.n_rows)
+        for rows in copies:
+            groups[rows] = rows[0]
+        design = replace(problem.design, groups=groups.astype(np.int32))
+        problem = problem.with_design(design)
+        some = some.with_design(design.take(rows))
+    exchange = exchange_of(problem)
+    can_choose = exchange.how == "all" and not exchange.is_one_class and not problem.given_pairs
+    if can_choose and len(problem.labels.labelled):
+        units = None if some.design.groups is None else units_of(some).of_row
+        if differences := differences_of_labelled(some, units):
+            exchange = exchange_of(problem, differences)
+    return problem, replace(exchange, copies=copies)
+
+
+def exchange_of(problem: Problem, differences: tuple[str, ...] = ()) -> Exchange:
     """Return how the labels of a problem are exchanged.
 
     Ways that differ in the names of classes of equal size are one: 6 labels of two classes can be
     exchanged in 10 ways, so that no p-value below .1 would be possible.
+
+    Parameters
+    ----------
+    problem : Problem
+    differences : tuple of str
+        In what the labelled rows differ from the others. Labels are then exchanged among the
+        labelled rows, of which there are several classes.
+
+    Returns
+    -------
+    Exchange
     """
     design, counts = problem.design, problem.labels.counts
     if design.groups is None and design.batches is None:
         ways = _log_ways(counts[None])
         enough = not problem.given_pairs and ways >= log(ENOUGH_LABELLINGS)
-        return Exchange("labelled" if enough else "all", ways)
+        found = Exchange(
+            "labelled" if enough else "all",
+            ways,
+            n_between=int(counts.sum()),
+            is_one_class=len(counts) == 1,
+        )
+        if not differences:
+            return found
+        own = problem.labels.codes[problem.labels.labelled]
+        others = _other_labellings(own, np.random.default_rng([problem.seed, LABELLING_STREAM]))
+        return replace(found, how="labelled", differences=differences, labellings=others)
     units = units_of(problem)
     known: dict[str, Any] = {
         "n_between": int(units.is_pure.sum()),
         "n_within": int(units.is_mixed.sum()),
         "has_groups": design.groups is not None,
         "has_batches": design.batches is not None,
+        "is_one_class": len(counts) == 1,
+        "differences": differences,
     }
     if problem.given_pairs or not len(problem.labels.labelled):
         return Exchange("all", inf, **known)
-    forms: list[tuple[How, float]] = [("all", _log_ways_among_all(units))]
     has_classes = problem.labels.n_classes > 1  # else labelled rows have nothing to exchange
+    forms: list[tuple[How, float]] = []
+    if not differences:
+        among = units.strata(design.batches is not None and not has_classes)
+        parts = [_log_ways_among_all(units.take(among == each)) for each in np.unique(among)]
+        forms.append(("all", sum(parts)))
     if has_classes:
         forms.insert(0, ("labelled", _log_ways(_exchange_sets(problem, units))))
     if has_classes and known["has_batches"]:
@@ -151,6 +254,37 @@ def _exchange_sets(problem: Problem, units: Units, *, within_batches: bool = Fal
     within = np.zeros((len(own), units.counts.shape[1]), dtype=np.int64)
     np.add.at(within, (place, problem.labels.codes[rows]), 1)
     return np.concatenate([between, within])
+
+
+def _other_labellings(codes: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
+    """Return all other ways to label some rows, in random order.
+
+    Those that differ in the names of classes of equal size are one.
+    """
+    sizes = np.bincount(codes)
+    found: list[list[int]] = []
+
+    def label(so_far: list[int], left: Ints) -> None:
+        if len(so_far) == len(codes):
+            found.append(so_far)
+            return
+        is_new = set()  # of classes of one size that no row has yet, one stands for all
+        for code in np.flatnonzero(left):
+            if left[code] == sizes[code]:
+                if sizes[code] in is_new:
+                    continue
+                is_new.add(sizes[code])
+            fewer = left.copy()
+            fewer[code] -= 1
+            label([*so_far, int(code)], fewer)
+
+    label([], sizes)
+    every = np.array(found, dtype=np.int32)
+    same = (every[:, :, None] == np.arange(len(sizes)))[:, :, :, None]
+    own = (codes[:, None] == np.arange(len(sizes)))[None, :, None, :]
+    overlap = (same & own).sum(axis=1)  # of classes that are the same rows by another name
+    is_given = (overlap.max(axis=2) == sizes).all(axis=1)
+    return rng.permutation(every[~is_given])
 
 
 def _log_ways(sets: Ints) -> float:
@@ -198,17 +332,31 @@ def _by_room(needed: Ints, sizes: Ints) -> Iterable[tuple[int, int]]:
 # Labels -------------------------------------------------------------------------------------------
 
 
-def shuffled_labels(problem: Problem, seed: int) -> Problem:
+def shuffled_labels(problem: Problem, draw: Draw, exchange: Exchange) -> Problem:
     """Return the problem with labels that tell nothing.
 
     They are exchanged among the labelled rows or, where there are too few ways to do so, given to
     rows drawn from all, as are given pairs. The latter assumes that the labelled rows are a random
     sample of all rows. With groups and batches see above.
+
+    Parameters
+    ----------
+    problem : Problem
+    draw : Draw
+        One of those of the exchange.
+    exchange : Exchange
+
+    Returns
+    -------
+    Problem
     """
+    seed, labelling = draw
     rng = np.random.default_rng(seed)
     labels, pairs = problem.labels, problem.given_pairs
-    codes, exchange = labels.codes.copy(), exchange_of(problem)
-    if exchange.how != "all":
+    codes = labels.codes.copy()
+    if labelling is not None:
+        codes[labels.labelled] = labelling
+    elif exchange.how != "all":
         if exchange.is_known:
             codes = _exchanged_codes(problem, rng, within_batches=exchange.how == "batches")
         else:
@@ -260,18 +408,26 @@ def _placed_rows(problem: Problem, rng: np.random.Generator) -> NDArray[np.int64
     members = units.members()
     is_open = np.ones(len(units.sizes), dtype=bool)
     place = np.full(problem.n_rows, -1)
+    stratum = _strata_of_all(problem, units)
     for unit, _ in _by_room(needed, units.sizes):
-        target = rng.choice(np.flatnonzero(is_open & (units.sizes >= needed[unit])))
+        may_take = is_open & (units.sizes >= needed[unit]) & (stratum == stratum[unit])
+        target = rng.choice(np.flatnonzero(may_take))
         is_open[target] = False
         rows = members[unit][has_any[members[unit]]]
         place[rows] = rng.permutation(members[target])[: len(rows)]
     return place
 
 
+def _strata_of_all(problem: Problem, units: Units) -> Ints:
+    """Return a number for each unit; where all change places, those with the same one do."""
+    one_class = problem.labels.n_classes == 1 and not problem.given_pairs
+    return units.strata(problem.design.batches is not None and one_class)
+
+
 # Rows ---------------------------------------------------------------------------------------------
 
 
-def exchanged_rows(problem: Problem, seed: int, how: How | None = None) -> NDArray[np.int64]:
+def exchanged_rows(problem: Problem, draw: Draw, how: How) -> NDArray[np.int64]:
     """Return for each row another one, whose values tell nothing of its label.
 
     Rows are exchanged among the labelled and among the unlabelled ones or, where there are too few
@@ -281,24 +437,27 @@ def exchanged_rows(problem: Problem, seed: int, how: How | None = None) -> NDArr
     ----------
     problem : Problem
         With even groups, if it has groups.
-    seed : int
-    how : {"batches", "labelled", "all"}, optional
-        The form; None is that of the problem.
+    draw : Draw
+    how : {"batches", "labelled", "all"}
 
     Returns
     -------
     int array of shape (n,)
         Each row once.
     """
+    seed, labelling = draw
     rng = np.random.default_rng(seed)
-    how = how or exchange_of(problem).how
     if problem.design.groups is not None or problem.design.batches is not None:
         return _exchanged_blocks(problem, rng, how)
     if how == "all":
         return rng.permutation(problem.n_rows)
-    order = np.arange(problem.n_rows)
-    for rows in (problem.labels.labelled, problem.labels.unlabelled):
+    order, labelled = np.arange(problem.n_rows), problem.labels.labelled
+    for rows in (labelled, problem.labels.unlabelled):
         order[rows] = rng.permutation(rows)
+    if labelling is not None:  # rows have the values of those that now have their label
+        own = problem.labels.codes[labelled]
+        to = np.argsort(own, kind="stable")
+        order[labelled[to]] = labelled[np.lexsort((rng.random(len(own)), labelling))]
     return order
 
 
@@ -306,7 +465,8 @@ def _exchanged_blocks(problem: Problem, rng: np.random.Generator, how: How) -> N
     units, is_labelled = units_of(problem), problem.labels.codes != UNLABELLED
     n_units = len(units.sizes)
     if how == "all":
-        partner = rng.permutation(n_units)
+        stratum = _strata_of_all(problem, units)
+        partner = _another(stratum, rng) if stratum.any() else rng.permutation(n_units)
         return _values_of(units.of_row, partner, _another(units.of_row, rng))
     stratum = units.strata(how == "batches")
     partner = np.arange(n_units)

@@ -42,7 +42,7 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 from semisift._problem import Problem
 from semisift._threads import one_blas_thread
 from semisift.outcome.decisions import decide
-from semisift.outcome.exchanges import exchange_of, shuffled_labels
+from semisift.outcome.exchanges import Draw, Exchange, plan_exchange, shuffled_labels
 from semisift.outcome.samples import with_columns
 from semisift.outcome.scoring import (
     ALPHA,
@@ -212,15 +212,17 @@ def differences(scorer: Scorer, both: Problem) -> NDArray[np.float64]:
 def compare_number(scorer: Scorer, both: Problem, n_kept: int, steps: Iterator[int]) -> float:
     """Return the p-value of the number of columns kept, against labels that tell nothing."""
     test = MaxTest(1)
-    seeds = seeds_of(steps, MOST, both.seed, LABEL_STREAM)
-    for n_by_chance in repeat(count_by_chance, seeds, both, scorer, n_jobs=scorer.n_jobs):
+    both, exchange = plan_exchange(both)
+    draws = exchange.draws(seeds_of(steps, MOST, both.seed, LABEL_STREAM))
+    n_jobs = scorer.n_jobs
+    for n_by_chance in repeat(count_by_chance, draws, both, scorer, exchange, n_jobs=n_jobs):
         test.add(np.array([float(n_kept)]), np.array([float(n_by_chance)]))
         if test.is_over():
             break
-    return max(float(test.p_values[0]), exchange_of(both).least_p_value)
+    return max(float(test.p_values[0]), exchange.least_p_value)
 
 
-def count_by_chance(seed: int, both: Problem, scorer: Scorer) -> int:
+def count_by_chance(draw: Draw, both: Problem, scorer: Scorer, exchange: Exchange) -> int:
     """Return how many columns are kept under labels that tell nothing."""
-    W = differences(scorer.fresh(), shuffled_labels(both, seed))
+    W = differences(scorer.fresh(), shuffled_labels(both, draw, exchange))
     return int((knockoff_threshold(W, Q) <= W).sum())

@@ -30,8 +30,10 @@ from semisift._labels import known_prior
 from semisift._problem import Problem
 from semisift.outcome.decisions import decide
 from semisift.outcome.exchanges import (
+    Draw,
+    Exchange,
+    How,
     even_groups,
-    exchange_of,
     exchanged_rows,
     shuffled_labels,
 )
@@ -115,7 +117,7 @@ class LabellingsTest:
 
 
 def test_labels(
-    scorer: Scorer, problem: Problem, steps: Iterator[int], n: int, seed: int
+    scorer: Scorer, plan: tuple[Problem, Exchange], steps: Iterator[int], n: int, seed: int
 ) -> LabellingsTest | None:
     """Compare the scores with those of labels that tell nothing, as suits the ranker.
 
@@ -125,7 +127,8 @@ def test_labels(
     Parameters
     ----------
     scorer : Scorer
-    problem : Problem
+    plan : (Problem, Exchange)
+        As `plan_exchange` returns them.
     steps : iterator
         One step is taken for each of the n repetitions.
     n, seed : int
@@ -137,16 +140,21 @@ def test_labels(
     """
     labeller = scorer.ranker._labeller()
     seeds = seeds_of(steps, n, seed, LABEL_STREAM)
-    least = exchange_of(problem).least_p_value
+    problem, exchange = plan
+    least = exchange.least_p_value
     if labeller is None:
-        test = try_labellings(scorer, problem, seeds)
+        test = try_labellings(scorer, problem, seeds, exchange)
+        for _ in seeds:  # to the end of the bar, also where there are fewer ways than steps
+            pass
         return None if test is None else test.no_less_than(least)
     if problem.labels.n_classes > 1:
         prior = known_prior(labeller.class_prior, problem.labels)
     else:
         share = given_share(labeller.class_prior, problem.labels)
         prior = None if share is None else np.array([share, 1 - share])
-    test = try_twins(problem.unweighted, seeds, prior, scorer.n_jobs)
+    test = try_twins(problem.unweighted, seeds, prior, exchange, scorer.n_jobs)
+    for _ in seeds:
+        pass
     return test.no_less_than(2 * least)
 
 
@@ -154,6 +162,7 @@ def try_twins(
     problem: Problem,
     seeds: Iterable[int],
     prior: NDArray[np.float64] | None,
+    exchange: Exchange,
     n_jobs: int | None = None,
 ) -> LabellingsTest:
     """Compare the columns with their twins, twice for each seed and once more for the first.
@@ -164,13 +173,16 @@ def try_twins(
     seeds : iterable of int
         With 39 of them the smallest p-value, which is doubled, is 2 / 80.
     prior : float array of shape (n_classes,) or None
+    exchange : Exchange
     n_jobs : int or None
 
     Returns
     -------
     LabellingsTest
     """
-    turns = (seed + turn for number, seed in enumerate(seeds) for turn in range(2 if number else 3))
+    turns = exchange.draws(
+        seed + turn for number, seed in enumerate(seeds) for turn in range(2 if number else 3)
+    )
     n_rows = len(problem.some_rows(MOST_TRIED))
     size = n_together(n_rows * components(problem).shape[1])
     trials = iter(lambda: [*islice(turns, size)], [])
@@ -179,7 +191,7 @@ def try_twins(
     reached = np.zeros((2, n_scores, problem.n_features), dtype=np.int64)
     all_reached = np.zeros(2, dtype=np.int64)
     n = 0
-    for beaten in repeat(try_together, trials, problem, prior, n_jobs=n_jobs):
+    for beaten in repeat(try_together, trials, problem, prior, exchange.how, n_jobs=n_jobs):
         reached += beaten.sum(axis=0)
         all_reached += beaten[:, :, 0].all(axis=2).sum(axis=0)
         n += len(beaten)
@@ -193,23 +205,24 @@ def try_twins(
 
 
 def try_together(
-    seeds: list[int], problem: Problem, prior: NDArray[np.float64] | None
+    draws: list[Draw], problem: Problem, prior: NDArray[np.float64] | None, how: How
 ) -> NDArray[np.bool_]:
     """Tell which columns the best twin reaches in some trials.
 
     The shape is (n_trials, 2, n_scores, p): see `beaten_by_twins`.
     """
     make_components(problem)  # of all rows, of which a part has its own
-    how = exchange_of(problem).how
     rows = problem.some_rows(MOST_TRIED)
     if len(rows) < problem.n_rows:
         problem = take_rows(problem, rows, problem.seed)
     problem = even_groups(problem, how)
-    orders = (exchanged_rows(problem, seed, how) for seed in seeds)
+    orders = (exchanged_rows(problem, draw, how) for draw in draws)
     return np.array([*beaten_by_twins(problem, orders, prior)])
 
 
-def try_labellings(scorer: Scorer, problem: Problem, seeds: Iterable[int]) -> LabellingsTest | None:
+def try_labellings(
+    scorer: Scorer, problem: Problem, seeds: Iterable[int], exchange: Exchange
+) -> LabellingsTest | None:
     """Compare the scores with those of the same problem under labels that tell nothing.
 
     None where the scores of different fits cannot be compared.
@@ -217,13 +230,16 @@ def try_labellings(scorer: Scorer, problem: Problem, seeds: Iterable[int]) -> La
     observed = scorer.fresh().comparable(problem)
     if observed is None:
         return None
-    others = repeat(score_shuffled, seeds, problem, scorer, n_jobs=scorer.n_jobs)
+    draws = exchange.draws(seeds)
+    others = repeat(score_shuffled, draws, problem, scorer, exchange, n_jobs=scorer.n_jobs)
     return compare_labellings(np.array([observed, *others]))
 
 
-def score_shuffled(seed: int, problem: Problem, scorer: Scorer) -> NDArray[np.float64] | None:
+def score_shuffled(
+    draw: Draw, problem: Problem, scorer: Scorer, exchange: Exchange
+) -> NDArray[np.float64] | None:
     """Return the scores under labels that tell nothing; see `Scorer.comparable`."""
-    return scorer.fresh().comparable(shuffled_labels(problem, seed))
+    return scorer.fresh().comparable(shuffled_labels(problem, draw, exchange))
 
 
 def compare_labellings(scores: NDArray[np.float64]) -> LabellingsTest:

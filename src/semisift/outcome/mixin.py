@@ -340,11 +340,12 @@ class CutoffMixin:
 
 def _why_nothing(problem: Problem, rule: str) -> str:
     """Say why a rule confirms nothing."""
-    from semisift.outcome.exchanges import exchange_of
+    from semisift.outcome.exchanges import plan_exchange
     from semisift.outcome.scoring import ALPHA
     from semisift.outcome.words import say_too_few
 
-    having, exchange = count(len(problem.labels.labelled), "labelled row"), exchange_of(problem)
+    having = count(len(problem.labels.labelled), "labelled row")
+    exchange = plan_exchange(problem)[1]
     if exchange.has_groups:
         having += f" of {count(exchange.n_units, 'group')}"
     why = f"with {having} nothing stands out."

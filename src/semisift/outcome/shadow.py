@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 
 from semisift._problem import Problem
 from semisift.outcome.decisions import decide
+from semisift.outcome.exchanges import plan_exchange
 from semisift.outcome.labellings import test_labels
 from semisift.outcome.samples import with_shadows
 from semisift.outcome.scoring import (
@@ -134,7 +135,8 @@ def decide_by_shadows(
     observed = scorer.comparable_of(ranker) if is_supervised else None
     against_labels = None
     if observed is not None and confirmed.any():
-        against_labels = test_labels(scorer, problem, steps, N_LABELLINGS, problem.seed)
+        plan = plan_exchange(problem)
+        against_labels = test_labels(scorer, plan, steps, N_LABELLINGS, problem.seed)
     if against_labels is not None:
         confirmed = confirmed & (against_labels.decisions == "confirmed")
     cutoff = ShadowCutoff(

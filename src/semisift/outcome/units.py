@@ -45,6 +45,11 @@ class Units:
         """Which units have labelled rows of several classes."""
         return np.asarray((self.counts > 0).sum(axis=1) > 1)
 
+    def take(self, some: Bools) -> "Units":
+        """Return some of the units; their rows are not told."""
+        nobody = np.empty(0, dtype=np.int64)
+        return Units(nobody, self.sizes[some], self.counts[some], self.batches[some])
+
     def strata(self, within_batches: bool) -> Ints:
         """Return a number for each unit; those with the same one may change places."""
         return self.batches if within_batches else np.zeros_like(self.batches)

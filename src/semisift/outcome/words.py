@@ -82,8 +82,11 @@ def judge(outcome: "Outcome") -> Trust | None:
     stable = "" if found is None else say_stability(found)
     if not (decided or test or stable):
         return None
+    summary = _say_decisions(outcome) if decided else ""
+    if found is not None and (caution := say_one_class(found)):
+        summary = f"{summary} {caution}".strip()
     return Trust(
-        summary=_say_decisions(outcome) if decided else "",
+        summary=summary,
         test=test,
         passed=found is not None and found.passed,
         counted=_count(outcome) if decided else [],
@@ -143,6 +146,10 @@ def say_exchange(found: "Assessment") -> str:
     exchange = found.exchange
     if exchange is None or math.isnan(found.p_value):
         return ""
+    if exchange.differences:
+        return _say_apart(exchange)
+    if not exchange.is_known:
+        return ""
     what = "Labels" if found.against == "labels" else "Rows of the twins"
     if exchange.how == "all":
         if not exchange.has_groups:
@@ -167,6 +174,28 @@ def say_exchange(found: "Assessment") -> str:
         )
     batches = ", and of the same batches" if exchange.how == "batches" else ""
     return f"{what} were exchanged {' and '.join(where)}{batches}."
+
+
+def _say_apart(exchange: "Exchange") -> str:
+    """Say in what the labelled rows differ from the others, and what follows from it."""
+    among = "within groups and between groups of labelled samples"
+    return (
+        "The labelled samples are no random sample of all samples: they differ from the unlabelled "
+        f"ones in the {' and the '.join(exchange.differences)}. Labels were therefore permuted "
+        f"{among if exchange.has_groups else 'among the labelled samples'} only."
+    )
+
+
+def say_one_class(found: "Assessment") -> str:
+    """Say what a result from labels of one class rests on; nothing where there are several."""
+    exchange = found.exchange
+    if exchange is None or not exchange.is_one_class or math.isnan(found.p_value):
+        return ""
+    others = "the other samples of their batch" if exchange.has_batches else "the other samples"
+    return (
+        "One class is labelled, and the table cannot tell it from a batch: the result holds only "
+        f"if the labelled samples were not chosen or measured apart from {others}."
+    )
 
 
 def _say_twins(found: "Assessment", n: int) -> str:
@@ -407,7 +436,8 @@ def _say_assumptions(outcome: "Outcome") -> list[str]:
     if found.passed and found.least_p_value > ALPHA:
         notes.append(say_too_few(found.exchange, found.least_p_value))  # type: ignore[arg-type]
     has_groups = found.exchange is not None and found.exchange.has_groups
-    if not (math.isnan(found.p_value) or found.exchanged or has_groups):
+    is_one_class = found.exchange is not None and found.exchange.is_one_class
+    if not (math.isnan(found.p_value) or found.exchanged or has_groups or is_one_class):
         others = "rows of the twins were exchanged among all rows"
         if found.against == "labels":
             others = "shuffled labels went to rows drawn from all rows"
