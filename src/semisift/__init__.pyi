@@ -16,6 +16,7 @@ from semisift.ensembles.sefr import SEFR as SEFR
 from semisift.ensembles.ssfi import SSFI as SSFI
 from semisift.evaluation.protocol import PROTOCOLS as PROTOCOLS
 from semisift.evaluation.protocol import Protocol as Protocol
+from semisift.exceptions import DuplicateRowsWarning as DuplicateRowsWarning
 from semisift.exceptions import FallbackWarning as FallbackWarning
 from semisift.exceptions import FewTestRowsWarning as FewTestRowsWarning
 from semisift.exceptions import GraphWarning as GraphWarning
