@@ -1,25 +1,31 @@
 """How often features are confirmed in tables that have nothing to do with the labels.
 
-    python benchmarks/error_rates.py nulls [--runs 200] [--methods transductive,fisher] [--only TEXT]
+    python benchmarks/error_rates.py nulls [--runs 200] [--methods transductive,fisher] [--only ...]
     python benchmarks/error_rates.py power [--runs 100]
+    python benchmarks/error_rates.py markers [--runs 10]
 
-`nulls`: 60 x 200 tables of many kinds, whose labels are drawn at random: what is printed is the share
-of the tables in which the test of `assess`, with the repetitions of the command line, confirms
-anything, and in which the p-value of the whole ranking is at most .05, with their standard errors.
-At most .025 is promised where the labelled rows are a random sample of all rows, or where the labels
-can be permuted among the labelled rows in 1,000 ways or more; at most .05 is the goal wherever the
+`nulls`: 60 x 200 tables of many kinds, whose labels are drawn at random. What is printed is the
+share of the tables in which the test of `assess`, with the repetitions of the command line,
+confirms anything, and in which the p-value of the whole ranking is at most .05, with their standard
+errors. At most .025 is promised where the labelled rows are a random sample of all rows, or where
+labels can be permuted among them in 1,000 ways or more; at most .05 is the goal wherever the
 labelled rows were chosen or measured apart from the others, as long as the table can tell.
 
 `power`: the share of tables in which a single feature, complete or not, is confirmed, beside values
 that are missing.
+
+`markers`: how many markers of simulations.py are confirmed with 3 and 5 labels a class, which are
+a random sample of each class, and how many if the labelled rows were never held against the others.
 """
 
 import argparse
 import warnings
 from functools import partial
+from unittest.mock import patch
 
 import numpy as np
 from joblib import Parallel, delayed
+from simulations import CHOICE, SHOWN, simulate
 
 from semisift import METHODS
 
@@ -273,13 +279,20 @@ TABLES = {**APART, **UNDECIDED, **SAMPLED}
 
 
 def try_table(name, method, seed):
-    """Return how many features are confirmed in one table, the p-value, and how labels were moved."""
+    """Return how many features are confirmed, the p-value, and whether labels stayed among their
+    rows."""
     X, given, kept = TABLES[name](np.random.default_rng([seed, 10]))
+    confirmed, sure, _ = confirm(X, given, method, seed, **kept)
+    return int(confirmed.sum()), sure.p_value, sure.exchanged
+
+
+def confirm(X, given, method, seed, **kept):
+    """Return which features are confirmed, and the assessment."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ranker = METHODS[method].cls(random_state=seed).fit(X, given, **kept)
         sure = ranker.assess(X, given, **ASSESS, **kept)
-    return int(np.sum(sure.decisions == "confirmed")), sure.p_value, sure.exchanged
+    return sure.decisions == "confirmed", sure, ranker
 
 
 def share(hits):
@@ -324,11 +337,8 @@ def one_feature(rng, shift, gone, own_gone, sizes):
 
 def try_power(shift, gone, own_gone, sizes, method, seed):
     X, given = one_feature(np.random.default_rng([seed, 11]), shift, gone, own_gone, sizes)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        ranker = METHODS[method].cls(random_state=seed).fit(X, given)
-        sure = ranker.assess(X, given, **ASSESS)
-    return sure.decisions[0] == "confirmed", ranker.ranking_[0] == 1
+    confirmed, _, ranker = confirm(X, given, method, seed)
+    return confirmed[0], ranker.ranking_[0] == 1
 
 
 POWER = {
@@ -352,9 +362,52 @@ def power(options):
             print(f"{name:33}{method:14}{share(confirmed):>15}{share(first):>15}", flush=True)
 
 
+# Markers ------------------------------------------------------------------------------------------
+
+# Others than those of the choice of the consensus.
+FIRST_SEED = 1000
+
+
+def try_markers(kind, per_class, method, seed):
+    """Return how many markers are confirmed, with the check and without it, and what it said."""
+    X, _, given, is_marker = simulate(kind, per_class, FIRST_SEED + seed)
+    confirmed, sure, _ = confirm(X, given, method, seed)
+    if not sure.exchanged:
+        return confirmed[is_marker].sum(), confirmed[is_marker].sum(), False
+    with patch("semisift.outcome.exchanges.differences_of_labelled", return_value=()):
+        before, _, _ = confirm(X, given, method, seed)
+    return confirmed[is_marker].sum(), before[is_marker].sum(), True
+
+
+def markers(options):
+    print(
+        f"{'simulation':18}{'labels':>7} {'method':14}{'markers':>14}{'unchecked':>14}{'differ':>8}"
+    )
+    total = np.zeros(2)
+    for kind in CHOICE + SHOWN:
+        for per_class in (3, 5):
+            for method in options.methods:
+                jobs = [
+                    delayed(try_markers)(kind, per_class, method, seed)
+                    for seed in range(options.runs)
+                ]
+                found = np.array(Parallel(options.jobs)(jobs), dtype=float)
+                total += found[:, :2].sum(axis=0)
+                errors = found.std(axis=0, ddof=1) / np.sqrt(len(found))
+                means = [
+                    f"{m:.1f} ({e:.2f})" for m, e in zip(found.mean(axis=0), errors, strict=True)
+                ]
+                print(
+                    f"{kind:18}{per_class:7} {method:14}{means[0]:>14}{means[1]:>14}"
+                    f"{found[:, 2].mean():8.2f}",
+                    flush=True,
+                )
+    print(f"all: {total[0]:.0f} of {total[1]:.0f} markers stay ({total[0] / total[1]:.3f})")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", choices=["nulls", "power"])
+    parser.add_argument("part", choices=["nulls", "power", "markers"])
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--methods", type=lambda text: text.split(","), default=["transductive"])
     parser.add_argument("--only", default="", help="tables whose name holds this text")

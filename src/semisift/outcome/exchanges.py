@@ -166,8 +166,8 @@ def plan_exchange(problem: Problem) -> tuple[Problem, Exchange]:
         copies = [rows[some_copies] for some_copies in copies_of_labelled(some)]
     if copies:
         groups = np.arange(problem.n_rows)
-        for rows in copies:
-            groups[rows] = rows[0]
+        for alike in copies:
+            groups[alike] = alike[0]
         design = replace(problem.design, groups=groups.astype(np.int32))
         problem = problem.with_design(design)
         some = some.with_design(design.take(rows))
