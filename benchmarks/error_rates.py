@@ -1,6 +1,7 @@
 """How often features are confirmed in tables that have nothing to do with the labels.
 
     python benchmarks/error_rates.py nulls [--runs 200] [--methods transductive,fisher] [--only ...]
+                                            [--check]
     python benchmarks/error_rates.py power [--runs 100]
     python benchmarks/error_rates.py markers [--runs 10]
 
@@ -9,7 +10,8 @@ share of the tables in which the test of `assess`, with the repetitions of the c
 confirms anything, and in which the p-value of the whole ranking is at most .05, with their standard
 errors. At most .025 is promised where the labelled rows are a random sample of all rows, or where
 labels can be permuted among them in 1,000 ways or more; at most .05 is the goal wherever the
-labelled rows were chosen or measured apart from the others, as long as the table can tell.
+labelled rows were chosen or measured apart from the others, as long as the table can tell. With
+--check the command fails where that can be ruled out (binomial test, p < 1e-4).
 
 `power`: the share of tables in which a single feature, complete or not, is confirmed, beside values
 that are missing.
