@@ -27,6 +27,7 @@ from unittest.mock import patch
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.stats import binomtest
 from simulations import CHOICE, SHOWN, simulate
 
 from semisift import METHODS
@@ -303,6 +304,7 @@ def share(hits):
 
 
 def nulls(options):
+    too_often = []
     print(
         f"{'table':33}{'method':14}{'confirmed any':>15}{'features':>9}{'p <= .05':>15}  labelled"
     )
@@ -319,6 +321,11 @@ def nulls(options):
                 f"{share(p_values <= 0.05 + 1e-12):>15}{among.mean():10.2f}",
                 flush=True,
             )
+            is_above = binomtest(int(np.sum(counts > 0)), len(counts), 0.05, "greater")
+            if name not in UNDECIDED and is_above.pvalue < 1e-4:
+                too_often.append(f"{name}, {method}")
+    if options.check and too_often:
+        raise SystemExit(f"more than .05: {'; '.join(too_often)}")
 
 
 # Power --------------------------------------------------------------------------------------------
@@ -413,6 +420,7 @@ if __name__ == "__main__":
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--methods", type=lambda text: text.split(","), default=["transductive"])
     parser.add_argument("--only", default="", help="tables whose name holds this text")
+    parser.add_argument("--check", action="store_true", help="fail where rates are above .05")
     parser.add_argument("--jobs", type=int, default=1)
     chosen = parser.parse_args()
     globals()[chosen.part](chosen)

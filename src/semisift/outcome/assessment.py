@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from semisift._problem import Problem
 from semisift._warnings import warn
 from semisift.exceptions import DuplicateRowsWarning
+from semisift.math import Ints
 from semisift.math.stability import Stability, nogueira
 from semisift.outcome.decisions import count_decisions, find_confirmed, near_copies
 from semisift.outcome.exchanges import Exchange, exchange_of, plan_exchange
@@ -225,7 +226,7 @@ def assess_ranking(
     )
 
 
-def _warn_of_copies(copies: list[NDArray[np.int64]]) -> None:
+def _warn_of_copies(copies: list[Ints]) -> None:
     """Name labelled rows that are copies of each other."""
     if not copies:
         return
