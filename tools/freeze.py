@@ -96,7 +96,7 @@ def in_form(X, form, folder):
         np.save(path, X)
         semisift = importlib.import_module("semisift")
         stored = getattr(semisift, NAMES.get("StoredRows", "StoredRows"))
-        return stored(np.load(path, mmap_mode="r"), max_memory=3 * X.nbytes)  # held in part alone
+        return stored(np.load(path, mmap_mode="r"))
     return X
 
 
@@ -105,14 +105,16 @@ def in_form(X, form, folder):
 FAST = {"n_members": 20, "n_bags": 20, "n_subspaces": 6, "n_trees": 20, "n_estimators": 10}
 
 
-def make(cls):
-    """Return an estimator that is fitted in a moment."""
+def make(cls, form):
+    """Return an estimator that is fitted in a moment; from disk it takes a part of the rows."""
     known = cls().get_params(deep=False)
     chosen = {name: value for name, value in FAST.items() if name in known}
     if "n_features_to_select" in known:
         chosen["n_features_to_select"] = 3
     if "random_state" in known:
         chosen["random_state"] = 0
+    if "max_unlabelled" in known and form == "disk":
+        chosen["max_unlabelled"] = 40
     return cls(**chosen)
 
 
@@ -144,14 +146,14 @@ def numbers(folder):
             table = in_form(X, form, folder)
             for name, entry in semisift.METHODS.items():
                 key = f"{data}/{form}/{name}"
-                fitted = try_to(found, key, make(entry.cls).fit, table, given)
+                fitted = try_to(found, key, make(entry.cls, form).fit, table, given)
                 if fitted is not None:
                     keep(found, key, fitted)
             if form == "disk":
                 continue
             for name, entry in classifiers.items():
                 key = f"{data}/{form}/{name}"
-                fitted = try_to(found, key, make(entry.cls).fit, table, given)
+                fitted = try_to(found, key, make(entry.cls, form).fit, table, given)
                 if fitted is None:
                     continue
                 keep(found, key, fitted)
