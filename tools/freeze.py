@@ -24,9 +24,16 @@ from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
+from sklearn.naive_bayes import GaussianNB
 
 # What an attribute or a parameter was called before, and is called now.
-NAMES: dict[str, str] = {}
+NAMES = {
+    "StoredRows": "OutOfCoreMatrix",
+    "family_correlation_": "representative_correlation_",
+    "label": "predict",
+    "represented_by_": "representative_",
+    "strangers_": "novel_rows_",
+}
 
 FORMS = ("dense", "sparse", "missing", "disk")
 
@@ -95,7 +102,7 @@ def in_form(X, form, folder):
         path = Path(folder) / f"{len(list(Path(folder).iterdir()))}.npy"
         np.save(path, X)
         semisift = importlib.import_module("semisift")
-        stored = getattr(semisift, NAMES.get("StoredRows", "StoredRows"))
+        stored = getattr(semisift, "StoredRows", None) or getattr(semisift, NAMES["StoredRows"])
         return stored(np.load(path, mmap_mode="r"))
     return X
 
@@ -107,7 +114,8 @@ FAST = {"n_members": 20, "n_bags": 20, "n_subspaces": 6, "n_trees": 20, "n_estim
 
 def make(cls, form):
     """Return an estimator that is fitted in a moment; from disk it takes a part of the rows."""
-    known = cls().get_params(deep=False)
+    given = {"estimator": GaussianNB()} if cls.__name__ == "LabelledOnly" else {}
+    known = cls(**given).get_params(deep=False)
     chosen = {name: value for name, value in FAST.items() if name in known}
     if "n_features_to_select" in known:
         chosen["n_features_to_select"] = 3
@@ -115,13 +123,13 @@ def make(cls, form):
         chosen["random_state"] = 0
     if "max_unlabelled" in known and form == "disk":
         chosen["max_unlabelled"] = 40
-    return cls(**chosen)
+    return cls(**given, **chosen)
 
 
 def keep(found, key, estimator):
     """Keep what a fitted estimator found."""
     for name in ATTRIBUTES:
-        value = getattr(estimator, NAMES.get(name, name), None)
+        value = getattr(estimator, name, getattr(estimator, NAMES.get(name, name), None))
         if value is not None:
             found[f"{key}/{name}"] = np.asarray(value)
 
@@ -259,9 +267,10 @@ def commands(folder, kept):
     write_tables(folder)
     environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
     program = Path(sys.executable).with_name("semisift")
+    is_renamed = hasattr(importlib.import_module("semisift"), "OutOfCoreMatrix")
     for name, words in COMMANDS.items():
         before = set(folder.rglob("*"))
-        words = [NAMES.get(word, word) for word in words]
+        words = [NAMES.get(word, word) if is_renamed else word for word in words]
         done = subprocess.run(
             [program, *words], cwd=folder, env=environment, capture_output=True, text=True
         )
