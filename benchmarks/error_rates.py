@@ -4,6 +4,7 @@
                                             [--check]
     python benchmarks/error_rates.py power [--runs 100]
     python benchmarks/error_rates.py markers [--runs 10]
+    python benchmarks/error_rates.py confidence [--runs 50]
 
 `nulls`: 60 x 200 tables of many kinds, whose labels are drawn at random. What is printed is the
 share of the tables in which the test of `assess`, with the repetitions of the command line,
@@ -18,6 +19,10 @@ that are missing.
 
 `markers`: how many markers of simulations.py are confirmed with 3 and 5 labels a class, which are
 a random sample of each class, and how many if the labelled rows were never held against the others.
+
+`confidence`: the mean confidence of the soft labels in tables whose labels tell nothing, beside the
+share of the rows that are right by labels drawn likewise, and how often it is said that the labels
+may tell nothing. What it is on real sets: benchmarks/labels.py.
 """
 
 import argparse
@@ -30,7 +35,8 @@ from joblib import Parallel, delayed
 from scipy.stats import binomtest
 from simulations import CHOICE, SHOWN, simulate
 
-from semisift import METHODS
+from semisift import METHODS, TransductiveClassifier
+from semisift.transduction.soft_labels import doubt_of
 
 N_ROWS, N_COLUMNS = 60, 200
 
@@ -414,9 +420,61 @@ def markers(options):
     print(f"all: {total[0]:.0f} of {total[1]:.0f} markers stay ({total[0] / total[1]:.3f})")
 
 
+# Confidence ---------------------------------------------------------------------------------------
+
+
+def weighted(rng):
+    """Return weights of which few rows have most."""
+    return {"sample_weight": rng.gamma(0.3, 1.0, N_ROWS) + 0.01}
+
+
+CONFIDENCE = {
+    **{
+        f"{make.__name__.replace('_', ' ')} {' + '.join(map(str, sizes))}": (make, sizes, None)
+        for make in (normal, clusters, factors, heavy_tails, trend, walks, counts, cells, discrete)
+        for sizes in ((3, 3), (5, 5), (10, 10), (3, 9), (3, 3, 3))
+    },
+    "normal 5 + 5, skewed weights": (normal, (5, 5), weighted),
+    "normal 10 + 10, skewed weights": (normal, (10, 10), weighted),
+}
+
+
+def try_confidence(name, seed):
+    """Return the mean confidence of unlabelled rows, the share that is right, and what is said."""
+    make, sizes, of_rows = CONFIDENCE[name]
+    rng = np.random.default_rng([seed, 12])
+    X, given = make(rng), random_labels(rng, *sizes)
+    truth = rng.choice(len(sizes), N_ROWS, p=np.array(sizes) / sum(sizes))
+    model = TransductiveClassifier().fit(X, given, **({} if of_rows is None else of_rows(rng)))
+    hidden = given < 0
+    is_right = model.transduction_[hidden] == truth[hidden]
+    said = doubt_of(model) is not None
+    return model.label_distributions_[hidden].max(axis=1).mean(), is_right.mean(), said
+
+
+def confidence(options):
+    print(f"{'table':33}{'confidence':>15}{'right':>15}{'difference':>15}{'it is said':>15}")
+    too_high = []
+    for name in CONFIDENCE:
+        if options.only not in name:
+            continue
+        jobs = [delayed(try_confidence)(name, seed) for seed in range(options.runs)]
+        sure, right, said = np.array(Parallel(options.jobs)(jobs)).T
+        print(
+            f"{name:33}{share(sure):>15}{share(right):>15}{share(sure - right):>15}"
+            f"{share(said):>15}",
+            flush=True,
+        )
+        error = (sure - right).std() / np.sqrt(len(sure))
+        if (sure - right).mean() > 0.1 + 3 * error:
+            too_high.append(name)
+    if options.check and too_high:
+        raise SystemExit(f"more than .10 above what is right: {'; '.join(too_high)}")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", choices=["nulls", "power", "markers"])
+    parser.add_argument("part", choices=["nulls", "power", "markers", "confidence"])
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--methods", type=lambda text: text.split(","), default=["transductive"])
     parser.add_argument("--only", default="", help="tables whose name holds this text")

@@ -344,3 +344,36 @@ def test_an_interruption_leaves_nothing_and_says_so(folder):
     assert process.returncode == 130, errors
     assert b"Interrupted" in errors
     assert list((folder / "out").iterdir()) == []
+
+
+# --- labels that tell nothing ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def nothing(tmp_path_factory):
+    """Return a table of noise whose labels are drawn at random."""
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame(rng.normal(size=(60, 200)), schema=[f"x{j}" for j in range(200)])
+    labels = ["AB"[row % 2] if row < 10 else None for row in range(60)]
+    path = tmp_path_factory.mktemp("nothing") / "table.csv"
+    frame.with_columns(pl.Series("label", labels, dtype=pl.String)).write_csv(path)
+    return path
+
+
+def test_labels_that_tell_nothing_are_told(nothing, tmp_path):
+    wanted = "The labels may tell nothing: the classes of 10 labelled rows left out in turn"
+    out, page = tmp_path / "l.csv", tmp_path / "page.html"
+    found = call("label", nothing, "--label", "label", "--out", out)
+    assert wanted in " ".join(found.output.split())
+    assert pl.read_csv(out, comment_prefix="#")["confidence"][10:].mean() < 0.6
+    found = call("rank", nothing, "--label", "label", "--method", "transductive", "--report", page)
+    assert wanted in " ".join(found.output.split())
+    assert wanted in page.read_text(encoding="utf-8")
+
+
+def test_one_class_comes_with_a_caution(folder):
+    frame = pl.read_csv(folder / "table.csv")
+    only = pl.when(pl.col("label") == "A").then("label").alias("label")
+    frame.with_columns(only).write_csv(folder / "table.csv")
+    found = label(folder, "--out", folder / "l.csv")
+    assert "cannot tell the class from a batch" in " ".join(found.output.split())

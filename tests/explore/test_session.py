@@ -3,6 +3,7 @@
 import threading
 
 import numpy as np
+import polars as pl
 import pytest
 
 from semisift import read_table
@@ -287,3 +288,13 @@ def test_tiny_tables(tmp_path, path, n_rows):
             assert state["notes"] == []
             session.label(row, "AB"[row % 2], row)
         assert settled(page)["notes"] == []
+
+
+def test_labels_that_tell_nothing_are_told(tmp_path, path):
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame(rng.normal(size=(60, 200)), schema=[f"x{j}" for j in range(200)])
+    labels = ["AB"[row % 2] if row < 10 else None for row in range(60)]
+    frame.with_columns(pl.Series("kind", labels, dtype=pl.String)).write_csv(tmp_path / "t.csv")
+    with session_of(read_cells(tmp_path / "t.csv", id=None), path) as (_, page):
+        state = settled(page)
+    assert any(note.startswith("The labels may tell nothing: the") for note in state["notes"])

@@ -81,7 +81,7 @@ def fifths(codes, n_classes, key):
 
 
 def soft_labels(T, codes, n_classes, class_prior=None):
-    """Return the shares, the weights of the members, the stability and how many are recovered."""
+    """Return the shares, the weights, the stability, how many are recovered, and the trust."""
     folds = fifths(codes, n_classes, T[:, 0])
     everything = members(T, codes, n_classes, class_prior)
     by_fold = {
@@ -107,12 +107,17 @@ def soft_labels(T, codes, n_classes, class_prior=None):
     shares = together(everything)
     hidden = [i for i, code in enumerate(codes) if code < 0]
     ours = shares.argmax(axis=1)
-    alike, recovered = [], 0
+    alike, recovered, evidence = [], 0, 0.0
+    for i, fold in enumerate(folds):
+        if fold >= 0:
+            mean = np.mean([part[i][codes[i]] for part in by_fold[fold]])
+            evidence += math.log((0.95 * mean + 0.05 / n_classes) / (1 / n_classes))
     for fold, parts in by_fold.items():
         theirs = together(parts).argmax(axis=1)
         alike.append(kappa(ours[hidden], theirs[hidden], n_classes))
         recovered += sum(f == fold and theirs[i] == codes[i] for i, f in enumerate(folds))
-    return shares, weights, np.mean(alike) if alike else 0.5, recovered
+    trust = min(1.0, max(0.0, (1 + evidence) / 2))
+    return shares, weights, np.mean(alike) if alike else 0.5, recovered, trust
 
 
 def kappa(one, other, n_classes):

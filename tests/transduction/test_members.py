@@ -65,13 +65,14 @@ def test_soft_labels_equal_the_reference(case, given):
     codes, n_classes = problem.labels.codes, problem.labels.n_classes
     prior = PRIORS[n_classes] if given else None
     found = find_soft_labels(problem, prior)
-    shares, weights, stability, recovered = reference.soft_labels(
+    shares, weights, stability, recovered, trust = reference.soft_labels(
         components(problem), codes, n_classes, prior
     )
     assert_allclose(found.shares, shares, atol=1e-7)
     assert_allclose(found.weights, weights, rtol=1e-6)
     assert found.stability == pytest.approx(stability)
     assert found.n_recovered == recovered
+    assert found.trust == pytest.approx(trust, abs=1e-6)
 
 
 def test_fifths_equal_the_reference():

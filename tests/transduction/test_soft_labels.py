@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from semisift import FisherScore, TransductiveScore
+from semisift import FisherScore, TransductiveClassifier, TransductiveScore
+from semisift._design import parse_design
 from semisift._problem import Problem
 from semisift.transduction.components import scaled_rows
 from semisift.transduction.soft_labels import find_soft_labels
@@ -28,7 +29,7 @@ def test_labelled_rows_keep_their_labels(n_classes):
     problem, _ = mixture(n_classes=n_classes, gap=0.1)  # some would be labelled otherwise
     found, codes = find_soft_labels(problem), problem.labels.codes
     assert_array_equal(found.codes[codes >= 0], codes[codes >= 0])
-    assert_array_equal(found.confidence[codes >= 0], 1)
+    assert_array_equal(found.told(codes).max(axis=1)[codes >= 0], 1)
     assert_allclose(found.shares.sum(axis=1), 1)
     assert (found.shares >= 0).all()
     assert found.weights.sum() == pytest.approx(1)
@@ -111,6 +112,51 @@ def test_labels_that_go_with_the_shape_are_stable_and_others_are_not():
     fits_not = labelled(X, y)
     assert fits_not.stability < 0.8
     assert fits_not.n_recovered < 17
+
+
+@pytest.mark.parametrize("kind", ["normal", "two groups", "three classes", "weights"])
+def test_confidence_where_labels_tell_nothing_is_what_is_right(kind):
+    n_classes = 3 if kind == "three classes" else 2
+    raw, told, trust = [], [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 200))
+        if kind == "two groups":
+            X[:, :100] += 2 * rng.integers(0, 2, 60)[:, None]
+        y = np.full(60, -1)
+        y[rng.permutation(60)[: 5 * n_classes]] = np.arange(5 * n_classes) % n_classes
+        weights = rng.gamma(0.3, 1.0, 60) + 0.01 if kind == "weights" else None
+        model = TransductiveClassifier().fit(X, y, sample_weight=weights)
+        found = labelled(X, y, design=parse_design(60, sample_weight=weights))
+        raw.append(found.shares.max(axis=1)[y < 0].mean())
+        told.append(model.label_distributions_.max(axis=1)[y < 0].mean())
+        trust.append(model.label_trust_)
+    assert np.mean(raw) > 1 / n_classes + 0.15
+    assert np.mean(told) < 1 / n_classes + 0.1
+    assert np.mean(np.array(trust) < 0.5) > 0.3
+
+
+def test_confidence_where_labels_tell_is_as_it_was():
+    problem, truth = mixture(n_rows=200, per_class=5, gap=4.0)
+    found, model = find_soft_labels(problem), TransductiveClassifier()
+    assert found.trust == 1
+    model.fit(problem.X, problem.labels.codes)
+    assert_allclose(model.label_distributions_, found.shares, atol=1e-9)
+    assert np.mean(model.transduction_ == truth) > 0.8
+
+
+def test_what_is_told_is_drawn_to_equal_shares():
+    X, y = np.random.default_rng(5).normal(size=(60, 200)), np.full(60, -1)
+    y[:10] = np.arange(10) % 2
+    ranker, model = TransductiveScore().fit(X, y), TransductiveClassifier().fit(X, y)
+    trust, found = ranker.label_trust_, labelled(X, y)
+    assert 0 < trust == found.trust < 0.5
+    wanted = trust * found.shares + (1 - trust) / 2
+    assert_array_equal(ranker.label_distributions_[10:], wanted[10:])
+    assert_array_equal(ranker.label_distributions_[:10], np.eye(2)[y[:10]])
+    assert_array_equal(ranker.confidence_, ranker.label_distributions_.max(axis=1))
+    assert_array_equal(ranker.transduction_, found.codes)  # the likeliest class stays
+    assert_allclose(model.predict_proba(X)[10:], wanted[10:], atol=1e-9)
 
 
 # --- the score ------------------------------------------------------------------------------------

@@ -25,7 +25,8 @@ from semisift.evaluation.judges import JUDGES
 from semisift.evaluation.specs import make, set_seeds
 from semisift.io import Dataset
 from semisift.registry import LEARNERS, Learner
-from semisift.transduction.soft_labels import DOUBTFUL_MARGIN, doubtful
+from semisift.transduction.one_class import CAUTION
+from semisift.transduction.soft_labels import DOUBTFUL_MARGIN, doubt_of, doubtful
 
 # What ``--param estimator=NAME`` may name, and what serves where one is needed and none is named.
 ESTIMATORS = {**JUDGES, "forest": RandomForestClassifier}
@@ -176,6 +177,8 @@ def _show(labelled: Labelled) -> None:
     dataset = labelled.dataset
     for sentence in (
         _outputs.rest_sentence(dataset, labelled.classifier),
+        CAUTION if hasattr(labelled.classifier, "positive_share_") else None,
+        doubt_of(labelled.classifier),
         _outputs.trial_sentence(dataset, labelled.labels),
     ):
         if sentence is not None:

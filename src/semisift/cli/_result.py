@@ -26,6 +26,7 @@ from semisift.outcome.markers import Markers
 from semisift.outcome.next_rows import NextRows
 from semisift.outcome.words import say_copies, say_known, say_marks
 from semisift.registry import Method
+from semisift.transduction.soft_labels import doubt_of
 
 # Of the column of names, where a family has many.
 FAMILY_WIDTH = 40
@@ -84,6 +85,11 @@ class Result:
     def rest(self) -> str | None:
         """What was made of unlabelled rows, where one class is labelled."""
         return _outputs.rest_sentence(self.dataset, self.outcome.ranker)
+
+    @property
+    def doubt(self) -> str | None:
+        """Whether left-out labels do not support the confidence of the predicted ones."""
+        return doubt_of(self.outcome.ranker)
 
     @property
     def trial(self) -> str | None:
@@ -254,7 +260,7 @@ def _told_below(result: Result) -> Iterator[str]:
     n_classes = 0 if result.markers is None else len(result.markers.classes)
     if n_classes > MOST_CLASSES:
         yield f"{n_classes - MOST_CLASSES:,} more classes are not shown; --markers writes all."
-    yield from filter(None, [result.sampled, result.rest, result.trial])
+    yield from filter(None, [result.sampled, result.rest, result.doubt, result.trial])
     for name in OUTPUTS:
         given = getattr(result.request, name)
         if given is not None and (name != "reduced" or result.selected):

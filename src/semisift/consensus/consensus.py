@@ -34,7 +34,13 @@ from semisift.consensus.parts import check_rankers, default_rankers, weigh_by_tr
 from semisift.graphs.kind import kind_of_data
 
 # What is known of rows, from the first ranker that labels them.
-OF_ROWS = {"transduction_", "confidence_", "label_distributions_"}
+OF_ROWS = {
+    "transduction_",
+    "confidence_",
+    "label_distributions_",
+    "label_trust_",
+    "recovered_",
+}
 
 # Of measurements: above this correlation one of two columns is a near-copy.
 REDUNDANCY = 0.7
@@ -110,6 +116,11 @@ class Consensus(WeightedRanker):
         How sure that label is; 1 for labelled rows.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         How likely each class is for each row, where that ranker tells.
+    label_trust_ : float
+        How far left-out labels support the confidence, from 0 to 1, where that ranker tells.
+    recovered_ : tuple of int
+        How many labelled rows that were left out are found again, and how many were left out, where
+        that ranker tells.
     strangers_ : ndarray
         Rows that fit none of the classes, where they are many, by `TransductiveScore`.
     classes_ : ndarray of shape (n_classes,)

@@ -45,6 +45,8 @@ class Guess:
         How likely each class is.
     codes : int array of shape (n,)
         The most likely class; -1 for the rest of one labelled class.
+    sure : float array of shape (n,)
+        The share of that class, or of the rest.
     soft : SoftLabels
         As they were found, with the rest of one labelled class.
     """
@@ -54,12 +56,8 @@ class Guess:
 
     shares: Floats
     codes: Ints
+    sure: Floats
     soft: SoftLabels
-
-    @property
-    def sure(self) -> Floats:
-        """The share of the most likely class."""
-        return self.soft.confidence
 
     @property
     def stability(self) -> float:
@@ -145,14 +143,14 @@ def rank_by_soft_labels(
     soft = find_soft_labels(known)
     sums = scaled_rows(known).class_sums(soft.shares)
     ranker._set_ranking(known, mean_scores(class_scores(sums, known.constant)))
-    found, rest = soft.shares, known.labels.rest
+    found, rest = soft.told(known.labels.codes), known.labels.rest
     own = [number for number in range(found.shape[1]) if number != rest]
     shares = np.zeros((len(found), len(classes)))
     shares[:, places] = found[:, own]
     codes = shares.argmax(axis=1)
     if rest is not None:
         codes[found.argmax(axis=1) == rest] = -1
-    guess = Guess(version, classes, shares, codes, soft)
+    guess = Guess(version, classes, shares, codes, found.max(axis=1), soft)
     return Ranking.of(ranker, BY_SOFT_LABELS, version), guess
 
 

@@ -31,6 +31,7 @@ from semisift.explore.rankings import (
     rank_by_variance,
 )
 from semisift.io import Dataset
+from semisift.transduction.soft_labels import say_doubt
 
 # So many seconds without an answer, and the committee is asked: at least, at most, and as a share
 # of what it took the last time.
@@ -386,6 +387,10 @@ class Session:
     def notes(self) -> list[str]:
         """Sentences for the page: what was done to the table, and what is not as it could be."""
         notes = [*self.dataset.notes, *filter(None, [self._problem])]
+        guess = self.found.guess
+        if guess is not None:
+            soft = guess.soft
+            notes.extend(filter(None, [say_doubt(soft.trust, soft.n_recovered, soft.n_left_out)]))
         n_rows, drawn = len(self.dataset.y), self.found.drawn
         if drawn is not None and len(drawn.rows) < n_rows:
             notes.append(

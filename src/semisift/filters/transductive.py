@@ -74,6 +74,9 @@ class TransductiveScore(WeightedRanker):
     strangers_ : ndarray
         Rows that fit none of the classes, where they are many (see docs/studies.md); of more than
         2,000 unlabelled rows those among some of them.
+    label_trust_ : float
+        How far left-out labels support the confidence, from 0 to 1: what is told of unlabelled rows
+        is drawn to equal shares by the rest. 1 where no label can be left out.
     recovered_ : tuple of int
         How many labelled rows that were left out are found again, and how many were left out.
     classes_ : ndarray of shape (n_classes,)
@@ -123,10 +126,11 @@ class TransductiveScore(WeightedRanker):
             sums = scaled_rows(problem).class_sums(found.shares)
         else:
             found, sums = label_everyone(problem, prior)
-        self.label_distributions_ = found.shares
+        self.label_distributions_ = found.told(problem.all_labels.codes)
         self.transduction_ = labels.classes[found.codes]
-        self.confidence_ = found.confidence
+        self.confidence_ = self.label_distributions_.max(axis=1)
         self.stability_ = found.stability
+        self.label_trust_ = found.trust
         self._depth = found.depth
         self.recovered_ = found.n_recovered, found.n_left_out
         self.class_scores_ = class_scores(sums, problem.constant)

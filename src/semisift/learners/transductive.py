@@ -12,7 +12,12 @@ from semisift.learners._base import SemiSupervisedClassifier
 from semisift.math import Floats
 from semisift.transduction.axes import find_axes
 from semisift.transduction.one_class import find_rest, given_share
-from semisift.transduction.soft_labels import find_machines, label_components, shares_by
+from semisift.transduction.soft_labels import (
+    drawn_to_equal,
+    find_machines,
+    label_components,
+    shares_by,
+)
 from semisift.transduction.strangers import tell_strangers
 
 
@@ -49,6 +54,9 @@ class TransductiveClassifier(SemiSupervisedClassifier):
     strangers_ : ndarray
         Rows that fit none of the classes, where they are many (see docs/studies.md); of more than
         2,000 unlabelled rows those among some of them.
+    label_trust_ : float
+        How far left-out labels support the confidence, from 0 to 1: what is told of unlabelled rows
+        is drawn to equal shares by the rest. 1 where no label can be left out.
     recovered_ : tuple of int
         How many labelled rows that were left out are found again, and how many were left out.
     positive_share_ : float
@@ -119,9 +127,10 @@ class TransductiveClassifier(SemiSupervisedClassifier):
         self._depth = found.depth
         T = self._without_depth(T, problem.X)
         self.classes_ = labels.classes
-        self.label_distributions_ = found.shares
+        self.label_distributions_ = found.told(labels.codes)
         self.transduction_ = labels.classes[found.codes]
         self.stability_ = found.stability
+        self.label_trust_ = found.trust
         self.recovered_ = found.n_recovered, found.n_left_out
         self._weights = found.weights
         self.strangers_ = tell_strangers(problem, T)
@@ -155,7 +164,8 @@ class TransductiveClassifier(SemiSupervisedClassifier):
         """
         X = self._clean(X)
         T = self._without_depth(self._axes.place(X), X)
-        return shares_by(T, self._machines, self._weights)
+        shares = shares_by(T, self._machines, self._weights)
+        return drawn_to_equal(shares, self.label_trust_)
 
     def _without_depth(self, T: Floats, X: Any) -> Floats:
         return T if self._depth is None else self._depth.without(T, log_filled(X))

@@ -157,7 +157,7 @@ def find_next_rows(
     guesses, confidence = np.full(len(rows), None, dtype=object), np.full(len(rows), np.nan)
     if soft is not None:
         guesses[:] = known.labels.classes[soft.codes[rows]].tolist()
-        confidence = soft.confidence[rows]
+        confidence = soft.told(known.labels.codes)[rows].max(axis=1)
         reasons = Reasons(known, soft, T, order, votes)
         found = [
             reasons.of(row, n, covered, is_stranger=bool(strangers[row]))

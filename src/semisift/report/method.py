@@ -11,6 +11,7 @@ from semisift._words import count, figure, listed, setting, visible
 from semisift.outcome import Outcome
 from semisift.registry import METHODS, Method
 from semisift.report.rows import RowLabels, find_constant
+from semisift.transduction.soft_labels import doubt_of
 
 FEW_LABELS = 10
 FEW_DRAWS = 30
@@ -145,6 +146,8 @@ def cautions(outcome: Outcome, rows: RowLabels | None) -> list[str]:
             f"Few draws: half of the features were drawn by {figure(np.median(outcome.draws))} "
             "members or fewer. Raise n_members for steadier scores."
         )
+    if doubt := doubt_of(outcome.ranker):
+        said.append(doubt)
     if rows is not None and (given := rows.given_counts) is not None and given.sum():
         empty = [visible(rows.labels.classes[code]) for code in np.flatnonzero(given == 0)]
         said.append(

@@ -14,7 +14,8 @@ from semisift.registry import METHODS
 from semisift.tl._fitted import Fitted
 from semisift.tl._given import Given, check_adata
 from semisift.tl._values import empty_cells
-from semisift.transduction.soft_labels import doubtful
+from semisift.transduction.one_class import CAUTION
+from semisift.transduction.soft_labels import doubt_of, doubtful
 
 if TYPE_CHECKING:
     from semisift._base import FeatureRanker
@@ -113,6 +114,10 @@ def keep(
         _keep_given(adata, key, given, ranker)
     if probabilities:
         _keep_probabilities(adata, key, given, ranker)
+    if doubt := doubt_of(ranker):
+        warn(doubt, UserWarning)
+    if hasattr(ranker, "positive_share_"):
+        warn(f"One class is labelled. {CAUTION}", UserWarning)
     adata.uns[key] = _facts_of(adata, key, fitted) | records
     return adata if copy else None
 
@@ -264,6 +269,7 @@ def _facts_of(adata: Any, key: str, fitted: Fitted) -> dict[str, Any]:
     if labeller is not None:
         facts["stability"] = float(labeller.stability_)
         facts["recovered"] = np.array(labeller.recovered_)
+        facts["label_trust"] = float(labeller.label_trust_)
     if hasattr(ranker, "positive_share_"):
         facts["positive_share"] = float(ranker.positive_share_)
     if hasattr(ranker, "weights_"):

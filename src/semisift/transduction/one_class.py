@@ -40,6 +40,12 @@ TIMES = 3
 NEAREST = 0.02
 UNKNOWN = 0.5
 
+# What no table can tell.
+CAUTION = (
+    "The table cannot tell the class from a batch: this holds only if the labelled rows were not "
+    "chosen or measured apart from the others."
+)
+
 # What the rest is called, where the labelled class is no number and has not this name itself.
 REST, OTHER_REST = "other", "rest"
 

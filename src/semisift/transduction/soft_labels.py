@@ -9,7 +9,11 @@ rest, which gives
   of their own);
 - the stability: how far the labels of the unlabelled rows stay the same (Cohen's kappa, the mean
   over the fifths), which tells whether the labels and the shape of the data go together;
-- the recovery: how many of the rows left out are found again.
+- the recovery: how many of the rows left out are found again;
+- the trust: how far the shares are told as they are. With L the likelihood of the rows left out, by
+  the mean of the members, over that of equal shares, it is (1 + log L) / 2, between 0 and 1. What
+  is told is drawn to equal shares by the rest: where labels tell nothing the members are as sure
+  as elsewhere. Scores are those of the shares as they are.
 
 Of more than 2,000 unlabelled rows so many stand for all where labels are left out. Rows of a group,
 as of a donor, are left out together, and rows count as often as their weights say.
@@ -58,6 +62,9 @@ DOUBTFUL_MARGIN = 0.2
 # Where no label can be left out nothing is known of the stability.
 UNKNOWN = 0.5
 
+# With less trust, left-out labels are found no more probable than by chance.
+LITTLE_TRUST = 0.5
+
 # Labels are left out on at most so many unlabelled rows, which bounds the time of it.
 MOST_ASKED = 2000
 
@@ -80,6 +87,8 @@ class SoftLabels:
         How many labelled rows were left out once, and how many of them were found again.
     weights : float array of shape (n_members,)
         How much each member counted.
+    trust : float
+        How far the shares can be told as they are, from 0 to 1; 1 where no label can be left out.
     depth : DepthTaken or None
         What was taken out of the components before.
     """
@@ -89,6 +98,7 @@ class SoftLabels:
     n_left_out: int
     n_recovered: int
     weights: Floats
+    trust: float = 1.0
     depth: DepthTaken | None = None
 
     @property
@@ -96,10 +106,46 @@ class SoftLabels:
         """The most likely class of each row."""
         return np.asarray(self.shares.argmax(axis=1))
 
-    @property
-    def confidence(self) -> Floats:
-        """The share of that class."""
-        return np.asarray(self.shares.max(axis=1))
+    def told(self, codes: NDArray[np.integer]) -> Floats:
+        """Return the shares, drawn to equal ones where left-out labels do not support them.
+
+        `codes` are the given labels of the rows, negative without one; these stay as they are.
+        """
+        drawn = drawn_to_equal(self.shares, self.trust)
+        return np.where(codes[:, None] < 0, drawn, self.shares)
+
+
+def drawn_to_equal(shares: Floats, trust: float) -> Floats:
+    """Return shares of which the part `trust` stays and the rest is dealt equally.
+
+    Examples
+    --------
+    >>> drawn_to_equal(np.array([[0.9, 0.1]]), 0.5).round(6).tolist()
+    [[0.7, 0.3]]
+    """
+    return shares if trust == 1 else trust * shares + (1 - trust) / shares.shape[1]
+
+
+def doubt_of(estimator: Any) -> str | None:
+    """Return what `say_doubt` says of a fitted ranker or classifier."""
+    return say_doubt(getattr(estimator, "label_trust_", 1.0), *getattr(estimator, "recovered_", ()))
+
+
+def say_doubt(trust: float, n_recovered: int = 0, n_left_out: int = 0) -> str | None:
+    """Return a sentence where left-out labels do not support the confidence; else None.
+
+    Examples
+    --------
+    >>> say_doubt(0.2, 5, 10)[:76]
+    'The labels may tell nothing: the classes of 10 labelled rows left out in tur'
+    """
+    if trust >= LITTLE_TRUST:
+        return None
+    return (
+        f"The labels may tell nothing: the classes of {n_left_out:,} labelled rows left out in "
+        f"turn were found no more probable than by chance ({n_recovered:,} predicted right). The "
+        "confidence of all predictions was lowered."
+    )
 
 
 def doubtful(shares: NDArray[np.floating]) -> NDArray[np.bool_]:
@@ -176,6 +222,7 @@ def label_components(
     # the share of the true label of each row left out, by the members that did not see it
     found = parts[:, folds[out], out, own[out]]
     logs = np.log((1 - DOUBT) * found + DOUBT / n_classes)
+    by_mean = np.log(n_classes * (1 - DOUBT) * found.mean(axis=0) + DOUBT)
     if of_rows.weights is not None:
         logs *= of_rows.weights[out]
     logs = logs.sum(axis=1)
@@ -194,6 +241,7 @@ def label_components(
         n_left_out=len(out),
         n_recovered=int(np.sum(said[folds[out], out] == own[out])),
         weights=trust,
+        trust=float(np.clip((1 + by_mean.sum()) / 2, 0, 1)),
         depth=depth,
     )
 
