@@ -52,5 +52,9 @@ class UnknownClassWarning(UserWarning):
     """Many unlabelled rows fit no class that is labelled."""
 
 
+class UnlabelledTextWarning(UserWarning):
+    """Text among the labels, such as "-1" or "nan", was taken as unlabelled for its spelling."""
+
+
 class WorkerLostError(RuntimeError):
     """Processes or machines at work are gone; of a comparison, what they had finished is kept."""
