@@ -28,6 +28,7 @@ from semisift.exceptions import SampledRowsWarning as SampledRowsWarning
 from semisift.exceptions import StoredRowsError as StoredRowsError
 from semisift.exceptions import TableError as TableError
 from semisift.exceptions import UnknownClassWarning as UnknownClassWarning
+from semisift.exceptions import UnlabelledTextWarning as UnlabelledTextWarning
 from semisift.exceptions import WorkerLostError as WorkerLostError
 from semisift.filters.c4 import C4 as C4
 from semisift.filters.cls import CLS as CLS

@@ -173,7 +173,7 @@ class FeatureRanker(
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             All rows, labelled and unlabelled.
         y : array-like of shape (n_samples,), default=None
-            Labels; -1, None and NaN mark unlabelled rows.
+            Labels; -1, None and NaN, also as text, mark unlabelled rows (`UnlabelledTextWarning`).
         groups : array-like of shape (n_samples,), default=None
             Which rows belong together, as those of a donor: they are drawn into bags and halves
             together, and labels are exchanged between groups (see docs/studies.md).

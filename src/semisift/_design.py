@@ -90,7 +90,7 @@ def _codes(given: Any, n_rows: int, name: str) -> NDArray[np.int32] | None:
     if given is None:
         return None
     try:
-        codes = parse_labels(given, n_rows).codes
+        codes = parse_labels(given, n_rows, words=frozenset()).codes  # any text is a name
     except ValueError as error:
         raise ValueError(
             f"{name} must hold one name or whole number for each row of X. As labels they would "

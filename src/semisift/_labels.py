@@ -1,10 +1,23 @@
 """Which rows are labelled and with what, and the pairs that follow from it.
 
-A row is unlabelled where `y` is -1 (in integer, whole-number float or object arrays) or missing:
-None, NaN or ``pandas.NA``. Nothing else means unlabelled: the string ``"-1"`` is a class.
+The rule for unlabelled rows is the same everywhere: in `fit`, splitters, comparisons, `read_table`,
+functions on an AnnData and on the page of ``semisift explore``. A row is unlabelled where its label
+is
+
+- a number: -1 or NaN;
+- nothing: None, ``pandas.NA``, ``pandas.NaT``, or masked;
+- text that, without the spaces around it, is empty or spelled as one of `MISSING` (what files have
+  for a missing value) or of `WRITTEN` (what Python writes for the numbers and the nothing above,
+  as ``y.astype(str)`` does). Capital letters count.
+
+What else is text is a class. Where text is unlabelled by its spelling, `fit` warns with an
+`UnlabelledTextWarning`. Files and an AnnData can name the text that marks unlabelled rows: that of
+`WRITTEN` which is not named is then a class, a `ClassName`. Where it is not named, and less than
+two classes are left without it, they ask what it means.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
@@ -18,8 +31,16 @@ from sklearn.exceptions import DataConversionWarning
 
 from semisift._checks import as_array
 from semisift._warnings import warn
+from semisift._words import count, listed
+from semisift.exceptions import UnlabelledTextWarning
 
 UNLABELLED = -1
+
+# Cells that hold no value: a missing value in a feature, an unlabelled row in a label column.
+MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "?")
+
+# How an unlabelled row is written as text; classes may be called so as well.
+WRITTEN = ("-1", "-1.0", "None", "<NA>", "NaT")
 
 MOST_SHOWN = 5
 
@@ -32,6 +53,31 @@ WIDEST_LABEL = 100
 
 # From here on floats leave whole numbers out.
 FIRST_INEXACT = 2**53
+
+
+class ClassName(str):
+    """The name of a class, also where its spelling would mean an unlabelled row."""
+
+    __slots__ = ()
+
+
+def as_class(label: Any) -> Any:
+    """Return a label that nobody takes as unlabelled later, whatever its spelling."""
+    return ClassName(label) if isinstance(label, str) and is_unlabelled(label) else label
+
+
+def unlabelled_words(named: Sequence[str] = ()) -> frozenset[str]:
+    """Return the text that marks unlabelled rows, of which a user may name some.
+
+    Examples
+    --------
+    >>> sorted(unlabelled_words() - unlabelled_words(["unknown", "-1"]))
+    ['-1.0', '<NA>', 'NaT', 'None']
+    """
+    return frozenset((*MISSING, *(named or WRITTEN)))
+
+
+WORDS = unlabelled_words()
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,16 +119,18 @@ class Labels:
         return np.bincount(self.codes[self.labelled], minlength=self.n_classes)
 
 
-def parse_labels(y: Any, n_rows: int) -> Labels:
+def parse_labels(y: Any, n_rows: int, words: frozenset[str] = WORDS) -> Labels:
     """Read the labels of `n_rows` rows.
 
     Parameters
     ----------
-    y : array-like of shape (n_rows,) or None
-        Labels; -1, None, NaN and ``pandas.NA`` mark unlabelled rows. None as a whole means that
-        no row is labelled.
+    y : array-like of shape (n_rows,), Labels or None
+        Labels; the rule for unlabelled rows is that of this module. None as a whole means that no
+        row is labelled, and labels that were read already are returned as they are.
     n_rows : int
         Number of rows of X.
+    words : frozenset of str
+        Text that marks unlabelled rows.
 
     Returns
     -------
@@ -99,6 +147,8 @@ def parse_labels(y: Any, n_rows: int) -> Labels:
     >>> labels.codes, labels.classes
     (array([ 1, -1,  0,  1], dtype=int32), array(['a', 'b'], dtype='<U1'))
     """
+    if isinstance(y, Labels):
+        return y
     codes = np.full(n_rows, UNLABELLED, dtype=np.int32)
     if y is None:
         return Labels(codes, np.empty(0, dtype=np.int64))
@@ -107,7 +157,10 @@ def parse_labels(y: Any, n_rows: int) -> Labels:
         raise ValueError(
             f"y must have one label for each row of X: got {len(column)} labels for {n_rows} rows."
         )
-    known, values = _split_known(column)
+    known, values = _split_known(column, words)
+    if column.dtype.kind in "OTUS":
+        left = column[~known].tolist()
+        tell_unlabelled(Counter(_text(each) for each in left if isinstance(each, str | bytes)), "y")
     classes, codes[known] = _classes(values)
     return Labels(codes, classes)
 
@@ -285,30 +338,56 @@ def _as_column(y: Any) -> NDArray[Any]:
     return array
 
 
-def _split_known(column: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+def _split_known(
+    column: NDArray[Any], words: frozenset[str]
+) -> tuple[NDArray[np.bool_], NDArray[Any]]:
     """Return which entries are labels, and these labels in one plain type or as objects of one."""
-    if column.dtype.kind in "OT":
-        known = np.array([not _is_unlabelled(value) for value in column], dtype=bool)
+    kind = column.dtype.kind
+    if kind in "OT":
+        known = np.array([not is_unlabelled(value, words) for value in column], dtype=bool)
         return known, _narrow(column[known].astype(object))
-    if column.dtype.kind == "c":
+    if kind == "c":
         raise ValueError(f"Complex data not supported: y has dtype {column.dtype}.")
-    if column.dtype.kind not in "biufUS":
+    if kind not in "biufUS":
         raise ValueError(
             f"Unknown label type: y has dtype {column.dtype}; labels must be integers or strings."
         )
     known = np.ones(len(column), dtype=bool)
-    if column.dtype.kind in "iuf":
+    if kind in "iuf":
         known = (column != UNLABELLED) & ~np.isnan(column)
-    if column.dtype.kind == "f":
+    if kind == "f":
         _check_whole(column[known])
+    if kind in "US" and words:
+        known = ~np.isin(np.strings.strip(column), np.array(sorted(words)).astype(kind))
     return known, column[known]
 
 
-def _is_unlabelled(value: Any) -> bool:
-    if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)):
+def is_unlabelled(value: Any, words: frozenset[str] = WORDS) -> bool:
+    """Tell whether a single label means an unlabelled row, by the rule of this module."""
+    if type(value) is str:  # as of most rows
+        return value.strip() in words
+    if isinstance(value, str | bytes):
+        return _text(value) in words and not isinstance(value, ClassName)
+    if isinstance(value, Real) and not isinstance(value, bool | np.bool_):
         return bool(value == UNLABELLED or value != value)
-    # pandas.NA is recognised by the name of its type, so that pandas need not be imported.
-    return value is None or type(value).__name__ == "NAType"
+    # those of pandas are recognised by the names of their types, so that it need not be imported
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _text(value: str | bytes) -> str:
+    return (value if isinstance(value, str) else value.decode("latin-1")).strip()
+
+
+def tell_unlabelled(n_rows: Mapping[str, int], where: str) -> None:
+    """Warn of text that was taken as unlabelled because of its spelling, with the rows of each."""
+    if not n_rows:
+        return
+    each = [f"{text!r} ({count(n_rows[text], 'row')})" for text in sorted(n_rows)]
+    warn(
+        f"{where} holds text that means an unlabelled row: {listed(each)}. Give another name to a "
+        "class that is spelled so; rows with -1, None or NaN are unlabelled without this warning.",
+        UnlabelledTextWarning,
+    )
 
 
 def _narrow(values: NDArray[Any]) -> NDArray[Any]:

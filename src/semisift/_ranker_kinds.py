@@ -29,7 +29,7 @@ class WeightedRanker(FeatureRanker):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             All rows, labelled and unlabelled.
         y : array-like of shape (n_samples,), default=None
-            Labels; -1, None and NaN mark unlabelled rows.
+            Labels; -1, None and NaN, also as text, mark unlabelled rows (`UnlabelledTextWarning`).
         groups, batch : array-like of shape (n_samples,), default=None
             Which rows belong together, and which were measured together: see `FeatureRanker.fit`.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -65,7 +65,7 @@ class PairRanker(FeatureRanker):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             All rows, labelled and unlabelled.
         y : array-like of shape (n_samples,), default=None
-            Labels; -1, None and NaN mark unlabelled rows.
+            Labels; -1, None and NaN, also as text, mark unlabelled rows (`UnlabelledTextWarning`).
         groups, batch : array-like of shape (n_samples,), default=None
             Which rows belong together, and which were measured together: see `FeatureRanker.fit`.
         must_link, cannot_link : array-like of shape (n_pairs, 2), default=None
@@ -104,7 +104,7 @@ class WeightedPairRanker(PairRanker):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             All rows, labelled and unlabelled.
         y : array-like of shape (n_samples,), default=None
-            Labels; -1, None and NaN mark unlabelled rows.
+            Labels; -1, None and NaN, also as text, mark unlabelled rows (`UnlabelledTextWarning`).
         groups, batch : array-like of shape (n_samples,), default=None
             Which rows belong together, and which were measured together: see `FeatureRanker.fit`.
         sample_weight : array-like of shape (n_samples,), default=None

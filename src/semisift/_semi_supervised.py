@@ -72,6 +72,7 @@ class SemiSupervisedMixin(WatchedMixin):
         has_pairs = any(part is not None for part in pairs.values())
         stored = as_stored(X)
         if stored is not None:
+            own_y = parse_labels(own_y, len(stored))
             needs_all = is_repeated or has_pairs or batch is not None or sample_weight is not None
             if not stored.fits() or (not needs_all and self._goes_in_blocks(stored, own_y)):
                 most = MOST_HELD if is_repeated else self._most_to_hold()
@@ -115,11 +116,11 @@ class SemiSupervisedMixin(WatchedMixin):
         if problem.has_gaps and not self.takes_gaps:
             refuse_non_finite(problem.X, problem.feature_names, advice=WITH_GAPS)
 
-    def _goes_in_blocks(self, rows: StoredRows, y: Any) -> bool:
+    def _goes_in_blocks(self, rows: StoredRows, labels: Labels) -> bool:
         """Tell whether rows that could be held need not be, since blocks give the same bits."""
         if not self.takes_stored or not rows.is_read_in_place:
             return False
-        return self._same_in_blocks(parse_labels(y, len(rows))) and rows.is_finite()
+        return self._same_in_blocks(labels) and rows.is_finite()
 
     def _same_in_blocks(self, labels: Labels) -> bool:
         """Tell whether rows without gaps give the same bits in blocks as in memory."""
@@ -130,7 +131,12 @@ class SemiSupervisedMixin(WatchedMixin):
         return MOST_HELD
 
     def _build_stored(
-        self, rows: StoredRows, y: Any, needed: int, known: dict[str, Any], **pairs: Any
+        self,
+        rows: StoredRows,
+        labels: Labels,
+        needed: int,
+        known: dict[str, Any],
+        **pairs: Any,
     ) -> Problem:
         """Return the problem of rows that do not fit into memory: it holds some of them."""
         name = type(self).__name__
@@ -151,9 +157,8 @@ class SemiSupervisedMixin(WatchedMixin):
         self.__dict__.pop("feature_names_in_", None)
         if rows.feature_names is not None:
             self.feature_names_in_ = rows.feature_names
-        known_labels = parse_labels(y, len(rows))
-        labelled = len(known_labels.labelled)
-        if self.labels_needed == "two_classes" and known_labels.n_classes == 1:
+        labelled = len(labels.labelled)
+        if self.labels_needed == "two_classes" and labels.n_classes == 1:
             needed = MOST_HELD  # among which the rest is sought
         max_labelled = None
         if self.uses_statistics and labelled > (few := min(MOST_HELD, rows.most_held // 2)):
@@ -177,7 +182,7 @@ class SemiSupervisedMixin(WatchedMixin):
             )
         problem = Problem.of_stored(
             rows,
-            y,
+            labels,
             seed=_seed(self.random_state),
             max_unlabelled=wanted,
             max_labelled=max_labelled,

@@ -52,5 +52,15 @@ class UnknownClassWarning(UserWarning):
     """Many unlabelled rows fit no class that is labelled."""
 
 
+class UnlabelledTextWarning(UserWarning):
+    """Text among the labels, such as "-1" or "nan", was taken as unlabelled for its spelling.
+
+    A row is unlabelled where its label is -1, NaN, None, ``pandas.NA``, ``pandas.NaT`` or masked.
+    It is unlabelled as well where its label is text that, without the spaces around it, is empty,
+    "-1", "-1.0", "nan", "NaN", "None", "<NA>", "NaT", "NA", "N/A", "#N/A", "NULL", "null" or "?".
+    The warning names the text and counts its rows. A class that is spelled so needs another name.
+    """
+
+
 class WorkerLostError(RuntimeError):
     """Processes or machines at work are gone; of a comparison, what they had finished is kept."""

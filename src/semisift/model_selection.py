@@ -35,7 +35,7 @@ class LabelledSplits:
         X : array-like of shape (n_samples, n_features)
             Its length alone matters.
         y : array-like of shape (n_samples,)
-            Labels; -1, None and NaN mark unlabelled rows.
+            Labels; -1, None and NaN, also as text, mark unlabelled rows (`UnlabelledTextWarning`).
         groups : object
             Ignored, with a warning; it exists for compatibility.
 
@@ -186,7 +186,7 @@ class SemiSupervisedGroupKFold(GroupSplits, StratifiedGroupKFold):
         X : array-like of shape (n_samples, n_features)
             Its length alone matters.
         y : array-like of shape (n_samples,)
-            Labels; -1, None and NaN mark unlabelled rows.
+            Labels; -1, None and NaN, also as text, mark unlabelled rows (`UnlabelledTextWarning`).
         groups : array-like of shape (n_samples,)
             The group of each row, labelled or not: names or whole numbers.
 
@@ -259,7 +259,7 @@ class SemiSupervisedStratifiedShuffleSplit(GroupSplits, StratifiedShuffleSplit):
         X : array-like of shape (n_samples, n_features)
             Its length alone matters.
         y : array-like of shape (n_samples,)
-            Labels; -1, None and NaN mark unlabelled rows.
+            Labels; -1, None and NaN, also as text, mark unlabelled rows (`UnlabelledTextWarning`).
         groups : array-like of shape (n_samples,), default=None
             The group of each row, labelled or not, if rows belong together: names or whole numbers.
 

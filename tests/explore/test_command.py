@@ -9,11 +9,13 @@ import subprocess
 import sys
 import urllib.request
 
+import numpy as np
 import polars as pl
 import pytest
 
 from semisift.cli import _exploring
 from tests.commands import call
+from tests.conftest import make_data
 from tests.explore.sessions import image_table, write_cells
 from tests.stored_files import write
 
@@ -95,6 +97,28 @@ def test_a_kill_loses_no_answer_and_a_second_process_is_refused(tmp_path, table)
     assert "given here" not in second.end(signal.SIGTERM)
     assert second.process.returncode == 0
     assert sorted(os.listdir(tmp_path)) == ["cells.csv", "cells.csv.labels.csv"]
+
+
+@pytest.mark.kill
+@pytest.mark.parametrize("odd", ["two\nlines", "two\rlines", "a\0b", "a\x1fb", " a", "a\u2003"])
+def test_rank_finds_rows_again_whose_names_no_text_table_keeps(tmp_path, odd):
+    data = make_data()
+    names = [f"s{i}" for i in range(len(data.y))]
+    names[40] = odd
+    np.savez(tmp_path / "cells.npz", X=data.X, y=data.y, row_names=names)
+    process = Process(tmp_path, "cells.npz")
+    for version, row in enumerate((40, 50)):
+        process.ask("/api/label", {"row": row, "label": "1", "version": version})
+    process.end(signal.SIGINT)
+    again = Process(tmp_path, "cells.npz")  # the file is read by the next session, too
+    assert sum(each["given"] for each in again.ask("/api/state")["classes"]) == 2
+    again.end(signal.SIGINT)
+    labels, out = tmp_path / "cells.npz.labels.csv", tmp_path / "given.parquet"
+    call("rank", tmp_path / "cells.npz", "--labels", labels, "--labels-out", out, "--no-assess")
+    given = pl.read_parquet(out).filter("given")
+    labelled = {*np.flatnonzero(data.y >= 0), 40, 50}
+    assert given["row"].to_list() == [names[row] for row in sorted(labelled)]
+    assert given["label"].to_list()[-2:] == ["1", "1"]
 
 
 @pytest.mark.kill

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from semisift.exceptions import TableError
@@ -95,6 +96,7 @@ def test_whole_numbers_stay_numbers_until_a_word_comes(tmp_path, path):
         ("", "without a label"),
         (" NA ", "without a label"),
         ("-1", "without a label"),
+        ("None", "without a label"),
         ("x" * 1001, "at most 1,000"),
         ("two\nlines", "cannot be seen"),
         ("\ud800", "cannot be seen"),
@@ -107,6 +109,17 @@ def test_what_is_no_name_of_a_class_is_refused(dataset, path, label, words):
         answers.give(40, label)
     assert not path.exists()
     assert answers.known.version == 0
+
+
+def test_minus_one_is_a_class_where_the_table_was_read_so(tmp_path, path):
+    labels = ["-1" if i % 2 else "1" for i in range(8)]
+    table = write_cells(tmp_path, labels=labels + [None] * 52)
+    dataset = read_cells(table, unlabelled="NA")
+    answers = Answers(dataset.y, dataset.rows, make_file(dataset, path), ["NA"])
+    known = answers.give(40, "-1")
+    assert known.labels_of(np.arange(60))[0].counts.tolist() == [5, 4]
+    reading = Reading(label="kind", id="id", labels=str(path), unlabelled=("NA",))
+    assert load(table, reading).y.tolist() == known.y.tolist()
 
 
 def test_numbers_that_are_not_whole_are_refused(tmp_path, path):

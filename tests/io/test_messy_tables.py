@@ -128,9 +128,12 @@ def test_marks_of_missing_values_are_no_class(save, mark):
     assert data.y.tolist() == ["A", "B", None, "A"]
 
 
-def test_minus_one_among_words_must_be_explained(save):
+def test_minus_one_among_words(save):
     path = save("g,label\n1,A\n2,B\n3,-1\n4,A\n7,B\n")
-    refused("-1 can mean", path, label="label")
+    data = read_table(path, label="label")
+    assert data.y.tolist() == ["A", "B", None, "A", "B"]
+    assert "Rows with the label -1 were read as unlabelled." in data.notes
+    refused("-1 can mean", save("g,label\n1,A\n2,A\n3,-1\n", "one.csv"), label="label")
     assert read_table(path, label="label", unlabelled=-1).y.tolist() == ["A", "B", None, "A", "B"]
 
 

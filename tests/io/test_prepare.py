@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
+from semisift import FisherScore
 from semisift.exceptions import TableError
 from semisift.io import Reading, TableOptions, prepare, read_table
 from semisift.io.table import FileTable, from_matrix
@@ -38,7 +39,9 @@ def matrix(tmp_path, X, **arguments):
         ([" A", "A ", "B", "nan"], ["A", "A", "B", None]),
         (["1", "2.0", "+2", ""], [1, 2, 2, None]),
         (["-1", "0", "1", "1"], [None, 0, 1, 1]),
-        (["None", "drug", "drug", ""], ["None", "drug", "drug", None]),
+        (["None", "drug", "sham", ""], [None, "drug", "sham", None]),
+        (["<NA>", "A", "B", "NaT"], [None, "A", "B", None]),
+        (["-1.0", "A", "A", "B"], [None, "A", "A", "B"]),
         ([2**53, 2**53 + 1, "1.0", "1"], [2**53, 2**53 + 1, 1, 1]),
         ([2**63, 2**63 + 1, "-5", "-5"], [str(2**63), str(2**63 + 1), "-5", "-5"]),
     ],
@@ -54,6 +57,26 @@ def test_minus_one_and_plus_one_must_be_explained(save):
     assert read_table(path, label="label", unlabelled=[-1]).y.tolist() == [None, 1, 1, None, None]
     both = read_table(path, label="label", unlabelled=["NA"])
     assert both.y.tolist() == ["-1", "1", "1", "-1", None]
+
+
+def test_none_beside_one_class_must_be_explained(save):
+    path = save(column(["None", "drug", "drug", ""]))
+    with pytest.raises(TableError, match=r"None can mean.*unlabelled='None' .*unlabelled='NA'"):
+        read_table(path, label="label")
+    both = read_table(path, label="label", unlabelled="NA")
+    assert both.y.tolist() == ["None", "drug", "drug", None]
+    assert any("The label None counts as a class" in note for note in both.notes)
+
+
+def test_text_that_was_read_as_unlabelled_is_told(save):
+    data = read_table(save(column(["None", "drug", "sham", "-1"])), label="label")
+    assert "Rows with the label -1 and None were read as unlabelled." in data.notes
+
+
+@pytest.mark.parametrize("word", ["-1", "None", "<NA>"])
+def test_what_is_a_class_in_a_table_is_one_in_a_fit(save, word):
+    data = read_table(save(column([word, "x", "x", word, ""])), label="label", unlabelled="NA")
+    assert FisherScore().fit(data.X, data.y).classes_.tolist() == sorted([word, "x"])
 
 
 def test_values_that_mean_unlabelled(save):

@@ -31,6 +31,7 @@ from semisift import (
     SemiSupervisedGroupKFold,
     SemiSupervisedKFold,
     SemiSupervisedStratifiedShuffleSplit,
+    UnlabelledTextWarning,
 )
 
 SPLITTERS = [
@@ -120,6 +121,12 @@ def test_all_ways_to_mark_unlabelled_rows_agree(cv):
     ]
     for y in forms:
         assert_same(splits(cv, y), splits(cv))
+
+
+@pytest.mark.parametrize("cv", SPLITTERS, ids=str)
+def test_labels_as_text_are_split_alike(cv):
+    with pytest.warns(UnlabelledTextWarning, match=r"'-1' \(6 rows\)"):
+        assert_same(splits(cv, Y.astype(str)), splits(cv))
 
 
 @pytest.mark.parametrize("X", [np.zeros((19, 2)), csr_array((19, 2)), [[0]] * 19], ids=type)

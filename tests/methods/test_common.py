@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -10,10 +11,17 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.naive_bayes import GaussianNB
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from semisift import METHODS, NothingUnlabelledWarning
+from semisift import (
+    LEARNERS,
+    METHODS,
+    LabelledOnly,
+    NothingUnlabelledWarning,
+    UnlabelledTextWarning,
+)
 from tests.conftest import make_data
 
 # The data have few labels, and some methods say what they then leave out.
@@ -107,6 +115,28 @@ FORMS_OF_Y = {
 @pytest.mark.parametrize("form", FORMS_OF_Y.values(), ids=FORMS_OF_Y.keys())
 def test_forms_of_y(name, form, data):
     assert_same_fit(make(name).fit(data.X, data.y), make(name).fit(data.X, form(data.y)))
+
+
+@every
+@pytest.mark.parametrize("missing", [None, -1, np.nan])
+def test_labels_as_text_rank_as_before_and_are_told_once(name, missing, data):
+    y = np.where(data.y < 0, missing, data.y.astype(object)).astype(str)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ranker = make(name).fit(data.X, y)
+    told = [one for one in caught if issubclass(one.category, UnlabelledTextWarning)]
+    assert len(told) == (METHODS[name].cls.labels_needed != "none")
+    assert_same_fit(make(name).fit(data.X, data.y), ranker)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_classifiers_take_labels_as_text(name, data):
+    learner = LabelledOnly(GaussianNB()) if name == "labelled-only" else LEARNERS[name].cls()
+    fitted = clone(learner).fit(data.X, data.y)
+    with pytest.warns(UnlabelledTextWarning):
+        other = learner.fit(data.X, data.y.astype(str))
+    assert other.classes_.tolist() == ["0", "1"]
+    assert_array_equal(other.predict(data.X), fitted.predict(data.X).astype(str))
 
 
 @every

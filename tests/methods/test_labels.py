@@ -1,3 +1,6 @@
+import pickle
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -6,7 +9,8 @@ from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.exceptions import DataConversionWarning
 
-from semisift._labels import check_pairs, pairs_from_labels, parse_labels
+from semisift import UnlabelledTextWarning
+from semisift._labels import as_class, check_pairs, pairs_from_labels, parse_labels
 
 INTEGERS = {
     "list": [3, -1, 1, 3],
@@ -61,13 +65,77 @@ def test_string_labels(y):
     assert labels.classes.tolist() == ["a", "b"]
 
 
-@pytest.mark.parametrize("y", [["-1", "1"], np.array(["-1", "1"]), ["nan", "None"], ["", "a"]])
-def test_no_string_means_unlabelled(y):
-    assert len(parse_labels(y, 2).unlabelled) == 0
+SPELLINGS = ["-1", "-1.0", "", " ", "nan", "NaN", "None", "NA", "N/A", "#N/A", "NULL", "null"]
+SPELLINGS += ["?", "<NA>", "NaT", " nan "]
 
 
-def test_integer_minus_one_among_strings_is_unlabelled_but_its_text_is_not():
-    assert_array_equal(parse_labels(["-1", -1, "a"], 3).codes, [0, -1, 1])
+FORMS_OF_TEXT = [
+    list,
+    np.array,
+    lambda y: np.array(y, dtype=object),
+    lambda y: np.array(y).astype("S"),
+    lambda y: np.array(y, dtype=np.dtypes.StringDType()),
+    pd.Series,
+    pd.Categorical,
+    pl.Series,
+]
+
+
+@pytest.mark.parametrize("word", SPELLINGS)
+@pytest.mark.parametrize("form", FORMS_OF_TEXT)
+def test_text_that_means_unlabelled(form, word):
+    with pytest.warns(UnlabelledTextWarning, match=rf"'{re.escape(word.strip())}' \(1 row\)"):
+        labels = parse_labels(form(["b", word, "a", "b"]), 4)
+    assert_array_equal(labels.codes, [1, -1, 0, 1])
+    assert labels.classes.astype(str).tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("y", [*INTEGERS.values(), *STRINGS.values()])
+def test_labels_written_as_text_are_the_same_labels(y):
+    silent = parse_labels(y, 4)
+    with pytest.warns(UnlabelledTextWarning) as told:
+        labels = parse_labels([str(value) for value in y], 4)
+    assert len(told) == 1
+    assert_array_equal(labels.codes, silent.codes)
+
+
+def test_text_beside_numbers_may_mean_unlabelled():
+    with pytest.warns(UnlabelledTextWarning, match=r"'' \(2 rows\) and 'NA' \(1 row\)"):
+        labels = parse_labels([3, "", 1, "NA", " "], 5)
+    assert_array_equal(labels.codes, [1, -1, 0, -1, -1])
+    assert labels.classes.dtype.kind == "i"
+
+
+@pytest.mark.parametrize("word", ["none", "Na", "Nan", "-1.5", "-2", "-", "unknown", "0", "n a"])
+def test_other_text_is_a_class(word):
+    assert word in parse_labels(["a", word], 2).classes
+
+
+def test_what_a_reader_was_told_is_a_class_stays_one():
+    y = np.array(["a", as_class("-1"), None, as_class("nan")], dtype=object)
+    for given in (
+        y,
+        y.tolist(),
+        y.copy(),
+        pickle.loads(pickle.dumps(y)),
+        pd.Series(y, dtype=object),
+    ):
+        labels = parse_labels(given, 4)
+        assert labels.classes.tolist() == ["-1", "a", "nan"]
+        assert_array_equal(labels.codes, [1, 0, -1, 2])
+    assert labels.classes.dtype.kind == "U"
+    assert type(as_class("b")) is str
+
+
+def test_masked_text_is_unlabelled():
+    masked = np.ma.masked_array(["a", "b", "a"], mask=[0, 0, 1])
+    assert_array_equal(parse_labels(masked, 3).codes, [0, 1, -1])
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+def test_what_is_missing_is_unlabelled_without_a_warning(missing):
+    y = np.array(["a", missing, "b"], dtype=object)
+    assert_array_equal(parse_labels(y, 3).codes, [0, -1, 1])
 
 
 @pytest.mark.parametrize("y", [np.array([True, False]), [True, False], [np.True_, np.False_]])

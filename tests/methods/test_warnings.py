@@ -22,6 +22,7 @@ from semisift import (
     GraphWarning,
     LaplacianScore,
     NothingUnlabelledWarning,
+    UnlabelledTextWarning,
     VarianceScore,
 )
 
@@ -43,6 +44,7 @@ CASES = {
     "bags of constraints": (BaggingConstraintScore(n_members=2), ONE_EACH, FallbackWarning),
     "graph": (LaplacianScore(heat_constant=0.003), COLUMN.ravel(), GraphWarning),
     "shape of y": (FisherScore(), COLUMN, DataConversionWarning),
+    "text": (FisherScore(), COLUMN.ravel().astype(str), UnlabelledTextWarning),
     "nothing unlabelled": (SSFI(n_members=5), LABELLED, NothingUnlabelledWarning),
 }
 

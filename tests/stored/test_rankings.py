@@ -25,6 +25,7 @@ from semisift import (
     StoredRowsError,
     TransductiveClassifier,
     TransductiveScore,
+    UnlabelledTextWarning,
     VarianceScore,
     _base,
     _problem,
@@ -473,3 +474,14 @@ def test_a_file_that_changed_at_the_same_time_is_another(tmp_path):
         rows = StoredRows(mapped, max_memory=LITTLE, passes=tmp_path / "passes")
         found = VarianceScore().fit(rows).scores_
         assert_array_equal(found, VarianceScore().fit(np.array(mapped)).scores_)
+
+
+@pytest.mark.parametrize("max_memory", [LITTLE, None])
+def test_labels_as_text_are_told_once(tmp_path, max_memory):
+    X, y, _ = case()
+    rows = StoredRows(as_memmap(X, tmp_path, 100), max_memory=max_memory)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ranker = FisherScore().fit(rows, y.astype(str))
+    assert [each.category for each in caught] == [UnlabelledTextWarning]
+    assert_array_equal(ranker.scores_, FisherScore().fit(rows, y).scores_)

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 import semisift
+from semisift import UnlabelledTextWarning
 from semisift.tl._given import read_labels
 from tests.tl.cells import make_cells
 
@@ -46,6 +47,11 @@ def test_the_order_is_that_of_the_categories():
         ([1, 2, 0], 0, [1, 2, None]),
         ([1, 2, 0], np.int64(0), [1, 2, None]),
         ([1, 2, -1], -1, [1, 2, None]),
+        ([1, 2, -1], None, [1, 2, None]),
+        ([T, "-1", T], "-1", [T, None, T]),
+        ([T, "-1", "x"], "x", [T, "-1", None]),
+        ([T, "nan", "x"], "x", [T, None, None]),
+        ([T, "nan", B], "nan", [T, None, B]),
         ([1.0, 2.0, np.nan], None, [1, 2, None]),
         ([True, False, True], None, [True, False, True]),
         ([True, False, True], False, [True, None, True]),
@@ -73,7 +79,9 @@ def test_a_category_that_means_none(values, category, expected):
         ([T, B, ""], np.array(["T", "B"]), "unlabeled_category must be one label: got array"),
         ([1, 0, 1], True, "unlabeled_category=True is no value"),
         ([T, B, ""], 0, "unlabeled_category=0 is no value"),
-        ([1, -1, 2], None, "holds -1, which may be a class .* unlabeled_category=-1"),
+        ([1, -1, 1], None, "holds -1, which may be a class .* unlabeled_category=-1"),
+        ([T, "-1", T], None, "holds '-1', which may be a class .* unlabeled_category='-1'"),
+        (["drug", "None", ""], None, "holds 'None', which may be a class"),
     ],
 )
 def test_bad_categories(values, category, message):
@@ -81,7 +89,21 @@ def test_bad_categories(values, category, message):
         labels_of(values, unlabeled_category=category)
 
 
-@pytest.mark.parametrize("word", ["nan", "Unknown", "unlabeled", "NA"])
+@pytest.mark.parametrize("word", ["nan", "NA", "None", "-1", "<NA>", "N/A"])
+def test_text_that_means_none_is_told(word):
+    with pytest.warns(UnlabelledTextWarning, match=rf"obs\['l'\] holds .*'{word}' \(2 rows\)"):
+        assert labels_of([T, B, word, word])[0] == [T, B, None, None]
+
+
+def test_a_class_called_minus_one_is_ranked():
+    adata = make_cells()
+    given = adata.obs["cell_type"].astype(object).where(adata.obs["cell_type"].notna(), "unknown")
+    adata.obs["l"] = given.replace("T", "-1")
+    semisift.tl.rank_features(adata, "l", "unknown", method="fisher")
+    assert adata.uns["semisift"]["names"].dtype.names == ("-1", "B", "NK")
+
+
+@pytest.mark.parametrize("word", ["Unknown", "unlabeled", "none", "na"])
 def test_words_that_may_mean_none_are_told(word):
     with pytest.warns(UserWarning, match=f"'{word}' in .* is taken for a class.*='{word}'"):
         assert labels_of([T, B, word])[0] == [T, B, word]

@@ -8,12 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._labels import LONGEST_LABEL, UNLABELLED, Labels, parse_labels
+from semisift._labels import (
+    LONGEST_LABEL,
+    UNLABELLED,
+    Labels,
+    as_class,
+    parse_labels,
+    unlabelled_words,
+)
 from semisift._words import printable, quoted
 from semisift.exceptions import TableError
 from semisift.explore.labels_file import Answer, LabelsFile
 from semisift.io.labels import whole_numbers
-from semisift.io.table import MISSING
 from semisift.math import Ints
 
 
@@ -74,7 +80,7 @@ class Answers:
         no_label: Sequence[str] = (),
     ) -> None:
         self._y, self._rows, self._file = y, rows, file
-        self._no_label = {*MISSING, *no_label}
+        self._no_label = unlabelled_words(no_label)
         self._place = {int(row): place for place, row in enumerate(rows)}
         self._of_table = {place: str(label) for place, label in enumerate(y) if label is not None}
         own = sorted({label for label in y if label is not None})
@@ -172,7 +178,7 @@ class Answers:
 
     def _checked(self, label: str) -> str:
         label = label.strip()
-        if label in self._no_label or label in ("-1", "-1.0"):
+        if label in self._no_label:
             raise LabelRefusedError(
                 f"{quoted(label)} means a row without a label: give another name."
             )
@@ -189,13 +195,13 @@ class Answers:
         values = self._values({*given.values()})
         y, codes = self._y.copy(), self._codes.copy()
         if any(isinstance(value, str) for value in values.values()):
-            y[[*self._of_table]] = [*self._of_table.values()]
+            y[[*self._of_table]] = [as_class(label) for label in self._of_table.values()]
         classes = [
             *dict.fromkeys([*self._classes, *(str(values[each]) for each in given.values())])
         ]
         place = {name: number for number, name in enumerate(classes)}
         for row, label in given.items():
-            y[row], codes[row] = values[label], place[str(values[label])]
+            y[row], codes[row] = as_class(values[label]), place[str(values[label])]
         return Known(version, y, classes, codes, frozenset(given))
 
     def _values(self, labels: set[str]) -> dict[str, Any]:

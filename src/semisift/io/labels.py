@@ -10,13 +10,20 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from semisift._labels import LONGEST_LABEL
+from semisift._labels import (
+    LONGEST_LABEL,
+    MISSING,
+    UNLABELLED,
+    WRITTEN,
+    as_class,
+    unlabelled_words,
+)
 from semisift._warnings import warn
-from semisift._words import count, examples, quoted
+from semisift._words import count, examples, listed, quoted
 from semisift.exceptions import TableError
 from semisift.io.limits import FileError, naming
 from semisift.io.options import Reading, said
-from semisift.io.table import MISSING, FileTable, find_column
+from semisift.io.table import FileTable, find_column
 
 
 def find_labels(
@@ -318,7 +325,7 @@ def _whole(value: float | None) -> str | None:
 
 def _classes(cells: pl.Series, named: Sequence[str], where: str, notes: list[str]) -> NDArray[Any]:
     """Turn cells into labels: None for unlabelled rows, whole numbers where all are such."""
-    no_label = {*MISSING, *named}
+    no_label = unlabelled_words(named)
     every = sorted(cells.drop_nulls().unique().to_list())
     missing = [value for value in named if value not in MISSING and value not in set(every)]
     if missing:
@@ -327,20 +334,19 @@ def _classes(cells: pl.Series, named: Sequence[str], where: str, notes: list[str
             f"{examples([cell for cell in every if cell])}."
         )
     found = [cell for cell in every if cell not in no_label]
-    whole = whole_numbers(found)
-    labels: dict[str, Any] = {text: text for text in found}
-    if whole is None:
-        if "-1" in found and not named:
-            raise _ask_about_minus_one(found)
-    elif -1 not in whole.values():
-        labels = whole
-    elif named:  # as a number it would mean unlabelled
-        notes.append("The label -1 counts as a class.")
+    whole = whole_numbers(found) or {}
+    written = [cell for cell in every if cell in WRITTEN or whole.get(cell) == UNLABELLED]
+    labels: dict[str, Any] = {text: as_class(text) for text in found}
+    if named:  # -1 as a number would mean unlabelled
+        labels = labels if UNLABELLED in whole.values() else whole or labels
+        notes.extend(f"The label {text} counts as a class." for text in written if text in labels)
     else:
-        if len(set(whole.values())) < 3:
-            raise _ask_about_minus_one(found)
-        notes.append("Rows with the label -1 were read as unlabelled.")
-        labels = {text: number for text, number in whole.items() if number != -1}
+        numbers = {text: number for text, number in whole.items() if number != UNLABELLED}
+        labels = numbers or labels
+        if written and len(set(labels.values())) < 2:
+            raise _ask_about(written[0], found)
+        if written:
+            notes.append(f"Rows with the label {listed(written)} were read as unlabelled.")
     # by the number of the cell: each label is one object, however many rows have it
     codes = cells.cast(pl.Enum(every)).to_physical().cast(pl.Int64).fill_null(len(every))
     y = np.array([*(labels.get(cell) for cell in every), None], dtype=object)[codes.to_numpy()]
@@ -400,11 +406,12 @@ def _number(text: str) -> Decimal | None:
     return value if value.is_finite() else None
 
 
-def _ask_about_minus_one(found: list[str]) -> FileError:
-    others = [label for label in found if label not in ("-1", "-1.0")]
+def _ask_about(written: str, found: list[str]) -> FileError:
+    others = [label for label in found if label != written]
+    beside = f"the labels are {written} and {examples(others)}, and " if others else ""
     return FileError(
-        f"the labels are -1 and {examples(others)}, and -1 can mean a class or an unlabelled row. "
-        f"Say {said('unlabelled', '-1')} if it marks rows without a label, or "
+        f"{beside}{written} can mean a class or an unlabelled row. Say "
+        f"{said('unlabelled', written)} if it marks rows without a label, or "
         f"{said('unlabelled', 'NA')} if all of them are classes."
     )
 

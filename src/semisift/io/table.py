@@ -12,15 +12,13 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from semisift._labels import MISSING as MISSING
 from semisift._words import count, quoted
 from semisift.exceptions import TableError
 from semisift.io._sparse import native
 from semisift.io.limits import FileError, naming
 from semisift.io.on_disk import OnDisk
 from semisift.io.options import TableOptions, said
-
-# Cells that hold no value: a missing value in a feature, an unlabelled row in a label column.
-MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "?")
 
 # Names that a mistyped one is compared with: more would take longer than a reader waits.
 MOST_COMPARED = 20_000

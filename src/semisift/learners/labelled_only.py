@@ -89,7 +89,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             All rows.
         y : array-like of shape (n_samples,)
-            Labels; -1, None and NaN mark unlabelled rows.
+            Labels; -1, None and NaN, also as text, mark unlabelled rows (`UnlabelledTextWarning`).
         **params : dict
             Passed to the `fit` of `estimator`. What has one value per row, such as
             `sample_weight`, is cut down to the labelled rows.

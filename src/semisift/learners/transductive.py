@@ -101,7 +101,7 @@ class TransductiveClassifier(SemiSupervisedClassifier):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             All rows, labelled and unlabelled.
         y : array-like of shape (n_samples,)
-            Labels; -1, None and NaN mark unlabelled rows.
+            Labels; -1, None and NaN, also as text, mark unlabelled rows (`UnlabelledTextWarning`).
         groups : array-like of shape (n_samples,), default=None
             Which rows belong together, as those of a donor: their labels are left out together.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -40,7 +40,8 @@ class AskingMixin:
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Labelled and unlabelled rows.
         y : array-like of shape (n_samples,), default=None
-            Labels; -1, None and NaN mark unlabelled rows. None where nothing is labelled.
+            Labels; -1, None and NaN, also as text, mark unlabelled rows
+            (`UnlabelledTextWarning`). None where nothing is labelled.
         n : int, default=10
             How many rows; fewer where fewer are unlabelled. They are chosen among 5,000 of them,
             drawn at random, where there are more.

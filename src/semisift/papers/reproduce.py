@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from rich.console import Console
 
 from semisift._compare import compare
+from semisift._labels import as_class
 from semisift.evaluation.baselines import BASELINES
 from semisift.evaluation.datasets import ComparisonData
 from semisift.evaluation.entrants import find_entrants
@@ -249,7 +250,7 @@ def load(name: str, path: Path, overrides: dict[str, Any]) -> ComparisonData:
         categorical="ordinal",
         missing="median",
     )
-    y = [None if label is None else str(label) for label in table.y]
+    y = [None if label is None else as_class(str(label)) for label in table.y]
     return ComparisonData.build(name, table.X, y, overrides=overrides)
 
 

@@ -1,5 +1,6 @@
 """What an AnnData gives: values of genes, labels of cells, and what is known of both."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,7 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._design import parse_design
-from semisift._labels import UNLABELLED, Labels, parse_labels
+from semisift._labels import (
+    UNLABELLED,
+    WORDS,
+    WRITTEN,
+    Labels,
+    as_class,
+    is_unlabelled,
+    parse_labels,
+    tell_unlabelled,
+    unlabelled_words,
+)
 from semisift._warnings import warn
 from semisift._words import examples, quoted
 from semisift.io.limits import import_extra
@@ -117,10 +128,10 @@ def read_labels(
     ----------
     adata : AnnData
     labels_key : str
-        A column of ``.obs``: categorical, text, whole numbers or booleans. Cells with NaN, None or
-        empty text have no label.
+        A column of ``.obs``: categorical, text, whole numbers or booleans. The rule for cells
+        without a label is that of `semisift._labels`.
     unlabeled_category : object, optional
-        A label that stands for none, too; NaN does so in any case.
+        A label that stands for none, too.
 
     Returns
     -------
@@ -133,14 +144,20 @@ def read_labels(
 
     column = column_of(adata.obs, labels_key, "labels_key", "obs")
     codes, found = pd.factorize(column)  # -1 for what is missing
-    values = [_label(value) for value in found.tolist()]
-    categories = [_label(value) for value in getattr(column.dtype, "categories", [])]
+    values = [_plain(value) for value in found.tolist()]
+    categories = [_plain(value) for value in getattr(column.dtype, "categories", [])]
+    n_cells = np.bincount(codes[codes >= 0], minlength=len(values)).tolist()
     if _is_label(unlabeled_category):
-        values = _without(values, categories, unlabeled_category, labels_key)
+        meant = _plain(unlabeled_category)
+        _check_there(meant, [*values, *categories], labels_key)
+        words = unlabelled_words([str(meant)])
+        is_none = [_same(value, meant) or is_unlabelled(value, words) for value in values]
     else:
-        _look_for_none(values, labels_key)
+        is_none = [is_unlabelled(value) for value in values]
+        _tell_none(values, len(values) - sum(is_none), n_cells, labels_key)
     labels = np.empty(len(values) + 1, dtype=object)
-    labels[:-1] = values
+    pairs = zip(values, is_none, strict=True)
+    labels[:-1] = [None if none else as_class(value) for value, none in pairs]
     return labels[codes], {value: place for place, value in enumerate(categories)}
 
 
@@ -153,40 +170,48 @@ def _is_label(category: Any) -> bool:
     return not pd.isna(category)
 
 
-def _label(value: Any) -> Any:
-    """Return a label as Python's own; None for empty text."""
-    if isinstance(value, str):
-        return value if value.strip() else None
+def _plain(value: Any) -> Any:
+    """Return a label as Python's own, whole numbers as such."""
+    value = value.item() if isinstance(value, np.generic) else value
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     return int(value) if is_number and float(value).is_integer() else value
 
 
-def _without(values: list[Any], categories: list[Any], unwanted: Any, labels_key: str) -> list[Any]:
-    """Return labels with None for the one that means none."""
-    meant = _label(unwanted.item() if isinstance(unwanted, np.generic) else unwanted)
-    there = [*values, *categories]
-    if not any(_same(value, meant) for value in there):
-        known = sorted({value for value in there if value is not None}, key=str)
-        raise ValueError(
-            f"unlabeled_category={quoted(unwanted)} is no value of adata.obs[{quoted(labels_key)}]."
-            f" Its values are {examples(known, MOST_SHOWN)}."
-        )
-    return [None if _same(value, meant) else value for value in values]
+def _check_there(meant: Any, values: list[Any], labels_key: str) -> None:
+    """Refuse a category that no cell and no list of categories has."""
+    if any(_same(value, meant) for value in values):
+        return
+    known = sorted({value for value in values if not _is_blank(value)}, key=str)
+    raise ValueError(
+        f"unlabeled_category={quoted(meant)} is no value of adata.obs[{quoted(labels_key)}]."
+        f" Its values are {examples(known, MOST_SHOWN)}."
+    )
+
+
+def _is_blank(value: Any) -> bool:
+    return isinstance(value, str) and not value.strip()
 
 
 def _same(value: Any, other: Any) -> bool:
     return isinstance(value, bool) == isinstance(other, bool) and bool(value == other)
 
 
-def _look_for_none(values: list[Any], labels_key: str) -> None:
-    """Refuse -1 among numbers, and warn of words that may mean that a cell has no label."""
+def _tell_none(values: list[Any], n_classes: int, n_cells: list[int], labels_key: str) -> None:
+    """Say which labels mean that a cell has none, and ask where they may be one of two classes."""
     where = f"adata.obs[{quoted(labels_key)}]"
-    if any(_same(value, UNLABELLED) for value in values):
+    asked = [v for v in values if _same(v, UNLABELLED) or (isinstance(v, str) and v in WRITTEN)]
+    if asked and n_classes < 2:
         raise ValueError(
-            f"{where} holds -1, which may be a class or mean that a cell has no label. Say "
-            "unlabeled_category=-1, or make it a class by giving the column as text."
+            f"{where} holds {quoted(asked[0])}, which may be a class or mean that a cell has no "
+            f"label. Say unlabeled_category={quoted(asked[0])}, or give the class another name."
         )
-    named = [v for v in values if isinstance(v, str) and v.strip().casefold() in PERHAPS_NONE]
+    told: Counter[str] = Counter()
+    for value, n in zip(values, n_cells, strict=True):
+        if isinstance(value, str) and value.strip() in WORDS - {""}:
+            told[value.strip()] += n
+    tell_unlabelled(told, where)
+    texts = [value for value in values if isinstance(value, str) and value.strip() not in WORDS]
+    named = [value for value in texts if value.strip().casefold() in PERHAPS_NONE]
     if named:
         are = "is taken for a class" if len(named) == 1 else "are taken for classes"
         warn(

@@ -115,7 +115,7 @@ class CoTrainedClassifier(SemiSupervisedClassifier):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             All rows, labelled and unlabelled.
         y : array-like of shape (n_samples,)
-            Labels; -1, None and NaN mark unlabelled rows.
+            Labels; -1, None and NaN, also as text, mark unlabelled rows (`UnlabelledTextWarning`).
 
         Returns
         -------
