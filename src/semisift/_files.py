@@ -117,6 +117,12 @@ def write_whole(path: Path, text: str) -> None:
         _clear(draft)
 
 
+def remove_drafts(folder: Path) -> None:
+    """Remove drafts of `write_whole` that dead processes left in a folder of the user's."""
+    name = re.compile(rf"\.[0-9a-f]{{12}}-\d+-\d+-[0-9a-f]{{8}}\{DRAFT}")
+    remove_left_overs(path for path in folder.iterdir() if name.fullmatch(path.name))
+
+
 def remove_left_overs(found: Iterable[Path]) -> None:
     """Remove drafts whose process is certainly gone, and very old ones that nobody is known of."""
     for path in found:

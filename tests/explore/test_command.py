@@ -12,10 +12,13 @@ import urllib.request
 import polars as pl
 import pytest
 
+from semisift._files import _begun, _place
 from semisift.cli import _exploring
 from tests.commands import call
 from tests.explore.sessions import image_table, write_cells
 from tests.stored_files import write
+
+OF_CELLS = ("--label", "kind", "--id", "id")
 
 
 class Process:
@@ -93,8 +96,97 @@ def test_a_kill_loses_no_answer_and_a_second_process_is_refused(tmp_path, table)
         assert second.ask("/api/undo", {"version": version})["row"] == 25 - version
     assert second.ask("/api/state")["classes"][0]["given"] == 0
     assert "given here" not in second.end(signal.SIGTERM)
-    assert second.process.returncode == 0
+    assert second.process.returncode == 143
     assert sorted(os.listdir(tmp_path)) == ["cells.csv", "cells.csv.labels.csv"]
+
+
+@pytest.mark.kill
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_labels_that_have_vanished_are_written_again_at_the_end(tmp_path, table, number):
+    process = Process(tmp_path, "cells.csv", "--label", "kind", "--id", "id")
+    for version in range(3):
+        process.ask("/api/label", {"row": 40 + version, "label": "A", "version": version})
+    path = tmp_path / "cells.csv.labels.csv"
+    before = path.read_bytes()
+    path.unlink()
+    assert "cells.csv.labels.csv had vanished, and was written again" in process.end(number)
+    assert path.read_bytes() == before
+    assert process.process.returncode == (0 if number == signal.SIGINT else 143)
+
+
+def test_labels_whose_file_cannot_be_read_are_written_beside_it_at_the_end(
+    tmp_path, table, monkeypatch
+):
+    path = tmp_path / "cells.csv.labels.csv"
+    foreign = "id,kind\nnobody,A\n"
+
+    def answer(session):
+        session.label(40, "A", 0)
+        path.write_text(foreign)
+
+    in_this_process(monkeypatch, answer)
+    options = ("--label", "kind", "--id", "id", "--out", tmp_path / "results", "--no-assess")
+    (tmp_path / "cells.csv.labels.kept.csv").write_text("of an earlier time")
+    said = "".join(call("explore", table, *options).output.split())
+    kept = tmp_path / "cells.csv.labels.kept1.csv"
+    assert f"goonwith--answers{kept}." in said
+    assert f"1labelgivenhere:{kept}" in said
+    assert '"s40","A"' in kept.read_text()
+    assert path.read_text() == foreign
+    assert '"cells.csv.labels.kept1.csv"' in (tmp_path / "results" / "ranking.csv").read_text()
+
+
+def test_results_are_of_the_labels_that_another_program_left(tmp_path, table, monkeypatch):
+    def answer(session):
+        session.label(40, "A", 0)
+        path = tmp_path / "cells.csv.labels.csv"
+        path.write_text(path.read_text().replace('"s40","A"', '"s41","B"'))
+
+    in_this_process(monkeypatch, answer)
+    options = ("--label", "kind", "--id", "id", "--out", tmp_path / "results", "--no-assess")
+    call("explore", table, *options)
+    labels = pl.read_csv(tmp_path / "results" / "labels.csv", comment_prefix="# ")
+    assert labels["given"].to_list()[39:43] == [False, False, True, False]
+
+
+@pytest.mark.kill
+def test_a_link_and_its_target_are_one_file(tmp_path, table):
+    (tmp_path / "link.csv").symlink_to("real.csv")
+    first = Process(tmp_path, "cells.csv", *OF_CELLS, "--answers", "link.csv")
+    answers = ("--answers", tmp_path / "real.csv", "--no-browser")
+    refused = call("explore", table, *OF_CELLS, *answers, code=1).output
+    assert f"by process {first.process.pid}" in " ".join(refused.split())
+    first.ask("/api/label", {"row": 40, "label": "A", "version": 0})
+    assert "1 label given here: link.csv" in first.end(signal.SIGINT)
+    assert (tmp_path / "link.csv").is_symlink()
+    assert '"s40","A"' in (tmp_path / "real.csv").read_text()
+    names = ["cells.csv", "link.csv", "real.csv"]
+    assert sorted(os.listdir(tmp_path)) == names
+
+
+def test_links_that_go_round_in_circles_are_an_error(tmp_path, table):
+    (tmp_path / "a.csv").symlink_to("b.csv")
+    (tmp_path / "b.csv").symlink_to("a.csv")
+    given = (*OF_CELLS, "--no-browser", "--answers", tmp_path / "a.csv")
+    assert "a.csv" in call("explore", table, *given, code=1).output
+
+
+@pytest.mark.kill
+def test_drafts_of_killed_sessions_are_removed_by_the_next_one(tmp_path, table):
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    left, lives = (
+        tmp_path / f".{_place()}-{pid}-{begun}-0123abcd.draft"
+        for pid, begun in ((dead.pid, 1), (os.getpid(), _begun(os.getpid())))
+    )
+    others = tmp_path / ".mine.draft"
+    for path in (left, lives, others):
+        path.write_text("half a label")
+        os.utime(path, (0, 0))
+    process = Process(tmp_path, "cells.csv", *OF_CELLS)
+    assert [path.exists() for path in (left, lives, others)] == [False, True, True]
+    assert "Terminated." in process.end(signal.SIGTERM)
+    assert process.process.returncode == 143
 
 
 @pytest.mark.kill

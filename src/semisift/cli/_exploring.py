@@ -1,5 +1,6 @@
 """From a file to a page on which it is labelled: what ``explore`` does."""
 
+import os
 import threading
 import webbrowser
 from dataclasses import fields, replace
@@ -12,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._words import count
-from semisift.cli import STOPS
 from semisift.cli._reading import read_dataset
 from semisift.cli._result import check_outputs
 from semisift.cli._run import DEFAULT_METHOD, find_method, rank_dataset
@@ -62,8 +62,11 @@ def run(request: ExploreRequest) -> None:
             image=request.image,
         )
         server = _server(request, page, name)
-        with session.at_work():
-            _serve(request, server)
+        try:
+            with session.at_work():
+                _serve(request, server)
+        finally:
+            path = _keep(session, path)
         _end(request, session, path)
 
 
@@ -78,7 +81,7 @@ def _server(request: ExploreRequest, page: Page, name: str) -> ExploreServer:
 
 
 def _serve(request: ExploreRequest, server: ExploreServer) -> None:
-    """Answer the page until a signal comes."""
+    """Answer the page until Ctrl-C; SIGTERM ends the command."""
     thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
     try:
         thread.start()
@@ -89,12 +92,28 @@ def _serve(request: ExploreRequest, server: ExploreServer) -> None:
             webbrowser.open(server.address)
         while thread.is_alive():
             thread.join(1)
-    except tuple(STOPS):
+    except KeyboardInterrupt:
         pass
     finally:
         if thread.is_alive():
             server.shutdown()
         server.server_close()
+
+
+def _keep(session: Session, path: Path) -> Path:
+    """Return the file that holds the labels, whatever another program did to theirs."""
+    kept = session.keep()
+    if kept is None:
+        return path
+    is_own = os.path.realpath(kept) == os.path.realpath(path)
+    said = (
+        f"{path} had vanished, and was written again with all labels given here."
+        if is_own
+        else f"{path} was changed by another program and cannot be read: the labels given here are "
+        f"in {kept}. Mend the one, or go on with --answers {kept}."
+    )
+    Terminal().print(said, soft_wrap=True)
+    return path if is_own else kept
 
 
 def _end(request: ExploreRequest, session: Session, path: Path) -> None:
@@ -178,12 +197,14 @@ def _labels_path(request: ExploreRequest) -> Path:
     if request.answers is not None:
         path = Path(request.answers)
     read = [table, *map(Path, request.files_beside.values())]
-    if path.resolve() in {each.resolve() for each in read}:
+    # not Path.resolve, which fails where links go round in circles
+    target = Path(os.path.realpath(path))
+    if target in {Path(os.path.realpath(each)) for each in read}:
         raise click.BadParameter(
             f"{path}: is a file that is read. Give the labels of the page another name.",
             param_hint="--answers",
         )
-    if path.suffix.lower() != ".csv" or not path.parent.is_dir():
+    if path.suffix.lower() != ".csv" or not target.parent.is_dir():
         raise click.BadParameter(
             f"{path}: must be a csv file in a folder that exists.", param_hint="--answers"
         )
