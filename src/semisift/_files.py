@@ -93,7 +93,7 @@ def _hidden_folder(beside: Path) -> Iterator[Path]:
     """Make a folder for drafts of this process, having cleared away those of dead ones."""
     remove_left_overs(beside.glob(f"{PREFIX}*"))
     # not by mkdtemp: a signal could come before it has told the name of what it made
-    folder = beside / f"{PREFIX}{_owner()}-{uuid.uuid4().hex[:8]}"
+    folder = beside / f"{PREFIX}{process_name()}-{uuid.uuid4().hex[:8]}"
     _own.add(folder)
     try:
         folder.mkdir(mode=0o700)
@@ -104,7 +104,7 @@ def _hidden_folder(beside: Path) -> Iterator[Path]:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a text, whole or not at all; its draft has no folder, for files that are many."""
-    draft = path.parent / f".{_owner()}-{uuid.uuid4().hex[:8]}{DRAFT}"
+    draft = path.parent / f".{process_name()}-{uuid.uuid4().hex[:8]}{DRAFT}"
     _own.add(draft)
     try:
         with _disk_named(path), draft.open("x", encoding="utf-8") as file:
@@ -128,7 +128,7 @@ def remove_left_overs(found: Iterable[Path]) -> None:
     for path in found:
         # another process has just removed its own, or it is another user's
         with suppress(OSError):
-            lives = _lives(path.name)
+            lives = process_lives(path.name)
             if lives is False or (lives is None and time.time() - _last_change(path) > STALE_AFTER):
                 _clear(path)
 
@@ -152,7 +152,7 @@ def _clear(path: Path) -> None:
 @atexit.register
 def _clear_own() -> None:
     for path in list(_own):
-        if _owner() in path.name:
+        if process_name() in path.name:
             _clear(path)
 
 
@@ -175,13 +175,14 @@ def _to_disk(path: Path) -> None:
 # --- whose drafts they are ---
 
 
-def _owner() -> str:
+def process_name() -> str:
+    """Return a name of this process that no other has had since the machine was started."""
     return f"{_place()}-{os.getpid()}-{_begun(os.getpid()) or 0}"
 
 
-def _lives(name: str) -> bool | None:
+def process_lives(name: str) -> bool | None:
     """Tell whether the process that a name tells of is there; None where that is not known."""
-    told = re.search(r"([0-9a-f]{12})-(\d+)-(\d+)-", name)
+    told = re.search(r"([0-9a-f]{12})-(\d+)-(\d+)(?:-|$)", name)
     # on Windows, os.kill would end the process
     if told is None or told[1] != _place() or os.name == "nt":
         return None
