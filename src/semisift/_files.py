@@ -92,8 +92,22 @@ def can_write(folder: Path) -> bool:
 def _hidden_folder(beside: Path) -> Iterator[Path]:
     """Make a folder for drafts of this process, having cleared away those of dead ones."""
     remove_left_overs(beside.glob(f"{PREFIX}*"))
+    with _folder(beside, PREFIX) as folder:
+        yield folder
+
+
+@contextmanager
+def private_folder(beside: Path, prefix: str) -> Iterator[Path]:
+    """Make a folder that other users cannot read, having cleared away those of dead processes."""
+    remove_drafts(beside, prefix, "")
+    with _folder(beside, prefix) as folder:
+        yield folder
+
+
+@contextmanager
+def _folder(beside: Path, prefix: str) -> Iterator[Path]:
     # not by mkdtemp: a signal could come before it has told the name of what it made
-    folder = beside / f"{PREFIX}{process_name()}-{uuid.uuid4().hex[:8]}"
+    folder = beside / f"{prefix}{process_name()}-{uuid.uuid4().hex[:8]}"
     _own.add(folder)
     try:
         folder.mkdir(mode=0o700)
@@ -117,9 +131,11 @@ def write_whole(path: Path, text: str) -> None:
         _clear(draft)
 
 
-def remove_drafts(folder: Path) -> None:
-    """Remove drafts of `write_whole` that dead processes left in a folder of the user's."""
-    name = re.compile(rf"\.[0-9a-f]{{12}}-\d+-\d+-[0-9a-f]{{8}}\{DRAFT}")
+def remove_drafts(folder: Path, prefix: str = ".", suffix: str = DRAFT) -> None:
+    """Remove what dead processes left in a folder of the user's: nothing but names made here."""
+    name = re.compile(
+        rf"{re.escape(prefix)}[0-9a-f]{{12}}-\d+-\d+-[0-9a-f]{{8}}{re.escape(suffix)}"
+    )
     remove_left_overs(path for path in folder.iterdir() if name.fullmatch(path.name))
 
 

@@ -7,7 +7,9 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -24,10 +26,15 @@ OF_CELLS = ("--label", "kind", "--id", "id")
 class Process:
     """The command, in a process of its own."""
 
-    def __init__(self, folder, *options):
-        command = [sys.executable, "-m", "semisift", "explore", *map(str, options), "--no-browser"]
+    def __init__(self, folder, *options, browser=False, env=None):
+        command = [sys.executable, "-m", "semisift", "explore", *map(str, options)]
         self.process = subprocess.Popen(
-            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            command if browser else [*command, "--no-browser"],
+            cwd=folder,
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         self.said = []
         while not (found := re.search(r"http://\S+", "".join(self.said[-1:]))):
@@ -50,6 +57,13 @@ class Process:
         self.process.send_signal(number)
         said, _ = self.process.communicate(timeout=120)
         return said
+
+
+def wait_for(condition, seconds=60):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -304,13 +318,90 @@ def test_a_port_that_is_taken_is_said(tmp_path, table):
     assert "cannot be used" in said
 
 
+BROWSER = """#!{python}
+import json, os, pathlib, re, stat, sys, urllib.request
+address = sys.argv[1]
+file = pathlib.Path(urllib.request.url2pathname(address.removeprefix("file://")))
+seen = {{"argv": sys.argv[1:], "file": str(file), "text": file.read_text()}}
+seen["modes"] = [stat.S_IMODE(each.stat().st_mode) for each in (file, file.parent)]
+if {opens}:
+    leads_to = re.search('url=([^"]+)"', seen["text"])[1]
+    seen["title"] = urllib.request.urlopen(leads_to).read().decode()[:15]
+pathlib.Path("seen.tmp").write_text(json.dumps(seen))
+os.rename("seen.tmp", "seen.json")
+"""
+
+
+def start_with_browser(folder, home, *, opens):
+    """Start the command with a browser that writes down what it sees, and return both."""
+    (folder / "seen.json").unlink(missing_ok=True)
+    browser = folder / "browser"
+    browser.write_text(BROWSER.format(python=sys.executable, opens=opens))
+    browser.chmod(0o755)
+    places = {"BROWSER": str(browser), "HOME": str(home), "TMPDIR": str(folder / "tmp")}
+    process = Process(folder, "cells.csv", *OF_CELLS, browser=True, env={**os.environ, **places})
+    wait_for((folder / "seen.json").exists)
+    return process, json.loads((folder / "seen.json").read_text())
+
+
+@pytest.mark.kill
+@pytest.mark.skipif(os.name == "nt", reason="the browser is a script")
+@pytest.mark.parametrize("has_home", [True, False])
+def test_a_browser_is_led_to_the_page_by_a_file_that_others_cannot_read(tmp_path, table, has_home):
+    """Its command line can be read by every user of the machine."""
+    home, tmp = tmp_path / "home", tmp_path / "tmp"
+    for folder in [home, tmp] if has_home else [tmp]:
+        folder.mkdir()
+    process, seen = start_with_browser(tmp_path, home, opens=True)
+    assert process.token not in "".join(seen["argv"])
+    assert f"url={process.host}/?token={process.token}" in seen["text"]
+    assert seen["title"] == "<!DOCTYPE html>"
+    assert seen["modes"] == [0o600, 0o700]
+    place = home if has_home else tmp
+    assert seen["file"].startswith(f"{place}/semisift-page-")
+    wait_for(lambda: not [*place.iterdir()])  # while the page is still served
+    process.ask("/api/state")
+    process.end(signal.SIGINT)
+
+
+@pytest.mark.kill
+@pytest.mark.skipif(os.name == "nt", reason="the browser is a script")
+def test_what_leads_a_browser_to_the_page_does_not_stay(tmp_path, table):
+    home = tmp_path / "home"
+    home.mkdir()
+    mine = home / "semisift-page-notes"
+    mine.mkdir()
+    os.utime(mine, (0, 0))
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        process, seen = start_with_browser(tmp_path, home, opens=False)
+        assert Path(seen["file"]).exists()
+        process.end(number)
+        assert Path(seen["file"]).exists() == (number == signal.SIGKILL)
+    last, _ = start_with_browser(tmp_path, home, opens=True)
+    wait_for(lambda: [*home.iterdir()] == [mine])
+    last.end(signal.SIGINT)
+
+
+@pytest.mark.kill
+def test_no_browser_is_opened_where_none_is_wanted(tmp_path, table):
+    (tmp_path / "browser").write_text(BROWSER.format(python=sys.executable, opens=False))
+    (tmp_path / "browser").chmod(0o755)
+    env = {**os.environ, "BROWSER": str(tmp_path / "browser"), "HOME": str(tmp_path)}
+    process = Process(tmp_path, "cells.csv", *OF_CELLS, env=env)
+    process.ask("/api/state")
+    process.end(signal.SIGINT)
+    assert not (tmp_path / "seen.json").exists()
+
+
 def test_the_browser_is_opened_unless_told_otherwise(tmp_path, table, monkeypatch):
-    opened = []
+    led = []
 
     def stop(address):
-        opened.append(address)
+        led.append(Path(address.removeprefix("file://")).read_text())
         raise KeyboardInterrupt
 
+    monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(_exploring.webbrowser, "open", stop)
-    said = call("explore", table, "--label", "kind", "--id", "id").output
-    assert opened[0] in "".join(said.split())
+    said = call("explore", table, *OF_CELLS).output
+    assert re.search('url=([^"]+)"', led[0])[1] in "".join(said.split())
+    assert not [*tmp_path.glob("semisift-page-*")]

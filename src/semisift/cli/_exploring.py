@@ -1,8 +1,10 @@
 """From a file to a page on which it is labelled: what ``explore`` does."""
 
 import os
+import tempfile
 import threading
 import webbrowser
+from contextlib import ExitStack, suppress
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -12,6 +14,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._files import private_folder
 from semisift._words import count
 from semisift.cli._reading import read_dataset
 from semisift.cli._result import check_outputs
@@ -38,6 +41,14 @@ NO_COLUMN = "label"
 # Of formats whose rows may stay in the file: what needs more, with the copies that a ranking makes,
 # is not read as a whole before the page opens.
 AT_ONCE = "512MB"
+
+# What a browser is given, and the start of the name of the folder that it lies in.
+PAGE_FOLDER = "semisift-page-"
+LEADS_TO = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>semisift explore</title>
+<meta http-equiv="refresh" content="0; url={address}"></head>
+<body><a href="{address}">The page of semisift explore</a></body></html>
+"""
 
 
 def run(request: ExploreRequest) -> None:
@@ -88,16 +99,34 @@ def _serve(request: ExploreRequest, server: ExploreServer) -> None:
         Terminal().print(f"The page: {server.address}", soft_wrap=True)
         if not request.quiet:
             Terminal().print("It is for this machine only. Ctrl-C ends it.")
-        if request.browser:
-            webbrowser.open(server.address)
-        while thread.is_alive():
-            thread.join(1)
+        with ExitStack() as stack:
+            if request.browser:
+                _open(server.address, stack)
+            while thread.is_alive():
+                thread.join(1)
+                if server.was_opened:
+                    stack.close()
     except KeyboardInterrupt:
         pass
     finally:
         if thread.is_alive():
             server.shutdown()
         server.server_close()
+
+
+def _open(address: str, stack: ExitStack) -> None:
+    """Open the page in a browser; what that needs goes when the stack is closed."""
+    # Every user of the machine can read the command line of a browser. So it is given a file that
+    # leads to the address, and that others cannot read; of a token that serves once, they could
+    # make use first. Browsers that are packed as snaps read neither /tmp nor hidden folders.
+    for place in (os.path.expanduser("~"), tempfile.gettempdir()):
+        with suppress(OSError):
+            folder = stack.enter_context(private_folder(Path(place).absolute(), PAGE_FOLDER))
+            file = folder / "page.html"
+            file.touch(mode=0o600)
+            file.write_text(LEADS_TO.format(address=address), encoding="utf-8")
+            webbrowser.open(file.as_uri())
+            return
 
 
 def _keep(session: Session, path: Path) -> Path:

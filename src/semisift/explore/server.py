@@ -84,6 +84,7 @@ class ExploreServer(ThreadingHTTPServer):
 
     def __init__(self, page: Page, title: str, port: int = 0) -> None:
         self.page, self.title = page, title
+        self.was_opened = False
         self.token = secrets.token_urlsafe(24)
         self._strangers: dict[Any, None] = {}  # connections, the oldest first
         self._admitted: set[Any] = set()
@@ -298,6 +299,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def _page(server: ExploreServer, asked: dict[str, Any]) -> tuple[HTTPStatus, Any]:
+    server.was_opened = True
     return HTTPStatus.OK, render_page(server.title)
 
 
