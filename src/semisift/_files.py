@@ -136,7 +136,8 @@ def remove_drafts(folder: Path, prefix: str = ".", suffix: str = DRAFT) -> None:
     name = re.compile(
         rf"{re.escape(prefix)}[0-9a-f]{{12}}-\d+-\d+-[0-9a-f]{{8}}{re.escape(suffix)}"
     )
-    remove_left_overs(path for path in folder.iterdir() if name.fullmatch(path.name))
+    with suppress(OSError):  # a folder that can be written to, and not listed
+        remove_left_overs(path for path in folder.iterdir() if name.fullmatch(path.name))
 
 
 def remove_left_overs(found: Iterable[Path]) -> None:

@@ -220,6 +220,7 @@ def test_the_mark_of_editors_at_the_start_of_a_file_is_no_part_of_it(dataset, pa
         ("s40,A\ns41,A\n", "line 1: there should be a heading, not the row 's40'. Put one"),
         ("id,kind\ns40,A\ns41,-1\n", "line 3: '-1' means a row without a label"),
         ("id,kind\ns40," + "x" * 200_000, "line 2: The name of a class has at most 1,000"),
+        ('# answers: [[41, "A"]]\n', "there is no heading. Put one in"),
         (b"\xff\xfe", "line 1: is not UTF-8. Save"),
         (b"id,kind\ns40,A\ns41,\xfc\n", "line 3: is not UTF-8. Save"),
     ],

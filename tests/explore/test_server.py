@@ -524,17 +524,28 @@ def test_connections_without_the_token_leave_room_for_those_with_it(page, sent):
             assert b" 200 " in strangers[-1].recv(100)
 
 
-def test_requests_with_the_token_have_a_bound_too(page, monkeypatch):
+def test_requests_with_the_token_have_a_bound_too(tmp_path, monkeypatch):
     monkeypatch.setattr(server_module, "MOST_REQUESTS", 3)
-    with served(page) as client, ThreadPoolExecutor(4) as tabs:
-        state = client.get("/api/state")[1]["version"]
-        waiting = [tabs.submit(client.get, f"/api/state?since={state}") for _ in range(3)]
+
+    def wait_for_admitted(number):
         until = time.monotonic() + 20
-        while len(client.server._admitted) < 3:
+        while len(client.server._admitted) != number:
             assert time.monotonic() < until
             time.sleep(0.01)
+
+    path = tmp_path / "labels.csv"
+    with (
+        session_of(read_cells(write_cells(tmp_path)), path, working=False) as (session, page),
+        served(page) as client,
+        ThreadPoolExecutor(3) as tabs,
+    ):
+        version = client.get("/api/state")[1]["version"]
+        wait_for_admitted(0)
+        waiting = [tabs.submit(client.get, f"/api/state?since={version}") for _ in range(3)]
+        wait_for_admitted(3)
         status, content = client.get("/api/state")
         assert (status, "close some of them" in content["error"]) == (503, True)
-        page.session._publish()  # news, for all that wait
+        session.label(40, "A", 0)  # news, for all that wait
         assert [each.result()[0] for each in waiting] == [200] * 3
+        wait_for_admitted(0)
         assert client.get("/api/state")[0] == 200

@@ -152,7 +152,7 @@ class LabelsFile:
         content = self._as_text(labels, answers)
         write_whole(self.path, content)
         _settle(self.path.parent)
-        self._content = content.encode()
+        self._content = content.replace("\n", os.linesep).encode()
 
     def write_beside(self, labels: Mapping[int, str], answers: Sequence[Answer]) -> Path:
         """Write all labels and the answers to a file of a new name, which is returned."""
@@ -198,22 +198,25 @@ class LabelsFile:
         width = 1 if self._names is None else 2
         reader = csv.reader(io.StringIO(text, newline=""))
         try:
-            heading, *records = [(record, reader.line_num + n_before) for record in reader] or [
-                ([], 0)
-            ]
+            read = [(record, reader.line_num + n_before) for record in reader]
         except csv.Error as error:
             line = reader.line_num + n_before
             raise TableError(f"{self.path}, line {line}: {error}. {MEND}") from error
+        if not read:
+            raise TableError(
+                f"{self.path}: there is no heading. Put one in, or move the file away."
+            )
+        (heading, first), *records = read
         if self._names is None and len(records) != self._n_rows:
             raise TableError(
                 f"{self.path} has {count(len(records), 'label')} for {count(self._n_rows, 'row')}: "
                 "it is not of this table. Move it away, or name another file with --answers."
             )
         number = {name: row for row, name in enumerate(self._names or ())}
-        if heading[0][:1] != [self._heading] and not number.keys().isdisjoint(heading[0][:1]):
+        if heading[:1] != [self._heading] and not number.keys().isdisjoint(heading[:1]):
             raise TableError(
-                f"{self.path}, line {heading[1]}: there should be a heading, not the row "
-                f"{quoted(heading[0][0])}. Put one above it, or move the file away."
+                f"{self.path}, line {first}: there should be a heading, not the row "
+                f"{quoted(heading[0])}. Put one above it, or move the file away."
             )
         labels: dict[int, str] = {}
         lines: dict[int, int] = {}
