@@ -92,8 +92,22 @@ def can_write(folder: Path) -> bool:
 def _hidden_folder(beside: Path) -> Iterator[Path]:
     """Make a folder for drafts of this process, having cleared away those of dead ones."""
     remove_left_overs(beside.glob(f"{PREFIX}*"))
+    with _folder(beside, PREFIX) as folder:
+        yield folder
+
+
+@contextmanager
+def private_folder(beside: Path, prefix: str) -> Iterator[Path]:
+    """Make a folder that other users cannot read, having cleared away those of dead processes."""
+    remove_drafts(beside, prefix, "")
+    with _folder(beside, prefix) as folder:
+        yield folder
+
+
+@contextmanager
+def _folder(beside: Path, prefix: str) -> Iterator[Path]:
     # not by mkdtemp: a signal could come before it has told the name of what it made
-    folder = beside / f"{PREFIX}{_owner()}-{uuid.uuid4().hex[:8]}"
+    folder = beside / f"{prefix}{process_name()}-{uuid.uuid4().hex[:8]}"
     _own.add(folder)
     try:
         folder.mkdir(mode=0o700)
@@ -104,7 +118,7 @@ def _hidden_folder(beside: Path) -> Iterator[Path]:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a text, whole or not at all; its draft has no folder, for files that are many."""
-    draft = path.parent / f".{_owner()}-{uuid.uuid4().hex[:8]}{DRAFT}"
+    draft = path.parent / f".{process_name()}-{uuid.uuid4().hex[:8]}{DRAFT}"
     _own.add(draft)
     try:
         with _disk_named(path), draft.open("x", encoding="utf-8") as file:
@@ -117,12 +131,21 @@ def write_whole(path: Path, text: str) -> None:
         _clear(draft)
 
 
+def remove_drafts(folder: Path, prefix: str = ".", suffix: str = DRAFT) -> None:
+    """Remove what dead processes left in a folder of the user's: nothing but names made here."""
+    name = re.compile(
+        rf"{re.escape(prefix)}[0-9a-f]{{12}}-\d+-\d+-[0-9a-f]{{8}}{re.escape(suffix)}"
+    )
+    with suppress(OSError):  # a folder that can be written to, and not listed
+        remove_left_overs(path for path in folder.iterdir() if name.fullmatch(path.name))
+
+
 def remove_left_overs(found: Iterable[Path]) -> None:
     """Remove drafts whose process is certainly gone, and very old ones that nobody is known of."""
     for path in found:
         # another process has just removed its own, or it is another user's
         with suppress(OSError):
-            lives = _lives(path.name)
+            lives = process_lives(path.name)
             if lives is False or (lives is None and time.time() - _last_change(path) > STALE_AFTER):
                 _clear(path)
 
@@ -146,7 +169,7 @@ def _clear(path: Path) -> None:
 @atexit.register
 def _clear_own() -> None:
     for path in list(_own):
-        if _owner() in path.name:
+        if process_name() in path.name:
             _clear(path)
 
 
@@ -169,13 +192,14 @@ def _to_disk(path: Path) -> None:
 # --- whose drafts they are ---
 
 
-def _owner() -> str:
+def process_name() -> str:
+    """Return a name of this process that no other has had since the machine was started."""
     return f"{_place()}-{os.getpid()}-{_begun(os.getpid()) or 0}"
 
 
-def _lives(name: str) -> bool | None:
+def process_lives(name: str) -> bool | None:
     """Tell whether the process that a name tells of is there; None where that is not known."""
-    told = re.search(r"([0-9a-f]{12})-(\d+)-(\d+)-", name)
+    told = re.search(r"([0-9a-f]{12})-(\d+)-(\d+)(?:-|$)", name)
     # on Windows, os.kill would end the process
     if told is None or told[1] != _place() or os.name == "nt":
         return None

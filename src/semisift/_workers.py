@@ -1,5 +1,8 @@
 """Whoever does tasks: this thread, threads, the processes of joblib, or a Dask cluster."""
 
+import os
+import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,11 +15,18 @@ import joblib
 from joblib.parallel import get_active_backend
 
 from semisift._cluster import Call, Cluster
+from semisift._files import process_lives, process_name
 from semisift._threads import one_blas_thread
 from semisift.exceptions import WorkerLostError
 
 if TYPE_CHECKING:
     from distributed import Client
+
+# Seconds between two looks whether who sends tasks is still there.
+A_WHILE = 1.0
+
+# Processes that have sent tasks to this one.
+_senders: set[str] = set()
 
 # Tasks that are handed out for each worker where they come one by one.
 TASKS_PER_JOB = 2
@@ -127,7 +137,7 @@ class Workers:
         left = iter(items)
         try:
             while some := [*islice(left, at_once)]:
-                yield from self._pool(joblib.delayed(task)(item, *shared) for item in some)
+                yield from self._pool(sent(task, item, *shared) for item in some)
         except BrokenProcessPool as error:
             raise WorkerLostError(PROCESS_DIED) from error
 
@@ -150,3 +160,30 @@ def _do_alone(task: Callable[..., Any], *args: Any) -> Any:
     """Do a task that spreads nothing any further."""
     with joblib.parallel_config(backend="sequential"):
         return task(*args)
+
+
+def sent(task: Callable[..., Any], *args: Any) -> Any:
+    """Return a task for joblib, which may do it in a process: that one ends with this one.
+
+    A process of joblib that nobody sends anything waits for minutes, holds the output open, and
+    never hears that its parent was killed. An initializer would be there before the first task, but
+    joblib 1.4 takes none, and processes are shared with what else the caller does with joblib.
+    """
+    return joblib.delayed(_do_sent)(process_name(), task, *args)
+
+
+def _do_sent(sender: str, task: Callable[..., Any], *args: Any) -> Any:
+    if sender not in _senders and sender != process_name():
+        _senders.add(sender)
+        threading.Thread(target=_end_with, args=(sender,), daemon=True).start()
+    return task(*args)
+
+
+def _end_with(sender: str) -> None:
+    """End this process once the one that sent a task has ended; not where that is not known."""
+    parent = os.getppid()
+    # who was killed keeps its number until its own parent has looked, and leaves its children
+    while (lives := process_lives(sender)) and os.getppid() == parent:
+        time.sleep(A_WHILE)
+    if lives is not None:
+        os._exit(1)

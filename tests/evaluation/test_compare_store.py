@@ -132,6 +132,44 @@ def test_drafts_of_dead_processes_are_cleared_away(files, tmp_path):
     assert (old.exists(), new.exists()) == (False, True)
 
 
+SPREAD = """
+import time
+import joblib
+from semisift._workers import Workers
+with joblib.parallel_config(backend="loky"), Workers(2) as workers:
+    [*workers.map(time.sleep, [0.1] * 4)]
+    print("at work", flush=True)
+    [*workers.map(time.sleep, [0.1, 600])]
+"""
+
+
+@pytest.mark.kill
+@pytest.mark.parametrize("is_command", [True, False])
+def test_a_kill_leaves_no_process_at_work(files, tmp_path, is_command):
+    """Nor one that waits for work, and holds the output open."""
+    out = tmp_path / "out"
+    slow = "random,tests.rankers.Slow:seconds=0.1"
+    given = arguments(files, out, "--n-jobs", "2", "--runs", "50", methods=slow)
+    command = ["-m", "semisift", *given] if is_command else ["-c", SPREAD]
+    process = subprocess.Popen(
+        [sys.executable, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    if is_command:
+        wait_for(lambda: len(records_in(out)) >= 3)
+    else:
+        assert process.stdout.readline() == b"at work\n"
+    process.kill()
+    try:
+        process.communicate(timeout=30)
+        wait_for(lambda: not processes_in_session(process.pid), 30)
+    finally:
+        for left in processes_in_session(process.pid):
+            os.kill(int(left), signal.SIGKILL)
+
+
 # --- Ctrl-C ---------------------------------------------------------------------------------------
 
 

@@ -7,26 +7,36 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+from semisift._files import _begun, _place
 from semisift.cli import _exploring
 from tests.commands import call
 from tests.conftest import make_data
 from tests.explore.sessions import image_table, write_cells
 from tests.stored_files import write
 
+OF_CELLS = ("--label", "kind", "--id", "id")
+
 
 class Process:
     """The command, in a process of its own."""
 
-    def __init__(self, folder, *options):
-        command = [sys.executable, "-m", "semisift", "explore", *map(str, options), "--no-browser"]
+    def __init__(self, folder, *options, browser=False, env=None):
+        command = [sys.executable, "-m", "semisift", "explore", *map(str, options)]
         self.process = subprocess.Popen(
-            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            command if browser else [*command, "--no-browser"],
+            cwd=folder,
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         self.said = []
         while not (found := re.search(r"http://\S+", "".join(self.said[-1:]))):
@@ -49,6 +59,13 @@ class Process:
         self.process.send_signal(number)
         said, _ = self.process.communicate(timeout=120)
         return said
+
+
+def wait_for(condition, seconds=60):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -95,7 +112,7 @@ def test_a_kill_loses_no_answer_and_a_second_process_is_refused(tmp_path, table)
         assert second.ask("/api/undo", {"version": version})["row"] == 25 - version
     assert second.ask("/api/state")["classes"][0]["given"] == 0
     assert "given here" not in second.end(signal.SIGTERM)
-    assert second.process.returncode == 0
+    assert second.process.returncode == 143
     assert sorted(os.listdir(tmp_path)) == ["cells.csv", "cells.csv.labels.csv"]
 
 
@@ -119,6 +136,95 @@ def test_rank_finds_rows_again_whose_names_no_text_table_keeps(tmp_path, odd):
     labelled = {*np.flatnonzero(data.y >= 0), 40, 50}
     assert given["row"].to_list() == [names[row] for row in sorted(labelled)]
     assert given["label"].to_list()[-2:] == ["1", "1"]
+
+
+@pytest.mark.kill
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_labels_that_have_vanished_are_written_again_at_the_end(tmp_path, table, number):
+    process = Process(tmp_path, "cells.csv", "--label", "kind", "--id", "id")
+    for version in range(3):
+        process.ask("/api/label", {"row": 40 + version, "label": "A", "version": version})
+    path = tmp_path / "cells.csv.labels.csv"
+    before = path.read_bytes()
+    path.unlink()
+    assert "cells.csv.labels.csv had vanished, and was written again" in process.end(number)
+    assert path.read_bytes() == before
+    assert process.process.returncode == (0 if number == signal.SIGINT else 143)
+
+
+def test_labels_whose_file_cannot_be_read_are_written_beside_it_at_the_end(
+    tmp_path, table, monkeypatch
+):
+    path = tmp_path / "cells.csv.labels.csv"
+    foreign = "id,kind\nnobody,A\n"
+
+    def answer(session):
+        session.label(40, "A", 0)
+        path.write_text(foreign)
+
+    in_this_process(monkeypatch, answer)
+    options = ("--label", "kind", "--id", "id", "--out", tmp_path / "results", "--no-assess")
+    (tmp_path / "cells.csv.labels.kept.csv").write_text("of an earlier time")
+    said = "".join(call("explore", table, *options).output.split())
+    kept = tmp_path / "cells.csv.labels.kept1.csv"
+    assert f"goonwith--answers{kept}." in said
+    assert f"1labelgivenhere:{kept}" in said
+    assert '"s40","A"' in kept.read_text()
+    assert path.read_text() == foreign
+    assert '"cells.csv.labels.kept1.csv"' in (tmp_path / "results" / "ranking.csv").read_text()
+
+
+def test_results_are_of_the_labels_that_another_program_left(tmp_path, table, monkeypatch):
+    def answer(session):
+        session.label(40, "A", 0)
+        path = tmp_path / "cells.csv.labels.csv"
+        path.write_text(path.read_text().replace('"s40","A"', '"s41","B"'))
+
+    in_this_process(monkeypatch, answer)
+    options = ("--label", "kind", "--id", "id", "--out", tmp_path / "results", "--no-assess")
+    call("explore", table, *options)
+    labels = pl.read_csv(tmp_path / "results" / "labels.csv", comment_prefix="# ")
+    assert labels["given"].to_list()[39:43] == [False, False, True, False]
+
+
+@pytest.mark.kill
+def test_a_link_and_its_target_are_one_file(tmp_path, table):
+    (tmp_path / "link.csv").symlink_to("real.csv")
+    first = Process(tmp_path, "cells.csv", *OF_CELLS, "--answers", "link.csv")
+    answers = ("--answers", tmp_path / "real.csv", "--no-browser")
+    refused = call("explore", table, *OF_CELLS, *answers, code=1).output
+    assert f"by process {first.process.pid}" in " ".join(refused.split())
+    first.ask("/api/label", {"row": 40, "label": "A", "version": 0})
+    assert "1 label given here: link.csv" in first.end(signal.SIGINT)
+    assert (tmp_path / "link.csv").is_symlink()
+    assert '"s40","A"' in (tmp_path / "real.csv").read_text()
+    names = ["cells.csv", "link.csv", "real.csv"]
+    assert sorted(os.listdir(tmp_path)) == names
+
+
+def test_links_that_go_round_in_circles_are_an_error(tmp_path, table):
+    (tmp_path / "a.csv").symlink_to("b.csv")
+    (tmp_path / "b.csv").symlink_to("a.csv")
+    given = (*OF_CELLS, "--no-browser", "--answers", tmp_path / "a.csv")
+    assert "a.csv" in call("explore", table, *given, code=1).output
+
+
+@pytest.mark.kill
+def test_drafts_of_killed_sessions_are_removed_by_the_next_one(tmp_path, table):
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    left, lives = (
+        tmp_path / f".{_place()}-{pid}-{begun}-0123abcd.draft"
+        for pid, begun in ((dead.pid, 1), (os.getpid(), _begun(os.getpid())))
+    )
+    others = tmp_path / ".mine.draft"
+    for path in (left, lives, others):
+        path.write_text("half a label")
+        os.utime(path, (0, 0))
+    process = Process(tmp_path, "cells.csv", *OF_CELLS)
+    assert [path.exists() for path in (left, lives, others)] == [False, True, True]
+    assert "Terminated." in process.end(signal.SIGTERM)
+    assert process.process.returncode == 143
 
 
 @pytest.mark.kill
@@ -236,13 +342,90 @@ def test_a_port_that_is_taken_is_said(tmp_path, table):
     assert "cannot be used" in said
 
 
+BROWSER = """#!{python}
+import json, os, pathlib, re, stat, sys, urllib.request
+address = sys.argv[1]
+file = pathlib.Path(urllib.request.url2pathname(address.removeprefix("file://")))
+seen = {{"argv": sys.argv[1:], "file": str(file), "text": file.read_text()}}
+seen["modes"] = [stat.S_IMODE(each.stat().st_mode) for each in (file, file.parent)]
+if {opens}:
+    leads_to = re.search('url=([^"]+)"', seen["text"])[1]
+    seen["title"] = urllib.request.urlopen(leads_to).read().decode()[:15]
+pathlib.Path("seen.tmp").write_text(json.dumps(seen))
+os.rename("seen.tmp", "seen.json")
+"""
+
+
+def start_with_browser(folder, home, *, opens):
+    """Start the command with a browser that writes down what it sees, and return both."""
+    (folder / "seen.json").unlink(missing_ok=True)
+    browser = folder / "browser"
+    browser.write_text(BROWSER.format(python=sys.executable, opens=opens))
+    browser.chmod(0o755)
+    places = {"BROWSER": str(browser), "HOME": str(home), "TMPDIR": str(folder / "tmp")}
+    process = Process(folder, "cells.csv", *OF_CELLS, browser=True, env={**os.environ, **places})
+    wait_for((folder / "seen.json").exists)
+    return process, json.loads((folder / "seen.json").read_text())
+
+
+@pytest.mark.kill
+@pytest.mark.skipif(os.name == "nt", reason="the browser is a script")
+@pytest.mark.parametrize("has_home", [True, False])
+def test_a_browser_is_led_to_the_page_by_a_file_that_others_cannot_read(tmp_path, table, has_home):
+    """Its command line can be read by every user of the machine."""
+    home, tmp = tmp_path / "home", tmp_path / "tmp"
+    for folder in [home, tmp] if has_home else [tmp]:
+        folder.mkdir()
+    process, seen = start_with_browser(tmp_path, home, opens=True)
+    assert process.token not in "".join(seen["argv"])
+    assert f"url={process.host}/?token={process.token}" in seen["text"]
+    assert seen["title"] == "<!DOCTYPE html>"
+    assert seen["modes"] == [0o600, 0o700]
+    place = home if has_home else tmp
+    assert seen["file"].startswith(f"{place}/semisift-page-")
+    wait_for(lambda: not [*place.iterdir()])  # while the page is still served
+    process.ask("/api/state")
+    process.end(signal.SIGINT)
+
+
+@pytest.mark.kill
+@pytest.mark.skipif(os.name == "nt", reason="the browser is a script")
+def test_what_leads_a_browser_to_the_page_does_not_stay(tmp_path, table):
+    home = tmp_path / "home"
+    home.mkdir()
+    mine = home / "semisift-page-notes"
+    mine.mkdir()
+    os.utime(mine, (0, 0))
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        process, seen = start_with_browser(tmp_path, home, opens=False)
+        assert Path(seen["file"]).exists()
+        process.end(number)
+        assert Path(seen["file"]).exists() == (number == signal.SIGKILL)
+    last, _ = start_with_browser(tmp_path, home, opens=True)
+    wait_for(lambda: [*home.iterdir()] == [mine])
+    last.end(signal.SIGINT)
+
+
+@pytest.mark.kill
+def test_no_browser_is_opened_where_none_is_wanted(tmp_path, table):
+    (tmp_path / "browser").write_text(BROWSER.format(python=sys.executable, opens=False))
+    (tmp_path / "browser").chmod(0o755)
+    env = {**os.environ, "BROWSER": str(tmp_path / "browser"), "HOME": str(tmp_path)}
+    process = Process(tmp_path, "cells.csv", *OF_CELLS, env=env)
+    process.ask("/api/state")
+    process.end(signal.SIGINT)
+    assert not (tmp_path / "seen.json").exists()
+
+
 def test_the_browser_is_opened_unless_told_otherwise(tmp_path, table, monkeypatch):
-    opened = []
+    led = []
 
     def stop(address):
-        opened.append(address)
+        led.append(Path(address.removeprefix("file://")).read_text())
         raise KeyboardInterrupt
 
+    monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(_exploring.webbrowser, "open", stop)
-    said = call("explore", table, "--label", "kind", "--id", "id").output
-    assert opened[0] in "".join(said.split())
+    said = call("explore", table, *OF_CELLS).output
+    assert re.search('url=([^"]+)"', led[0])[1] in "".join(said.split())
+    assert not [*tmp_path.glob("semisift-page-*")]

@@ -1,5 +1,6 @@
 """The file of labels: whole or not there, one writer at a time, and read by the other commands."""
 
+import csv
 import os
 import subprocess
 import sys
@@ -38,16 +39,21 @@ def unnamed(path, n_rows=3):
     return LabelsFile(path, "kind", None, n_rows)
 
 
+def read(file):
+    with file.reading() as found:
+        return found
+
+
 def answers_of(dataset, path):
     return Answers(dataset.y, dataset.rows, make_file(dataset, path))
 
 
 def test_labels_are_found_again_with_their_order(path):
     file = LabelsFile(path, "kind", ["a", "b", "c"], 3)
-    assert file.read() == ({}, [])
+    assert read(file) is None
     told = [Answer(2, 'say "x", y'), Answer(0, "# no remark"), Answer(2, None), Answer(2, "ü")]
     file.write({0: "# no remark", 2: "ü"}, told)
-    assert LabelsFile(path, "kind", ["a", "b", "c"], 3).read() == (
+    assert read(LabelsFile(path, "kind", ["a", "b", "c"], 3)) == (
         {0: "# no remark", 2: "ü"},
         told,
     )
@@ -57,7 +63,7 @@ def test_labels_are_found_again_with_their_order(path):
 def test_rows_without_names_are_kept_in_their_order(path):
     unnamed(path).write({1: "b"}, [Answer(1, "b")])
     assert path.read_text().splitlines()[1:] == ['"kind"', '"NA"', '"b"', '"NA"']
-    assert unnamed(path).read() == ({1: "b"}, [Answer(1, "b")])
+    assert read(unnamed(path)) == ({1: "b"}, [Answer(1, "b")])
 
 
 @pytest.mark.parametrize("names", [True, False])
@@ -173,22 +179,63 @@ def test_what_another_program_wrote_is_not_overwritten(dataset, path):
     assert answers.known.given == {41, 42}
 
 
-def test_a_file_that_was_removed_is_noticed(dataset, path):
+def test_what_another_program_took_out_can_be_taken_back(dataset, path):
     answers = answers_of(dataset, path)
     answers.give(40, "A")
-    path.unlink()
+    answers.give(41, "B")
+    path.write_text("# mine: kept\nid,kind\ns42,A\ns41,A\n")
     with pytest.raises(LabelsChangedError):
-        answers.give(42, "A")
-    assert answers.read_again().given == frozenset()
+        answers.undo()
+    assert answers.read_again().given == {41, 42}
+    assert [answers.undo()[1] for _ in range(3)] == [41, 42, 40]
+    assert answers.known.given == {40, 41}
+    assert answers.known.y[41] == "B"
+    text = path.read_text()
+    assert text.startswith("# mine: kept\n# answers: [")
+    again = answers_of(dataset, path)
+    assert again.known.given == {40, 41}
+    again.undo()
+    assert path.read_text().startswith("# mine: kept\n# answers: [")
+
+
+def test_labels_of_rows_that_are_left_out_stay_in_the_file(dataset, path):
+    path.write_text("id,kind\ns40,A\ns41,B\n")
+    some = [row for row in range(60) if row != 41]
+    answers = Answers(dataset.y[some], dataset.rows[some], make_file(dataset, path))
+    answers.give(41, "A")  # s42
+    assert answers_of(dataset, path).known.given == {40, 41, 42}
+
+
+def test_a_heading_that_is_called_as_a_row_is_a_heading(path):
+    names = ["id", "b", "c"]
+    LabelsFile(path, "kind", names, 3, "id").write({1: "B"}, [])
+    assert read(LabelsFile(path, "kind", names, 3, "id")) == ({1: "B"}, [])
+
+
+def test_the_mark_of_editors_at_the_start_of_a_file_is_no_part_of_it(dataset, path):
+    answers_of(dataset, path).give(40, "A")
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    answers = answers_of(dataset, path)
+    assert answers.known.given == {40}
+    answers.give(41, "A")
+    assert answers_of(dataset, path).undo()[1] == 41
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("id,kind\nnobody,A\n", "line 2: the table has no row 'nobody'"),
-        ("id,kind\ns40\n", "line 2: there should be 2 cells"),
-        ("id,kind\ns0,B\n", "row 1 is 'B', and 'A' in the table"),
-        (b"\xff\xfe", "not UTF-8"),
+        ("id,kind\ns40\n", "line 2: there should be 2 cells, not 1. Mend the line"),
+        ("id,kind\ns40,A\n\n", "line 3: there should be 2 cells, not 0. Mend the line"),
+        ("id,kind\ns0,B\n", "line 2: the label of row 1 is 'B', and 'A' in the table. Change"),
+        ("# of: me\nid,kind\ns40,A\ns40,B\n", "line 4: row 's40' is 'B', and 'A' in line 3. Take"),
+        ('id,kind\n"s40\n,A\n', "line 3: there should be 2 cells, not 1. Mend"),
+        ("s40,A\ns41,A\n", "line 1: there should be a heading, not the row 's40'. Put one"),
+        ("id,kind\ns40,A\ns41,-1\n", "line 3: '-1' means a row without a label"),
+        ("id,kind\ns40," + "x" * 200_000, "line 2: The name of a class has at most 1,000"),
+        ('# answers: [[41, "A"]]\n', "there is no heading. Put one in"),
+        (b"\xff\xfe", "line 1: is not UTF-8. Save"),
+        (b"id,kind\ns40,A\ns41,\xfc\n", "line 3: is not UTF-8. Save"),
     ],
 )
 def test_files_that_are_of_something_else_are_refused(dataset, path, text, words):
@@ -197,10 +244,20 @@ def test_files_that_are_of_something_else_are_refused(dataset, path, text, words
         answers_of(dataset, path)
 
 
+def test_a_cell_too_large_to_be_read_is_refused(dataset, path):
+    before = csv.field_size_limit(1_000)  # as it is before a table is read as text
+    try:
+        path.write_text(f"id,kind\ns40,{'x' * 2_000}\n")
+        with pytest.raises(TableError, match=r"line 2: field larger .* Mend the line"):
+            answers_of(dataset, path)
+    finally:
+        csv.field_size_limit(before)
+
+
 def test_a_file_of_another_length_is_refused(path):
     path.write_text("kind\nA\n")
     with pytest.raises(TableError, match="1 label for 3 rows"):
-        unnamed(path).read()
+        read(unnamed(path))
 
 
 @pytest.mark.parametrize("remark", ["# answers: [[1]]", "# answers: {", "# answers: [[999, 1]]"])
@@ -226,6 +283,23 @@ def test_a_second_process_is_refused_and_told_of_the_first(path):
     with unnamed(path).held():  # a dead process holds nothing
         assert str(os.getpid()) in path.with_name(f".{path.name}.lock").read_text()
     assert not list(path.parent.iterdir())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_link_and_its_target_are_one_file(tmp_path, dataset, is_there):
+    (tmp_path / "far").mkdir()
+    real, link = tmp_path / "far" / "real.csv", tmp_path / "link.csv"
+    link.symlink_to(real)
+    if is_there:
+        answers_of(dataset, real).give(40, "A")
+    with make_file(dataset, link).held() as file:
+        with pytest.raises(TableError, match=f"real.csv is being written by process {os.getpid()}"):
+            make_file(dataset, real).held().__enter__()
+        Answers(dataset.y, dataset.rows, file).give(41, "A")
+    assert link.is_symlink()
+    assert not real.is_symlink()
+    assert answers_of(dataset, real).known.given == {40, 41} - set([] if is_there else [40])
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):

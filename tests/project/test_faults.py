@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import dump_svmlight_file, load_iris
 
 from semisift import Protocol, Results, compare
-from semisift._files import _owner, remove_left_overs
+from semisift._files import process_name, remove_left_overs
 from semisift.cli._outputs import _as_date
 from semisift.io._mat_file import write_mat
 from tests.commands import call, write_table
@@ -222,7 +222,9 @@ def test_nothing_is_written_into_a_folder_that_is_read(tmp_path):
 
 
 def test_a_clock_that_jumps_takes_no_draft_from_a_process_that_lives(tmp_path, monkeypatch):
-    mine, foreign = (tmp_path / f".semisift-{name}-x" for name in (_owner(), f"{'0' * 12}-1-1"))
+    mine, foreign = (
+        tmp_path / f".semisift-{name}-x" for name in (process_name(), f"{'0' * 12}-1-1")
+    )
     for folder in (mine, foreign):
         folder.mkdir()
         (folder / "half").write_text("half")

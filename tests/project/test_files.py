@@ -16,10 +16,10 @@ from sklearn.datasets import load_iris
 from semisift import Protocol, compare
 from semisift._files import (
     STALE_AFTER,
-    _owner,
     _place,
     can_write,
     drafts,
+    process_name,
     remove_left_overs,
     write_whole,
 )
@@ -143,11 +143,11 @@ def test_a_draft_whose_clean_up_was_interrupted_goes_when_the_process_ends(tmp_p
 def test_only_what_is_certainly_dead_is_removed(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
-    here, mine = _place(), _owner().rpartition("-")[2]
+    here, mine = _place(), process_name().rpartition("-")[2]
     dead = f".semisift-{here}-{process.pid}-{mine}-x"
     reused = f".semisift-{here}-{os.getpid()}-{int(mine) + 1}-x"
     kept = {
-        f".semisift-{_owner()}-x",
+        f".semisift-{process_name()}-x",
         f".semisift-{'0' * 12}-{process.pid}-{mine}-elsewhere",
         ".semisift-of-nobody",
         ".semisift-",
@@ -174,7 +174,7 @@ def test_drafts_of_another_user_who_is_at_work_stay(tmp_path, monkeypatch):
         raise PermissionError("another user's")
 
     monkeypatch.setattr(os, "kill", forbidden)
-    begun = int(_owner().rpartition("-")[2])
+    begun = int(process_name().rpartition("-")[2])
     living = old_draft(tmp_path, os.getpid(), begun)
     assert can_write(tmp_path)
     assert living.exists()

@@ -1,7 +1,10 @@
 """From a file to a page on which it is labelled: what ``explore`` does."""
 
+import os
+import tempfile
 import threading
 import webbrowser
+from contextlib import ExitStack, suppress
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -11,8 +14,8 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from semisift._files import private_folder
 from semisift._words import count
-from semisift.cli import STOPS
 from semisift.cli._reading import read_dataset
 from semisift.cli._result import check_outputs
 from semisift.cli._run import DEFAULT_METHOD, find_method, rank_dataset
@@ -39,6 +42,14 @@ NO_COLUMN = "label"
 # is not read as a whole before the page opens.
 AT_ONCE = "512MB"
 
+# What a browser is given, and the start of the name of the folder that it lies in.
+PAGE_FOLDER = "semisift-page-"
+LEADS_TO = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>semisift explore</title>
+<meta http-equiv="refresh" content="0; url={address}"></head>
+<body><a href="{address}">The page of semisift explore</a></body></html>
+"""
+
 
 def run(request: ExploreRequest) -> None:
     """Read, serve the page until the user ends it, and write the results."""
@@ -62,8 +73,11 @@ def run(request: ExploreRequest) -> None:
             image=request.image,
         )
         server = _server(request, page, name)
-        with session.at_work():
-            _serve(request, server)
+        try:
+            with session.at_work():
+                _serve(request, server)
+        finally:
+            path = _keep(session, path)
         _end(request, session, path)
 
 
@@ -78,23 +92,57 @@ def _server(request: ExploreRequest, page: Page, name: str) -> ExploreServer:
 
 
 def _serve(request: ExploreRequest, server: ExploreServer) -> None:
-    """Answer the page until a signal comes."""
+    """Answer the page until Ctrl-C; SIGTERM ends the command."""
     thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
     try:
         thread.start()
         Terminal().print(f"The page: {server.address}", soft_wrap=True)
         if not request.quiet:
             Terminal().print("It is for this machine only. Ctrl-C ends it.")
-        if request.browser:
-            webbrowser.open(server.address)
-        while thread.is_alive():
-            thread.join(1)
-    except tuple(STOPS):
+        with ExitStack() as stack:
+            if request.browser:
+                _open(server.address, stack)
+            while thread.is_alive():
+                thread.join(1)
+                if server.was_opened:
+                    stack.close()
+    except KeyboardInterrupt:
         pass
     finally:
         if thread.is_alive():
             server.shutdown()
         server.server_close()
+
+
+def _open(address: str, stack: ExitStack) -> None:
+    """Open the page in a browser; what that needs goes when the stack is closed."""
+    # Every user of the machine can read the command line of a browser. So it is given a file that
+    # leads to the address, and that others cannot read; of a token that serves once, they could
+    # make use first. Browsers that are packed as snaps read neither /tmp nor hidden folders.
+    for place in (os.path.expanduser("~"), tempfile.gettempdir()):
+        with suppress(OSError):
+            folder = stack.enter_context(private_folder(Path(place).absolute(), PAGE_FOLDER))
+            file = folder / "page.html"
+            file.touch(mode=0o600)
+            file.write_text(LEADS_TO.format(address=address), encoding="utf-8")
+            webbrowser.open(file.as_uri())
+            return
+
+
+def _keep(session: Session, path: Path) -> Path:
+    """Return the file that holds the labels, whatever another program did to theirs."""
+    kept = session.keep()
+    if kept is None:
+        return path
+    is_own = os.path.realpath(kept) == os.path.realpath(path)
+    said = (
+        f"{path} had vanished, and was written again with all labels given here."
+        if is_own
+        else f"{path} was changed by another program and cannot be read: the labels given here are "
+        f"in {kept}. Mend the one, or go on with --answers {kept}."
+    )
+    Terminal().print(said, soft_wrap=True)
+    return path if is_own else kept
 
 
 def _end(request: ExploreRequest, session: Session, path: Path) -> None:
@@ -178,12 +226,14 @@ def _labels_path(request: ExploreRequest) -> Path:
     if request.answers is not None:
         path = Path(request.answers)
     read = [table, *map(Path, request.files_beside.values())]
-    if path.resolve() in {each.resolve() for each in read}:
+    # not Path.resolve, which fails where links go round in circles
+    target = Path(os.path.realpath(path))
+    if target in {Path(os.path.realpath(each)) for each in read}:
         raise click.BadParameter(
             f"{path}: is a file that is read. Give the labels of the page another name.",
             param_hint="--answers",
         )
-    if path.suffix.lower() != ".csv" or not path.parent.is_dir():
+    if path.suffix.lower() != ".csv" or not target.parent.is_dir():
         raise click.BadParameter(
             f"{path}: must be a csv file in a folder that exists.", param_hint="--answers"
         )

@@ -20,7 +20,7 @@ import joblib
 from semisift._provenance import plain, versions
 from semisift._warnings import warn
 from semisift._words import count
-from semisift._workers import PROCESS_DIED, active_client
+from semisift._workers import PROCESS_DIED, active_client, sent
 from semisift.evaluation import runs
 from semisift.evaluation.cluster import run_on_cluster
 from semisift.evaluation.datasets import ComparisonData
@@ -314,9 +314,7 @@ def _run_with_joblib(keys: Iterator[RunKey], plan: RunPlan, n_jobs: int | None) 
     pool = joblib.Parallel(
         n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1
     )
-    yield from pool(
-        joblib.delayed(plan.runner)(plan.sets[key.dataset], *plan.arguments(key)) for key in keys
-    )
+    yield from pool(sent(plan.runner, plan.sets[key.dataset], *plan.arguments(key)) for key in keys)
 
 
 def _obituary(keys: list[RunKey], error: Exception) -> str:

@@ -1,8 +1,8 @@
 """What is known of the rows: labels of the table, which stay, and those that are given here."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ from semisift.exceptions import TableError
 from semisift.explore.labels_file import Answer, LabelsFile
 from semisift.io.labels import whole_numbers
 from semisift.math import Ints
+
+CHANGE = "Change it there, or move the file away."
 
 
 class LabelRefusedError(ValueError):
@@ -89,7 +91,8 @@ class Answers:
         number = {name: place for place, name in enumerate(self._classes)}
         self._codes = np.full(len(y), UNLABELLED, dtype=np.int64)
         self._codes[[*self._of_table]] = [number[name] for name in self._of_table.values()]
-        self._answers, self.known = self._read(0)
+        self._left_out: dict[int, str] = {}  # labels of rows of the table that are not used here
+        self._answers, self.known = self._read(0, None)
 
     @property
     def can_undo(self) -> bool:
@@ -133,48 +136,86 @@ class Answers:
         return self._take(self._answers[:-1]), row
 
     def read_again(self) -> Known:
-        """Take the labels from the file, as another program left it."""
-        self._answers, self.known = self._read(self.known.version + 1)
+        """Take the labels from the file, as another program left it.
+
+        What it changed becomes the last answers, so that it can be taken back.
+        """
+        self._answers, self.known = self._read(self.known.version + 1, self._answers)
         return self.known
 
+    def keep(self) -> Path | None:
+        """See that the labels are in a file; return the one they had to be written to, if any.
+
+        Their own where it has vanished, and another where it cannot be used.
+        """
+        if not self._answers:
+            return None
+        told = self._told(self._answers)
+        try:
+            if self._file.is_gone:
+                self._file.write(*told)
+                return self._file.path
+            if self._file.is_changed:
+                self.read_again()
+        except ValueError:
+            return self._file.write_beside(*told)
+        return None
+
     def _take(self, answers: list[Answer]) -> Known:
-        given = replay(answers)
-        known = self._know(given, self.known.version + 1)
-        texts = {int(self._rows[row]): label for row, label in {**self._of_table, **given}.items()}
-        moved = [Answer(int(self._rows[row]), label) for row, label in answers]
-        self._file.write(texts, moved)
+        known = self._know(replay(answers), self.known.version + 1)
+        self._file.write(*self._told(answers))
         self._answers, self.known = answers, known
         return known
 
-    def _read(self, version: int) -> tuple[list[Answer], Known]:
-        labels, told = self._file.read()
-        given = {}
+    def _told(self, answers: list[Answer]) -> tuple[dict[int, str], list[Answer]]:
+        """Return labels and answers by the rows of the table, as the file holds them."""
+        labels = {**self._of_table, **replay(answers)}
+        texts = {int(self._rows[place]): label for place, label in labels.items()}
+        moved = [Answer(int(self._rows[place]), label) for place, label in answers]
+        return {**self._left_out, **texts}, moved
+
+    def _read(self, version: int, answers: list[Answer] | None) -> tuple[list[Answer], Known]:
+        """Return the answers and what is known by the file, which may be another than theirs."""
+        with self._file.reading() as found:
+            if found is None:
+                answers = answers or []
+                return answers, self._know(replay(answers), version)
+            labels, told = found
+            given, left_out = self._given(labels)
+            if answers is None:
+                answers = [
+                    Answer(self._place[row], each) for row, each in told if row in self._place
+                ]
+                answers = [answer for answer in answers if answer.row not in self._of_table]
+            before = replay(answers)
+            gone = [Answer(row, None) for row in before if row not in given]
+            new = [Answer(row, label) for row, label in given.items() if before.get(row) != label]
+            try:
+                known = self._know(given, version)
+            except LabelRefusedError as error:
+                raise TableError(f"{self._file.path}: {error} {CHANGE}") from error
+        self._left_out = left_out
+        return [*answers, *gone, *new], known
+
+    def _given(self, labels: Mapping[int, str]) -> tuple[dict[int, str], dict[int, str]]:
+        """Return the labels of a file that are not of the table, and those of rows left out."""
+        given, left_out = {}, {}
         for row, label in labels.items():
-            place = self._place.get(row)  # rows that were left out of the table have none
+            place = self._place.get(row)
             if place is None:
-                continue
-            if place not in self._of_table:
-                with self._blaming(row):
+                left_out[row] = label
+            elif place not in self._of_table:
+                try:
                     given[place] = self._checked(label)
+                except LabelRefusedError as error:
+                    raise TableError(f"{self._file.where(row)}: {error} {CHANGE}") from error
             elif self._of_table[place] != label:
                 raise TableError(
-                    f"{self._file.path}: the label of row {row + 1} is {quoted(label)}, and "
-                    f"{quoted(self._of_table[place])} in the table. Change one of them, or name "
-                    "another file with --answers."
+                    f"{self._file.where(row)}: the label of row {row + 1} is {quoted(label)}, and "
+                    f"{quoted(self._of_table[place])} in the table. Change one of them, or move "
+                    "the file away."
                 )
-        answers = [Answer(self._place[row], label) for row, label in told if row in self._place]
-        answers = [answer for answer in answers if answer.row not in self._of_table]
-        if replay(answers) != given:  # somebody wrote to the file
-            answers = [Answer(row, label) for row, label in given.items()]
-        return answers, self._know(given, version)
-
-    @contextmanager
-    def _blaming(self, row: int) -> Iterator[None]:
-        """Say where in the file a label is that cannot be used."""
-        try:
-            yield
-        except LabelRefusedError as error:
-            raise TableError(f"{self._file.path}, row {row + 1} of the table: {error}") from error
+        return given, left_out
 
     def _checked(self, label: str) -> str:
         label = label.strip()

@@ -4,10 +4,16 @@ It is a table that ``semisift rank TABLE --labels FILE`` reads: the names of the
 labels, or the labels alone in the order of the rows where these have no names that `can_join`. A
 remark above it holds the answers one after another, so that they can be taken back after a restart
 too. Labels of the table stand in it as well: the file says all that is known.
+
+Other programs may change it. What they wrote is read before anything is written over it, and what
+cannot be read is left alone: each answer is refused until the file is mended or moved away. A file
+that has vanished, or is empty, holds nothing that could be lost: the next answer, or the end of the
+session, writes all labels again.
 """
 
 import csv
 import io
+import itertools
 import json
 import os
 import re
@@ -18,7 +24,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from semisift._files import write_whole
+from semisift._files import remove_drafts, write_whole
 from semisift._words import count, quoted
 from semisift.exceptions import TableError
 from semisift.explore.lock import FileLock
@@ -32,6 +38,8 @@ REMARK = "# answers: "
 # What a name does not keep in a text table: line ends, what its reading has for itself, and spaces
 # at the ends.
 LOST = re.compile("[\n\r\0\x1f]|^[\\s\ufeff]|\\s\\Z")
+
+MEND = "Mend the line, or move the file away."
 
 
 class LabelsChangedError(ValueError):
@@ -69,10 +77,13 @@ class LabelsFile:
         n_rows: int,
         heading: str = "row",
     ) -> None:
-        self.path = path
+        # a link and its target are one file: one lock, one writer
+        self.path = path = Path(os.path.realpath(path)) if path.is_symlink() else path
         self._column, self._names, self._n_rows = column, names, n_rows
         self._heading = heading if heading != column else f"{heading} name"
-        self._text: str | None = None
+        self._content = b""  # as it was last read or written
+        self._lines: dict[int, int] = {}
+        self._remarks: list[str] = []
         self._lock = FileLock(path.with_name(f".{path.name}.lock"))
 
     @contextmanager
@@ -92,20 +103,44 @@ class LabelsFile:
                 "with --answers."
             ) from error
         try:
+            remove_drafts(self.path.parent)
             yield self
         finally:
             self._lock.release()
 
-    def read(self) -> tuple[dict[int, str], list[Answer]]:
-        """Return the labels of the file by the numbers of their rows, and the answers in order.
+    @contextmanager
+    def reading(self) -> Iterator[tuple[dict[int, str], list[Answer]] | None]:
+        """Give the labels by the numbers of their rows, and the answers in order.
 
-        Nothing where there is no file.
+        None where there is no file, or an empty one. It may be written over once the block has
+        used what is in it.
         """
-        self._text = self._present()
-        if self._text is None:
-            return {}, []
-        remarks, text = _split(self._text)
-        return self._labels(text, len(remarks)), _answers(remarks, self._n_rows)
+        content = self._present()
+        if not content:
+            yield None
+            return
+        remarks, text = _split(self._decoded(content))
+        labels, self._lines = self._labels(text, len(remarks))
+        yield labels, _answers(remarks, self._n_rows)
+        self._content = content
+        self._remarks = [line for line in remarks if not line.startswith(REMARK)]
+
+    def where(self, row: int) -> str:
+        """Return the file, and the line of a row in it."""
+        return f"{self.path}, line {self._lines[row]}"
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether there is no file, or an empty one."""
+        return not self._present()
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the file is there, and not as it was last read or written."""
+        try:
+            return self._present() not in (b"", self._content)
+        except TableError:
+            return True
 
     def write(self, labels: Mapping[int, str], answers: Sequence[Answer]) -> None:
         """Write all labels and the answers; it is on the disk when this returns.
@@ -113,54 +148,106 @@ class LabelsFile:
         Raises
         ------
         LabelsChangedError
-            Where the file is not as it was last read or written.
+            Where the file is there, and not as it was last read or written.
         """
-        if self._present() != self._text:
+        if self.is_changed:
             raise LabelsChangedError(
                 f"The labels in {self.path.name} were changed by another program."
             )
+        content = self._as_text(labels, answers)
+        write_whole(self.path, content)
+        _settle(self.path.parent)
+        self._content = content.replace("\n", os.linesep).encode()
+
+    def write_beside(self, labels: Mapping[int, str], answers: Sequence[Answer]) -> Path:
+        """Write all labels and the answers to a file of a new name, which is returned."""
+        names = (f"{self.path.stem}.kept{number or ''}.csv" for number in itertools.count())
+        path = next(path for path in map(self.path.with_name, names) if not path.exists())
+        write_whole(path, self._as_text(labels, answers))
+        return path
+
+    def _as_text(self, labels: Mapping[int, str], answers: Sequence[Answer]) -> str:
         rows = sorted(labels) if self._names is not None else range(self._n_rows)
         columns = {self._column: [labels.get(row, NO_LABEL) for row in rows]}
         if self._names is not None:
             columns = {self._heading: [self._names[row] for row in rows], **columns}
         frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
         told = {"answers": [[answer.row + 1, answer.label] for answer in answers]}
-        text = as_text(frame, told, safe=False)
-        write_whole(self.path, text)
-        _settle(self.path.parent)
-        self._text = text
+        remarks = "".join(f"{line}\n" for line in self._remarks)  # those of others
+        return remarks + as_text(frame, told, safe=False)
 
-    def _present(self) -> str | None:
+    def _present(self) -> bytes:
+        """Return what is in the file; nothing where there is none."""
         try:
-            return self.path.read_bytes().decode()
+            content = self.path.read_bytes()
         except FileNotFoundError:
-            return None
-        except UnicodeDecodeError as error:
-            raise TableError(f"{self.path} is no file of labels: it is not UTF-8.") from error
+            return b""
+        except OSError as error:
+            raise TableError(
+                f"{self.path} cannot be read: {error.strerror or error}. Let it be read, or move "
+                "it away."
+            ) from error
+        return content if content.strip() else b""
 
-    def _labels(self, text: str, n_before: int) -> dict[int, str]:
+    def _decoded(self, content: bytes) -> str:
+        try:
+            return content.decode("utf-8-sig")  # as editors of Windows save it
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            raise TableError(
+                f"{self.path}, line {line}: is not UTF-8. Save the file as UTF-8, or move it away."
+            ) from error
+
+    def _labels(self, text: str, n_before: int) -> tuple[dict[int, str], dict[int, int]]:
+        """Return the labels of the rows, and the lines that they are in."""
         width = 1 if self._names is None else 2
-        records = list(csv.reader(io.StringIO(text, newline="")))[1:]
+        reader = csv.reader(io.StringIO(text, newline=""))
+        try:
+            read = [(record, reader.line_num + n_before) for record in reader]
+        except csv.Error as error:
+            line = reader.line_num + n_before
+            raise TableError(f"{self.path}, line {line}: {error}. {MEND}") from error
+        if not read:
+            raise TableError(
+                f"{self.path}: there is no heading. Put one in, or move the file away."
+            )
+        (heading, first), *records = read
         if self._names is None and len(records) != self._n_rows:
             raise TableError(
                 f"{self.path} has {count(len(records), 'label')} for {count(self._n_rows, 'row')}: "
                 "it is not of this table. Move it away, or name another file with --answers."
             )
         number = {name: row for row, name in enumerate(self._names or ())}
-        labels = {}
-        for place, record in enumerate(records):
-            where = f"{self.path}, line {place + n_before + 2}"
+        if heading[:1] != [self._heading] and not number.keys().isdisjoint(heading[:1]):
+            raise TableError(
+                f"{self.path}, line {first}: there should be a heading, not the row "
+                f"{quoted(heading[0])}. Put one above it, or move the file away."
+            )
+        labels: dict[int, str] = {}
+        lines: dict[int, int] = {}
+        for place, (record, line) in enumerate(records):
+            where = f"{self.path}, line {line}"
             if len(record) != width:
-                raise TableError(f"{where}: there should be {width} cells, not {len(record)}.")
+                raise TableError(
+                    f"{where}: there should be {count(width, 'cell')}, not {len(record)}. {MEND}"
+                )
             row = place if self._names is None else number.get(record[0])
             if row is None:
                 raise TableError(
                     f"{where}: the table has no row {quoted(record[0])}. Take the line out, or "
-                    "name another file with --answers."
+                    "move the file away."
                 )
-            if record[-1].strip() not in MISSING:
-                labels[row] = record[-1].strip()
-        return labels
+            label = record[-1].strip()
+            if label in MISSING:
+                continue
+            if labels.setdefault(row, label) != label:
+                raise TableError(
+                    f"{where}: row {quoted(record[0])} is {quoted(label)}, and "
+                    f"{quoted(labels[row])} in line {lines[row]}. Take one of them out, or move "
+                    "the file away."
+                )
+            lines[row] = line
+        return labels, lines
 
 
 def can_join(names: Sequence[str]) -> bool:
@@ -179,7 +266,7 @@ def _split(text: str) -> tuple[list[str], str]:
     remarks = []
     while text.startswith("# "):
         line, _, text = text.partition("\n")
-        remarks.append(line)
+        remarks.append(line.removesuffix("\r"))
     return remarks, text
 
 

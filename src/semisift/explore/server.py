@@ -1,7 +1,8 @@
 """The server: on this machine only, for who knows the token.
 
 Nothing in a request is a path: what is asked for is one of a few words. Each request is checked in
-this order: Host, Origin, token, path, verb, length, form.
+this order: Host, Origin, token, path, verb, length, form. Connections that have not shown the token
+have a few places of their own, so that whoever has it finds one.
 """
 
 import io
@@ -34,8 +35,10 @@ PATIENCE = 10.0
 A_MOMENT = 0.2
 LONG_POLL = 20.0
 
-# Requests that are answered at the same time: of a browser six, each tab with one that waits.
+# Requests with the token that are answered at the same time: of a browser six, each tab with one
+# that waits; and connections that have not shown it yet, which any user of this machine can make.
 MOST_REQUESTS = 32
+MOST_STRANGERS = 16
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -81,8 +84,11 @@ class ExploreServer(ThreadingHTTPServer):
 
     def __init__(self, page: Page, title: str, port: int = 0) -> None:
         self.page, self.title = page, title
+        self.was_opened = False
         self.token = secrets.token_urlsafe(24)
-        self._free = threading.BoundedSemaphore(MOST_REQUESTS)
+        self._strangers: dict[Any, None] = {}  # connections, the oldest first
+        self._admitted: set[Any] = set()
+        self._changed = threading.Condition()
         super().__init__((LOOPBACK, port), Handler)
 
     def server_bind(self) -> None:
@@ -106,20 +112,37 @@ class ExploreServer(ThreadingHTTPServer):
         return f"http://{LOOPBACK}:{self.port}/?token={self.token}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Answer a request in a thread of its own, unless there are too many."""
-        if self._free.acquire(blocking=False):
-            super().process_request(request, client_address)
-        else:
-            with suppress(OSError):
-                request.sendall(b"HTTP/1.0 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
-            self.shutdown_request(request)
+        """Answer a request in a thread of its own; the oldest that waits for a token gives way."""
+        with self._changed:
+            if self._is_full():
+                with suppress(OSError):  # its thread wakes, and ends
+                    next(iter(self._strangers)).shutdown(socket.SHUT_RDWR)
+            if not self._changed.wait_for(lambda: not self._is_full(), A_MOMENT):
+                self.shutdown_request(request)
+                return
+            self._strangers[request] = None
+        super().process_request(request, client_address)
 
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Answer one request."""
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._free.release()
+    def _is_full(self) -> bool:
+        return len(self._strangers) >= MOST_STRANGERS
+
+    def admit(self, request: Any) -> bool:
+        """Count a connection among those that have shown the token; tell whether there is room."""
+        with self._changed:
+            if len(self._admitted) >= MOST_REQUESTS:
+                return False
+            self._strangers.pop(request, None)
+            self._admitted.add(request)
+            self._changed.notify()
+            return True
+
+    def shutdown_request(self, request: Any) -> None:
+        """End a connection."""
+        super().shutdown_request(request)
+        with self._changed:
+            self._strangers.pop(request, None)
+            self._admitted.discard(request)
+            self._changed.notify()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of connections that break."""
@@ -205,6 +228,10 @@ class Handler(BaseHTTPRequestHandler):
                 HTTPStatus.FORBIDDEN,
                 "The token is missing or wrong: open the address that semisift printed.",
             )
+        if not server.admit(self.connection):
+            raise RefusedError(
+                HTTPStatus.SERVICE_UNAVAILABLE, "Too many tabs show this page: close some of them."
+            )
         if path not in ANSWERS:
             raise RefusedError(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
         verb, answer = ANSWERS[path]
@@ -272,6 +299,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def _page(server: ExploreServer, asked: dict[str, Any]) -> tuple[HTTPStatus, Any]:
+    server.was_opened = True
     return HTTPStatus.OK, render_page(server.title)
 
 

@@ -242,10 +242,15 @@ class Session:
         try:
             self._answers.read_again()
         except ValueError as problem:
-            return f"{error} They cannot be used: {problem}"
+            return f"{error} The answer was not taken: {problem}"
         with self._changed:
             self._tell_all()
         return f"{error} They were read again."
+
+    def keep(self) -> Path | None:
+        """See that the labels are in a file; return the one they had to be written to, if any."""
+        with self._answering:
+            return self._answers.keep()
 
     # --- the threads that work --------------------------------------------------------------------
 

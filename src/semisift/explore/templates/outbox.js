@@ -95,13 +95,15 @@ const refused = async (entry, problem) => {
     return;
   }
   const isConflict = problem.status === 409;
+  const isReadAgain = isConflict && problem.version !== entry.version; // else their file cannot be read
+  const why = isReadAgain ? NOT_SEEN : problem.message.replace(/\.$/, "");
   const lost = isConflict ? outbox.splice(0) : outbox.splice(0, 1);
   lost.forEach((each) => {
     if (each.row !== null) session.answered.delete(each.row);
-    if (each.row !== null && each.label !== null) unsaved.push({ ...each, why: isConflict ? NOT_SEEN : problem.message, again: problem.status !== 422 });
+    if (each.row !== null && each.label !== null) unsaved.push({ ...each, why, again: problem.status !== 422 });
   });
   const torn = "The connection was lost during undo: look whether the last answer is taken back.";
-  const conflict = entry.isTorn ? torn : `Nothing was undone: ${NOT_SEEN}.`;
+  const conflict = entry.isTorn ? torn : `Nothing was undone: ${why}.`;
   if (lost[0].row === null) notice("elsewhere", [isConflict ? conflict : problem.message], [["All right", () => clearNotice("elsewhere")]]);
   else session.now = lost[0].row;
   details.delete(session.now);

@@ -4,6 +4,7 @@ class Refused extends Error {
   constructor(status, answer) {
     super(answer.error ?? `The server answered with ${status}.`);
     this.status = status;
+    this.version = answer.labels_version;
   }
 }
 const ask = async (path, body = null, patience = 30_000) => {
