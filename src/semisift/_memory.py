@@ -2,8 +2,14 @@
 
 import os
 import re
+from contextlib import suppress
 from numbers import Real
 from pathlib import Path
+
+try:
+    import resource
+except ImportError:  # on Windows
+    resource = None  # type: ignore[assignment]
 
 UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 
@@ -17,12 +23,23 @@ def available_memory() -> int | None:
     except (OSError, StopIteration, ValueError):
         if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
             free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    try:  # a container's own limit
+    left = [] if free is None else [free]
+    with suppress(OSError, ValueError):  # a container's own limit
         limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
-        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
-        return limit - used if free is None else min(free, limit - used)
-    except (OSError, ValueError):
-        return free
+        left.append(limit - int(Path("/sys/fs/cgroup/memory.current").read_text()))
+    with suppress(OSError, ValueError):  # of this process, as a cluster sets it
+        if (limit := most_addresses()) is not None:
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            left.append(limit - pages * os.sysconf("SC_PAGE_SIZE"))
+    return max(0, min(left)) if left else None
+
+
+def most_addresses() -> int | None:
+    """Return the limit of the address space of a process (``ulimit -v``); None if there is none."""
+    if resource is None:
+        return None
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if limit == resource.RLIM_INFINITY else limit
 
 
 def in_words(n_bytes: int) -> str:

@@ -3,10 +3,14 @@
 import gzip
 import importlib
 import io
+import os
 import random
 import struct
+import subprocess
+import sys
 import zipfile
 import zlib
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -274,6 +278,45 @@ def test_readers_that_die_hang_or_eat_memory_do_so_elsewhere(monkeypatch):
     monkeypatch.setattr(_shared, "SECONDS_TO_READ", 0.5)
     with pytest.raises(ValueError, match="does not come to an end"):
         try_in_child("while True: pass", b"")
+
+
+UNDER_A_LIMIT = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, ({soft}, {hard}))
+from semisift import read_table
+print(read_table(sys.argv[1], label="y").X.shape)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="of systems that limit addresses")
+@pytest.mark.parametrize("name", ["t.parquet", "t.xlsx", "t.mat"])
+@pytest.mark.parametrize(("soft", "hard"), [(8 << 30, 8 << 30), (4 << 30, -1)])
+def test_a_limit_of_addresses_leaves_good_files_readable(tmp_path, name, soft, hard):
+    frame = pl.DataFrame({"a": [1.5, 2.5, 3.5], "b": [2.5, 1.5, 0.5], "y": [1, 2, 1]})
+    if name.endswith(".parquet"):
+        frame.write_parquet(tmp_path / name)
+    elif name.endswith(".xlsx"):
+        pytest.importorskip("xlsxwriter")
+        frame.write_excel(tmp_path / name)
+    else:
+        scipy.io.savemat(tmp_path / name, {"X": frame[["a", "b"]].to_numpy(), "y": frame["y"]})
+    done = subprocess.run(
+        [sys.executable, "-c", UNDER_A_LIMIT.format(soft=soft, hard=hard), tmp_path / name],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == "(3, 2)", done.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="of Linux")
+def test_what_is_free_is_no_more_than_the_limit_of_addresses():
+    program = (
+        "import resource; from semisift._memory import available_memory; "
+        "resource.setrlimit(resource.RLIMIT_AS, (2 << 30, -1)); print(available_memory())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert 0 < int(done.stdout) < 2 << 30
 
 
 # --- anything else -------------------------------------------------------------------------------
