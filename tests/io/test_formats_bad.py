@@ -8,6 +8,7 @@ import random
 import struct
 import subprocess
 import sys
+import warnings
 import zipfile
 import zlib
 from pathlib import Path
@@ -31,6 +32,7 @@ from semisift.io import (
     npz,
     parquet,
     prepare,
+    read_table,
     svmlight,
     tenx,
     text,
@@ -111,6 +113,14 @@ def test_npz_bad_sparse(tmp_path, part, value, message):
 def test_npz_never_loads_objects(tmp_path):
     np.savez(tmp_path / "t.npz", X=np.eye(2), y=np.array([{"a": 1}, None], dtype=object))
     refused(npz, tmp_path / "t.npz", "'y' holds Python objects .* never loaded")
+
+
+def test_npz_refuses_an_array_that_stands_twice(tmp_path):
+    with zipfile.ZipFile(tmp_path / "t.npz", "w") as archive:
+        for value in (1.0, 2.0):
+            with warnings.catch_warnings(action="ignore"), archive.open("X.npy", "w") as file:
+                np.save(file, np.full((3, 2), value))
+    refused(npz, tmp_path / "t.npz", "'X' stands twice")
 
 
 def npy(shape, size):
@@ -233,6 +243,20 @@ def test_mat_hdf5_claims_more_than_fits(tmp_path):
     with h5py.File(tmp_path / "t.mat", "w", userblock_size=512) as file:
         file.create_dataset("X", shape=(10**6, 10**9), chunks=(100, 100), dtype="f8")
     refused(matlab, tmp_path / "t.mat", "the variable X .* needs 8 PB")
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_more_columns_than_numbers_can_count_are_an_error(tmp_path, form):
+    anndata, h5py = pytest.importorskip("anndata"), pytest.importorskip("h5py")
+    X = csr_array(np.eye(4))
+    anndata.AnnData(X if form == "csr" else X.tocsc()).write_h5ad(tmp_path / "t.h5ad")
+    with h5py.File(tmp_path / "t.h5ad", "r+") as file:
+        file["X"].attrs["shape"] = np.array([4, 2**62])
+    with (
+        warnings.catch_warnings(action="error", category=RuntimeWarning),
+        pytest.raises(TableError, match=f"h5ad: a table of 4 rows and {2**62} columns needs"),
+    ):
+        read_table(tmp_path / "t.h5ad")
 
 
 @pytest.mark.parametrize(
