@@ -11,6 +11,12 @@ try:
 except ImportError:  # on Windows
     resource = None  # type: ignore[assignment]
 
+# What to do where the memory does not suffice.
+FEWER = "Rank fewer features or samples, or use a larger machine."
+
+# So many bytes are not worth a question.
+ALWAYS_FITS = 1 << 24
+
 UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 
 
@@ -40,6 +46,31 @@ def most_addresses() -> int | None:
         return None
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     return None if limit == resource.RLIM_INFINITY else limit
+
+
+def check_memory(n_bytes: int, what: str, cure: str) -> None:
+    """Refuse work that needs more memory than is free, before it begins.
+
+    Parameters
+    ----------
+    n_bytes : int
+        Needed in any case.
+    what : str
+        What needs them: "SSFI on 16,000,000 features".
+    cure : str
+        What needs less, as a sentence.
+    """
+    if n_bytes > ALWAYS_FITS and (lack := shortage(n_bytes)) is not None:
+        raise MemoryError(f"{what} {lack}. {cure}")
+
+
+def shortage(n_bytes: int, share: float = 1.0) -> str | None:
+    """Say how much is needed and how much is free, where a share of that is too little."""
+    free = available_memory()
+    if free is None or n_bytes <= share * free:
+        return None
+    part = f", of which {share:.0%} may be used" if n_bytes <= free else ""
+    return f"needs {in_words(n_bytes)} of memory, and {in_words(free)} are free{part}"
 
 
 def in_words(n_bytes: int) -> str:

@@ -26,7 +26,6 @@ from semisift.io import (
     gct,
     geo,
     h5ad,
-    limits,
     matlab,
     mtx,
     npz,
@@ -39,7 +38,7 @@ from semisift.io import (
 )
 from semisift.io._mat_file import write_hdf5
 from semisift.io._shared import try_in_child
-from semisift.io.options import TableOptions
+from semisift.io.options import Reading, TableOptions
 
 PLAIN = TableOptions()
 MTX = "%%MatrixMarket matrix coordinate real general\n"
@@ -152,7 +151,7 @@ def test_npz_claims_more_than_it_has(tmp_path, shape, message):
     [(svmlight, "t.svmlight.gz", b"1 1:"), (mtx, "t.mtx.gz", MTX.encode())],
 )
 def test_a_small_file_that_unpacks_to_a_huge_one(tmp_path, monkeypatch, module, name, start):
-    monkeypatch.setattr(limits, "available_memory", lambda: 100_000_000)
+    monkeypatch.setattr("semisift._memory.available_memory", lambda: 100_000_000)
     packer = zlib.compressobj(9, wbits=31)
     block = bytes(10_000_000)
     with (tmp_path / name).open("wb") as file:
@@ -165,7 +164,7 @@ def test_a_small_file_that_unpacks_to_a_huge_one(tmp_path, monkeypatch, module, 
 
 def test_npz_that_unpacks_to_a_huge_one(tmp_path, monkeypatch):
     np.savez_compressed(tmp_path / "t.npz", X=np.zeros((1000, 2000)))
-    monkeypatch.setattr(limits, "available_memory", lambda: 10_000_000)
+    monkeypatch.setattr("semisift._memory.available_memory", lambda: 10_000_000)
     refused(npz, tmp_path / "t.npz", "its content, unpacked, needs 16 MB")
 
 
@@ -396,7 +395,7 @@ def test_missing_and_empty_files(tmp_path):
 def test_text_is_refused_by_what_its_cells_need(tmp_path, monkeypatch):
     with gzip.open(tmp_path / "t.csv.gz", "wb") as file:
         file.write(b"a,b,c,d\n" + b"0,0,0,0\n" * 200_000)
-    monkeypatch.setattr(limits, "available_memory", lambda: 20_000_000)
+    monkeypatch.setattr("semisift._memory.available_memory", lambda: 20_000_000)
     message = "a table of 200,000 rows and 4 columns needs 20.8 MB of memory, and 20 MB are free"
     refused(text, tmp_path / "t.csv.gz", message)
 
@@ -410,9 +409,17 @@ def test_small_numbers_are_refused_by_what_they_need_as_floats(tmp_path, monkeyp
         parts = {name: getattr(X, name) for name in ("data", "indices", "indptr", "shape")}
     np.savez(tmp_path / "t.npz", **parts)
     table = npz.read(tmp_path / "t.npz", PLAIN)
-    monkeypatch.setattr(limits, "available_memory", lambda: 900_000)
+    monkeypatch.setattr("semisift._memory.available_memory", lambda: 900_000)
     with pytest.raises(TableError, match=r"t.npz: the table as floating-point numbers .* 800 kB"):
         prepare(table)
+
+
+def test_logarithms_are_refused_by_the_copy_that_they_need(tmp_path, monkeypatch):
+    np.savez(tmp_path / "t.npz", X=np.ones((1000, 200), order="F"))
+    table = npz.read(tmp_path / "t.npz", PLAIN)
+    monkeypatch.setattr("semisift._memory.available_memory", lambda: 1_900_000)
+    with pytest.raises(TableError, match=r"t.npz: a copy .*, for its logarithms, needs 1.6 MB"):
+        prepare(table, Reading(log=True))
 
 
 # --- text that is none ---------------------------------------------------------------------------
