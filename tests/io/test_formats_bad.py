@@ -3,8 +3,10 @@
 import gzip
 import importlib
 import io
+import json
 import os
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -17,6 +19,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.io
+from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
 from semisift.exceptions import TableError
@@ -35,6 +38,7 @@ from semisift.io import (
     svmlight,
     tenx,
     text,
+    zarr,
 )
 from semisift.io._mat_file import write_hdf5
 from semisift.io._shared import try_in_child
@@ -533,3 +537,99 @@ def test_hdf5_that_claims_what_was_never_written(tmp_path, module, name):
     refused(
         module, path, r"/X of shape \(30000, 25000\) claims 3000000000 bytes, more than the file"
     )
+
+
+# --- chunks of zarr ------------------------------------------------------------------------------
+
+
+NO_SIZE = b"\x28\xb5\x2f\xfd\0\x58"  # a frame of zstd that does not say how much it holds
+
+
+def of_zstd(n_blocks):
+    """Return a frame of blocks of 128 KiB of one byte, in four bytes each."""
+    heads = [(1 << 17) << 3 | 1 << 1 | (i == n_blocks - 1) for i in range(n_blocks)]
+    return NO_SIZE + b"".join(head.to_bytes(3, "little") + b"\0" for head in heads)
+
+
+def write_zarr(path, **storage):
+    """Write ten cells of four genes; X is stored as is said."""
+    anndata, library = pytest.importorskip("anndata"), pytest.importorskip("zarr")
+    X = np.arange(40.0).reshape(10, 4)
+    table = anndata.AnnData(X)
+    table.obs["y"] = ["a", "b"] * 5
+    with warnings.catch_warnings(action="ignore"):
+        table.write_zarr(path)
+        kind = storage.pop("zarr_format", 3)
+        root = library.open_group(path, mode="r+", use_consolidated=False)
+        if root.metadata.zarr_format != kind:
+            shutil.rmtree(path)
+            with anndata.settings.override(zarr_write_format=kind):
+                table.write_zarr(path)
+            root = library.open_group(path, mode="r+", use_consolidated=False)
+        attributes = dict(root["X"].attrs)
+        shutil.rmtree(path / "X")
+        array = root.create_array("X", shape=X.shape, dtype=X.dtype, **storage)
+        array.attrs.update(attributes)
+        array[:] = X
+    return X
+
+
+def packers():
+    """Return the ways of packing: format of zarr, codec."""
+    numcodecs = pytest.importorskip("numcodecs")
+    names = ("Blosc", "Zlib", "GZip", "Zstd", "LZ4", "BZ2", "LZMA")
+    return {name: getattr(numcodecs, name)() for name in names}
+
+
+@pytest.mark.parametrize("name", ["Blosc", "Zlib", "GZip", "Zstd", "LZ4", "BZ2", "LZMA"])
+def test_zarr_chunk_that_unpacks_to_more_than_a_chunk(tmp_path, monkeypatch, name):
+    path, packer = tmp_path / "t.zarr", packers()[name]
+    X = write_zarr(path, chunks=(5, 4), compressors=packer, zarr_format=2)
+    assert_array_equal(read_table(path, label="y").X, X)
+    monkeypatch.setattr("semisift.io._zarr_chunks.ALWAYS_UNPACKED", 1 << 16)
+    (path / "X" / "1.0").write_bytes(packer.encode(bytes(1 << 22)))
+    refused(zarr, path, r"X/1\.0 unpacks to more than a chunk of shape \(5, 4\)")
+
+
+@pytest.mark.parametrize(
+    ("start", "n_blocks"), [(b"", 20), ("abc", 20), (b"\x50\x2a\x4d\x18\3\0\0\0xyz", 20)]
+)
+@pytest.mark.parametrize("shards", [None, (10, 4)])
+def test_zarr_chunk_of_zstd_that_does_not_say_its_size(
+    tmp_path, monkeypatch, start, n_blocks, shards
+):
+    path = tmp_path / "t.zarr"
+    X = write_zarr(path, chunks=(5, 4), shards=shards)
+    assert_array_equal(read_table(path, label="y").X, X)
+    start = packers()["Zstd"].encode(b"abc") if start == "abc" else start
+    bomb, file = start + of_zstd(n_blocks), path / "X" / "c" / "0" / "0"
+    assert len(packers()["Zstd"].decode(bomb)) >= n_blocks << 17
+    if shards is not None:
+        index = np.array([0, len(bomb), 2**64 - 1, 2**64 - 1], dtype="<u8").tobytes()
+        checksum = pytest.importorskip("google_crc32c").value(index)
+        bomb += index + checksum.to_bytes(4, "little")
+    file.write_bytes(bomb)
+    monkeypatch.setattr("semisift.io._zarr_chunks.ALWAYS_UNPACKED", 1 << 16)
+    refused(zarr, path, r"X/c/0/0 unpacks to more than a chunk of shape \(5, 4\)")
+
+
+@pytest.mark.parametrize(
+    ("shape", "chunks", "n_chunks"),
+    [((10**9, 10**6), (10, 10), "10,000,000,000,000"), ((30, 10**7), (1, 1), "300,000,000")],
+)
+@pytest.mark.parametrize("memory", [None, "1MB"])
+def test_zarr_of_more_chunks_than_could_be_there(tmp_path, shape, chunks, n_chunks, memory):
+    path = tmp_path / "t.zarr"
+    write_zarr(path, chunks=(5, 4))
+    about = json.loads((path / "X" / "zarr.json").read_text())
+    about["shape"] = shape
+    about["chunk_grid"]["configuration"]["chunk_shape"] = chunks
+    (path / "X" / "zarr.json").write_text(json.dumps(about))
+    refused(zarr, path, f"has {n_chunks} chunks, and files for 2", Reading(max_memory=memory))
+
+
+def test_zarr_packed_twice(tmp_path):
+    known = packers()
+    path, twice = tmp_path / "t.zarr", [known["Zlib"]]
+    write_zarr(path, chunks=(5, 4), filters=twice, compressors=known["BZ2"], zarr_format=2)
+    refused(zarr, path, "X is packed by zlib and bz2")
