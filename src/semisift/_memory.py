@@ -34,9 +34,9 @@ def available_memory() -> int | None:
         limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
         left.append(limit - int(Path("/sys/fs/cgroup/memory.current").read_text()))
     with suppress(OSError, ValueError):  # of this process, as a cluster sets it
-        if (limit := most_addresses()) is not None:
+        if (most := most_addresses()) is not None:
             pages = int(Path("/proc/self/statm").read_text().split()[0])
-            left.append(limit - pages * os.sysconf("SC_PAGE_SIZE"))
+            left.append(most - pages * os.sysconf("SC_PAGE_SIZE"))
     return max(0, min(left)) if left else None
 
 

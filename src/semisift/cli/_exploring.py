@@ -21,7 +21,7 @@ from semisift.cli._terminal import Steps, Terminal
 from semisift.cli.explore import RESULTS, ExploreRequest
 from semisift.exceptions import TableError
 from semisift.explore.answers import Answers
-from semisift.explore.labels_file import LabelsFile, can_join
+from semisift.explore.labels_file import LabelsFile
 from semisift.explore.server import ExploreServer
 from semisift.explore.session import Session
 from semisift.explore.views import Page
@@ -192,7 +192,7 @@ def _labels_path(request: ExploreRequest) -> Path:
 
 def _labels_file(request: ExploreRequest, table: FileTable, path: Path, column: str) -> LabelsFile:
     names, columns = find_row_names(table, request.id)
-    if names is not None and not can_join(names):
+    if names is not None and len({*names}) < len(names):
         names = None
     return LabelsFile(path, column, names, table.n_rows, *columns)
 

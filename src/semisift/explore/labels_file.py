@@ -1,7 +1,7 @@
 """The file of the labels that a person gives: whole after each answer, and one writer at a time.
 
 It is a table that ``semisift rank TABLE --labels FILE`` reads: the names of the rows and their
-labels, or the labels alone in the order of the rows where these have no names that `can_join`. A
+labels, or the labels alone in the order of the rows where these have no names of their own. A
 remark above it holds the answers one after another, so that they can be taken back after a restart
 too. Labels of the table stand in it as well: the file says all that is known.
 """
@@ -10,7 +10,6 @@ import csv
 import io
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,10 +27,6 @@ from semisift.io.written import as_text
 # What stands for a row without a label: an empty line might be lost.
 NO_LABEL = "NA"
 REMARK = "# answers: "
-
-# What a name does not keep in a text table: line ends, what its reading has for itself, and spaces
-# at the ends.
-LOST = re.compile("[\n\r\0\x1f]|^[\\s\ufeff]|\\s\\Z")
 
 
 class LabelsChangedError(ValueError):
@@ -54,7 +49,7 @@ class LabelsFile:
     column : str
         Heading of the labels.
     names : sequence of str or None
-        Names of all rows of the table; None where they have none that `can_join`.
+        Names of all rows of the table; None where they have none, or not each its own.
     n_rows : int
         Rows of the table.
     heading : str
@@ -161,17 +156,6 @@ class LabelsFile:
             if record[-1].strip() not in MISSING:
                 labels[row] = record[-1].strip()
         return labels
-
-
-def can_join(names: Sequence[str]) -> bool:
-    """Tell whether rows are found again by their names once these are read from a text table.
-
-    Examples
-    --------
-    >>> can_join(["a", "b"]), can_join(["a", "a"]), can_join(["two" + chr(10) + "lines"])
-    (True, False, False)
-    """
-    return len({*names}) == len(names) and not any(map(LOST.search, names))
 
 
 def _split(text: str) -> tuple[list[str], str]:

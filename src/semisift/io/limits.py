@@ -1,6 +1,5 @@
 """Reading bytes, packed or not, and never more than fits into memory."""
 
-import errno
 import gzip
 import importlib
 import os
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from semisift._files import NO_ROOM
 from semisift._memory import shortage
 from semisift.exceptions import TableError
 
@@ -40,7 +40,7 @@ def naming(path: Path | str) -> Iterator[None]:
 
 def no_room(error: Exception) -> OSError | None:
     """Return the system's error where a file did not fit onto its disk, whoever tells of it."""
-    for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+    for number in NO_ROOM:
         if isinstance(error, OSError) and error.errno == number:
             return error
         # so polars and shutil say it
