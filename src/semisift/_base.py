@@ -31,6 +31,7 @@ from semisift._features import (
 )
 from semisift._given import given_to_fit
 from semisift._labels import Labels
+from semisift._memory import FEWER, check_memory
 from semisift._named import check_names, names_of, validate_again
 from semisift._problem import FEW_HELD, MOST_HELD, Problem
 from semisift._semi_supervised import SemiSupervisedMixin
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from semisift.outcome import Outcome
+
+# Bytes of the scores, ranks and means of a column, whatever the method.
+BYTES_A_COLUMN = 32
 
 # What is forgotten when a ranker is fitted again.
 OF_A_RANKING = ("represented_by_", "family_correlation_", "redundancy_threshold_", "classes_")
@@ -197,6 +201,7 @@ class FeatureRanker(
         self._prepare_rule(problem)
         self._count_to_select(problem.n_features)
         self._check_labels(problem)
+        self._check_memory(problem)
         n_own = self._n_tasks(problem)
         n_tasks = None if n_own is None else n_own + self._n_repetitions()
         with self._watched(X, y, n_tasks):
@@ -205,6 +210,17 @@ class FeatureRanker(
             self._look_for_strangers(known)
             self._decide(replace(problem, whole=None) if problem.whole else problem)
         return self
+
+    def _check_memory(self, problem: Problem) -> None:
+        """Refuse what needs more memory than is free, before the work begins."""
+        wide = f"{type(self).__name__} on {count(problem.n_features, 'feature')}"
+        cure = "Rank fewer features, or set a smaller n_members."
+        cure = cure if hasattr(self, "n_members") else FEWER
+        check_memory(self._bytes_needed(problem), wide, cure)
+
+    def _bytes_needed(self, problem: Problem) -> int:
+        """Return the bytes of memory that `_score` needs at least, besides those of X."""
+        return BYTES_A_COLUMN * problem.n_features
 
     def _find_rest(self, problem: Problem) -> Problem:
         """Return the problem with a second class where one is labelled and two are needed."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse
 
+from semisift._memory import FEWER, check_memory
 from semisift._words import examples
 from semisift.math.columns import copy_rows, extremes
 from semisift.math.structure import check_structure
@@ -36,6 +37,8 @@ def _by_column(X: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[np.floating]:
     """Return a Fortran-ordered array of that type, copied only if need be."""
     if X.flags.f_contiguous or X.dtype.kind == "O":
         return np.asarray(X, dtype=dtype, order="F")
+    shape = " x ".join(f"{length:,}" for length in X.shape)
+    check_memory(X.size * dtype.itemsize, f"a copy of X ({shape}) by columns", FEWER)
     clean = np.empty(X.shape, dtype=dtype, order="F")
     copy_rows(X, clean)
     return clean

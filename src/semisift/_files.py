@@ -24,6 +24,9 @@ from pathlib import Path
 PREFIX = ".semisift-"
 DRAFT = ".draft"
 
+# How the system says that a file does not fit: onto its disk, or into a limit on disks or files.
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 # Drafts of processes that nothing is known of, as those of another machine, are removed after this
 # many seconds.
 STALE_AFTER = 24 * 3600
@@ -59,23 +62,27 @@ def drafts(targets: Sequence[Path]) -> Iterator[list[Path]]:
     """
     with ExitStack() as stack:
         paths = [stack.enter_context(_hidden_folder(path.parent)) / path.name for path in targets]
-        with _disk_named(targets[0] if targets else Path()):
+        with _file_named(paths, targets):
             yield paths
-        for path, target in zip(paths, targets, strict=True):
-            _take_mode(path, target)
-            _to_disk(path)
+            for path, target in zip(paths, targets, strict=True):
+                _take_mode(path, target)
+                _to_disk(path)
         for path, target in zip(paths, targets, strict=True):
             os.replace(path, target)
 
 
 @contextmanager
-def _disk_named(target: Path) -> Iterator[None]:
-    """Say which file did not fit onto its disk, where the system does not."""
+def _file_named(paths: Sequence[Path], targets: Sequence[Path]) -> Iterator[None]:
+    """Name the file that found no room, where the system names none, or a draft."""
     try:
         yield
     except OSError as error:
-        if error.errno == errno.ENOSPC and error.filename is None:
-            error.filename = str(target)
+        if error.errno in NO_ROOM:
+            target_of = dict(zip(map(str, paths), map(str, targets), strict=True))
+            told = error.filename
+            if told is None:  # they are written one after another: the last that was begun
+                told = next((draft for draft in reversed(target_of) if os.path.exists(draft)), None)
+            error.filename = target_of.get(told, told)
         raise
 
 
@@ -121,7 +128,7 @@ def write_whole(path: Path, text: str) -> None:
     draft = path.parent / f".{process_name()}-{uuid.uuid4().hex[:8]}{DRAFT}"
     _own.add(draft)
     try:
-        with _disk_named(path), draft.open("x", encoding="utf-8") as file:
+        with _file_named([draft], [path]), draft.open("x", encoding="utf-8") as file:
             _take_mode(draft, path)
             file.write(text)
             file.flush()

@@ -29,7 +29,7 @@ from semisift.cli.demo import (
     keep_labels,
     verdict,
 )
-from tests.commands import call
+from tests.commands import call, write_table
 
 
 @pytest.fixture
@@ -262,6 +262,24 @@ def test_a_stop_while_a_library_is_loaded_is_no_missing_library(monkeypatch, sto
 
     monkeypatch.setattr("click.Group.invoke", stopped)
     assert call("methods", code=code).stderr == f"{words}\n"
+
+
+def test_a_lack_of_memory_is_one_sentence(monkeypatch):
+    monkeypatch.setattr("click.Group.invoke", lambda *_: np.empty(1 << 55))
+    told = call("methods", code=1).stderr
+    assert re.fullmatch(r"Error: the memory does not suffice \(Unable .*\)\. Rank fewer .*\n", told)
+
+
+def test_work_that_memory_does_not_suffice_for_is_not_begun(tmp_path, monkeypatch):
+    write_table(tmp_path)
+    monkeypatch.setattr("semisift._memory.available_memory", lambda: 40_000_000)
+    given = ("--label", "label", "--id", "id", "--method", "ssfi")
+    many = ("--param", "n_members=1000000", "--param", "max_features=8")
+    told = call("rank", tmp_path / "table.csv", *given, *many, code=1).stderr
+    assert told == (
+        "Error: SSFI on 8 features needs 48 MB of memory, and 40 MB are free. Rank fewer features, "
+        "or set a smaller n_members.\n"
+    )
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")

@@ -1,6 +1,7 @@
 """SSFI, SEFR and ForestImportance against their references, and on any way to run them."""
 
 import threading
+import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,6 +16,8 @@ from sklearn.svm import SVC
 from semisift import (
     SEFR,
     SSFI,
+    Consensus,
+    EnsCLS,
     ForestImportance,
     LabelledOnly,
     LongRunWarning,
@@ -429,3 +432,22 @@ def test_a_callback_can_stop_the_rounds(data):
     stopped = SSFI(n_members=30).set_callbacks(StopAfterTwo()).fit(data.X, data.y)
     assert stopped.n_iter_ == 1
     assert_array_equal(stopped.scores_, SSFI(n_members=30, max_iter=1).fit(data.X, data.y).scores_)
+
+
+@pytest.mark.parametrize("kind", [SSFI, SEFR, ForestImportance, EnsCLS, Consensus])
+def test_a_committee_is_not_said_to_need_more_than_it_does(kind, monkeypatch):
+    """Of very many columns; and where that is more than is free, the fit does not begin."""
+    X = csr_array((np.ones(400), (np.arange(400) % 40, np.arange(400) * 7)), shape=(40, 60_000))
+    y = np.repeat([0, 1, -1], [10, 10, 20])
+    ranker = kind(random_state=0).fit(X[:, :2000], y)  # whatever is loaded at the first call
+    needed = ranker._bytes_needed(Problem.build(X, y))
+    assert needed > 32 * X.shape[1]
+    tracemalloc.start()
+    ranker.fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert needed < peak
+    monkeypatch.setattr("semisift._memory.ALWAYS_FITS", 0)
+    monkeypatch.setattr("semisift._memory.available_memory", lambda: needed - 1)
+    with pytest.raises(MemoryError, match=r"on 60,000 features needs .* smaller n_members\."):
+        ranker.fit(X, y)

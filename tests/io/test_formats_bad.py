@@ -3,15 +3,23 @@
 import gzip
 import importlib
 import io
+import json
+import os
 import random
+import shutil
 import struct
+import subprocess
+import sys
+import warnings
 import zipfile
 import zlib
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 import scipy.io
+from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
 from semisift.exceptions import TableError
@@ -21,19 +29,20 @@ from semisift.io import (
     gct,
     geo,
     h5ad,
-    limits,
     matlab,
     mtx,
     npz,
     parquet,
     prepare,
+    read_table,
     svmlight,
     tenx,
     text,
+    zarr,
 )
 from semisift.io._mat_file import write_hdf5
 from semisift.io._shared import try_in_child
-from semisift.io.options import TableOptions
+from semisift.io.options import Reading, TableOptions
 
 PLAIN = TableOptions()
 MTX = "%%MatrixMarket matrix coordinate real general\n"
@@ -109,6 +118,14 @@ def test_npz_never_loads_objects(tmp_path):
     refused(npz, tmp_path / "t.npz", "'y' holds Python objects .* never loaded")
 
 
+def test_npz_refuses_an_array_that_stands_twice(tmp_path):
+    with zipfile.ZipFile(tmp_path / "t.npz", "w") as archive:
+        for value in (1.0, 2.0):
+            with warnings.catch_warnings(action="ignore"), archive.open("X.npy", "w") as file:
+                np.save(file, np.full((3, 2), value))
+    refused(npz, tmp_path / "t.npz", "'X' stands twice")
+
+
 def npy(shape, size):
     """Return an array file that claims a shape and has another size."""
     file = io.BytesIO()
@@ -138,7 +155,7 @@ def test_npz_claims_more_than_it_has(tmp_path, shape, message):
     [(svmlight, "t.svmlight.gz", b"1 1:"), (mtx, "t.mtx.gz", MTX.encode())],
 )
 def test_a_small_file_that_unpacks_to_a_huge_one(tmp_path, monkeypatch, module, name, start):
-    monkeypatch.setattr(limits, "available_memory", lambda: 100_000_000)
+    monkeypatch.setattr("semisift._memory.available_memory", lambda: 100_000_000)
     packer = zlib.compressobj(9, wbits=31)
     block = bytes(10_000_000)
     with (tmp_path / name).open("wb") as file:
@@ -151,7 +168,7 @@ def test_a_small_file_that_unpacks_to_a_huge_one(tmp_path, monkeypatch, module, 
 
 def test_npz_that_unpacks_to_a_huge_one(tmp_path, monkeypatch):
     np.savez_compressed(tmp_path / "t.npz", X=np.zeros((1000, 2000)))
-    monkeypatch.setattr(limits, "available_memory", lambda: 10_000_000)
+    monkeypatch.setattr("semisift._memory.available_memory", lambda: 10_000_000)
     refused(npz, tmp_path / "t.npz", "its content, unpacked, needs 16 MB")
 
 
@@ -231,6 +248,20 @@ def test_mat_hdf5_claims_more_than_fits(tmp_path):
     refused(matlab, tmp_path / "t.mat", "the variable X .* needs 8 PB")
 
 
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_more_columns_than_numbers_can_count_are_an_error(tmp_path, form):
+    anndata, h5py = pytest.importorskip("anndata"), pytest.importorskip("h5py")
+    X = csr_array(np.eye(4))
+    anndata.AnnData(X if form == "csr" else X.tocsc()).write_h5ad(tmp_path / "t.h5ad")
+    with h5py.File(tmp_path / "t.h5ad", "r+") as file:
+        file["X"].attrs["shape"] = np.array([4, 2**62])
+    with (
+        warnings.catch_warnings(action="error", category=RuntimeWarning),
+        pytest.raises(TableError, match=f"h5ad: a table of 4 rows and {2**62} columns needs"),
+    ):
+        read_table(tmp_path / "t.h5ad")
+
+
 @pytest.mark.parametrize(
     ("module", "name", "library", "extra"),
     [(matlab, "t.mat", "h5py", "hdf5"), (h5ad, "t.h5ad", "anndata", "anndata")],
@@ -274,6 +305,45 @@ def test_readers_that_die_hang_or_eat_memory_do_so_elsewhere(monkeypatch):
     monkeypatch.setattr(_shared, "SECONDS_TO_READ", 0.5)
     with pytest.raises(ValueError, match="does not come to an end"):
         try_in_child("while True: pass", b"")
+
+
+UNDER_A_LIMIT = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, ({soft}, {hard}))
+from semisift import read_table
+print(read_table(sys.argv[1], label="y").X.shape)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="of systems that limit addresses")
+@pytest.mark.parametrize("name", ["t.parquet", "t.xlsx", "t.mat"])
+@pytest.mark.parametrize(("soft", "hard"), [(8 << 30, 8 << 30), (4 << 30, -1)])
+def test_a_limit_of_addresses_leaves_good_files_readable(tmp_path, name, soft, hard):
+    frame = pl.DataFrame({"a": [1.5, 2.5, 3.5], "b": [2.5, 1.5, 0.5], "y": [1, 2, 1]})
+    if name.endswith(".parquet"):
+        frame.write_parquet(tmp_path / name)
+    elif name.endswith(".xlsx"):
+        pytest.importorskip("xlsxwriter")
+        frame.write_excel(tmp_path / name)
+    else:
+        scipy.io.savemat(tmp_path / name, {"X": frame[["a", "b"]].to_numpy(), "y": frame["y"]})
+    done = subprocess.run(
+        [sys.executable, "-c", UNDER_A_LIMIT.format(soft=soft, hard=hard), tmp_path / name],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == "(3, 2)", done.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="of Linux")
+def test_what_is_free_is_no_more_than_the_limit_of_addresses():
+    program = (
+        "import resource; from semisift._memory import available_memory; "
+        "resource.setrlimit(resource.RLIMIT_AS, (2 << 30, -1)); print(available_memory())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert 0 < int(done.stdout) < 2 << 30
 
 
 # --- anything else -------------------------------------------------------------------------------
@@ -329,7 +399,7 @@ def test_missing_and_empty_files(tmp_path):
 def test_text_is_refused_by_what_its_cells_need(tmp_path, monkeypatch):
     with gzip.open(tmp_path / "t.csv.gz", "wb") as file:
         file.write(b"a,b,c,d\n" + b"0,0,0,0\n" * 200_000)
-    monkeypatch.setattr(limits, "available_memory", lambda: 20_000_000)
+    monkeypatch.setattr("semisift._memory.available_memory", lambda: 20_000_000)
     message = "a table of 200,000 rows and 4 columns needs 20.8 MB of memory, and 20 MB are free"
     refused(text, tmp_path / "t.csv.gz", message)
 
@@ -343,9 +413,17 @@ def test_small_numbers_are_refused_by_what_they_need_as_floats(tmp_path, monkeyp
         parts = {name: getattr(X, name) for name in ("data", "indices", "indptr", "shape")}
     np.savez(tmp_path / "t.npz", **parts)
     table = npz.read(tmp_path / "t.npz", PLAIN)
-    monkeypatch.setattr(limits, "available_memory", lambda: 900_000)
+    monkeypatch.setattr("semisift._memory.available_memory", lambda: 900_000)
     with pytest.raises(TableError, match=r"t.npz: the table as floating-point numbers .* 800 kB"):
         prepare(table)
+
+
+def test_logarithms_are_refused_by_the_copy_that_they_need(tmp_path, monkeypatch):
+    np.savez(tmp_path / "t.npz", X=np.ones((1000, 200), order="F"))
+    table = npz.read(tmp_path / "t.npz", PLAIN)
+    monkeypatch.setattr("semisift._memory.available_memory", lambda: 1_900_000)
+    with pytest.raises(TableError, match=r"t.npz: a copy .*, for its logarithms, needs 1.6 MB"):
+        prepare(table, Reading(log=True))
 
 
 # --- text that is none ---------------------------------------------------------------------------
@@ -459,3 +537,99 @@ def test_hdf5_that_claims_what_was_never_written(tmp_path, module, name):
     refused(
         module, path, r"/X of shape \(30000, 25000\) claims 3000000000 bytes, more than the file"
     )
+
+
+# --- chunks of zarr ------------------------------------------------------------------------------
+
+
+NO_SIZE = b"\x28\xb5\x2f\xfd\0\x58"  # a frame of zstd that does not say how much it holds
+
+
+def of_zstd(n_blocks):
+    """Return a frame of blocks of 128 KiB of one byte, in four bytes each."""
+    heads = [(1 << 17) << 3 | 1 << 1 | (i == n_blocks - 1) for i in range(n_blocks)]
+    return NO_SIZE + b"".join(head.to_bytes(3, "little") + b"\0" for head in heads)
+
+
+def write_zarr(path, **storage):
+    """Write ten cells of four genes; X is stored as is said."""
+    anndata, library = pytest.importorskip("anndata"), pytest.importorskip("zarr")
+    X = np.arange(40.0).reshape(10, 4)
+    table = anndata.AnnData(X)
+    table.obs["y"] = ["a", "b"] * 5
+    with warnings.catch_warnings(action="ignore"):
+        table.write_zarr(path)
+        kind = storage.pop("zarr_format", 3)
+        root = library.open_group(path, mode="r+", use_consolidated=False)
+        if root.metadata.zarr_format != kind:
+            shutil.rmtree(path)
+            with anndata.settings.override(zarr_write_format=kind):
+                table.write_zarr(path)
+            root = library.open_group(path, mode="r+", use_consolidated=False)
+        attributes = dict(root["X"].attrs)
+        shutil.rmtree(path / "X")
+        array = root.create_array("X", shape=X.shape, dtype=X.dtype, **storage)
+        array.attrs.update(attributes)
+        array[:] = X
+    return X
+
+
+def packers():
+    """Return the ways of packing: format of zarr, codec."""
+    numcodecs = pytest.importorskip("numcodecs")
+    names = ("Blosc", "Zlib", "GZip", "Zstd", "LZ4", "BZ2", "LZMA")
+    return {name: getattr(numcodecs, name)() for name in names}
+
+
+@pytest.mark.parametrize("name", ["Blosc", "Zlib", "GZip", "Zstd", "LZ4", "BZ2", "LZMA"])
+def test_zarr_chunk_that_unpacks_to_more_than_a_chunk(tmp_path, monkeypatch, name):
+    path, packer = tmp_path / "t.zarr", packers()[name]
+    X = write_zarr(path, chunks=(5, 4), compressors=packer, zarr_format=2)
+    assert_array_equal(read_table(path, label="y").X, X)
+    monkeypatch.setattr("semisift.io._zarr_chunks.ALWAYS_UNPACKED", 1 << 16)
+    (path / "X" / "1.0").write_bytes(packer.encode(bytes(1 << 22)))
+    refused(zarr, path, r"X/1\.0 unpacks to more than a chunk of shape \(5, 4\)")
+
+
+@pytest.mark.parametrize(
+    ("start", "n_blocks"), [(b"", 20), ("abc", 20), (b"\x50\x2a\x4d\x18\3\0\0\0xyz", 20)]
+)
+@pytest.mark.parametrize("shards", [None, (10, 4)])
+def test_zarr_chunk_of_zstd_that_does_not_say_its_size(
+    tmp_path, monkeypatch, start, n_blocks, shards
+):
+    path = tmp_path / "t.zarr"
+    X = write_zarr(path, chunks=(5, 4), shards=shards)
+    assert_array_equal(read_table(path, label="y").X, X)
+    start = packers()["Zstd"].encode(b"abc") if start == "abc" else start
+    bomb, file = start + of_zstd(n_blocks), path / "X" / "c" / "0" / "0"
+    assert len(packers()["Zstd"].decode(bomb)) >= n_blocks << 17
+    if shards is not None:
+        index = np.array([0, len(bomb), 2**64 - 1, 2**64 - 1], dtype="<u8").tobytes()
+        checksum = pytest.importorskip("google_crc32c").value(index)
+        bomb += index + checksum.to_bytes(4, "little")
+    file.write_bytes(bomb)
+    monkeypatch.setattr("semisift.io._zarr_chunks.ALWAYS_UNPACKED", 1 << 16)
+    refused(zarr, path, r"X/c/0/0 unpacks to more than a chunk of shape \(5, 4\)")
+
+
+@pytest.mark.parametrize(
+    ("shape", "chunks", "n_chunks"),
+    [((10**9, 10**6), (10, 10), "10,000,000,000,000"), ((30, 10**7), (1, 1), "300,000,000")],
+)
+@pytest.mark.parametrize("memory", [None, "1MB"])
+def test_zarr_of_more_chunks_than_could_be_there(tmp_path, shape, chunks, n_chunks, memory):
+    path = tmp_path / "t.zarr"
+    write_zarr(path, chunks=(5, 4))
+    about = json.loads((path / "X" / "zarr.json").read_text())
+    about["shape"] = shape
+    about["chunk_grid"]["configuration"]["chunk_shape"] = chunks
+    (path / "X" / "zarr.json").write_text(json.dumps(about))
+    refused(zarr, path, f"has {n_chunks} chunks, and files for 2", Reading(max_memory=memory))
+
+
+def test_zarr_packed_twice(tmp_path):
+    known = packers()
+    path, twice = tmp_path / "t.zarr", [known["Zlib"]]
+    write_zarr(path, chunks=(5, 4), filters=twice, compressors=known["BZ2"], zarr_format=2)
+    refused(zarr, path, "X is packed by zlib and bz2")

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from semisift.cli import main
 from semisift.exceptions import TableError
-from semisift.io import limits, read, read_table, write
+from semisift.io import read, read_table, write
 from semisift.io.options import Reading, TableOptions
 
 DAY = datetime.datetime(2020, 9, 2)
@@ -250,7 +250,7 @@ def test_sheets_that_are_damaged_hostile_or_locked(tmp_path, monkeypatch):
     monkeypatch.setattr("semisift.io._shared.ADDRESSES_OF_LIBRARIES", 1 << 30)
     refused(book(path, corners), "memory allocation of .* failed")
     path.write_bytes(good)
-    monkeypatch.setattr(limits, "available_memory", lambda: 40_000)
+    monkeypatch.setattr("semisift._memory.available_memory", lambda: 40_000)
     refused(path, "its content, unpacked, needs .* of memory")
 
 

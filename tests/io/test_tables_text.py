@@ -144,7 +144,7 @@ def test_unknown_encoding_and_damaged_packing(table):
 
 
 def test_unpacking_stops_before_memory_is_full(table, monkeypatch):
-    monkeypatch.setattr("semisift.io.limits.available_memory", lambda: 50_000_000)
+    monkeypatch.setattr("semisift._memory.available_memory", lambda: 50_000_000)
     path = table(gzip.compress(b"a,b\n" + b"1,2\n" * 20_000_000, compresslevel=1), "bomb.csv.gz")
     refused(path, "needs .* MB of memory")
 

@@ -77,6 +77,14 @@ def test_other_dense_input_is_copied_once(given):
     assert peak < 1.1 * size
 
 
+def test_a_copy_that_does_not_fit_is_not_begun(monkeypatch):
+    monkeypatch.setattr("semisift._memory.available_memory", lambda: 30_000_000)
+    X = np.ones((2000, 2000))
+    assert Problem.build(np.asfortranarray(X)).n_features == 2000  # needs none
+    with pytest.raises(MemoryError, match=r"a copy of X \(2,000 x 2,000\) .* needs 32 MB .* 30 MB"):
+        Problem.build(X)
+
+
 def test_canonical_csc_is_not_copied(dense):
     X = sparse.csc_array(dense)
     assert np.shares_memory(Problem.build(X).X.data, X.data)

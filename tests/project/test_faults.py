@@ -5,6 +5,7 @@ import gzip
 import os
 import shutil
 import subprocess
+import sys
 import warnings
 from contextlib import contextmanager
 
@@ -121,6 +122,39 @@ def test_results_that_do_not_fit_are_told(full, tmp_path, name):
     told = call("rank", tmp_path / "table.csv", *given, code=1)
     (full / "filling").unlink()
     assert "No space left on device" in told.stderr
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (16384, 16384))
+from semisift.cli import start
+start()
+"""
+
+
+def limited(*arguments):
+    """Call the command line where no file may have more than 16 KiB (``ulimit -f``)."""
+    command = [sys.executable, "-c", LIMITED, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("ending", [*sorted(WRITERS)])
+def test_a_table_larger_than_files_may_be_is_named(tmp_path, ending):
+    source, small = tmp_path / f"table.{ending}", tmp_path / f"small.{ending}"
+    WRITERS[ending](source)
+    given = ["--label", "label"] if ending in ("csv", "csv.gz", "parquet") else []
+    told = limited("select", source, *given, "--method", "variance", "--top", 110, "--out", small)
+    assert told.returncode == 1
+    assert told.stderr == f"Error: {small}: File too large.\n"
+
+
+def test_of_several_results_the_one_that_is_too_large_is_named(tmp_path):
+    frame().write_csv(tmp_path / "table.csv")
+    ranking, page = tmp_path / "ranking.csv", tmp_path / "page.html"
+    given = ("rank", tmp_path / "table.csv", "--label", "label", "--method", "variance")
+    told = limited(*given, "--out", ranking, "--report", page)
+    assert told.stderr == f"Error: {page}: File too large.\n"
+    assert not ranking.exists()
 
 
 def test_a_comparison_goes_on_when_there_is_room_again(full, tmp_path):

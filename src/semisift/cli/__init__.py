@@ -18,6 +18,7 @@ from typing import Any
 
 import click
 
+from semisift._memory import FEWER
 from semisift._words import for_terminal
 from semisift.io.options import saying_flags
 
@@ -86,7 +87,7 @@ class LazyGroup(click.Group):
             words, code = STOPS[type(stop)]
             click.echo(words, err=True)
             ctx.exit(code)
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, MemoryError) as error:
             raise _refused(error) from error
         except click.ClickException as error:
             shown = for_terminal(error.format_message())
@@ -96,9 +97,11 @@ class LazyGroup(click.Group):
             warnings.showwarning = show_as_python_does
 
 
-def _refused(error: ValueError | OSError) -> click.ClickException:
+def _refused(error: ValueError | OSError | MemoryError) -> click.ClickException:
     """Say what is wrong, with the file where the system tells of one."""
     said = str(error)
+    if isinstance(error, MemoryError) and " are free" not in said:  # found out on the way
+        said = f"the memory does not suffice ({said.rstrip('.') or 'no more is free'}). {FEWER}"
     if isinstance(error, OSError) and error.strerror:
         said = f"{error.strerror}."
         if error.filename is not None:

@@ -17,7 +17,7 @@ from semisift._provenance import PACKAGES, versions
 from semisift._words import count
 from semisift.cli._options import FileRequest
 from semisift.io import Dataset, checksum
-from semisift.io.limits import writing
+from semisift.io.parquet import write_frame
 from semisift.io.written import Facts, as_json, as_text
 from semisift.registry import Entry
 from semisift.transduction.one_class import say_rest
@@ -135,8 +135,7 @@ def write_table(
         path.write_text(as_json(content, indent=1) + "\n", encoding="utf-8")
     else:
         metadata = {key: as_json(value) for key, value in (facts or {}).items()}
-        with writing():
-            frame.write_parquet(path, metadata=metadata or None)
+        write_frame(frame, path, metadata or None)
 
 
 def provenance(request: FileRequest, method: Entry, dataset: Dataset, estimator: Any) -> Facts:

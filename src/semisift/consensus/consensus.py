@@ -182,6 +182,10 @@ class Consensus(WeightedRanker):
         parts = [ranker._n_tasks(problem) for _, ranker in self._new_rankers()]
         return None if None in parts else len(parts) + sum(filter(None, parts))
 
+    def _bytes_needed(self, problem: Problem) -> int:
+        parts = (ranker._bytes_needed(problem) for _, ranker in self._new_rankers())
+        return super()._bytes_needed(problem) + max(parts)
+
     def _refuse_gaps(self, problem: Problem) -> None:
         for name, ranker in self._new_rankers():
             if problem.has_gaps and not ranker.takes_gaps:

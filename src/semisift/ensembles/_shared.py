@@ -1,14 +1,14 @@
 """What the committees share: their size, what members draw, and the sum of what they lose."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags
 
 from semisift._committee.blocks import Importance
-from semisift._committee.engine import Committee, committee_size
+from semisift._committee.engine import Committee, committee_size, features_to_draw
 from semisift._committee.estimators import takes_gaps
 from semisift._committee.members import Block
 from semisift._problem import Problem
@@ -30,10 +30,19 @@ class CommitteeMixin:
     n_members: Any
     n_jobs: int | None
 
+    # Bytes of each feature that a member draws, kept until the end: less than was measured.
+    bytes_a_draw: ClassVar[int] = 0
+
     def _committee(self, problem: Problem) -> Committee:
         wanted, p = self.n_members, problem.n_features
         n_members = committee_size(p) if isinstance(wanted, str) else int(wanted)
         return Committee(n_members, self.n_jobs)
+
+    def _bytes_needed(self: Any, problem: Problem) -> int:
+        n_drawn = features_to_draw(self.max_features, problem.n_features)
+        n_draws = self._committee(problem).n_members * n_drawn
+        needed: int = super()._bytes_needed(problem)  # type: ignore[misc]
+        return needed + self.bytes_a_draw * n_draws
 
     def _n_tasks(self, problem: Problem) -> int:
         return len(self._committee(problem).ranges())

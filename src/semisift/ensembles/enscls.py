@@ -138,6 +138,8 @@ class EnsCLS(CommitteeMixin, PairRanker):
     ['flavanoids', 'od280/od315_of_diluted_wines', 'proline']
     """
 
+    bytes_a_draw = 48
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PairRanker._parameter_constraints,
         **{name: COMMITTEE_CONSTRAINTS[name] for name in ("n_members", "max_features", "n_jobs")},

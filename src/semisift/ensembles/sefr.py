@@ -101,6 +101,7 @@ class SEFR(CommitteeMixin, WeightedRanker):
     """
 
     labels_needed = "two_classes"
+    bytes_a_draw = 6
     takes_gaps = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -171,6 +171,7 @@ class SSFI(CommitteeMixin, WeightedRanker):
     """
 
     labels_needed = "two_classes"
+    bytes_a_draw = 6
     labels_rows = True
     takes_gaps = True
     committee_divisor = 10  # the trees are cheap

@@ -50,13 +50,14 @@ def is_dense(node: Any) -> bool:
     return hasattr(node, "dtype")
 
 
-def sparse_form(node: Any) -> tuple[str, Any]:
+def sparse_form(node: Any) -> tuple[str, tuple[int, int]]:
     """Return whether a sparse matrix is stored by rows (csr) or columns (csc), and its shape."""
     encoding = str(node.attrs.get("encoding-type", node.attrs.get("h5sparse_format", "")))
     form = encoding.removesuffix("_matrix")
     if form not in ("csr", "csc"):
         raise FileError(f"the matrix is stored in an unknown form, {encoding!r}.")
-    return form, node.attrs["shape"] if "shape" in node.attrs else node.attrs["h5sparse_shape"]
+    named = "shape" if "shape" in node.attrs else "h5sparse_shape"
+    return form, as_shape(node.attrs[named])
 
 
 def stays(options: TableOptions, node: Any) -> bool:
@@ -73,7 +74,7 @@ def source_of(node: Any, name: str, fingerprint: tuple[Any, ...] | None) -> Sour
         return ArraySource(node, name, fingerprint)
     form, shape = sparse_form(node)
     check_fits(8 * math.prod(node["indptr"].shape), "the index of its rows")  # which is held
-    return from_group(node, as_shape(shape), form, name, fingerprint)
+    return from_group(node, shape, form, name, fingerprint)
 
 
 def read_sparse(node: Any) -> Any:
@@ -172,7 +173,7 @@ def _io(anndata: Any) -> Any:
 def check_same(table: FileTable, root: Any) -> None:
     """Refuse a file whose matrix has changed since it was read."""
     X = find_matrix(root, table.details["matrix"])
-    shape = tuple(X.shape if is_dense(X) else map(int, sparse_form(X)[1]))
+    shape = tuple(X.shape) if is_dense(X) else sparse_form(X)[1]
     if shape != (table.n_rows, len(table.details["names"])):
         raise FileError("the file has changed since it was read: start again.")
 
@@ -277,7 +278,7 @@ def _sparse_blocks(node: Any, kept: NDArray[np.integer]) -> Iterator[Any]:
     if form == "csr":
         source = from_group(node, shape, form)
         row = data.shape[0] * (data.dtype.itemsize + 4) / max(1, shape[0])
-        for start, stop in _spans(int(shape[0]), row):
+        for start, stop in _spans(shape[0], row):
             yield csr_matrix(source.read(start, stop)[:, kept])
         return
     indptr = np.asarray(node["indptr"][...])
@@ -285,7 +286,7 @@ def _sparse_blocks(node: Any, kept: NDArray[np.integer]) -> Iterator[Any]:
         own = slice(int(indptr[j]), int(indptr[j + 1]))
         places = np.array([0, own.stop - own.start])
         parts = np.asarray(data[own]), np.asarray(indices[own]), places
-        yield csc_matrix(parts, shape=(int(shape[0]), 1))
+        yield csc_matrix(parts, shape=(shape[0], 1))
 
 
 def _spans(n_rows: int, row_bytes: float) -> Iterator[tuple[int, int]]:

@@ -16,17 +16,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from semisift._memory import available_memory
+from semisift._memory import available_memory, most_addresses
 from semisift._words import quoted
 from semisift.exceptions import StoredRowsError, TableError
 from semisift.io.limits import USABLE_SHARE, FileError, naming, no_room
 from semisift.io.options import TableOptions, said
 from semisift.io.table import FileTable, drop_columns, settle_names
-
-try:
-    import resource
-except ImportError:  # on Windows
-    resource = None  # type: ignore[assignment]
 
 # What libraries reserve without using it.
 ADDRESSES_OF_LIBRARIES = 4 << 30
@@ -89,8 +84,10 @@ def try_in_child(program: str, data: bytes) -> None:
         The file.
     """
     free = available_memory()
-    if free is not None and resource is not None:
+    if free is not None and os.name != "nt":
         most = int(USABLE_SHARE * free) + ADDRESSES_OF_LIBRARIES
+        # a limit that is there already can be lowered alone
+        most = min(most, most_addresses() or most)
         limit = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({most}, {most}))\n"
         program = limit + program
     places = [str(Path(__file__).parents[2]), *filter(None, sys.path)]

@@ -1,6 +1,5 @@
 """Reading bytes, packed or not, and never more than fits into memory."""
 
-import errno
 import gzip
 import importlib
 import os
@@ -10,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from semisift._memory import available_memory, in_words
+from semisift._files import NO_ROOM
+from semisift._memory import shortage
 from semisift.exceptions import TableError
 
 # What a column costs before it holds a value: its name, and its place in lists and sets.
@@ -40,7 +40,7 @@ def naming(path: Path | str) -> Iterator[None]:
 
 def no_room(error: Exception) -> OSError | None:
     """Return the system's error where a file did not fit onto its disk, whoever tells of it."""
-    for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+    for number in NO_ROOM:
         if isinstance(error, OSError) and error.errno == number:
             return error
         # so polars and shutil say it
@@ -70,11 +70,10 @@ def check_fits(n_bytes: int, what: str) -> None:
     what : str
         What claims this size, for the message: "the array 'X' of shape (1000000, 1000000)".
     """
-    free = available_memory()
-    if free is not None and n_bytes > USABLE_SHARE * free:
+    if (lack := shortage(n_bytes, USABLE_SHARE)) is not None:
         raise FileError(
-            f"{what} needs {in_words(n_bytes)} of memory, and {in_words(free)} are free. If the "
-            "file is what it should be, use a larger machine or a sparse format."
+            f"{what} {lack}. If the file is what it should be, use a larger machine or a sparse "
+            "format."
         )
 
 

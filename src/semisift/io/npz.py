@@ -245,6 +245,11 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
         check_fits(sum(entry.file_size for entry in entries), "its content, unpacked,")
         for entry in entries:
             name = entry.filename.removesuffix(SUFFIX)
+            if name in arrays:
+                raise FileError(
+                    f"the array {name!r} stands twice in it, and nothing tells which one is meant. "
+                    "Write the file again, with one."
+                )
             with archive.open(entry) as file:
                 _check_header(file, entry.file_size, name)
                 file.seek(0)

@@ -6,6 +6,7 @@ takes to check all heads here. Of a file that stays where it is, this process re
 one column.
 """
 
+import io
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -88,8 +89,18 @@ def write(table: FileTable, path: Path) -> None:
         with reading(table.path, "Parquet"):
             table.values.scan(table.names).sink_parquet(path)
         return
+    write_frame(turned_back(table), path)
+
+
+def write_frame(frame: pl.DataFrame, path: Path, metadata: dict[str, str] | None = None) -> None:
+    """Write a frame to a new file.
+
+    Polars loses the error of a full disk where it writes the end of a file, so that is made first.
+    """
+    content = io.BytesIO()
+    frame.write_parquet(content, metadata=metadata)
     with path.open("xb") as file:
-        turned_back(table).write_parquet(file)
+        file.write(content.getbuffer())
 
 
 def _check_size(data: bytes) -> None:

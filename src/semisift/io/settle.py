@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from semisift._words import count, examples, quoted
-from semisift.io.limits import FileError
+from semisift.io.limits import FileError, check_fits
 from semisift.io.numbers import FeatureColumns
 from semisift.io.options import said
 from semisift.io.table import FileTable
@@ -175,8 +175,11 @@ def take_logarithms(
     lowest = X.min(axis=0).toarray().ravel() if issparse(X) else np.fmin.reduce(X, axis=0)
     if (below := np.flatnonzero(is_number & (lowest < 0))).size:
         raise _error_of_logarithm(table, columns, rows, below)
+    dtype = np.result_type(X.dtype, np.float32)
+    n_values = X.nnz if issparse(X) else X.size
+    check_fits(n_values * dtype.itemsize, "a copy of the table, for its logarithms,")
     notes.append(f"log(1 + x) was taken of {count(int(is_number.sum()), 'column')}.")
-    taken = X.astype(np.result_type(X.dtype, np.float32))
+    taken = X.astype(dtype)
     if issparse(taken):
         stored = np.repeat(is_number, np.diff(taken.indptr))
         taken.data[stored] = np.log1p(taken.data[stored])

@@ -19,6 +19,7 @@ import numpy as np
 from semisift._warnings import warn
 from semisift.io import _anndata
 from semisift.io._shared import columns_kept, reading
+from semisift.io._zarr_chunks import check_chunks
 from semisift.io.limits import FileError, check_fits, import_extra
 from semisift.io.options import TableOptions
 from semisift.io.table import FileTable
@@ -53,6 +54,8 @@ def read(path: Path, options: TableOptions) -> FileTable:
     with reading(path, "AnnData (zarr)", fixed=fixed, turn=options.transpose):
         anndata, root = _open(path)
         node = _anndata.find_matrix(root, options.matrix)
+        for part in (root["obs"], root["var"], node, *_group(root, "uns")):
+            _check_chunks(path, part)
         for name in ("obs", "var"):
             check_fits(sum(map(_size, _arrays(root[name]))), f"its part {name}")
         X = _source(path, node) if _anndata.stays(options, node) else _matrix(node)
@@ -77,6 +80,8 @@ def write(table: FileTable, path: Path) -> None:
         anndata, root = _open(table.path)
         zarr = import_extra("zarr", "anndata")
         _anndata.check_same(table, root)
+        for name in root:
+            _check_chunks(table.path, root[name])
         target = zarr.open_group(path, mode="w-", zarr_format=root.metadata.zarr_format)
         _anndata.write_reduced(
             anndata,
@@ -181,6 +186,16 @@ def _matrix(node: Any) -> Any:
     if not _anndata.is_dense(node):
         return _anndata.read_sparse(node)
     return np.asarray(node[...])
+
+
+def _group(root: Any, name: str) -> list[Any]:
+    return [root[name]] if name in root else []
+
+
+def _check_chunks(path: Path, node: Any) -> None:
+    """Refuse chunks that are more than there could be, or that unpack to more than they hold."""
+    for array in [node] if _anndata.is_dense(node) else _arrays(node):
+        check_chunks(path, array)
 
 
 def _arrays(group: Any) -> Iterator[Any]:
