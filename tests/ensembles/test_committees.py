@@ -451,3 +451,17 @@ def test_a_committee_is_not_said_to_need_more_than_it_does(kind, monkeypatch):
     monkeypatch.setattr("semisift._memory.available_memory", lambda: needed - 1)
     with pytest.raises(MemoryError, match=r"on 60,000 features needs .* smaller n_members\."):
         ranker.fit(X, y)
+
+
+def test_counts_of_draws_take_two_bytes_a_feature_and_block():
+    X = csr_array((np.ones(400), (np.arange(400) % 40, np.arange(400) * 7)), shape=(40, 600_000))
+    y = np.repeat([0, 1, -1], [10, 10, 20])
+    peaks = []
+    for n_blocks in (8, 16):
+        ranker = SSFI(random_state=0, n_members=n_blocks * 1024, max_features=2, max_iter=1)
+        tracemalloc.start()
+        ranker.fit(X, y)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert ranker.n_draws_.sum() == n_blocks * 1024 * 2
+    assert peaks[1] - peaks[0] < 8 * 3 * X.shape[1]

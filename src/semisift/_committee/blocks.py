@@ -27,10 +27,10 @@ class Dealt(NamedTuple):
     weights: NDArray[np.int32]
     out_of_bag: NDArray[np.uint64]
 
-    def count_draws(self, n_features: int) -> NDArray[np.int64]:
-        """Return how many members drew each feature."""
+    def count_draws(self, n_features: int) -> NDArray[np.uint16]:
+        """Return how many members drew each feature; a block has at most 1,024."""
         drawn = np.empty(0, dtype=np.int32) if self.subspaces is None else self.subspaces.ravel()
-        return np.bincount(drawn, minlength=n_features)
+        return np.bincount(drawn, minlength=n_features).astype(np.uint16)
 
 
 class Importance(NamedTuple):
@@ -39,7 +39,7 @@ class Importance(NamedTuple):
     features: NDArray[np.int32]
     losses: NDArray[np.float64]
     agreement: NDArray[np.float64]
-    draws: NDArray[np.int64]
+    draws: NDArray[np.uint16]
 
 
 @dataclass(frozen=True, eq=False)

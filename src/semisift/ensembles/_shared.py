@@ -30,7 +30,7 @@ class CommitteeMixin:
     n_members: Any
     n_jobs: int | None
 
-    # Bytes of each feature that a member draws, kept until the end: less than was measured.
+    # Bytes of each feature that a member draws, kept until the end; counts of draws aside.
     bytes_a_draw: ClassVar[int] = 0
 
     def _committee(self, problem: Problem) -> Committee:
@@ -39,10 +39,11 @@ class CommitteeMixin:
         return Committee(n_members, self.n_jobs)
 
     def _bytes_needed(self: Any, problem: Problem) -> int:
-        n_drawn = features_to_draw(self.max_features, problem.n_features)
-        n_draws = self._committee(problem).n_members * n_drawn
+        n_features, committee = problem.n_features, self._committee(problem)
+        n_draws = committee.n_members * features_to_draw(self.max_features, n_features)
+        counts = len(committee.ranges()) * n_features * np.dtype(np.uint16).itemsize
         needed: int = super()._bytes_needed(problem)  # type: ignore[misc]
-        return needed + self.bytes_a_draw * n_draws
+        return needed + counts + self.bytes_a_draw * n_draws
 
     def _n_tasks(self, problem: Problem) -> int:
         return len(self._committee(problem).ranges())
@@ -74,6 +75,14 @@ def measure(
 ) -> Importance:
     """Permute the features of each member over its out-of-bag rows; see `TreeBlock.permute`."""
     return block.permute(setting, labels, weights, **options)
+
+
+def sum_draws(parts: Sequence[Importance]) -> NDArray[np.int64]:
+    """Return how many members of all blocks drew each feature."""
+    total = np.zeros(len(parts[0].draws), dtype=np.int64)
+    for part in parts:  # stacked they would take as much again
+        total += part.draws
+    return total
 
 
 def add_up(

@@ -67,7 +67,6 @@ class ForestImportance(CommitteeMixin, WeightedRanker):
     """
 
     labels_needed = "two_classes"
-    bytes_a_draw = 4
     takes_gaps = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

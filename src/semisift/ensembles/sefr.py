@@ -18,7 +18,7 @@ from semisift._problem import Problem
 from semisift._ranker_kinds import WeightedRanker
 from semisift._sklearn import HasMethods, Interval, at_least
 from semisift._warnings import warn
-from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin, add_up
+from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin, add_up, sum_draws
 from semisift.exceptions import LongRunWarning
 from semisift.math.masks import row_mask
 
@@ -101,7 +101,6 @@ class SEFR(CommitteeMixin, WeightedRanker):
     """
 
     labels_needed = "two_classes"
-    bytes_a_draw = 6
     takes_gaps = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -145,7 +144,7 @@ class SEFR(CommitteeMixin, WeightedRanker):
             parts, n_rounds = zip(*self._progress(trained, "members"), strict=True)
         # scikit-learn expects at least one iteration of whoever has a max_iter
         self.n_iter_ = max(1, *n_rounds)
-        self.n_draws_ = np.sum([part.draws for part in parts], axis=0)
+        self.n_draws_ = sum_draws(parts)
         return add_up(parts, self.n_draws_, problem.n_features)
 
     def _warn_if_long(self, problem: Problem, n_members: int, n_drawn: int) -> None:

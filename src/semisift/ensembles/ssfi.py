@@ -23,7 +23,13 @@ from semisift._labels import class_prior
 from semisift._problem import Problem
 from semisift._ranker_kinds import WeightedRanker
 from semisift._sklearn import HasMethods, Interval, StrOptions, at_least
-from semisift.ensembles._shared import COMMITTEE_CONSTRAINTS, CommitteeMixin, add_up, measure
+from semisift.ensembles._shared import (
+    COMMITTEE_CONSTRAINTS,
+    CommitteeMixin,
+    add_up,
+    measure,
+    sum_draws,
+)
 from semisift.ensembles._votes import class_factors, decide, settle, sort_confident
 from semisift.math.masks import row_mask
 from semisift.math.subspaces import KINDS
@@ -171,7 +177,6 @@ class SSFI(CommitteeMixin, WeightedRanker):
     """
 
     labels_needed = "two_classes"
-    bytes_a_draw = 6
     labels_rows = True
     takes_gaps = True
     committee_divisor = 10  # the trees are cheap
@@ -286,7 +291,7 @@ class SSFI(CommitteeMixin, WeightedRanker):
         self.transduction_ = labels.classes[label]
         self.confidence_ = confidence
         self.oob_agreement_ = mean_agreement(parts)
-        self.n_draws_ = np.sum([part.draws for part in parts], axis=0)
+        self.n_draws_ = sum_draws(parts)
         divisor = self.n_draws_ if reading.per_draw else committee.n_members
         scores = add_up(parts, divisor, problem.n_features)
         return scores if problem.whole is None else np.where(problem.constant, np.nan, scores)
