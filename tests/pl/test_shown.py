@@ -80,6 +80,7 @@ def test_results_that_are_not_there_are_named(draw):
         draw([])
 
 
+@pytest.mark.filterwarnings("ignore:One class is labelled")
 @EACH
 def test_many_classes_with_long_names_and_one_class(draw):
     names = [f"${number}% of a very long name, too long for any picture" for number in range(50)]

@@ -348,7 +348,8 @@ def as_if_complete(ratios: Floats, left: Floats, every: float | Floats, n_classe
 
     Examples
     --------
-    >>> as_if_complete(np.array([7.0, 7.0, 7.0]), np.array([8.0, 3.0, 0.0]), 8.0, 2).tolist()
+    >>> F, freedom = np.array([7.0, 7.0, 7.0]), np.array([8.0, 3.0, 0.0])
+    >>> as_if_complete(F, freedom, 8.0, 2).round(6).tolist()
     [7.0, 1.0, 0.0]
     """
     correction = min(0.0, (n_classes - 3) / 2)  # above three classes few values count for less

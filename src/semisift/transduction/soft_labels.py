@@ -225,6 +225,7 @@ def label_components(
     by_mean = np.log(n_classes * (1 - DOUBT) * found.mean(axis=0) + DOUBT)
     if of_rows.weights is not None:
         logs *= of_rows.weights[out]
+        by_mean *= of_rows.weights[out]
     logs = logs.sum(axis=1)
     trust = np.exp(POWER * (logs - logs.max()))
     trust /= trust.sum()
