@@ -277,7 +277,7 @@ def test_work_that_memory_does_not_suffice_for_is_not_begun(tmp_path, monkeypatc
     many = ("--param", "n_members=1000000", "--param", "max_features=8")
     told = call("rank", tmp_path / "table.csv", *given, *many, code=1).stderr
     assert told == (
-        "Error: SSFI on 8 features needs 48 MB of memory, and 40 MB are free. Rank fewer features, "
+        "Error: SSFI on 8 features needs 64 MB of memory, and 40 MB are free. Rank fewer features, "
         "or set a smaller n_members.\n"
     )
 
