@@ -37,15 +37,15 @@ match os.environ.get("SEMISIFT_BUILD", "fast"):
     case other:
         sys.exit(f"SEMISIFT_BUILD must be fast, checked or sanitized: got {other!r}")
 
-KERNELS = Path("src", "semisift", "kernels")
+KERNELS = Path("src", "semisift", "_kernels")
 # What Cython writes into every module, once for all: less to compile.
-SHARED = "semisift.kernels._cyutility"
+SHARED = "semisift._kernels._cyutility"
 PARTS = [str(part) for pattern in ("*.h", "*.pxi") for part in sorted(KERNELS.glob(pattern))]
 
 extensions = cythonize(
     [
         Extension(
-            f"semisift.kernels.{source.stem}",
+            f"semisift._kernels.{source.stem}",
             [str(source)],
             depends=PARTS,
             include_dirs=[str(KERNELS)],

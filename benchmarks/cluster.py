@@ -21,7 +21,7 @@ import numpy as np
 from distributed import Client, LocalCluster
 from threadpoolctl import threadpool_limits
 
-from semisift import SSFI, Consensus, _cluster
+from semisift import SSFI, Consensus, parallel
 
 Case = tuple[np.ndarray, np.ndarray]
 
@@ -59,7 +59,7 @@ def count() -> int:
 
 def forget(client: Client) -> None:
     """Let go of what is on the cluster, so that it has to be sent again."""
-    _cluster._Store.of(client)._kept.clear()
+    parallel._Store.of(client)._kept.clear()
     time.sleep(1)
 
 
@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("--network", action="store_true", help="send data, do not share memory")
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
-    _cluster.CAN_SHARE = _cluster.CAN_SHARE and not options.network
+    parallel.CAN_SHARE = parallel.CAN_SHARE and not options.network
     with (
         threadpool_limits(1),  # Dask itself sets one for the workers
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,

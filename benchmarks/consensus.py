@@ -31,8 +31,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from semisift import METHODS
-from semisift.consensus.consensus import REDUNDANCY
-from semisift.math.redundancy import put_copies_last
+from semisift.ensemble.consensus import REDUNDANCY
+from semisift.utils._redundancy import put_copies_last
 
 KINDS = {
     "measurements": [

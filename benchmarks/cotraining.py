@@ -139,7 +139,7 @@ def digits(n_runs, methods):
             start = time.process_time()
             model.fit(X[train], given)
             fitted = time.process_time()
-            begin, end = model.diagnose(X[test], y[test])
+            begin, end = model.evaluate_committee(X[test], y[test])
             pairs = np.column_stack([begin, end]).ravel()
             rows.append([fitted - start, time.process_time() - fitted, *pairs])
         fit, predict, *qualities = np.mean(rows, axis=0)

@@ -31,8 +31,8 @@ from scipy.stats import spearmanr
 from simulations import CHOICE, SHOWN, simulate
 
 from semisift import METHODS
-from semisift.math.stability import nogueira
-from semisift.outcome.mixin import RULES
+from semisift.base._ranker import RULES
+from semisift.utils._agreement import nogueira
 
 METHODS_HERE = "ssfi,fisher,sselect"
 ASSESS = {"n_resamples": 0, "n_permutations": 39, "light": True}

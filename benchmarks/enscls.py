@@ -28,15 +28,12 @@ from scipy.stats import spearmanr
 from threadpoolctl import threadpool_limits
 
 from semisift import CLS, CSFS, EnsCLS
-from semisift._committee.engine import committee_size
-from semisift._problem import Problem
-from semisift.ensembles._aggregate import aggregate
-from semisift.ensembles._subspace_scores import run_kernel
-from semisift.ensembles._subspaces import deal_members, make_setting
-from semisift.math.cls import N_CANNOT_LINKS, combine
-from semisift.math.ranks import rank
-from semisift.math.redundancy import put_copies_last
-from semisift.math.som import batch_som, quantisation_error
+from semisift.base._training_data import TrainingData
+from semisift.ensemble._subspaces import aggregate, deal_members, make_setting, run_kernel
+from semisift.parallel import committee_size
+from semisift.utils._constrained_laplacian import N_CANNOT_LINKS, combine
+from semisift.utils._redundancy import put_copies_last, rank
+from semisift.utils._self_organizing_map import batch_som, quantisation_error
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.reference.sklearn_enscls import sklearn_enscls
@@ -185,7 +182,7 @@ def accuracy(sets):
         found = {}
         for run in range(RUNS):
             train, test, given = split(y, run)
-            problem = Problem.build(X[train], given, seed=run)
+            problem = TrainingData.build(X[train], given, seed=run)
             for kind, ranking in rankings(problem):
                 sparse_order, _ = put_copies_last(problem.X, ranking, ~problem.constant, 0.7, 20)
                 for label, order in ((kind, ranking), (kind + " .7", sparse_order)):

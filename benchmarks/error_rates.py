@@ -36,7 +36,7 @@ from scipy.stats import binomtest
 from simulations import CHOICE, SHOWN, simulate
 
 from semisift import METHODS, TransductiveClassifier
-from semisift.transduction.soft_labels import doubt_of
+from semisift.transduction._soft_labels import doubt_of
 
 N_ROWS, N_COLUMNS = 60, 200
 
@@ -318,7 +318,10 @@ def nulls(options):
         if options.only not in name:
             continue
         for method in options.methods:
-            if name.startswith("one class") and METHODS[method].cls.takes_one_class is False:
+            if (
+                name.startswith("one class")
+                and METHODS[method].cls.supports_positive_unlabelled is False
+            ):
                 continue
             jobs = [delayed(try_table)(name, method, seed) for seed in range(options.runs)]
             counts, p_values, among = np.array(Parallel(options.jobs)(jobs)).T
@@ -389,7 +392,7 @@ def try_markers(kind, per_class, method, seed):
     confirmed, sure, _ = confirm(X, given, method, seed)
     if not sure.exchanged:
         return confirmed[is_marker].sum(), confirmed[is_marker].sum(), False
-    with patch("semisift.outcome.exchanges.differences_of_labelled", return_value=()):
+    with patch("semisift.selection._permutation.differences_of_labelled", return_value=()):
         before, _, _ = confirm(X, given, method, seed)
     return confirmed[is_marker].sum(), before[is_marker].sum(), True
 

@@ -10,7 +10,7 @@ mean over each against the rest, 1 - AUC where that is more). Without a threshol
 best by score. Families are made of the training rows, of which three a class are labelled for the
 scores. Half of the sets are to choose on, the others show whether the choice holds.
 
-Forms: "single" is one pass as in `semisift.math.redundancy`, where a column joins a family by its
+Forms: "single" is one pass as in `semisift.utils._redundancy`, where a column joins a family by its
 correlation with the representative alone; "complete" lets it join only if it correlates as much
 with every member.
 """
@@ -26,8 +26,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from semisift import METHODS
-from semisift.math.ranks import rank
-from semisift.math.redundancy import find_copies
+from semisift.utils._redundancy import find_copies, rank
 
 HALVES = {
     "to choose on": [

@@ -26,7 +26,7 @@ from ssfi import forget_peak, memory_now, seconds
 from threadpoolctl import threadpool_limits
 
 from semisift import METHODS, MRMR, LaplacianScore
-from semisift._problem import Problem
+from semisift.base._training_data import TrainingData
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.reference.graph_filters import shares
@@ -76,7 +76,7 @@ def scikit_feature(X):
 
 
 def score(X, labels):
-    return LaplacianScore()._score(Problem(X, labels))
+    return LaplacianScore()._score(TrainingData(X, labels))
 
 
 def in_turns(*tasks):
@@ -101,7 +101,7 @@ def laplacian(methods):
     for name in DENSE + SPARSE:
         X, _ = load(name)
         dense = (X.toarray() if sparse.issparse(X) else X).astype(np.float64)
-        clean = Problem.build(X)
+        clean = TrainingData.build(X)
         theirs, fit, alone = in_turns(
             lambda dense=dense: scikit_feature(dense),
             lambda X=X: LaplacianScore().fit(X),

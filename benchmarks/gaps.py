@@ -111,7 +111,7 @@ def line(name, found):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    take_gaps = [name for name, method in METHODS.items() if method.cls.takes_gaps]
+    take_gaps = [name for name, method in METHODS.items() if method.cls.allow_nan]
     parser.add_argument("--methods", default=",".join(take_gaps))
     parser.add_argument("--data", default=",".join(DATA))
     parser.add_argument("--seeds", type=int, default=5)

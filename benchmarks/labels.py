@@ -26,7 +26,7 @@ from scipy import sparse
 from sklearn.linear_model import RidgeClassifier
 from sklearn.semi_supervised import LabelSpreading
 
-from semisift import LEARNERS, SSFI, LabelledOnly
+from semisift import CLASSIFIERS, SSFI, LabelledOnly
 
 N_LABELS = 1, 3, 5, 10, 20
 HALVES = {"choice": CHOICE, "shown": SHOWN}
@@ -58,7 +58,7 @@ def main():
 
 def learner(name):
     def label(X, given, seed):
-        model = LEARNERS[name].cls(random_state=seed).fit(X, given)
+        model = CLASSIFIERS[name].cls(random_state=seed).fit(X, given)
         return model.classes_, model.predict_proba(X)
 
     return label

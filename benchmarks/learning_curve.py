@@ -8,7 +8,7 @@
 10 more labels, and finds out the truth: how alike the best features of rankings from disjoint draws
 of so many of the labels that are hidden are. It adds to a file of records, one line each, and
 leaves out what it holds. `tables` prints what the records say, in the form of
-docs/results/learning-curve.md. The numbers of `semisift.math.extrapolation` were chosen on the
+docs/results/learning-curve.md. The numbers of `semisift.utils._agreement` were chosen on the
 first of the `HALVES`; what is said of the second had no part in it.
 
 At most 500 rows of a set count. Classes of too few rows for two disjoint draws are left out, and a
@@ -29,12 +29,12 @@ from labels import show_rows
 from protocol import load
 
 from semisift import METHODS
-from semisift._labels import Labels
-from semisift.math.extrapolation import extrapolate
-from semisift.outcome.assessment import alike_features, count_best
-from semisift.outcome.hands import deal_labels, measure
-from semisift.outcome.scoring import Scorer, rank_labelled, seed_of
-from semisift.transduction.components import make_components
+from semisift.selection._assessment import alike_features, count_best
+from semisift.selection._learning_curve import measure, split_labels
+from semisift.selection._refit import Scorer, rank_labelled, seed_of
+from semisift.transduction._components import make_components
+from semisift.utils._agreement import extrapolate
+from semisift.utils._labels import Labels
 
 N_LABELS = 3, 5, 10
 N_MORE = 10
@@ -185,7 +185,7 @@ def find_truth(method, X, y, n_all):
 def predict(method, X, given, seed):
     ranker, problem = fitted(method, X, given, seed)
     start = time.process_time()
-    deals = deal_labels(problem, seed, least=1)
+    deals = split_labels(problem, seed, least=1)
     n_best = count_best(ranker, None)
     n_steps = sum(len(deal.hands) for deal in deals)
     found = measure(

@@ -168,8 +168,8 @@ def open_table(options):
     """Return the rows, the labels, the true classes and which genes are markers."""
     import anndata
 
-    from semisift import StoredRows
-    from semisift.stored.sources import from_group, of_file
+    from semisift import OutOfCoreMatrix
+    from semisift.out_of_core._sources import from_group, of_file
 
     path = Path(options.file)
     if path.suffix == ".zarr":
@@ -184,7 +184,7 @@ def open_table(options):
     X = root["X"]
     source = from_group(X, X.attrs["shape"], "csr", path.name, of_file(path))
     y = obs["label"].astype(object).where(obs["label"].notna(), None).to_numpy()
-    rows = StoredRows(source, max_memory=options.max_memory, passes=options.passes)
+    rows = OutOfCoreMatrix(source, max_memory=options.max_memory, passes=options.passes)
     return rows, y, obs["truth"].to_numpy(), var["marker"].to_numpy()
 
 
@@ -272,7 +272,7 @@ def rank_map(options):
     watcher.start()
     cpu = time.process_time()
     result = (
-        semisift.StoredRows(X).load(keeps_gaps=True)
+        semisift.OutOfCoreMatrix(X).load(keeps_gaps=True)
         if ranker is None
         else ranker().fit(X, y).scores_
     )

@@ -17,7 +17,7 @@ import numpy as np
 from embedded import labelled, timed
 from threadpoolctl import threadpool_limits
 
-from semisift import RLSR, S3VMRFE, NNge, PCTForestImportance, SemiJMI, SemiMIM, kernels
+from semisift import RLSR, S3VMRFE, NNge, PCTForestImportance, SemiJMI, SemiMIM, _kernels
 
 SETS = ["colon", "khan_srbct", "chowdary", "basehock"]
 METHODS = {
@@ -51,7 +51,7 @@ def no_kernels():
 
 def race(name, estimator, X, y):
     fast = min(timed(lambda: estimator.fit(X, y))[1] for _ in range(3))
-    with kernels.numpy_only():
+    with _kernels.numpy_only():
         _, slow = timed(lambda: estimator.fit(X, y))
     print(f"{name:18}{fast:12.4f}{slow:12.3f}{slow / fast:8.0f}", flush=True)
 

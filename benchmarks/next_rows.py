@@ -34,10 +34,10 @@ from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
 from semisift import METHODS, TransductiveScore
-from semisift._labels import parse_labels
-from semisift.outcome.next_rows import find_next_rows
-from semisift.transduction.components import components
-from semisift.transduction.soft_labels import find_soft_labels
+from semisift.active._next_rows import find_next_rows
+from semisift.transduction._components import components
+from semisift.transduction._soft_labels import find_soft_labels
+from semisift.utils._labels import parse_labels
 
 N_CHOSEN = 10
 N_DRAWS = 3

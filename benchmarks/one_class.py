@@ -22,9 +22,9 @@ from protocol import load
 from simulations import simulate
 
 from semisift import METHODS, FisherScore
-from semisift._problem import Problem
-from semisift.transduction.components import components
-from semisift.transduction.strangers import find_strangers
+from semisift.base._training_data import TrainingData
+from semisift.transduction._components import components
+from semisift.transduction._novelty import find_novel_rows
 
 KINDS = ("log", "nuisance", "weak", "imbalance", "normal", "three", "counts", "depth")
 LABELS = (5, 20)
@@ -97,8 +97,8 @@ def stranger_trials(X, y, hidden, trials):
             given = np.full(len(y), -1)
             for label in np.setdiff1d(y, [hidden]):
                 given[rng.permutation(np.flatnonzero(y == label))[:n_labels]] = label
-            problem = Problem.build(X, given)
-            rows = find_strangers(components(problem), problem.labels)
+            problem = TrainingData.build(X, given)
+            rows = find_novel_rows(components(problem), problem.labels)
             told.append(len(rows) > 0)
             right += [np.mean(y[rows] == hidden)] if len(rows) else []
     return np.mean(told), np.mean(right) if right else np.nan

@@ -19,10 +19,10 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from semisift import CLS, EnsCLS
-from semisift.evaluation import runs
-from semisift.evaluation.judges import JUDGES
-from semisift.evaluation.protocol import PROTOCOLS
-from semisift.evaluation.specs import make
+from semisift.comparison import _run
+from semisift.comparison._evaluators import EVALUATORS
+from semisift.comparison._protocol import PROTOCOLS
+from semisift.comparison._specs import make
 from semisift.papers.reproduce import load
 from semisift.papers.targets import TARGETS
 
@@ -58,16 +58,16 @@ def main():
     parser.add_argument("--runs", type=int, default=10)
     options = parser.parse_args()
     protocol, folder = PROTOCOLS["enscls"], Path(os.environ["SEMISIFT_DATA"])
-    judge, sets = make(protocol.judges[0], JUDGES, "judge"), TARGETS["enscls-table2"].sets
+    judge, sets = make(protocol.judges[0], EVALUATORS, "judge"), TARGETS["enscls-table2"].sets
     for name in NAMES:
         data = load(name, sets[name].find(folder), sets[name].overrides)
         p, rng = data.X.shape[1], np.random.default_rng(0)
         kept, drawn = [], []
         for run in range(options.runs):
-            split = runs.split_of(data, protocol, run)
+            split = _run.split_of(data, protocol, run)
             kept.append(accuracy(data, split, np.arange(p), protocol.sizes, judge))
             drawn.append(accuracy(data, split, rng.permutation(p), protocol.sizes, judge))
-        split = runs.split_of(data, protocol, 0)
+        split = _run.split_of(data, protocol, 0)
         X, y = data.X[split.train], np.where(split.is_labelled, data.y[split.train], -1)
         print(f"{name}: file order {np.mean(kept):.3f}, random {np.mean(drawn):.3f}")
         print(f"  CLS: {describe(CLS(variant='paper'), X, y)}")

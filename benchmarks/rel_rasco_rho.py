@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from semisift.evaluation import runs
-from semisift.evaluation.protocol import PROTOCOLS
+from semisift.comparison import _run
+from semisift.comparison._protocol import PROTOCOLS
 from semisift.papers.reproduce import load
 from semisift.papers.targets import TARGETS
-from semisift.registry import LEARNERS
+from semisift.registry import CLASSIFIERS
 
 SIZES = (1, 2, 3, 5, 7, 10, 15, 20, 25)
 
@@ -34,15 +34,15 @@ def main():
             continue
         data, right = load(name, path, kind.overrides), {}
         for run in range(options.runs):
-            split = runs.split_of(data, protocol, run)
+            split = _run.split_of(data, protocol, run)
             y = np.where(split.is_labelled, data.y[split.train], -1)
             for method in ("rasco", "rel-rasco", "prob-mrmr"):
                 for size in SIZES:
-                    model = LEARNERS[method].cls(
+                    model = CLASSIFIERS[method].cls(
                         n_members=10, max_features=size, max_iter=1, random_state=run
                     )
                     model.fit(data.X[split.train], y)
-                    found = model.diagnose(data.X[split.test], data.y[split.test])
+                    found = model.evaluate_committee(data.X[split.test], data.y[split.test])
                     right.setdefault((method, size), []).append(found.begin.member_accuracy)
         means = {
             method: np.array([np.mean(right[method, size]) for size in SIZES])

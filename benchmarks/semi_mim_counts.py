@@ -17,8 +17,8 @@ from scipy.sparse import vstack
 from scipy.stats import rankdata
 
 from semisift import SSFI, FisherScore, SemiMIM
-from semisift.filters._surrogate_ranker import surrogates
-from semisift.math.information import bin_columns, mutual_information
+from semisift.filters._pseudo_class_ranker import surrogates
+from semisift.utils._information import bin_columns, mutual_information
 
 
 def make_table(options, n_classes, seed):

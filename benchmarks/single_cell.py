@@ -57,7 +57,7 @@ from sklearn.svm import SVC
 from ssfi import forget_peak, memory_now
 
 from semisift import METHODS, normalize_counts
-from semisift.math.counts import log_of_shares, usual_total
+from semisift.preprocessing._counts import log_of_shares, usual_total
 
 KINDS = "landscape", "strong", "weak", "imbalance", "depth", "batch", "five"
 SETS = "sc_mixology_5cl", "sc_mouse_bladder"

@@ -30,8 +30,8 @@ from sklearn.inspection import permutation_importance
 from sklearn.semi_supervised import SelfTrainingClassifier
 from threadpoolctl import threadpool_limits
 
-from semisift import SEFR, SSFI, KernelsMissingWarning, kernels
-from semisift._committee.engine import committee_size
+from semisift import SEFR, SSFI, CompiledKernelsMissingWarning, _kernels
+from semisift.parallel import committee_size
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.reference.sklearn_ssfi import sklearn_sefr, sklearn_ssfi
@@ -305,9 +305,9 @@ def no_kernels(_):
     for name in ("sonar", "colon", "khan_srbct", "madelon"):
         X, given = training_part(name)
         times = []
-        for chosen in (nullcontext, kernels.numpy_only):
+        for chosen in (nullcontext, _kernels.numpy_only):
             with chosen(), warnings.catch_warnings():
-                warnings.simplefilter("ignore", KernelsMissingWarning)
+                warnings.simplefilter("ignore", CompiledKernelsMissingWarning)
                 ranker = SSFI(n_members=300)
                 times.append(seconds(lambda r=ranker, X=X, y=given: r.fit(X, y)))
         ratios.append(times[1] / times[0])

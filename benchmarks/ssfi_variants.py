@@ -20,9 +20,9 @@ from protocol import EIGHT_SETS, ELEVEN_OTHERS, judge, load, split
 from sklearn.feature_selection import f_classif
 
 from semisift import SEFR, ForestImportance
-from semisift._committee.engine import committee_size
-from semisift.ensembles import ssfi
-from semisift.math.ranks import rank
+from semisift.ensemble import ssfi
+from semisift.parallel import committee_size
+from semisift.utils._redundancy import rank
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.reference.sklearn_ssfi import sklearn_ssfi

@@ -58,11 +58,11 @@ def tables():
 
 def fit_all(path):
     """Fit whatever the version on the path has, and write what it found."""
-    from semisift import LEARNERS, METHODS
+    from semisift import CLASSIFIERS, METHODS
 
     found = {}
     for table, X, y in tables():
-        for name, entry in {**METHODS, **LEARNERS}.items():
+        for name, entry in {**METHODS, **CLASSIFIERS}.items():
             try:
                 own = {"random_state": 0} if "random_state" in entry.cls().get_params() else {}
                 fitted = entry.cls(**own).fit(X, y)

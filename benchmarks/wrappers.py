@@ -30,14 +30,14 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-from semisift import FWSemiFS, NothingUnlabelledWarning, SequentialForward
-from semisift.wrappers._forward import PICK_STREAM
-from semisift.wrappers.fw_semifs import DRAW_STREAM, draw_weighted
+from semisift import FWSemiFS, NoUnlabelledDataWarning, SequentialForward
+from semisift.wrapper._forward import PICK_STREAM
+from semisift.wrapper.fw_semifs import DRAW_STREAM, draw_weighted
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.reference.wrappers import fw_semifs
 
-LEARNERS = {"naive Bayes": GaussianNB(), "5 neighbours": KNeighborsClassifier()}
+CLASSIFIERS = {"naive Bayes": GaussianNB(), "5 neighbours": KNeighborsClassifier()}
 FOLDS = StratifiedKFold(5)
 FEW = 20  # columns for the slow reference
 
@@ -71,7 +71,7 @@ def race(n_picks):
     X = X.astype(np.float64)
     print(f"colon, {n_picks} of {X.shape[1]} columns by {FOLDS}")
     print(f"{'learner':14}{'peer':14}{'theirs':>9}{'ours':>8}{'ratio':>8}  same columns, order")
-    for name, estimator in LEARNERS.items():
+    for name, estimator in CLASSIFIERS.items():
         ranker = SequentialForward(
             n_features_to_select=n_picks, estimator=estimator, cv=FOLDS, tie_break="index"
         )
@@ -106,7 +106,7 @@ def fw(n_picks):
         print(f"{name}: FW-SemiFS, 6 labels, {n_picks} columns")
         print(f"{'learner':14}{'seconds':>9}{'a column':>10}{f'{FEW} columns':>12}", end="")
         print(f"{'plain':>8}{'ratio':>7}")
-        for learner, estimator in LEARNERS.items():
+        for learner, estimator in CLASSIFIERS.items():
             # the first five are picked on the labelled rows alone
             begun, _ = timed(FWSemiFS(n_features_to_select=5, estimator=estimator).fit, X, given)
             ranker = FWSemiFS(n_features_to_select=n_picks, estimator=estimator)
@@ -188,7 +188,7 @@ def main():
     parser.add_argument("--part", action="append", choices=PARTS)
     parser.add_argument("--picks", type=int, default=10)
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore", NothingUnlabelledWarning)
+    warnings.simplefilter("ignore", NoUnlabelledDataWarning)
     with threadpool_limits(1):
         for part in arguments.part or PARTS:
             PARTS[part](arguments.picks)

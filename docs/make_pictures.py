@@ -95,7 +95,7 @@ def families() -> plt.Figure:
     data = load_breast_cancer(as_frame=True)
     y = data.target.where(data.target.groupby(data.target).cumcount() < 8, -1)
     ranker = FisherScore(redundancy_threshold=0.7).fit(data.data, y)
-    rank, family = ranker.score_ranking_, np.asarray(ranker.represented_by_)
+    rank, family = ranker.score_ranking_, np.asarray(ranker.representative_)
     order = np.lexsort((rank, rank[family], family != np.arange(len(family)))[:2])
     correlation = np.abs(np.corrcoef(data.data.to_numpy().T))[np.ix_(order, order)]
     names = np.asarray(data.data.columns)[order]
@@ -161,7 +161,7 @@ def cells() -> plt.Figure:
     adata = anndata.AnnData(counts)
     adata.obs["cell_type"] = names
     adata.var_names = [f"gene {number}" for number in range(300)]
-    semisift.tl.rank_features(adata, "cell_type")
+    semisift.tl.rank_markers(adata, "cell_type")
     semisift.pl.markers(adata, show=False)
     return plt.gcf()
 

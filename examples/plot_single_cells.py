@@ -68,7 +68,7 @@ print(adata.obs["cell_type"].value_counts(dropna=False))
 # that cells with more molecules do not decide; it labels all cells, and ranks the genes by what
 # tells the types apart.
 
-semisift.tl.rank_features(adata, "cell_type")
+semisift.tl.rank_markers(adata, "cell_type")
 print(adata.uns["semisift"]["values"])
 print(adata.var.sort_values("semisift_rank").head())
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from semisift import KernelsMissingWarning, kernels
+from semisift import CompiledKernelsMissingWarning, _kernels
 
 
 class Data(NamedTuple):
@@ -44,33 +44,33 @@ def data():
 @pytest.fixture
 def stay_sparse(monkeypatch):
     """Let small sparse matrices be worked on as large ones are."""
-    monkeypatch.setattr("semisift.math.columns.FEW_VALUES", 0)
-    monkeypatch.setattr("semisift.math.columns.FEW_COLUMNS", -1)
+    monkeypatch.setattr("semisift.utils._columns.FEW_VALUES", 0)
+    monkeypatch.setattr("semisift.utils._columns.FEW_COLUMNS", -1)
 
 
-needs_kernels = pytest.mark.skipif(not kernels.are_compiled(), reason="the kernels are not built")
+needs_kernels = pytest.mark.skipif(not _kernels.are_compiled(), reason="the kernels are not built")
 
 
 @contextmanager
 def in_numpy():
     """Let numpy serve in place of the kernels, without the warning about it."""
-    with kernels.numpy_only():
-        with warnings.catch_warnings(action="ignore", category=KernelsMissingWarning):
-            kernels.warn_if_missing()
+    with _kernels.numpy_only():
+        with warnings.catch_warnings(action="ignore", category=CompiledKernelsMissingWarning):
+            _kernels.warn_if_missing()
         yield
 
 
 @pytest.fixture
 def without_kernels():
     """Let the kernels be missing, with the warning about it."""
-    with kernels.numpy_only():
+    with _kernels.numpy_only():
         yield
 
 
 @pytest.fixture(params=["kernel", "numpy"])
 def path(request):
     """Run a test on the kernels and on what serves without them."""
-    if request.param == "kernel" and not kernels.are_compiled():
+    if request.param == "kernel" and not _kernels.are_compiled():
         pytest.skip("the kernels are not built")
     with in_numpy() if request.param == "numpy" else nullcontext():
         yield request.param

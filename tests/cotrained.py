@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from semisift._problem import Problem
+from semisift.base._training_data import TrainingData
 
 from .conftest import make_data
 from .reference.committees_cotraining import Committee
@@ -24,7 +24,7 @@ def noisy_data(n_rows=60, n_classes=2, per_class=8, seed=0):
 
 
 def slow_committee(data, seed, n_members, m, *, at_nodes, soft=True):
-    spread = Problem.build(data.X, data.y).spread
+    spread = TrainingData.build(data.X, data.y).spread
     codes = data.y.tolist()
     return Committee(data.X, codes, seed, n_members, m, at_nodes, spread, soft)
 

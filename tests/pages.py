@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from semisift import SSFI, FeatureRanker
-from semisift.outcome import outcome_of
-from semisift.outcome.assessment import Assessment
 from semisift.report import render
+from semisift.selection import outcome_of
+from semisift.selection._assessment import Assessment
 
 from .conftest import make_data
 
@@ -98,7 +98,7 @@ def new_assessment(**changes):
         "p_value": np.nan,
         "p_values": None,
         "decisions": None,
-        "chance_score": np.nan,
+        "null_score": np.nan,
         "n_permutations": 0,
         "exchanged": True,
         "light": False,

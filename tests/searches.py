@@ -10,9 +10,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from semisift import MixedNB, NNge, SequentialForward
-from semisift._problem import Problem
-from semisift.wrappers._forward import PICK_STREAM
-from semisift.wrappers._trials import Trials
+from semisift.base._training_data import TrainingData
+from semisift.wrapper._forward import PICK_STREAM
+from semisift.wrapper._trials import Trials
 
 from .reference.wrappers import PlainTree
 
@@ -121,7 +121,7 @@ def fit(estimator, X, y, **params):
 
 
 def make_trials(X, y):
-    problem = Problem.build(X, y)
+    problem = TrainingData.build(X, y)
     return Trials.build(problem, problem.labels.codes, [problem.labels.labelled])
 
 

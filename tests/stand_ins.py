@@ -6,11 +6,11 @@ from collections import namedtuple
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from semisift.math.diversity import entropy_diversity
-from semisift.registry import LEARNERS, Learner
+from semisift.registry import CLASSIFIERS, Learner
+from semisift.utils._agreement import entropy_diversity
 
 Quality = namedtuple("Quality", "accuracy member_accuracy diversity")
-Diagnosis = namedtuple("Diagnosis", "begin end")
+CommitteeReport = namedtuple("CommitteeReport", "begin end")
 
 
 class Subspaces(ClassifierMixin, BaseEstimator):
@@ -55,13 +55,13 @@ class Subspaces(ClassifierMixin, BaseEstimator):
     def _vote(self, votes):
         return np.array([np.bincount(column).argmax() for column in votes.T])
 
-    def diagnose(self, X, y):
+    def evaluate_committee(self, X, y):
         found = []
         for members in (self.begin_, self.end_):
             votes = self._predict(members, X)
             vote = np.mean(self._vote(votes) == y)
             found.append(Quality(vote, np.mean(votes == y), entropy_diversity(votes == y)))
-        return Diagnosis(*found)
+        return CommitteeReport(*found)
 
 
 class TwoViews(Subspaces):
@@ -82,7 +82,7 @@ class Failing(Subspaces):
         raise RuntimeError("no luck")
 
 
-def register(learners=LEARNERS):
+def register(learners=CLASSIFIERS):
     """Put the stand-ins into the registry under the names of those they stand in for."""
     classes = {
         "co-training": "TwoViews",

@@ -23,17 +23,17 @@ TESTS = [
     "kernels/test_memory_safety.py",
     "kernels/test_kernels.py",
     "kernels/test_gaps.py",
-    "ensembles/test_committees.py",
-    "ensembles/test_gaps.py",
-    "ensembles/test_weights.py",
-    "learners/test_co_forest.py",
+    "ensemble/test_committees.py",
+    "ensemble/test_gaps.py",
+    "ensemble/test_weights.py",
+    "semi_supervised/test_co_forest.py",
     "filters/test_cls.py",
-    "ensembles/test_enscls.py",
+    "ensemble/test_enscls.py",
     "filters/test_graph_filters.py",
-    "math/test_information.py",
-    "learners/test_nnge.py",
-    "ensembles/test_pct_forest.py",
-    "learners/test_rasco.py",
+    "utils/test_information.py",
+    "semi_supervised/test_nnge.py",
+    "ensemble/test_pct_forest.py",
+    "semi_supervised/test_rasco.py",
     "embedded/test_s3vm.py",
     "methods/test_sparse_and_dense.py",
     *(["properties"] if Path(ROOT, "tests", "properties").exists() else []),
@@ -61,7 +61,7 @@ def main() -> int:
         if chosen.build == "sanitized":
             environment |= sanitizer_settings()
         # what does not compile is left out of an install, and numpy would pass for it
-        kernels = Path(scratch, "src", "semisift", "kernels")
+        kernels = Path(scratch, "src", "semisift", "_kernels")
         for source in sorted(kernels.glob("*.pyx")):
             if not any(kernels.glob(f"{source.stem}.*.so")):
                 sys.exit(f"{source.name} did not build")

@@ -42,7 +42,7 @@ import polars as pl
 from scipy import sparse
 from sklearn.naive_bayes import GaussianNB
 
-from semisift import LEARNERS, METHODS
+from semisift import CLASSIFIERS, METHODS
 
 MOST_GROWTH = 64  # MB over the second half
 CHECK_EVERY = 10  # turns between two looks at the memory
@@ -215,8 +215,8 @@ def turn_use(rng, folder):
 
 def turn_learn(rng, folder):
     """Learn with a classifier, twice."""
-    name = str(rng.choice(sorted(LEARNERS)))
-    cls = LEARNERS[name].cls
+    name = str(rng.choice(sorted(CLASSIFIERS)))
+    cls = CLASSIFIERS[name].cls
     X, y = draw_table(rng)
     parameters = draw_parameters(rng, cls)
     if name == "labelled-only":  # it has no default

@@ -7,14 +7,14 @@ from typing import Any
 
 import semisift
 from _site.files import remove_others, write
-from semisift import LEARNERS, METHODS
+from semisift import CLASSIFIERS, METHODS
 
 # Names that are not methods of the registry, by what a reader would look for.
 GROUPS = {
     "Compare methods": ["compare", "Results", "Protocol", "PROTOCOLS"],
     "Files, rows and graphs": [
         "read_table",
-        "StoredRows",
+        "OutOfCoreMatrix",
         "normalize_counts",
         "ApproximateNeighbors",
     ],
@@ -24,14 +24,14 @@ GROUPS = {
         "SemiSupervisedStratifiedShuffleSplit",
     ],
     "Supervised classifiers of the papers": ["MixedNB", "NNge"],
-    "The registry": ["METHODS", "LEARNERS"],
+    "The registry": ["METHODS", "CLASSIFIERS"],
     "For a method of your own": ["FeatureRanker"],
 }
 DATA = {
     "METHODS": "The rankers by their short names, a mapping without importing any: "
     "`name`, `cls`, `summary`, "
     "`citation`, `cost`, `source`, `meaning`, `family` and `direction` of each.",
-    "LEARNERS": "The classifiers for partly labelled data by their short names, as `METHODS`.",
+    "CLASSIFIERS": "The classifiers for partly labelled data by their short names, as `METHODS`.",
     "PROTOCOLS": "The protocols of the papers by their names, for `compare`.",
 }
 FUNCTIONS_OF = {
@@ -59,7 +59,9 @@ def grouped() -> dict[str, list[str]]:
     """Return all public names, in groups; what belongs to none of them comes last."""
     groups = {
         "Rankers": [entry.cls.__name__ for entry in METHODS.values()],
-        "Classifiers for partly labelled data": [entry.cls.__name__ for entry in LEARNERS.values()],
+        "Classifiers for partly labelled data": [
+            entry.cls.__name__ for entry in CLASSIFIERS.values()
+        ],
         **GROUPS,
         **{
             title: [f"{room}.{name}" for name in sorted(getattr(semisift, room).__all__)]
@@ -147,7 +149,7 @@ def methods_of(cls: type) -> tuple[list[str], list[str]]:
 
 
 def _link_to_method(cls: type) -> list[str]:
-    for entry in (*METHODS.values(), *LEARNERS.values()):
+    for entry in (*METHODS.values(), *CLASSIFIERS.values()):
         if entry.cls is cls:
             return [
                 f"On the command line ``{entry.name}``. What it does, its formula and "

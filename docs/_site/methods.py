@@ -11,7 +11,7 @@ from urllib.parse import quote_plus
 
 from _site.files import remove_others, table, write
 from _site.links import title_of
-from semisift import LEARNERS, METHODS
+from semisift import CLASSIFIERS, METHODS
 
 FAMILIES = {
     "consensus": "The answer to start with",
@@ -34,7 +34,7 @@ def make(docs: Path) -> None:
     """Write the pages of all methods, and the tables of them."""
     folder = docs / "methods"
     words = tomllib.loads((docs / "methods.toml").read_text("utf-8"))
-    entries = {**METHODS, **LEARNERS}
+    entries = {**METHODS, **CLASSIFIERS}
     if missing := sorted({*entries} ^ {*words}):
         sys.exit(f"docs/methods.toml and the registry do not agree about: {', '.join(missing)}")
     places = Places(docs / "results")
@@ -52,14 +52,14 @@ def index() -> str:
     head = ["name", "class", "what it does", "source"]
     parts = [
         "# Methods",
-        f"{len(METHODS)} rankers and {len(LEARNERS)} classifiers, each with a page of "
+        f"{len(METHODS)} rankers and {len(CLASSIFIERS)} classifiers, each with a page of "
         "its own: the idea, the "
         "formula, what is a reading, the cost, when it fails, an example, and its place in the "
         "comparisons. Which to take is told in [the guide](../guide/which-method.md).",
         "**Formula** means that the source was followed; **reading** that what is "
         "known of the method had to "
         "be completed, and its page says where. `semisift methods` lists the same, and "
-        "`semisift.METHODS` and `semisift.LEARNERS` hold it for programs.",
+        "`semisift.METHODS` and `semisift.CLASSIFIERS` hold it for programs.",
     ]
     for family, title in FAMILIES.items():
         rows = [_row(entry) for entry in METHODS.values() if entry.family == family]
@@ -70,13 +70,13 @@ def index() -> str:
         "label` uses by itself "
         "([what it reaches](../results/labels.md)); those that label in a loop have "
         "`labeled_iter_` and "
-        "`diagnose(X, y)`, which tells the accuracy of the vote and of its members "
+        "`evaluate_committee(X, y)`, which tells the accuracy of the vote and of its members "
         "and their diversity, "
         "before and after unlabelled rows were learnt from. All but the yardstick "
         "have `transduction_`. "
         '`SSFI` and `EnsCLS` take the same subspaces: `SSFI(subspace="relevant")`.',
-        table(head, [_row(entry) for entry in LEARNERS.values()]),
-        "```{toctree}\n:hidden:\n\n" + "\n".join([*METHODS, *LEARNERS]) + "\n```",
+        table(head, [_row(entry) for entry in CLASSIFIERS.values()]),
+        "```{toctree}\n:hidden:\n\n" + "\n".join([*METHODS, *CLASSIFIERS]) + "\n```",
     ]
     return "\n\n".join(parts)
 

@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 
 from _site.files import table, write
-from semisift import LEARNERS, METHODS
+from semisift import CLASSIFIERS, METHODS
 
 COLUMNS = {
     "columns": "the columns stand in another order",
@@ -28,7 +28,7 @@ def page(docs: Path) -> str:
         [[f"**{word}**", " ".join(text.split())] for word, text in words.items()],
     )
     sections = []
-    for title, entries in (("Rankers", METHODS), ("Classifiers", LEARNERS)):
+    for title, entries in (("Rankers", METHODS), ("Classifiers", CLASSIFIERS)):
         rows = [
             [f"[{name}](../methods/{name}.md)", *(promises[name][column] for column in COLUMNS)]
             for name in entries

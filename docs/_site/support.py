@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from sklearn.tree import DecisionTreeClassifier
 
 from _site.files import table, write
-from semisift import LEARNERS, METHODS
+from semisift import CLASSIFIERS, METHODS
 
 N_ROWS, N_COLUMNS = 40, 6
 NEEDED = {"labelled-only": {"estimator": DecisionTreeClassifier()}}  # what has no default
@@ -43,7 +43,7 @@ def _page() -> str:
     found = tried()
     head = ["method", *COLUMNS]
     sections = []
-    for title, entries in (("Rankers", METHODS), ("Classifiers", LEARNERS)):
+    for title, entries in (("Rankers", METHODS), ("Classifiers", CLASSIFIERS)):
         rows = [
             [f"[{name}](../methods/{name}.md)", *(found[name][column] for column in COLUMNS)]
             for name in entries
@@ -71,7 +71,7 @@ def tried() -> dict[str, dict[str, str]]:
         warnings.simplefilter("ignore")
         ways = dict(_ways(Path(folder)))
         found: dict[str, dict[str, str]] = {}
-        for name, entry in {**METHODS, **LEARNERS}.items():
+        for name, entry in {**METHODS, **CLASSIFIERS}.items():
             new = partial(entry.cls, **NEEDED.get(name, {}))
             takes = {way: _goes(fit, new) for way, fit in ways.items()}
             found[name] = {column: "✓" if takes[column] else "·" for column in COLUMNS}

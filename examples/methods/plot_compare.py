@@ -49,6 +49,6 @@ ax = results.plot_curves("digits", ax, bands=False)
 # needs more of them.
 
 fig, ax = plt.subplots(figsize=(7.6, 3), layout="constrained")
-results.plot_cd(ax)
+results.plot_critical_difference(ax)
 print(results.table())
 plt.show()

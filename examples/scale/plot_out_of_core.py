@@ -14,7 +14,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from semisift import Consensus, FisherScore, SampledRowsWarning, StoredRows
+from semisift import Consensus, FisherScore, OutOfCoreMatrix, SubsamplingWarning
 
 folder = tempfile.TemporaryDirectory()
 path = Path(folder.name) / "table.npy"
@@ -31,18 +31,19 @@ y = np.where(np.arange(n) % 2_500 == 0, truth, -1)
 print(f"{path.stat().st_size / 1e6:.0f} MB on disk, {(y >= 0).sum()} labels")
 
 # %%
-# ``StoredRows`` says how much may be held. What a method needs of all rows, as means and variances,
+# ``OutOfCoreMatrix`` says how much may be held. What a method needs of all rows, as means and
+# variances,
 # it finds in passes over the file. Other methods work on the labelled rows and a sample of the
 # others, and say so; the labels of all rows are found in a last pass.
 
 seen = []
-stored = StoredRows(
+stored = OutOfCoreMatrix(
     np.load(path, mmap_mode="r"),
     max_memory="130MB",
     progress=lambda name, done, of: seen.append((name, done, of)),
 )
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", SampledRowsWarning)
+    warnings.simplefilter("ignore", SubsamplingWarning)
     ranker = Consensus(redundancy_threshold=None, random_state=0).fit(stored, y)
 whole = Consensus(redundancy_threshold=None, random_state=0).fit(np.load(path), y)
 for name, each in [("130 MB of memory", ranker), ("all in memory", whole)]:

@@ -41,7 +41,7 @@ print(ranker.to_frame().select("feature", "rank", "score").head(8))
 
 fig, ax = plt.subplots(figsize=(8, 4.2), layout="constrained")
 ranker.plot_scores(ax)
-print(f"{len(np.unique(ranker.represented_by_))} families")
+print(f"{len(np.unique(ranker.representative_))} families")
 
 # %%
 # The ranker has also given a label to every row. Now uncover the hidden ones:

@@ -23,7 +23,7 @@ y = np.full(len(truth), -1)
 for label in (0, 1):
     y[rng.choice(np.flatnonzero(truth == label), 10, replace=False)] = label
 
-takers = [name for name, method in METHODS.items() if method.cls.takes_gaps]
+takers = [name for name, method in METHODS.items() if method.cls.allow_nan]
 print(f"{len(takers)} of {len(METHODS)} methods take gaps: {', '.join(takers)}")
 
 # %%

@@ -13,7 +13,7 @@ import warnings
 import matplotlib.pyplot as plt
 import numpy as np
 
-from semisift import FisherScore, NothingSelectedWarning
+from semisift import FisherScore, NoFeatureSelectedWarning
 
 rng = np.random.default_rng(0)
 truth = np.repeat([0, 1], 150)
@@ -34,7 +34,7 @@ rankers, of_nothing = {}, {}
 for rule in rules:
     rankers[rule] = FisherScore(n_features_to_select=rule, random_state=0).fit(X, y)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NothingSelectedWarning)
+        warnings.simplefilter("ignore", NoFeatureSelectedWarning)
         other = FisherScore(n_features_to_select=rule, random_state=0).fit(X, nothing)
     of_nothing[rule] = other.get_support().sum()
     kept = rankers[rule].get_support()
@@ -57,7 +57,7 @@ ax.vlines(places, 0, scores, color="#d5dae0", lw=2)
 ax.plot(places[is_useful], scores[is_useful], "o", color="#1f5fa8", ms=7, label="useful")
 look = {"marker": "D", "color": "#c2500c", "mfc": "white", "ls": "none", "ms": 5}
 ax.plot(places[~is_useful], scores[~is_useful], label="useless", **look)
-chance = rankers["shadow"].cutoff_.chance_score
+chance = rankers["shadow"].cutoff_.null_score
 ax.axhline(chance, color="#8a3b8f", ls=(0, (7, 3)), lw=1.4)
 ax.text(40, chance, "the best shuffled column (median)", color="#8a3b8f", ha="right", va="bottom")
 ax.set(ylabel="Fisher score", ylim=(0, None))

@@ -50,9 +50,9 @@ for ranker, title in zip([by_score, by_family], titles, strict=True):
 # %%
 # Nothing is lost: for each column it is kept who stands for it, and how close the two are.
 
-families = by_family.to_frame().filter(pl.col("feature") != pl.col("represented_by"))
+families = by_family.to_frame().filter(pl.col("feature") != pl.col("representative"))
 for name in by_family.to_frame()["feature"][:4]:
-    own = families.filter(pl.col("represented_by") == name)
+    own = families.filter(pl.col("representative") == name)
     copies = [f"{f} ({c:.2f})" for f, c in own.select("feature", "correlation").iter_rows()]
     print(f"{name} stands for: {', '.join(copies) or 'itself alone'}")
 plt.show()

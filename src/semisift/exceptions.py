@@ -9,7 +9,7 @@ class FallbackWarning(UserWarning):
     """Labels or pairs are lacking for a part of a score, which falls back on what there is."""
 
 
-class FewTestRowsWarning(UserWarning):
+class SmallTestSetWarning(UserWarning):
     """Few labelled rows judge the methods of a comparison, so that its figures are uncertain."""
 
 
@@ -17,27 +17,27 @@ class GraphWarning(UserWarning):
     """A neighbour graph has few effective edges, so a score rests on a few pairs of rows."""
 
 
-class KernelsMissingWarning(UserWarning):
+class CompiledKernelsMissingWarning(UserWarning):
     """The compiled kernels could not be built, so slower code serves."""
 
 
-class LongRunWarning(UserWarning):
+class LongRuntimeWarning(UserWarning):
     """A fit that has just begun will take minutes, and says what would take less."""
 
 
-class NothingSelectedWarning(UserWarning):
+class NoFeatureSelectedWarning(UserWarning):
     """A rule for the number of features confirmed none of them."""
 
 
-class NothingUnlabelledWarning(UserWarning):
+class NoUnlabelledDataWarning(UserWarning):
     """Every row is labelled, so a semi-supervised method works as a supervised one."""
 
 
-class SampledRowsWarning(UserWarning):
+class SubsamplingWarning(UserWarning):
     """A method that holds its rows in memory was given a sample of rows that stay on disk."""
 
 
-class StoredRowsError(ValueError):
+class OutOfCoreError(ValueError):
     """Rows that stay on disk or on a cluster cannot be used; the message names the chunk."""
 
 
@@ -48,7 +48,7 @@ class TableError(ValueError):
     """
 
 
-class UnknownClassWarning(UserWarning):
+class NovelClassWarning(UserWarning):
     """Many unlabelled rows fit no class that is labelled."""
 
 

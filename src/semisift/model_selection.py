@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit
 
-from semisift._design import parse_design
-from semisift._labels import Labels, parse_labels
-from semisift._sklearn import num_samples
+from semisift.base._sample_info import parse_design
+from semisift.utils._labels import Labels, parse_labels
+from semisift.utils._sklearn_compat import num_samples
 
 __all__ = [
     "SemiSupervisedGroupKFold",

@@ -272,7 +272,7 @@ def test_a_lack_of_memory_is_one_sentence(monkeypatch):
 
 def test_work_that_memory_does_not_suffice_for_is_not_begun(tmp_path, monkeypatch):
     write_table(tmp_path)
-    monkeypatch.setattr("semisift._memory.available_memory", lambda: 40_000_000)
+    monkeypatch.setattr("semisift.utils._memory.available_memory", lambda: 40_000_000)
     given = ("--label", "label", "--id", "id", "--method", "ssfi")
     many = ("--param", "n_members=1000000", "--param", "max_features=8")
     told = call("rank", tmp_path / "table.csv", *given, *many, code=1).stderr

@@ -15,9 +15,9 @@ from scipy.sparse import csr_array
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
-from semisift import LabelledOnly, NothingUnlabelledWarning, TransductiveClassifier
+from semisift import LabelledOnly, NoUnlabelledDataWarning, TransductiveClassifier
 from semisift.cli.label import DEFAULT_LEARNER
-from semisift.registry import LEARNERS
+from semisift.registry import CLASSIFIERS
 from tests.commands import call, write_table
 from tests.conftest import make_data
 
@@ -205,7 +205,7 @@ def test_all_labelled_is_told(folder):
     pl.DataFrame(data.X).with_columns(pl.Series("label", data.y + 1)).write_csv(folder / "a.csv")
     given = ("label", folder / "a.csv", "--label", "label", *BASELINE)
     with warnings.catch_warnings():
-        warnings.simplefilter("always", NothingUnlabelledWarning)
+        warnings.simplefilter("always", NoUnlabelledDataWarning)
         assert "every row of" in call(*given, "--out", folder / "l.csv").stderr
     frame = read_labels(folder / "l.csv")
     assert frame["label"].to_list() == frame["given_label"].to_list() == (data.y + 1).tolist()
@@ -296,7 +296,7 @@ def test_the_default_takes_known_shares_of_the_classes(folder):
     assert mean[0] > mean[1] + 0.02
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", CLASSIFIERS)
 def test_every_learner_labels(folder, name):
     label(folder, "--method", name, "--out", folder / "l.csv", "--probabilities")
     frame = read_labels(folder / "l.csv")
@@ -308,7 +308,7 @@ def test_every_learner_labels(folder, name):
 def test_learners_are_listed_and_told(monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     listed, alone = call("methods").stdout, call("methods", "--learners").stdout
-    for name in LEARNERS:
+    for name in CLASSIFIERS:
         assert name in listed
         assert name in alone
     assert "enscls" in listed

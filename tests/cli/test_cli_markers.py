@@ -120,7 +120,7 @@ def test_select_has_them_too(cells, tmp_path):
 
 
 def test_rows_that_stay_in_the_file_have_the_same_markers(cells, tmp_path, monkeypatch):
-    monkeypatch.setattr("semisift.stored.rows.BLOCK_VALUES", 1 << 10)
+    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 10)
     tables = []
     for memory, known_by in (("1GB", "sha256"), ("50kB", "modified")):
         path = tmp_path / f"{memory}.json"

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from click import ClickException
 
-from semisift import LEARNERS, METHODS, SSFI, Consensus, FisherScore
+from semisift import CLASSIFIERS, METHODS, SSFI, Consensus, FisherScore
 from semisift.cli import _terminal, main
 from tests.commands import FEATURES, call, write_table
 from tests.conftest import make_data
@@ -259,7 +259,7 @@ def test_missing_file_and_missing_label(folder):
     assert "consensus needs labels" in call("rank", folder / "table.csv", code=1).stderr
 
 
-@pytest.mark.filterwarnings("always::semisift.exceptions.NothingUnlabelledWarning")
+@pytest.mark.filterwarnings("always::semisift.exceptions.NoUnlabelledDataWarning")
 def test_all_labelled_is_told(folder):
     (folder / "full.csv").write_text("x,y,label\n" + "1,2,A\n2,1,B\n3,4,A\n0,5,B\n" * 3)
     result = call("rank", folder / "full.csv", "--label", "label")
@@ -273,7 +273,7 @@ def test_methods_are_listed_a_line_each_and_told(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     lines = call("methods").stdout.splitlines()
     assert max(map(len, lines)) <= 80
-    entries = METHODS | LEARNERS
+    entries = METHODS | CLASSIFIERS
     assert len(lines) < len(entries) + 25
     for entry in entries.values():
         assert [line.split() for line in lines].count([entry.name, *entry.summary.split()]) == 1

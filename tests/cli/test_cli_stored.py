@@ -14,7 +14,7 @@ import pytest
 
 from semisift.cli import _terminal
 from semisift.io import read_table
-from semisift.stored.rows import StoredRows
+from semisift.out_of_core._matrix import OutOfCoreMatrix
 from tests.commands import call
 from tests.stored_files import (
     CELLS,
@@ -34,7 +34,7 @@ N_UNLABELLED = N_ROWS - N_LABELLED
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("semisift.stored.rows.BLOCK_VALUES", 1 << 10)
+    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 10)
 
 
 def in_memory(form):
@@ -144,8 +144,10 @@ def test_the_reduced_table_is_written_by_blocks(tmp_path, form, monkeypatch):
     small, whole = (tmp_path / f"{name}.{form.partition('.')[2]}" for name in ("small", "whole"))
     method = ["--method", "fisher", "--top", "4"]
     call("select", path, *in_memory(form), *method, "--out", whole)
-    monkeypatch.setattr("semisift.io._anndata.WRITTEN_AT_ONCE", 3000)
-    monkeypatch.setattr("semisift.io.parquet.pl.read_parquet", None)  # nor is it read as a whole
+    monkeypatch.setattr("semisift.io._formats._anndata.WRITTEN_AT_ONCE", 3000)
+    monkeypatch.setattr(
+        "semisift.io._formats.parquet.pl.read_parquet", None
+    )  # nor is it read as a whole
     call("select", path, *flags(form), *method, "--out", small)
     monkeypatch.undo()
     one, other = (read_table(each, **reading(form)) for each in (small, whole))
@@ -202,7 +204,7 @@ def test_sizes_and_places_that_are_none(tmp_path):
 
 
 def test_a_classifier_holds_all_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr("semisift.stored.rows.available_memory", lambda: 1000)
+    monkeypatch.setattr("semisift.out_of_core._matrix.available_memory", lambda: 1000)
     path, target = write(tmp_path, "csr.h5ad"), tmp_path / "labels.csv"
     call("label", path, "--label", "kind", "--out", target)
     assert len(pl.read_csv(target, comment_prefix="#")) == N_ROWS
@@ -217,9 +219,9 @@ def test_a_pass_has_a_bar_of_its_own(tmp_path, monkeypatch):
     monkeypatch.setattr(_terminal, "PATIENCE", 0.0)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
-    read = StoredRows.read
+    read = OutOfCoreMatrix.read
     monkeypatch.setattr(
-        StoredRows, "read", lambda self, *span: time.sleep(0.05) or read(self, *span)
+        OutOfCoreMatrix, "read", lambda self, *span: time.sleep(0.05) or read(self, *span)
     )
     path = write(tmp_path, "csr.h5ad")
     method = ["--method", "transductive", "--param", "max_unlabelled=80"]
@@ -232,13 +234,13 @@ def test_a_pass_has_a_bar_of_its_own(tmp_path, monkeypatch):
 
 SLOW = """
 import time
-import semisift.stored.rows as stored
+import semisift.out_of_core._matrix as stored
 stored.BLOCK_VALUES = 1 << 10
-read = stored.StoredRows.read
+read = stored.OutOfCoreMatrix.read
 def slowly(self, *span):
     time.sleep({seconds})
     return read(self, *span)
-stored.StoredRows.read = slowly
+stored.OutOfCoreMatrix.read = slowly
 from semisift.cli import main
 main()
 """

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from semisift import FisherScore, TransductiveClassifier, read_table
-from semisift.registry import LEARNERS, METHODS
+from semisift.registry import CLASSIFIERS, METHODS
 from tests.commands import FEATURES, call, write_table
 
 KNOWN = {"group": "donor", "batch": "plate", "weight": "w"}
@@ -95,7 +95,7 @@ def test_batches_of_one_class(folder):
     ("method", "given", "what", "mark"),
     [
         ("mrmr", ["--weight", "w"], "weights", lambda cls: "WeightedRanker" in mro(cls)),
-        ("sffs", ["--missing", "keep"], "gaps", lambda cls: cls.takes_gaps),
+        ("sffs", ["--missing", "keep"], "gaps", lambda cls: cls.allow_nan),
     ],
 )
 def test_methods_that_do_not_take_it_name_those_that_do(method, given, what, mark, folder):
@@ -123,7 +123,7 @@ def test_learners_get_what_they_take(folder):
     np.testing.assert_array_equal(labels["p_A"], model.predict_proba(data.X)[:, 0])
     told = words(call("label", folder / "table.csv", *given, "--group", "donor", "--drop", "w",
                       "--method", "rasco", code=2))  # fmt: skip
-    able = [name for name in LEARNERS if name.startswith(("co-forest", "co-bc", "tri", "ss-"))]
+    able = [name for name in CLASSIFIERS if name.startswith(("co-forest", "co-bc", "tri", "ss-"))]
     assert f"rasco does not take groups. Those that do: {', '.join(able)}, transduction." in told
     call("label", folder / "table.csv", *given, "--group", "donor", "--drop", "w",
          "--method", "tri-training")  # fmt: skip

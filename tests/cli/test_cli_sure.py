@@ -14,8 +14,8 @@ import pytest
 from sklearn.datasets import load_wine
 
 from semisift import FisherScore
-from semisift.outcome.ranking import MOST_LISTED
-from semisift.outcome.words import say_stability, say_test
+from semisift.selection._result import MOST_LISTED
+from semisift.selection._summary import say_stability, say_test
 from tests.commands import call
 
 UNLABELLED = -1
@@ -157,7 +157,7 @@ def test_select_assesses_only_if_asked(folder):
     assert len(pl.read_csv("small.csv").columns) == 14
     run("select", "wine", "--out", "small.csv", "--ranking", "r.json", "--assess")
     facts = facts_of(folder / "r.json")
-    is_copy = {row["feature"]: row["feature"] != row["represented_by"] for row in facts["ranking"]}
+    is_copy = {row["feature"]: row["feature"] != row["representative"] for row in facts["ranking"]}
     confirmed = {row["feature"] for row in facts["ranking"] if row["decision"] == "confirmed"}
     selected = set(pl.read_csv("small.csv").columns) - {"kind"}
     assert selected == {feature for feature in confirmed if not is_copy[feature]}
@@ -282,7 +282,7 @@ def test_the_rule_for_near_copies(folder, arguments, threshold, is_used):
     run("rank", "wine", "--no-assess", *arguments, "--out", "r.json")
     facts = facts_of(folder / "r.json")
     assert facts["parameters"]["redundancy_threshold"] == threshold
-    assert ("represented_by" in facts["ranking"][0]) == is_used
+    assert ("representative" in facts["ranking"][0]) == is_used
 
 
 # --- the sentences --------------------------------------------------------------------------------
@@ -308,7 +308,7 @@ def test_the_sentence_on_labels_counts_the_rankings(assess):
     assert say_test(assess(n_resamples=0, n_permutations=0)) == ""
 
 
-@pytest.mark.filterwarnings("ignore::semisift.exceptions.UnknownClassWarning")
+@pytest.mark.filterwarnings("ignore::semisift.exceptions.NovelClassWarning")
 def test_labels_that_are_too_few_to_exchange_are_said(folder, wine):
     X, y, names = wine
     very_few = np.full(len(y), UNLABELLED)

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris, load_wine
 
 import semisift
 from semisift import Protocol, Results, read_table
-from semisift.cli import _compare_run, _terminal, main
+from semisift.cli import _run_compare, _terminal, main
 
 METHODS = "fisher,random,all-labels"
 QUICK = ["--runs", 2, "--sizes", "1-3", "--judge", "nb"]
@@ -73,7 +73,7 @@ def test_a_table_whose_labels_judge_nothing_is_refused(folder):
         semisift.compare("random", {"partly": (data.X, data.y)}, PROTOCOL)
 
 
-@pytest.mark.filterwarnings("default::semisift.FewTestRowsWarning")
+@pytest.mark.filterwarnings("default::semisift.SmallTestSetWarning")
 def test_how_many_rows_judge_is_said_and_few_are_warned_of(folder):
     write_partly(60)
     made = compare(files=["wine.csv", "partly.csv"], methods="random,fisher")
@@ -99,7 +99,7 @@ def test_how_many_rows_judge_is_said_and_few_are_warned_of(folder):
 def test_few_rows_that_judge_are_a_warning_in_python():
     rng = np.random.default_rng(0)
     sets = {"small": (rng.normal(size=(60, 4)), np.arange(60) % 2)}
-    with pytest.warns(semisift.FewTestRowsWarning, match=r"on small \(20\)") as caught:
+    with pytest.warns(semisift.SmallTestSetWarning, match=r"on small \(20\)") as caught:
         semisift.compare("random", sets, PROTOCOL)
     assert caught[0].filename == __file__
 
@@ -107,7 +107,7 @@ def test_few_rows_that_judge_are_a_warning_in_python():
 def test_groups_are_judged_by_the_fewest_rows_of_all_runs():
     X = np.random.default_rng(0).normal(size=(80, 4))
     data = {"groups": (X, np.arange(80) % 2, np.arange(80) // 13)}
-    with pytest.warns(semisift.FewTestRowsWarning, match="on groups"):
+    with pytest.warns(semisift.SmallTestSetWarning, match="on groups"):
         results = semisift.compare("random", data, Protocol(n_runs=12, sizes=(1,)))
     assert min(record["n_test"] for record in results.records) == results.n_judging["groups"]
 
@@ -471,7 +471,7 @@ def test_a_dead_process_is_told_and_its_records_are_kept(folder):
 
 
 def test_a_scheduler_that_does_not_answer(folder, monkeypatch):
-    monkeypatch.setattr(_compare_run, "SECONDS_TO_CONNECT", 0.5)
+    monkeypatch.setattr(_run_compare, "SECONDS_TO_CONNECT", 0.5)
     told = compare("--backend", "dask", "--scheduler", "tcp://127.0.0.1:1", code=1).stderr
     assert "no Dask scheduler answers there" in words(told)
     assert not (folder / "out").exists()

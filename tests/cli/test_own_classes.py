@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from semisift import Protocol, Results, compare
-from semisift.evaluation.entrants import find_entrants
+from semisift.comparison._methods import find_entrants
 from tests.cli.test_compare_cli import write_csv
 from tests.commands import call
 

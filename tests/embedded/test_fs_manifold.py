@@ -8,11 +8,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsTransformer
 
 from semisift import FSManifold
-from semisift._problem import Problem
-from semisift.embedded import _manifold
-from semisift.embedded._manifold import SquaredHinge, TallModel, WideModel, water_filling
-from semisift.embedded.fs_manifold import standardised
-from semisift.math.graph import GraphOptions
+from semisift.base._training_data import TrainingData
+from semisift.embedded import fs_manifold
+from semisift.embedded.fs_manifold import (
+    SquaredHinge,
+    TallModel,
+    WideModel,
+    standardised,
+    water_filling,
+)
+from semisift.utils._graph import GraphOptions
 from tests.conftest import make_data
 from tests.reference import embedded as reference
 from tests.reference.graph_filters import graph as graph_weights
@@ -109,7 +114,7 @@ def test_objective_never_rises_and_weights_add_up(p, n_classes, m):
 def test_long_steps_are_faster_and_end_where_plain_ones_do(monkeypatch):
     X, y = rows(seed=6, p=100)
     long = FSManifold(n_features_to_select=5, tol=1e-6).fit(X, y)
-    monkeypatch.setattr(_manifold, "LONGEST", 1.0)
+    monkeypatch.setattr(fs_manifold, "LONGEST", 1.0)
     plain = FSManifold(n_features_to_select=5, tol=1e-6, max_iter=10_000).fit(X, y)
     assert long.n_iter_ < plain.n_iter_ / 2
     assert_allclose(long.objective_path_[-1], plain.objective_path_[-1], rtol=2e-6)
@@ -179,7 +184,7 @@ def test_ties_are_ordered_by_the_gain():
 
 def test_both_models_are_the_same():
     data = make_data(n_rows=30, n_features=20, n_classes=3, per_class=3)
-    problem = Problem.build(data.X, data.y)
+    problem = TrainingData.build(data.X, data.y)
     graph = problem.graph(GraphOptions(shift=False))
     Q = (sparse.diags_array(graph.between) - graph.upper - graph.upper.T).tocsr() / 100
     signs = reference.machine_labels(data.y[data.y >= 0])
@@ -271,7 +276,7 @@ def test_standard_scaling_of_the_graph():
 @pytest.mark.parametrize("graph", ["mean", "matrix"])
 def test_max_unlabelled(graph):
     X, y = rows(seed=14, n=60)
-    used = Problem.build(X, y, seed=2).some_rows(10)
+    used = TrainingData.build(X, y, seed=2).some_rows(10)
     assert len(used) == 26
     S = np.abs(np.random.default_rng(0).normal(size=(60, 60)))
     by_name = graph == "mean"

@@ -10,8 +10,8 @@ from sklearn.base import clone
 
 from semisift import RLSR
 from semisift.embedded import rlsr as module
-from semisift.embedded._rescaled import TallRegression, WideRegression, descend, project_on_simplex
-from semisift.math.scaled import ScaledColumns
+from semisift.embedded.rlsr import TallRegression, WideRegression, descend, project_on_simplex
+from semisift.utils._columns import ScaledColumns
 from tests.conftest import make_data
 from tests.reference import rlsr as slow
 

@@ -7,13 +7,13 @@ from scipy import sparse
 from sklearn.feature_selection import RFE
 from sklearn.svm import SVC
 
-from semisift import S3VMFS, S3VMRFE, FallbackWarning, KernelsMissingWarning, kernels
-from semisift._problem import Problem
-from semisift.embedded import _elimination, s3vm_rfe
-from semisift.embedded._machines import one_against_rest, one_class
-from semisift.embedded.s3vm_rfe import unit_columns
-from semisift.kernels.plain import dual as numpy_dual
-from semisift.math import scaled
+from semisift import S3VMFS, S3VMRFE, CompiledKernelsMissingWarning, FallbackWarning, _kernels
+from semisift._kernels.fallback import dual as numpy_dual
+from semisift.base._training_data import TrainingData
+from semisift.embedded import _elimination, s3vm
+from semisift.embedded._svm_solver import one_against_rest, one_class
+from semisift.embedded.s3vm import unit_columns
+from semisift.utils import _columns
 from tests.conftest import make_data
 from tests.reference import embedded as reference
 
@@ -30,7 +30,7 @@ def first_out(ranker, X=HAND_X, y=HAND_Y):
 
 @pytest.mark.parametrize(("C", "alpha"), [(1.0, 1.0), (0.25, 0.25), (10.0, 2 / 1.64)])
 def test_machines_by_hand(C, alpha):
-    problem = Problem.build(HAND_X, HAND_Y)
+    problem = TrainingData.build(HAND_X, HAND_Y)
     kept = np.ones(2, dtype=bool)
     labelled = one_against_rest(unit_columns(problem, np.array([0, 1])), np.array([0, 1]), 2, C)
     unlabelled = one_class(unit_columns(problem, np.array([2, 3])), 0.5)
@@ -119,7 +119,7 @@ def test_weight_zero_is_svm_rfe():
     assert_array_equal(S3VMRFE(unlabelled_weight=0.0).fit(X, y).ranking_, svm_rfe.ranking_)
 
 
-@pytest.mark.filterwarnings("ignore::semisift.NothingUnlabelledWarning")
+@pytest.mark.filterwarnings("ignore::semisift.NoUnlabelledDataWarning")
 def test_nothing_unlabelled_is_svm_rfe():
     X, y = rows("normal", 2)
     X, y = X[y >= 0], y[y >= 0]
@@ -148,7 +148,7 @@ def test_without_two_classes_the_one_class_machine_decides(hidden, found):
         left.remove(column)
 
 
-@pytest.mark.filterwarnings("ignore::semisift.NothingUnlabelledWarning")
+@pytest.mark.filterwarnings("ignore::semisift.NoUnlabelledDataWarning")
 def test_one_class_and_nothing_unlabelled():
     X, _ = rows("normal", 3)
     with pytest.warns(FallbackWarning):
@@ -239,7 +239,7 @@ def test_copies_leave_in_a_seeded_order():
     ],
 )
 def test_steps(step, n, n_left, steps, monkeypatch):
-    monkeypatch.setattr(s3vm_rfe, "ONE_BY_ONE", 18)
+    monkeypatch.setattr(s3vm, "ONE_BY_ONE", 18)
     assert S3VMRFE(step=step)._steps(n, n_left) == steps
 
 
@@ -254,7 +254,7 @@ def test_columns_that_leave_together_are_ordered_by_their_criterion(step):
 def test_max_unlabelled():
     data = make_data(n_rows=120)
     ranker = S3VMRFE(max_unlabelled=20, random_state=3)
-    used = Problem.build(data.X, data.y, seed=3).some_rows(20)
+    used = TrainingData.build(data.X, data.y, seed=3).some_rows(20)
     assert (data.y[used] < 0).sum() == 20
     assert (data.y[used] >= 0).sum() == 12
     expected = S3VMRFE(random_state=3).fit(data.X[used], data.y[used])
@@ -348,7 +348,7 @@ def problem_of(seed, n=30, p=5):
     return Z, sign, low, high
 
 
-SOLVERS = [numpy_dual.solve, *([kernels.dual.solve] if kernels.are_compiled() else [])]
+SOLVERS = [numpy_dual.solve, *([_kernels.dual.solve] if _kernels.are_compiled() else [])]
 
 
 @pytest.mark.parametrize("solve", SOLVERS)
@@ -387,7 +387,10 @@ def test_number_of_steps_is_limited(solve):
 def test_without_kernels():
     X, y = rows("normal", 10, n_classes=3)
     expected = S3VMRFE().fit(X, y).ranking_
-    with kernels.numpy_only(), pytest.warns(KernelsMissingWarning, match="S3VMRFE") as caught:
+    with (
+        _kernels.numpy_only(),
+        pytest.warns(CompiledKernelsMissingWarning, match="S3VMRFE") as caught,
+    ):
         ranker = S3VMRFE().fit(X, y)
     assert caught[0].filename == __file__
     assert_array_equal(ranker.ranking_, expected)
@@ -410,12 +413,12 @@ def rare_values(seed=0, n=80, p=30):
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_scaled_columns(form, is_held, monkeypatch):
     if not is_held:
-        monkeypatch.setattr(scaled, "HELD_VALUES", 0)
-        monkeypatch.setattr(scaled, "BLOCK_VALUES", 300)
+        monkeypatch.setattr(_columns, "HELD_VALUES", 0)
+        monkeypatch.setattr(_columns, "BLOCK_VALUES", 300)
     X = rare_values()
     Z = reference.unit_scaled(X)[10:50]
     rng = np.random.default_rng(1)
-    columns = unit_columns(Problem.build(form(X)), np.arange(10, 50))
+    columns = unit_columns(TrainingData.build(form(X)), np.arange(10, 50))
     weights, values = rng.random(30) * (rng.random(30) < 0.7), rng.normal(size=(40, 3))
     assert_allclose(columns.gram(weights), (Z * weights) @ Z.T, atol=1e-9)
     assert_allclose(columns.project(values), Z.T @ values, atol=1e-9)

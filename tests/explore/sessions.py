@@ -10,11 +10,10 @@ import numpy as np
 import polars as pl
 
 from semisift import read_table
-from semisift.explore.answers import Answers
-from semisift.explore.labels_file import LabelsFile
-from semisift.explore.server import ExploreServer
-from semisift.explore.session import Session
-from semisift.explore.views import Page
+from semisift.explore._label_store import Answers, LabelsFile
+from semisift.explore._server import ExploreServer
+from semisift.explore._session import Session
+from semisift.explore._views import Page
 from tests.conftest import make_data
 
 LONGEST = 60.0  # seconds that a test waits

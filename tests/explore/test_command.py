@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from semisift._files import _begun, _place
-from semisift.cli import _exploring
+from semisift.cli import _run_explore
+from semisift.utils._files import _begun, _place
 from tests.commands import call
 from tests.conftest import make_data
 from tests.explore.sessions import image_table, write_cells
@@ -82,7 +82,7 @@ def in_this_process(monkeypatch, answer):
         answer(server.page.session)
         server.server_close()
 
-    monkeypatch.setattr(_exploring, "_serve", serve)
+    monkeypatch.setattr(_run_explore, "_serve", serve)
     return sessions
 
 
@@ -268,8 +268,8 @@ def test_what_the_page_had_written_is_not_written_again(tmp_path, table, monkeyp
 
     in_this_process(monkeypatch, answer)
     times = []
-    original = _exploring._write
-    monkeypatch.setattr(_exploring, "_write", lambda *args: times.append(1) or original(*args))
+    original = _run_explore._write
+    monkeypatch.setattr(_run_explore, "_write", lambda *args: times.append(1) or original(*args))
     options = ("--label", "kind", "--id", "id", "--out", tmp_path / "results", "--no-assess")
     assert "Written" in call("explore", table, *options).output
     assert len(times) == 1
@@ -298,8 +298,8 @@ def test_a_table_without_a_column_of_labels(tmp_path, monkeypatch):
 
 
 def test_results_of_stored_rows_are_made_from_all(tmp_path, monkeypatch):
-    monkeypatch.setattr("semisift.stored.rows.BLOCK_VALUES", 1 << 10)
-    monkeypatch.setattr(_exploring, "AT_ONCE", "150kB")
+    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 10)
+    monkeypatch.setattr(_run_explore, "AT_ONCE", "150kB")
     table = write(tmp_path, "csr.h5ad")
     sessions = in_this_process(monkeypatch, lambda session: session.label(100, "b", 0))
     call("explore", table, "--label", "kind", "--out", tmp_path / "results", "--no-assess")
@@ -425,7 +425,7 @@ def test_the_browser_is_opened_unless_told_otherwise(tmp_path, table, monkeypatc
         raise KeyboardInterrupt
 
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(_exploring.webbrowser, "open", stop)
+    monkeypatch.setattr(_run_explore.webbrowser, "open", stop)
     said = call("explore", table, *OF_CELLS).output
     assert re.search('url=([^"]+)"', led[0])[1] in "".join(said.split())
     assert not [*tmp_path.glob("semisift-page-*")]

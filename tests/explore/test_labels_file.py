@@ -9,15 +9,21 @@ import numpy as np
 import pytest
 
 from semisift.exceptions import TableError
-from semisift.explore.answers import Answers, LabelRefusedError, replay
-from semisift.explore.labels_file import Answer, LabelsChangedError, LabelsFile
+from semisift.explore._label_store import (
+    Answer,
+    Answers,
+    LabelRefusedError,
+    LabelsChangedError,
+    LabelsFile,
+    replay,
+)
 from semisift.io import load
-from semisift.io.options import Reading
+from semisift.io._options import Reading
 from tests.explore.sessions import make_file, read_cells, write_cells
 
 HOLD = """
 import sys, pathlib
-from semisift.explore.lock import FileLock
+from semisift.utils._files import FileLock
 path = pathlib.Path(sys.argv[1])
 FileLock(path.with_name(f".{path.name}.lock")).acquire()
 print("held", flush=True)

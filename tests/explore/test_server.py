@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 
 import pytest
 
-from semisift.explore import server as server_module
+from semisift.explore import _server as server_module
 from tests.explore.sessions import read_cells, served, session_of, settled, write_cells
 
 PATHS = ["/", "/api/state", "/api/map", "/api/feature?column=0", "/api/row?row=0"]

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 
-from semisift.explore import server as server_module
+from semisift.explore import _server as server_module
 from tests.explore.sessions import Client, read_cells, served, session_of, write_cells
 
 N_REQUESTS = 400

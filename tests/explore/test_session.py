@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 from semisift import read_table
-from semisift.explore import drawn as drawn_module
-from semisift.explore import session as session_module
-from semisift.explore.answers import LabelRefusedError
-from semisift.explore.rankings import BY_CONSENSUS, BY_SOFT_LABELS, BY_VARIANCE
-from semisift.explore.session import OutOfDateError
+from semisift.explore import _session as session_module
+from semisift.explore import _subsample as drawn_module
+from semisift.explore._label_store import LabelRefusedError
+from semisift.explore._rankings import BY_CONSENSUS, BY_SOFT_LABELS, BY_VARIANCE
+from semisift.explore._session import OutOfDateError
 from tests.explore.sessions import (
     image_table,
     read_cells,
@@ -192,7 +192,7 @@ def test_groups_batches_and_weights(tmp_path, path):
 @pytest.mark.parametrize("form", ["csr.h5ad", "table.parquet"])
 @pytest.mark.parametrize("memory", [LITTLE, "1GB"])
 def test_rows_that_stay_in_their_file(tmp_path, path, monkeypatch, form, memory):
-    monkeypatch.setattr("semisift.stored.rows.BLOCK_VALUES", 1 << 10)
+    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 10)
     monkeypatch.setattr(drawn_module, "MOST_ROWS", 60)
     monkeypatch.setattr(drawn_module, "LEAST_ROWS", 60)
     dataset = read_table(write(tmp_path, form), **reading(form, max_memory=memory))

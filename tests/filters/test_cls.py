@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 from semisift import CLS, CSFS, FallbackWarning, GraphWarning, LaplacianScore
-from semisift.math.gram import coherence, coherent_pairs, overlaps
+from semisift.utils._neighbors import coherence, coherent_pairs, overlaps
 from tests.reference import cls as reference
 
 T1 = np.array([[0, 0, 2], [1, 3, 2], [4, 0, 2], [5, 3, 2], [0, 2, 2], [5, 1, 2]], dtype=float)
@@ -67,7 +67,7 @@ def test_csfs_by_hand(variant):
     assert ranker.n_kept_ == (2, 4)
 
 
-@pytest.mark.filterwarnings("ignore::semisift.NothingUnlabelledWarning")
+@pytest.mark.filterwarnings("ignore::semisift.NoUnlabelledDataWarning")
 @pytest.mark.parametrize(("variant", "expected"), [("later", 0.0358510), ("default", 0.0393304)])
 def test_csfs_variants_by_hand(variant, expected):
     X = np.array([[0.0], [1.0], [1.5], [4.0]])
@@ -227,7 +227,7 @@ def test_without_labels_it_is_twice_the_laplacian_score(graph):
             assert_allclose(low(ranker, X), expected, rtol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::semisift.NothingUnlabelledWarning")
+@pytest.mark.filterwarnings("ignore::semisift.NoUnlabelledDataWarning")
 def test_two_rows_a_class_and_nothing_unlabelled_is_the_constraint_score():
     ranker = CLS(weights="binary", self_loops=False)
     assert_allclose(low(ranker, T1[:4], Y1[:4]), [1 / 33, 1.0, np.nan])
@@ -275,7 +275,7 @@ def test_one_row_of_a_class_counts_by_its_self_loop():
     assert not np.allclose(with_loops, without)
 
 
-@pytest.mark.filterwarnings("ignore::semisift.NothingUnlabelledWarning")
+@pytest.mark.filterwarnings("ignore::semisift.NoUnlabelledDataWarning")
 def test_nothing_unlabelled():
     X, y = labelled_data()
     X, y = X[y >= 0], y[y >= 0]

@@ -12,13 +12,13 @@ from semisift import (
     FisherScore,
     VarianceScore,
 )
-from semisift._labels import Pairs
-from semisift._problem import Problem
-from semisift.ensembles import bagging_constraint
-from semisift.ensembles.bagging_constraint import draw_bags, rank_columns, score_bags
-from semisift.graphs.pairs import count_pairs, pair_sums, some_pairs
-from semisift.math import blocks as blocks_module
-from semisift.math.streams import Purpose
+from semisift.base._pairs import count_pairs, pair_sums, some_pairs
+from semisift.base._training_data import TrainingData
+from semisift.ensemble import bagging_constraint
+from semisift.ensemble.bagging_constraint import draw_bags, rank_columns, score_bags
+from semisift.utils import _columns as blocks_module
+from semisift.utils._labels import Pairs
+from semisift.utils._random import Purpose
 from tests.reference import constraint_filters as slow
 
 FORMS = [np.asarray, sparse.csr_array]
@@ -37,7 +37,7 @@ def make_rows(n_classes=3, per_class=4, n_rows=30, n_features=6, seed=0, density
 
 
 def toy_problem(**pairs):
-    return Problem.build(TOY_X, TOY_Y, **pairs)
+    return TrainingData.build(TOY_X, TOY_Y, **pairs)
 
 
 # --- golden values --------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ def test_g5_constraint(form):
     assert_allclose(ConstraintScore().fit(form(TOY_X), TOY_Y).scores_, [-1 / 33, -1, NAN])
     difference = ConstraintScore(criterion="difference").fit(form(TOY_X), TOY_Y)
     assert_allclose(difference.scores_, [4.6, -16.2, NAN])
-    assert_allclose(pair_sums(Problem.build(form(TOY_X), TOY_Y)), [[2, 18, 0], [66, 18, 0]])
+    assert_allclose(pair_sums(TrainingData.build(form(TOY_X), TOY_Y)), [[2, 18, 0], [66, 18, 0]])
 
 
 def test_g16_two_given_bags():
@@ -114,7 +114,7 @@ def test_pair_sums_with_given_pairs(form, seed):
     X, y = make_rows(3, 3, seed=seed)
     must_link, cannot_link = [(0, 3), (20, 21), (21, 22), (0, 25)], [(0, 1), (20, 1), (27, 28)]
     for labels in (y, np.full(30, -1)):
-        problem = Problem.build(form(X), labels, must_link=must_link, cannot_link=cannot_link)
+        problem = TrainingData.build(form(X), labels, must_link=must_link, cannot_link=cannot_link)
         must, cannot = slow.pairs_of(labels.tolist(), must_link, cannot_link)
         columns = slow.columns_of(X)
         expected = [[slow.squares(column, pairs) for column in columns] for pairs in (must, cannot)]
@@ -203,7 +203,7 @@ def test_removing_a_cannot_link_pair_never_lowers_cs1():
 
 def test_a_bag_of_each_pair_once_is_cs1():
     X, y = make_rows()
-    problem = Problem.build(X, y)
+    problem = TrainingData.build(X, y)
     ones = (
         np.ones((1, len(part))) for part in (problem.pairs.must_link, problem.pairs.cannot_link)
     )
@@ -238,7 +238,7 @@ def test_last_bits_make_no_difference_between_ranks():
 
 def test_few_of_many_pairs():
     X, y = make_rows(3, 9)
-    problem = Problem.build(X, y, must_link=[(0, 28)])
+    problem = TrainingData.build(X, y, must_link=[(0, 28)])
     pairs = some_pairs(problem, 20)
     assert len(pairs.must_link) == 21
     assert len(pairs.cannot_link) == 20

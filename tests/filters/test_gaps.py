@@ -10,9 +10,9 @@ from sklearn.neighbors import KNeighborsTransformer
 
 from semisift import (
     C4,
+    CLASSIFIERS,
     CLS,
     GSFS,
-    LEARNERS,
     LSDF,
     METHODS,
     MRMR,
@@ -27,15 +27,15 @@ from semisift import (
     SSelect,
     VarianceScore,
 )
-from semisift._semi_supervised import WITH_GAPS
-from semisift.math.columns import as_if_complete
+from semisift.base._estimator import WITH_GAPS
+from semisift.utils._columns import as_if_complete
 from tests.conftest import make_data
 from tests.methods.test_common import DETERMINISTIC, assert_is_ranking, assert_same_fit, make
 from tests.reference import gaps as slow
 from tests.reference import graph_filters as plain
 
 NAN = np.nan
-TAKE_GAPS = [name for name in METHODS if METHODS[name].cls.takes_gaps]
+TAKE_GAPS = [name for name in METHODS if METHODS[name].cls.allow_nan]
 
 each = pytest.mark.parametrize("name", TAKE_GAPS)
 few_labels = pytest.mark.filterwarnings("ignore::semisift.FallbackWarning")
@@ -53,8 +53,8 @@ def make_rows(seed=0, n_classes=2, share=0.15):
 
 
 def test_those_who_take_gaps_are_named():
-    every = [entry.cls for entry in (*METHODS.values(), *LEARNERS.values())]
-    with_gaps = {cls.__name__ for cls in every if getattr(cls, "takes_gaps", False)}
+    every = [entry.cls for entry in (*METHODS.values(), *CLASSIFIERS.values())]
+    with_gaps = {cls.__name__ for cls in every if getattr(cls, "allow_nan", False)}
     named = re.findall(r"\w+", WITH_GAPS.partition(":")[2])
     assert sorted(named) == sorted([*with_gaps, "and"])
 
@@ -360,7 +360,7 @@ def test_what_cls_does_not_take(monkeypatch):
     monkeypatch.setattr("semisift.filters.cls.FEWEST_ROWS", 10)
     with pytest.raises(ValueError, match="compress='som' does not take: set compress=None"):
         CLS(compress="som").fit(X, y)
-    monkeypatch.setattr("semisift.math.blocks.MOST_SQUARED", 5)
+    monkeypatch.setattr("semisift.utils._columns.MOST_SQUARED", 5)
     with pytest.raises(ValueError, match="12 rows are labelled: CLS takes gaps with at most 2000"):
         CLS().fit(X, y)
 

@@ -12,13 +12,13 @@ from semisift import (
     SLS,
     FallbackWarning,
     LaplacianScore,
-    NothingUnlabelledWarning,
+    NoUnlabelledDataWarning,
     SemiFisherScore,
     SSelect,
 )
-from semisift._problem import Problem
+from semisift.base._training_data import TrainingData
 from semisift.filters.gsfs import gain
-from semisift.math.information import bin_columns, mutual_information
+from semisift.utils._information import bin_columns, mutual_information
 from tests.reference import graph_filters as slow
 
 pytestmark = pytest.mark.usefixtures("stay_sparse")
@@ -238,7 +238,7 @@ def test_lsdf_near():
 def test_semi_fisher_contains_fisher():
     X, y = make_rows("normal", 3)
     X, y = X[y >= 0], y[y >= 0]
-    with pytest.warns(NothingUnlabelledWarning):
+    with pytest.warns(NoUnlabelledDataWarning):
         ranker = SemiFisherScore(graph_weight=0, variance_weight=0).fit(X, y)
     assert_allclose(ranker.scores_, fisher(X, y))
 
@@ -323,7 +323,7 @@ def test_without_classes_gsfs_and_semi_fisher():
 def test_nothing_unlabelled(cls):
     X, _ = make_rows("normal", 3)
     y = np.arange(60) % 3
-    with pytest.warns(NothingUnlabelledWarning):
+    with pytest.warns(NoUnlabelledDataWarning):
         ranker = cls().fit(X, y)
     must, cannot = slow.pairs_of(y)
     if cls is LSDF:
@@ -342,7 +342,7 @@ def test_classes_of_one_row(cls):
     assert_allclose(cls().fit(X, y).scores_, expected_scores(cls, X, y, S), rtol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore::semisift.NothingUnlabelledWarning")
+@pytest.mark.filterwarnings("ignore::semisift.NoUnlabelledDataWarning")
 def test_no_must_link_pair():
     X, _ = make_rows("normal", 2)
     y = np.where(np.arange(60) < 3, np.arange(60), -1)
@@ -358,7 +358,7 @@ def test_no_must_link_pair():
         assert_allclose(LSDF().fit(X[:3], y[:3]).scores_, c)
 
 
-@pytest.mark.filterwarnings("ignore::semisift.NothingUnlabelledWarning")
+@pytest.mark.filterwarnings("ignore::semisift.NoUnlabelledDataWarning")
 def test_columns_that_tell_classes_and_nothing_else():
     X, y = np.random.default_rng(0).normal(size=(40, 5)), np.repeat([0, 1], 20)
     X[:, 1], X[:, 3] = 3.0 * y, -y
@@ -394,7 +394,7 @@ def test_identical_rows_with_different_labels():
 
 
 def test_methods_share_a_graph():
-    problem = Problem.build(*make_rows("normal", 2))
+    problem = TrainingData.build(*make_rows("normal", 2))
     LaplacianScore()._score(problem)
     C4()._score(problem)
     assert len(problem._graphs) == 1

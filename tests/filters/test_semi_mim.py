@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 from semisift import FallbackWarning, SemiJMI, SemiMIM
-from semisift.filters._surrogate_ranker import surrogates, threshold
-from semisift.math.information import bin_columns, conditional_mutual_information
+from semisift.filters._pseudo_class_ranker import surrogates, threshold
+from semisift.utils._information import bin_columns, conditional_mutual_information
 from tests.conftest import make_data
 from tests.reference import information as slow
 
@@ -196,7 +196,7 @@ def test_one_prior_for_three_classes(ranker):
         ranker(class_prior=0.5).fit(data.X, data.y)
 
 
-@pytest.mark.filterwarnings("ignore::semisift.NothingSelectedWarning")
+@pytest.mark.filterwarnings("ignore::semisift.NoFeatureSelectedWarning")
 def test_a_rule_picks_no_more_columns_one_by_one_than_no_number_does(data, monkeypatch):
     monkeypatch.setattr(SemiJMI, "most_picked", 2)
     scores = [

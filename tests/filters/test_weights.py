@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 from semisift import METHODS, ConstraintScore, FisherScore, SemiMIM, VarianceScore
-from semisift._ranker_kinds import WeightedPairRanker, WeightedRanker
+from semisift.base._ranker import WeightedPairRanker, WeightedRanker
 from tests.reference import gaps as slow
 
 WEIGHTED = [VarianceScore, FisherScore, ConstraintScore, SemiMIM]

@@ -8,10 +8,10 @@ from click.testing import CliRunner
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array, csr_matrix, issparse
 
-from semisift import FisherScore, StoredRows, read_table
+from semisift import FisherScore, OutOfCoreMatrix, read_table
 from semisift.cli import main
 from semisift.exceptions import TableError
-from semisift.math.counts import log_of_shares, usual_total
+from semisift.preprocessing._counts import log_of_shares, usual_total
 from tests.stored_files import FORMS, GENES, LITTLE, N_GENES, N_ROWS, make_cells, reading, write
 
 CELLS = [form for form in FORMS if not form.endswith(".parquet")]
@@ -38,7 +38,7 @@ def shares(X):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("semisift.stored.rows.BLOCK_VALUES", 1 << 10)
+    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 10)
 
 
 @pytest.mark.parametrize("form", CELLS)
@@ -148,7 +148,7 @@ def test_rows_that_stay_in_the_file_have_the_same_bits(tmp_path, form):
     options = reading(form, normalize=True)
     whole = read_table(path, **options)
     data = read_table(path, **options, max_memory=LITTLE, passes=tmp_path / "passes")
-    assert isinstance(data.X, StoredRows)
+    assert isinstance(data.X, OutOfCoreMatrix)
     assert data.usual_total == whole.usual_total
     assert data.feature_names == GENES
     assert dense(data.X.load()).tobytes() == dense(whole.X).tobytes()

@@ -10,10 +10,10 @@ from scipy.sparse import bsr_array, coo_array, csc_array, csr_array, issparse, s
 from sklearn.datasets import load_svmlight_file
 
 from semisift.exceptions import TableError
-from semisift.io import h5ad, matlab, mtx, npz, parquet, svmlight, tenx
-from semisift.io._mat_file import write_hdf5
-from semisift.io.npz import write_arrays
-from semisift.io.options import TableOptions
+from semisift.io._formats import h5ad, matlab, mtx, npz, parquet, svmlight, tenx
+from semisift.io._formats._mat_file import write_hdf5
+from semisift.io._formats.npz import write_arrays
+from semisift.io._options import TableOptions
 
 PLAIN = TableOptions()
 TRANSPOSED = TableOptions(transpose=True)

@@ -6,8 +6,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from semisift.exceptions import TableError
-from semisift.io import arff
-from semisift.io.options import TableOptions
+from semisift.io._formats import arff
+from semisift.io._options import TableOptions
 
 PLAIN = TableOptions()
 

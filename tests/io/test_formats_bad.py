@@ -23,8 +23,9 @@ from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
 from semisift.exceptions import TableError
-from semisift.io import (
-    _shared,
+from semisift.io import prepare, read_table
+from semisift.io._formats import (
+    _common,
     arff,
     gct,
     geo,
@@ -33,16 +34,14 @@ from semisift.io import (
     mtx,
     npz,
     parquet,
-    prepare,
-    read_table,
     svmlight,
     tenx,
     text,
-    zarr,
+    zarr_store,
 )
-from semisift.io._mat_file import write_hdf5
-from semisift.io._shared import try_in_child
-from semisift.io.options import Reading, TableOptions
+from semisift.io._formats._common import try_in_child
+from semisift.io._formats._mat_file import write_hdf5
+from semisift.io._options import Reading, TableOptions
 
 PLAIN = TableOptions()
 MTX = "%%MatrixMarket matrix coordinate real general\n"
@@ -155,7 +154,7 @@ def test_npz_claims_more_than_it_has(tmp_path, shape, message):
     [(svmlight, "t.svmlight.gz", b"1 1:"), (mtx, "t.mtx.gz", MTX.encode())],
 )
 def test_a_small_file_that_unpacks_to_a_huge_one(tmp_path, monkeypatch, module, name, start):
-    monkeypatch.setattr("semisift._memory.available_memory", lambda: 100_000_000)
+    monkeypatch.setattr("semisift.utils._memory.available_memory", lambda: 100_000_000)
     packer = zlib.compressobj(9, wbits=31)
     block = bytes(10_000_000)
     with (tmp_path / name).open("wb") as file:
@@ -168,7 +167,7 @@ def test_a_small_file_that_unpacks_to_a_huge_one(tmp_path, monkeypatch, module, 
 
 def test_npz_that_unpacks_to_a_huge_one(tmp_path, monkeypatch):
     np.savez_compressed(tmp_path / "t.npz", X=np.zeros((1000, 2000)))
-    monkeypatch.setattr("semisift._memory.available_memory", lambda: 10_000_000)
+    monkeypatch.setattr("semisift.utils._memory.available_memory", lambda: 10_000_000)
     refused(npz, tmp_path / "t.npz", "its content, unpacked, needs 16 MB")
 
 
@@ -302,7 +301,7 @@ def test_readers_that_die_hang_or_eat_memory_do_so_elsewhere(monkeypatch):
     ]:
         with pytest.raises(ValueError, match=message):
             try_in_child(program, b"")
-    monkeypatch.setattr(_shared, "SECONDS_TO_READ", 0.5)
+    monkeypatch.setattr(_common, "SECONDS_TO_READ", 0.5)
     with pytest.raises(ValueError, match="does not come to an end"):
         try_in_child("while True: pass", b"")
 
@@ -339,7 +338,7 @@ def test_a_limit_of_addresses_leaves_good_files_readable(tmp_path, name, soft, h
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="of Linux")
 def test_what_is_free_is_no_more_than_the_limit_of_addresses():
     program = (
-        "import resource; from semisift._memory import available_memory; "
+        "import resource; from semisift.utils._memory import available_memory; "
         "resource.setrlimit(resource.RLIMIT_AS, (2 << 30, -1)); print(available_memory())"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
@@ -399,7 +398,7 @@ def test_missing_and_empty_files(tmp_path):
 def test_text_is_refused_by_what_its_cells_need(tmp_path, monkeypatch):
     with gzip.open(tmp_path / "t.csv.gz", "wb") as file:
         file.write(b"a,b,c,d\n" + b"0,0,0,0\n" * 200_000)
-    monkeypatch.setattr("semisift._memory.available_memory", lambda: 20_000_000)
+    monkeypatch.setattr("semisift.utils._memory.available_memory", lambda: 20_000_000)
     message = "a table of 200,000 rows and 4 columns needs 20.8 MB of memory, and 20 MB are free"
     refused(text, tmp_path / "t.csv.gz", message)
 
@@ -413,7 +412,7 @@ def test_small_numbers_are_refused_by_what_they_need_as_floats(tmp_path, monkeyp
         parts = {name: getattr(X, name) for name in ("data", "indices", "indptr", "shape")}
     np.savez(tmp_path / "t.npz", **parts)
     table = npz.read(tmp_path / "t.npz", PLAIN)
-    monkeypatch.setattr("semisift._memory.available_memory", lambda: 900_000)
+    monkeypatch.setattr("semisift.utils._memory.available_memory", lambda: 900_000)
     with pytest.raises(TableError, match=r"t.npz: the table as floating-point numbers .* 800 kB"):
         prepare(table)
 
@@ -421,7 +420,7 @@ def test_small_numbers_are_refused_by_what_they_need_as_floats(tmp_path, monkeyp
 def test_logarithms_are_refused_by_the_copy_that_they_need(tmp_path, monkeypatch):
     np.savez(tmp_path / "t.npz", X=np.ones((1000, 200), order="F"))
     table = npz.read(tmp_path / "t.npz", PLAIN)
-    monkeypatch.setattr("semisift._memory.available_memory", lambda: 1_900_000)
+    monkeypatch.setattr("semisift.utils._memory.available_memory", lambda: 1_900_000)
     with pytest.raises(TableError, match=r"t.npz: a copy .*, for its logarithms, needs 1.6 MB"):
         prepare(table, Reading(log=True))
 
@@ -586,9 +585,9 @@ def test_zarr_chunk_that_unpacks_to_more_than_a_chunk(tmp_path, monkeypatch, nam
     path, packer = tmp_path / "t.zarr", packers()[name]
     X = write_zarr(path, chunks=(5, 4), compressors=packer, zarr_format=2)
     assert_array_equal(read_table(path, label="y").X, X)
-    monkeypatch.setattr("semisift.io._zarr_chunks.ALWAYS_UNPACKED", 1 << 16)
+    monkeypatch.setattr("semisift.io._formats._zarr_chunks.ALWAYS_UNPACKED", 1 << 16)
     (path / "X" / "1.0").write_bytes(packer.encode(bytes(1 << 22)))
-    refused(zarr, path, r"X/1\.0 unpacks to more than a chunk of shape \(5, 4\)")
+    refused(zarr_store, path, r"X/1\.0 unpacks to more than a chunk of shape \(5, 4\)")
 
 
 @pytest.mark.parametrize(
@@ -609,8 +608,8 @@ def test_zarr_chunk_of_zstd_that_does_not_say_its_size(
         checksum = pytest.importorskip("google_crc32c").value(index)
         bomb += index + checksum.to_bytes(4, "little")
     file.write_bytes(bomb)
-    monkeypatch.setattr("semisift.io._zarr_chunks.ALWAYS_UNPACKED", 1 << 16)
-    refused(zarr, path, r"X/c/0/0 unpacks to more than a chunk of shape \(5, 4\)")
+    monkeypatch.setattr("semisift.io._formats._zarr_chunks.ALWAYS_UNPACKED", 1 << 16)
+    refused(zarr_store, path, r"X/c/0/0 unpacks to more than a chunk of shape \(5, 4\)")
 
 
 @pytest.mark.parametrize(
@@ -625,11 +624,11 @@ def test_zarr_of_more_chunks_than_could_be_there(tmp_path, shape, chunks, n_chun
     about["shape"] = shape
     about["chunk_grid"]["configuration"]["chunk_shape"] = chunks
     (path / "X" / "zarr.json").write_text(json.dumps(about))
-    refused(zarr, path, f"has {n_chunks} chunks, and files for 2", Reading(max_memory=memory))
+    refused(zarr_store, path, f"has {n_chunks} chunks, and files for 2", Reading(max_memory=memory))
 
 
 def test_zarr_packed_twice(tmp_path):
     known = packers()
     path, twice = tmp_path / "t.zarr", [known["Zlib"]]
     write_zarr(path, chunks=(5, 4), filters=twice, compressors=known["BZ2"], zarr_format=2)
-    refused(zarr, path, "X is packed by zlib and bz2")
+    refused(zarr_store, path, "X is packed by zlib and bz2")

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from semisift.cli import main
 from semisift.exceptions import TableError
 from semisift.io import read, read_table, write
-from semisift.io.options import Reading, TableOptions
+from semisift.io._options import Reading, TableOptions
 
 DAY = datetime.datetime(2020, 9, 2)
 
@@ -246,11 +246,11 @@ def test_sheets_that_are_damaged_hostile_or_locked(tmp_path, monkeypatch):
     path.write_bytes(b"\xd0\xcf\x11\xe0" + bytes(600) + "EncryptedPackage".encode("utf-16-le"))
     refused(path, "protected by a password")
     corners = [["a"], *[[None]] * 5000, [*[None] * 16000, 1]]
-    monkeypatch.setattr("semisift.io._shared.available_memory", lambda: 1)
-    monkeypatch.setattr("semisift.io._shared.ADDRESSES_OF_LIBRARIES", 1 << 30)
+    monkeypatch.setattr("semisift.io._formats._common.available_memory", lambda: 1)
+    monkeypatch.setattr("semisift.io._formats._common.ADDRESSES_OF_LIBRARIES", 1 << 30)
     refused(book(path, corners), "memory allocation of .* failed")
     path.write_bytes(good)
-    monkeypatch.setattr("semisift._memory.available_memory", lambda: 40_000)
+    monkeypatch.setattr("semisift.utils._memory.available_memory", lambda: 40_000)
     refused(path, "its content, unpacked, needs .* of memory")
 
 

@@ -8,15 +8,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 from semisift import CLS, CSFS, EnsCLS, FallbackWarning
-from semisift._problem import Problem
-from semisift.ensembles import _subspaces
-from semisift.ensembles._subspaces import deal_members, make_setting
-from semisift.math import blocks, gram
+from semisift.base._training_data import TrainingData
+from semisift.ensemble import _subspaces
+from semisift.ensemble._subspaces import deal_members, make_setting
+from semisift.utils import _columns, _neighbors
 from tests.filters.test_cls import pairs_of
 from tests.reference import cls as reference
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::semisift.KernelsMissingWarning", "ignore::semisift.GraphWarning"
+    "ignore::semisift.CompiledKernelsMissingWarning", "ignore::semisift.GraphWarning"
 )
 
 GIVEN = {"must_link": [(30, 31), (0, 32)], "cannot_link": [(30, 33), (1, 34)]}
@@ -35,8 +35,8 @@ def make_data(n=36, p=5, n_labelled=24, n_classes=3, seed=0):
 @pytest.fixture
 def few_at_once(monkeypatch):
     """Let ten rows be too many for a matrix of their pairs, and work on few values at a time."""
-    monkeypatch.setattr(blocks, "MOST_SQUARED", 10)
-    monkeypatch.setattr(blocks, "BLOCK_VALUES", 30)
+    monkeypatch.setattr(_columns, "MOST_SQUARED", 10)
+    monkeypatch.setattr(_columns, "BLOCK_VALUES", 30)
 
 
 def loops(X, y, must_link=(), cannot_link=(), **options):
@@ -118,8 +118,8 @@ def test_csfs_is_the_same(form, pairs, params, monkeypatch):
     X, y = make_data()
     ranker = CSFS(**params).fit(form(X), y, **pairs)
     expected, kept = ranker.scores_, ranker.n_kept_
-    monkeypatch.setattr(blocks, "MOST_SQUARED", 10)
-    monkeypatch.setattr(gram, "BLOCK_VALUES", 300)
+    monkeypatch.setattr(_columns, "MOST_SQUARED", 10)
+    monkeypatch.setattr(_neighbors, "BLOCK_VALUES", 300)
     assert_allclose(ranker.fit(form(X), y, **pairs).scores_, expected, rtol=1e-9)
     assert ranker.n_kept_ == kept
 
@@ -137,7 +137,7 @@ def test_members_that_list_their_own_pairs(params, path, monkeypatch):
     ranker = EnsCLS(n_members=12, max_features=3, random_state=0, **params)
     expected = ranker.fit(X / 3, y).scores_
     with_pairs = ranker.fit(X / 3, y, **GIVEN).scores_
-    monkeypatch.setattr(blocks, "MOST_SQUARED", 10)
+    monkeypatch.setattr(_columns, "MOST_SQUARED", 10)
     assert_allclose(ranker.fit(X / 3, y).scores_, expected, rtol=1e-12, atol=1e-12)
     assert_allclose(ranker.fit(X / 3, y, **GIVEN).scores_, with_pairs, rtol=1e-9, atol=1e-12)
 
@@ -145,9 +145,9 @@ def test_members_that_list_their_own_pairs(params, path, monkeypatch):
 @pytest.mark.parametrize("bootstrap", ["plain", "stratified", None])
 def test_members_keep_some_of_many_labelled_rows(bootstrap, monkeypatch):
     X, y = make_data()
-    monkeypatch.setattr(blocks, "MOST_SQUARED", 10)
+    monkeypatch.setattr(_columns, "MOST_SQUARED", 10)
     monkeypatch.setattr(_subspaces, "MOST_LABELLED", 8)
-    problem = Problem.build(X, y, **GIVEN)
+    problem = TrainingData.build(X, y, **GIVEN)
     ranker = EnsCLS(n_members=40, max_features=3, bootstrap=bootstrap)
     setting = make_setting(ranker, problem)
     copies = deal_members((0, 40), setting).copies
@@ -171,7 +171,7 @@ def test_some_of_many_labelled_rows_tell_as_much(monkeypatch):
     X[:, :4] += np.outer(np.arange(400) % 2, [2.0, 1.5, 1.0, 0.5])
     ranker = EnsCLS(n_members=200, random_state=0)
     expected = ranker.fit(X, y).scores_
-    monkeypatch.setattr(blocks, "MOST_SQUARED", 100)
+    monkeypatch.setattr(_columns, "MOST_SQUARED", 100)
     monkeypatch.setattr(_subspaces, "MOST_LABELLED", 100)
     scores = ranker.fit(X, y).scores_
     assert np.corrcoef(scores, expected)[0, 1] > 0.98
@@ -188,7 +188,7 @@ def test_no_matrix_of_all_pairs(ranker, monkeypatch):
     rng = np.random.default_rng(0)
     y = np.where(np.arange(5100) < 5000, np.arange(5100) % 2, -1)
     X = rng.normal(size=(5100, 4)) + y[:, None]
-    monkeypatch.setattr(blocks, "MOST_SQUARED", 1000)
+    monkeypatch.setattr(_columns, "MOST_SQUARED", 1000)
     monkeypatch.setattr(_subspaces, "MOST_LABELLED", 1000)
     tracemalloc.start()
     try:

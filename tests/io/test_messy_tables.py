@@ -6,7 +6,7 @@ import pytest
 
 from semisift.exceptions import TableError
 from semisift.io import Reading, prepare, read, read_table
-from semisift.io.table import FileTable
+from semisift.io._table import FileTable
 
 LABELS = ["A", "B", "A", "B", "", ""]
 

@@ -21,7 +21,7 @@ from semisift import (
     normalize_counts,
     read_table,
 )
-from semisift._named import knows_logarithms, names_of
+from semisift.utils._named_array import knows_logarithms, names_of
 
 NAMES = [f"gene_{letter}" for letter in "abcdefgh"]
 

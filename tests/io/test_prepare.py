@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from semisift import FisherScore
 from semisift.exceptions import TableError
 from semisift.io import Reading, TableOptions, prepare, read_table
-from semisift.io.table import FileTable, from_matrix
+from semisift.io._table import FileTable, from_matrix
 
 
 @pytest.fixture

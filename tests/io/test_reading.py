@@ -13,7 +13,7 @@ from semisift.cli.compare import compare
 from semisift.cli.label import label
 from semisift.cli.rank import rank
 from semisift.cli.select import select
-from semisift.io.options import Reading
+from semisift.io._options import Reading
 
 GENES = """gene,s1,s2,s3,s4,s5,s6
 BRCA1,1,9,2,8,1,9

@@ -17,16 +17,16 @@ from semisift import (
     SSFI,
     ConstraintScore,
     FisherScore,
-    StoredRows,
+    OutOfCoreMatrix,
     TransductiveScore,
     VarianceScore,
     read_table,
 )
-from semisift.exceptions import StoredRowsError, TableError
+from semisift.exceptions import OutOfCoreError, TableError
 from semisift.io import read
 from semisift.io import write as write_table
-from semisift.io import zarr as zarr_files
-from semisift.io.options import Reading, TableOptions
+from semisift.io._formats import zarr_store as zarr_files
+from semisift.io._options import Reading, TableOptions
 from tests.stored_files import (
     CELLS,
     FORMS,
@@ -53,12 +53,12 @@ pytestmark = pytest.mark.filterwarnings("ignore:150 kB of memory hold")
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("semisift.stored.rows.BLOCK_VALUES", 1 << 10)
+    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 10)
 
 
 def stored(path, **options):
     data = read_table(path, **reading(path.name, max_memory=LITTLE, **options))
-    assert isinstance(data.X, StoredRows)
+    assert isinstance(data.X, OutOfCoreMatrix)
     return data
 
 
@@ -70,7 +70,7 @@ def stored(path, **options):
 def test_the_rows_are_those_in_memory(tmp_path, form, height):
     path = write(tmp_path, form, height=height)
     whole, data = read_table(path, **reading(form)), stored(path)
-    assert not isinstance(whole.X, StoredRows)
+    assert not isinstance(whole.X, OutOfCoreMatrix)
     assert data.feature_names == whole.feature_names == GENES == data.X.feature_names.tolist()
     assert data.y.tolist() == whole.y.tolist()
     assert data.row_ids == whole.row_ids == CELLS
@@ -191,9 +191,9 @@ def test_the_file_stays_open_as_long_as_its_rows_are_needed(tmp_path):
 @IN_CHUNKS
 def test_a_second_start_goes_on_from_the_finished_passes(tmp_path, form, monkeypatch):
     path, passes, reads = write(tmp_path, form), tmp_path / "passes", []
-    read = StoredRows.read
+    read = OutOfCoreMatrix.read
     monkeypatch.setattr(
-        StoredRows, "read", lambda self, *span: reads.append(span) or read(self, *span)
+        OutOfCoreMatrix, "read", lambda self, *span: reads.append(span) or read(self, *span)
     )
     data = stored(path, passes=passes)
     reads.clear()
@@ -256,7 +256,7 @@ def spoil_chunk(path, number):
 def test_a_chunk_that_is_unreadable(tmp_path, form):
     path = write(tmp_path, form)
     spoil_chunk(path, 3)
-    with pytest.raises(StoredRowsError, match=rf"^chunk \d+ \(rows .* of {path.name}\) cannot be"):
+    with pytest.raises(OutOfCoreError, match=rf"^chunk \d+ \(rows .* of {path.name}\) cannot be"):
         rank(path)
 
 
@@ -264,7 +264,7 @@ def test_a_chunk_that_is_unreadable(tmp_path, form):
 def test_nan_names_its_chunk(tmp_path, form):
     X, _ = make_cells()
     X[417, 22] = np.nan
-    with pytest.raises(StoredRowsError, match=r"NaN.*\n.*chunk \d+ \(row 417 .*column 'g22'"):
+    with pytest.raises(OutOfCoreError, match=r"NaN.*\n.*chunk \d+ \(row 417 .*column 'g22'"):
         rank(write(tmp_path, form, X, height=10))
 
 
@@ -274,17 +274,17 @@ def test_nan_in_chunk_731(tmp_path):
     X[731 * height + 3, 2] = np.nan
     path = tmp_path / "t.parquet"
     pl.DataFrame(X, schema=list("abcd")).write_parquet(path, row_group_size=height)
-    with pytest.raises(StoredRowsError, match=r"chunk 731 \(row 5,851 of t\.parquet\), column 'c'"):
+    with pytest.raises(OutOfCoreError, match=r"chunk 731 \(row 5,851 of t\.parquet\), column 'c'"):
         VarianceScore().fit(read_table(path, max_memory="120kB").X)
 
 
 @IN_CHUNKS
 def test_less_memory_than_a_chunk(tmp_path, form, monkeypatch):
-    monkeypatch.setattr("semisift.stored.rows.LEAST_ROWS", 4)
-    monkeypatch.setattr("semisift.stored.rows.BLOCK_VALUES", 1 << 7)
+    monkeypatch.setattr("semisift.out_of_core._matrix.LEAST_ROWS", 4)
+    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 7)
     path = write(tmp_path, form, height=500)
     options = reading(form, max_memory="20kB")
-    with pytest.raises(StoredRowsError, match=r"a chunk of .* rows, which take .*smaller chunks"):
+    with pytest.raises(OutOfCoreError, match=r"a chunk of .* rows, which take .*smaller chunks"):
         VarianceScore().fit(read_table(path, **options).X)
 
 
@@ -292,7 +292,7 @@ def test_less_memory_than_a_chunk(tmp_path, form, monkeypatch):
 def test_less_memory_than_a_block(tmp_path, form):
     path = write(tmp_path, form)
     options = reading(form, max_memory="5kB")
-    with pytest.raises(StoredRowsError, match=r"a block of 64 rows .*may be used is 5 kB"):
+    with pytest.raises(OutOfCoreError, match=r"a block of 64 rows .*may be used is 5 kB"):
         VarianceScore().fit(read_table(path, **options).X)
 
 
@@ -308,7 +308,7 @@ def test_a_file_that_ends_early(tmp_path, form):
 def test_a_sparse_folder_that_ends_early(tmp_path):
     path = write(tmp_path, "csr.zarr")
     (path / "X" / "data" / "4").unlink()
-    with pytest.raises(StoredRowsError, match=r"csr\.zarr: 1 of the \d+ chunks of values are miss"):
+    with pytest.raises(OutOfCoreError, match=r"csr\.zarr: 1 of the \d+ chunks of values are miss"):
         rank(path)
 
 
@@ -325,7 +325,7 @@ def test_a_chunk_of_another_width(tmp_path):
     packing = json.loads((path / "X" / ".zarray").read_text())["compressor"]
     narrow = np.ones((100, N_GENES - 1), dtype=np.float32)
     (path / "X" / "3.0").write_bytes(numcodecs.get_codec(packing).encode(narrow))
-    with pytest.raises(StoredRowsError, match=r"^chunk 3 \(rows 300 to 399 of dense\.zarr\)"):
+    with pytest.raises(OutOfCoreError, match=r"^chunk 3 \(rows 300 to 399 of dense\.zarr\)"):
         rank(path)
 
 
@@ -342,7 +342,7 @@ def test_an_index_that_lists_other_rows(tmp_path, form):
     anndata.io.write_elem(root["X"], "indptr", index[:-5])
     if form.endswith(".h5ad"):
         root.close()
-    with pytest.raises(StoredRowsError, match="its index lists 595 rows, and the shape says 600"):
+    with pytest.raises(OutOfCoreError, match="its index lists 595 rows, and the shape says 600"):
         rank(path)
 
 
@@ -355,7 +355,7 @@ def test_columns_out_of_range_name_their_chunk(tmp_path, form):
     else:
         root = pytest.importorskip("zarr").open_group(path, mode="r+", use_consolidated=False)
         root["X/indices"][-3:-2] = N_GENES + 7
-    with pytest.raises(StoredRowsError, match=r"chunk \d.*column 37, counted from 0, of 30"):
+    with pytest.raises(OutOfCoreError, match=r"chunk \d.*column 37, counted from 0, of 30"):
         rank(path)
 
 
@@ -373,7 +373,7 @@ def test_a_matrix_by_columns_is_refused_with_a_cure(tmp_path, form):
         anndata.io.write_elem(root, "X", csc_matrix(X))
     whole = read_table(path, **reading(form))  # in memory it is read
     assert_array_equal(whole.X.toarray(), X)
-    with pytest.raises(StoredRowsError, match=r"stored by columns \(csc.*tocsr\(\) before writing"):
+    with pytest.raises(OutOfCoreError, match=r"stored by columns \(csc.*tocsr\(\) before writing"):
         rank(path)
 
 
@@ -395,7 +395,7 @@ def test_negative_values_have_no_logarithm(tmp_path, form):
     X[333, 4] = -0.5
     path = write(tmp_path, form, X)
     with pytest.raises(
-        StoredRowsError, match=r"chunk \d.*row 333 .*, column 'g4': .* this one is -0\.5"
+        OutOfCoreError, match=r"chunk \d.*row 333 .*, column 'g4': .* this one is -0\.5"
     ):
         VarianceScore().fit(stored(path, log=True).X)
 
@@ -445,8 +445,8 @@ def test_other_formats_stay_in_memory(tmp_path, option):
 
 
 def test_several_tables_are_read_into_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr("semisift.stored.rows.available_memory", lambda: 1000)
-    monkeypatch.setattr("semisift.io.parquet.SMALL_FILE", 1000)
+    monkeypatch.setattr("semisift.out_of_core._matrix.available_memory", lambda: 1000)
+    monkeypatch.setattr("semisift.io._formats.parquet.SMALL_FILE", 1000)
     for form in FORMS:
         path = write(tmp_path, form)
         assert not read(path, TableOptions()).is_stored
@@ -493,7 +493,7 @@ def test_numbers_as_text_must_be_written_as_numbers(tmp_path):
 
 
 def test_columns_are_read_some_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr("semisift.io.parquet.COLUMN_BYTES", 7 * 4 * 100)
+    monkeypatch.setattr("semisift.io._formats.parquet.COLUMN_BYTES", 7 * 4 * 100)
     data = stored(write(tmp_path, "table.parquet"))
     assert_array_equal(data.X.load(), make_cells()[0])
 
@@ -502,7 +502,7 @@ def test_a_file_that_changes_while_it_is_read(tmp_path):
     path = write(tmp_path, "table.parquet")
     data = stored(path)
     pl.read_parquet(path)[:550].write_parquet(path, row_group_size=100)
-    with pytest.raises(StoredRowsError, match=r"chunk 5 .* 50 rows, where there were 100"):
+    with pytest.raises(OutOfCoreError, match=r"chunk 5 .* 50 rows, where there were 100"):
         VarianceScore().fit(data.X)
 
 
@@ -528,7 +528,7 @@ def test_a_folder_is_written_with_fewer_genes(tmp_path, form, memory, version):
     with anndata.settings.override(zarr_write_format=version):
         path = write(tmp_path, form)
     data = read_table(path, **reading(form, max_memory=memory))
-    assert isinstance(data.X, StoredRows) == (memory is not None)
+    assert isinstance(data.X, OutOfCoreMatrix) == (memory is not None)
     zarr_files.write(data.reduced(["g3", "g11"]), tmp_path / "small.zarr")
     assert (tmp_path / "small.zarr" / ".zgroup").exists() == (version == 2)
     before, after = (anndata.read_zarr(tmp_path / name) for name in (form, "small.zarr"))
@@ -537,7 +537,7 @@ def test_a_folder_is_written_with_fewer_genes(tmp_path, form, memory, version):
 
 @pytest.mark.parametrize("form", ["csr.h5ad", "dense.h5ad"])
 def test_a_file_is_written_by_blocks(tmp_path, form, monkeypatch):
-    monkeypatch.setattr("semisift.io._anndata.WRITTEN_AT_ONCE", 3000)
+    monkeypatch.setattr("semisift.io._formats._anndata.WRITTEN_AT_ONCE", 3000)
     anndata = pytest.importorskip("anndata")
     path = write(tmp_path, form)
     with pytest.importorskip("h5py").File(path, "r+") as file:

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from semisift import read_table
 from semisift.exceptions import TableError
-from semisift.io.of_rows import say_confounded
+from semisift.io._sample_info import say_confounded
 
 TABLE = {
     "x": [1.5, None, 2.5, 3.5],
@@ -149,7 +149,7 @@ def test_classes_in_batches_of_their_own(labels, batches, alone):
 
 
 def test_stored_rows_take_groups_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr("semisift.stored.rows.BLOCK_VALUES", 1 << 10)
+    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 10)
     rng = np.random.default_rng(0)
     frame = pl.DataFrame(rng.normal(size=(2000, 30)), schema=[f"x{j}" for j in range(30)])
     number = np.arange(2000)

@@ -7,7 +7,7 @@ import pytest
 
 from semisift.exceptions import TableError
 from semisift.io import TableOptions, read, read_table, write
-from semisift.io.table import find_column
+from semisift.io._table import find_column
 
 ROWS = ["s1,1.5,2,A", "s2,2.5,3,B", "s3,3.5,4,"]
 TABLE = "\n".join(["id,x,y,label", *ROWS]) + "\n"
@@ -144,7 +144,7 @@ def test_unknown_encoding_and_damaged_packing(table):
 
 
 def test_unpacking_stops_before_memory_is_full(table, monkeypatch):
-    monkeypatch.setattr("semisift._memory.available_memory", lambda: 50_000_000)
+    monkeypatch.setattr("semisift.utils._memory.available_memory", lambda: 50_000_000)
     path = table(gzip.compress(b"a,b\n" + b"1,2\n" * 20_000_000, compresslevel=1), "bomb.csv.gz")
     refused(path, "needs .* MB of memory")
 

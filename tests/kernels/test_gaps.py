@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from semisift import kernels
-from semisift.math.masks import row_mask, unmask
+from semisift import _kernels
+from semisift.utils._random import row_mask, unmask
 from tests.conftest import needs_kernels
 from tests.kernels.test_kernels import N_MEMBERS, assert_same_tree, deal, handed_rows, voted
 from tests.reference.forest import node_columns
@@ -37,7 +37,7 @@ def order_of(X):
 
 # how the columns are held and searched -> arguments of grow
 FORMS = {
-    "ranks": lambda X: (X, {"codes": kernels.grow.rank_columns(X)}),
+    "ranks": lambda X: (X, {"codes": _kernels.grow.rank_columns(X)}),
     "dense": lambda X: (X, {}),
     "float32": lambda X: (np.asfortranarray(X, dtype=np.float32), {}),
     "ordered": lambda X: (X, {"order": order_of(X)}),
@@ -56,10 +56,10 @@ def grow_both(X, codes, form, n_classes, seed, *, spread=None, size=5, max_depth
     labelled, subspaces, weights, out_of_bag = deal(codes, X.shape[1], size, seed)
     picks, pick_labels = handed_rows(codes, out_of_bag, n_classes, seed)
     held, options = FORMS[form](X)
-    columns = kernels.columns.Columns(held, has_gaps=True)
+    columns = _kernels.columns.Columns(held, has_gaps=True)
     bags = labelled, weights, picks, pick_labels
     how = {"spread": spread, "max_depth": max_depth}
-    trees = kernels.grow.grow(columns, codes, n_classes, *bags, subspaces, **how, **options)
+    trees = _kernels.grow.grow(columns, codes, n_classes, *bags, subspaces, **how, **options)
     reference = [
         fit_tree(
             X,
@@ -109,9 +109,11 @@ def test_perfect_splits_need_all_gaps_on_the_side_of_their_class(form):
         rows, weights = np.arange(len(X), dtype=np.int32), np.ones((1, len(X)), dtype=np.int32)
         none = np.empty((1, 0), dtype=np.int32)
         held, options = FORMS[form](X)
-        columns = kernels.columns.Columns(held, has_gaps=True)
+        columns = _kernels.columns.Columns(held, has_gaps=True)
         subspace = np.zeros((1, 1), dtype=np.int32)
-        trees = kernels.grow.grow(columns, codes, 2, rows, weights, none, none, subspace, **options)
+        trees = _kernels.grow.grow(
+            columns, codes, 2, rows, weights, none, none, subspace, **options
+        )
         expected = fit_tree(X, examples_of(codes, rows, weights[0], none[0], none[0]), [0], 2)
         assert_same_tree(trees, 0, expected)
         assert_same_directions(trees, 0, expected)
@@ -123,9 +125,9 @@ def test_nodes_that_draw_their_own_columns(n_classes):
         X, codes = make_table(seed, n=30, p=9, n_classes=n_classes, n_labelled=30, share=0.4)
         labelled, _, weights, _ = deal(codes, 9, 2, seed)
         none = np.empty((N_MEMBERS, 0), dtype=np.int32)
-        columns = kernels.columns.Columns(X, has_gaps=True)
+        columns = _kernels.columns.Columns(X, has_gaps=True)
         for side_by_side in (-1, 0):
-            trees = kernels.grow.grow(
+            trees = _kernels.grow.grow(
                 *(columns, codes, n_classes, labelled, weights, none, none),
                 seed=seed,
                 node_features=2,
@@ -150,17 +152,18 @@ def test_all_searches_agree_on_large_bags(n_classes):
         codes = rng.integers(0, n_classes, size=n).astype(np.int32)
         weights = rng.multinomial(total, np.full(n, 1 / n), size=N_MEMBERS).astype(np.int32)
         none, rows = np.empty((N_MEMBERS, 0), dtype=np.int32), np.arange(n, dtype=np.int32)
-        subspaces = kernels.plan.draw_subspaces(0, 0, N_MEMBERS, 30, 7)
-        columns = kernels.columns.Columns(X, has_gaps=True)
+        subspaces = _kernels.plan.draw_subspaces(0, 0, N_MEMBERS, 30, 7)
+        columns = _kernels.columns.Columns(X, has_gaps=True)
         arguments = columns, codes, n_classes, rows, weights, none, none
         searches = [{}, {"side_by_side": 0}, {"order": order_of(X)}]
         searches.append({"side_by_side": 0, "order": order_of(X)})
         if n < 256:
-            searches.append({"codes": kernels.grow.rank_columns(X)})
+            searches.append({"codes": _kernels.grow.rank_columns(X)})
         for drawn in ({"subspaces": subspaces}, {"node_features": 4}):
             for spread in (None, np.nanstd(X, axis=0)):
                 grown = [
-                    kernels.grow.grow(*arguments, **drawn, spread=spread, **how) for how in searches
+                    _kernels.grow.grow(*arguments, **drawn, spread=spread, **how)
+                    for how in searches
                 ]
                 for one, other in pairwise(grown):
                     for first, second in zip(one, other, strict=True):
@@ -170,7 +173,7 @@ def test_all_searches_agree_on_large_bags(n_classes):
 @pytest.mark.parametrize("n", [40, 200])
 def test_ranks_of_gaps(n):
     X, _ = make_table(0, n=n, few_values=False)
-    for column, codes in zip(X.T, kernels.grow.rank_columns(X), strict=True):
+    for column, codes in zip(X.T, _kernels.grow.rank_columns(X), strict=True):
         held = ~np.isnan(column)
         assert_array_equal(codes[held], np.unique(column[held], return_inverse=True)[1])
         assert (codes[~held] == 255).all()
@@ -189,7 +192,7 @@ def test_votes(form, probability):
             alone = np.arange(3) == predict(node, X[row])
             expected[row] += shares if probability else alone
     for by_lists in (0, 1):
-        votes = kernels.votes.vote(columns, trees, out_of_bag, 3, probability, by_lists=by_lists)
+        votes = _kernels.votes.vote(columns, trees, out_of_bag, 3, probability, by_lists=by_lists)
         assert_array_equal(votes, expected)
 
 
@@ -204,7 +207,7 @@ def test_expected_loss(net, by_lists, row_cost):
         labels = row_mask(label == np.arange(n_classes)[:, None])
         rows = out_of_bag, labels, row_mask(codes < 0), weight
         how = {"net": net, "row_cost": row_cost, "by_lists": by_lists}
-        features, losses, _ = kernels.importance.permute(columns, trees, 0, 0, *rows, **how)
+        features, losses, _ = _kernels.importance.permute(columns, trees, 0, 0, *rows, **how)
         at = 0
         for node, mask in zip(reference, unmask(out_of_bag, len(X)), strict=True):
             known = np.flatnonzero(mask & (label >= 0))
@@ -226,8 +229,8 @@ def large_trees(seed):
     codes[520:] = -1
     labelled, subspaces, weights, out_of_bag = deal(codes, 5, 4, seed)
     none = np.empty((N_MEMBERS, 0), dtype=np.int32)
-    columns = kernels.columns.Columns(X, has_gaps=True)
-    trees = kernels.grow.grow(columns, codes, 3, labelled, weights, none, none, subspaces)
+    columns = _kernels.columns.Columns(X, has_gaps=True)
+    trees = _kernels.grow.grow(columns, codes, 3, labelled, weights, none, none, subspaces)
     assert np.diff(trees.offsets).min() > 50
     label, weight = voted(codes, 3)
     labels = row_mask(label == np.arange(3)[:, None])
@@ -239,7 +242,7 @@ def test_lists_and_masks_of_rows_give_the_same_bits():
     for net, sampled, row_cost in product((False, True), (False, True), (0.0, np.inf)):
         how = {"net": net, "sampled": sampled, "row_cost": row_cost}
         by_masks, by_lists = (
-            kernels.importance.permute(columns, trees, 3, 0, *rows, **how, by_lists=way)
+            _kernels.importance.permute(columns, trees, 3, 0, *rows, **how, by_lists=way)
             for way in (0, 1)
         )
         for first, second in zip(by_masks, by_lists, strict=True):
@@ -249,7 +252,7 @@ def test_lists_and_masks_of_rows_give_the_same_bits():
 @pytest.mark.parametrize("row_cost", [0.0, np.inf], ids=["by rows", "by masks"])
 def test_sampled_permutations_average_to_the_expectation(row_cost):
     columns, trees, rows = large_trees(2)
-    permute = kernels.importance.permute
+    permute = _kernels.importance.permute
     _, expected, _ = permute(columns, trees, 0, 0, *rows, net=True)
     draws = [
         permute(columns, trees, seed, 0, *rows, net=True, sampled=True, row_cost=row_cost)[1]
@@ -260,7 +263,7 @@ def test_sampled_permutations_average_to_the_expectation(row_cost):
 
 
 def test_columns_keep_their_gaps_when_they_travel():
-    columns = kernels.columns.Columns(np.asfortranarray([[np.nan], [1.0]]), has_gaps=True)
+    columns = _kernels.columns.Columns(np.asfortranarray([[np.nan], [1.0]]), has_gaps=True)
     assert columns.__reduce__()[1][1] is True
 
 
@@ -270,10 +273,10 @@ def test_without_gaps_the_flag_changes_nothing():
     codes = np.where(np.arange(60) < 20, np.arange(60) % 3, -1).astype(np.int32)
     labelled, subspaces, weights, _ = deal(codes, 8, 4, 0)
     none = np.empty((N_MEMBERS, 0), dtype=np.int32)
-    for how in ({}, {"side_by_side": 0}, {"codes": kernels.grow.rank_columns(X)}):
+    for how in ({}, {"side_by_side": 0}, {"codes": _kernels.grow.rank_columns(X)}):
         one, other = (
-            kernels.grow.grow(
-                kernels.columns.Columns(X, has_gaps),
+            _kernels.grow.grow(
+                _kernels.columns.Columns(X, has_gaps),
                 *(codes, 3, labelled, weights, none, none, subspaces),
                 **how,
             )

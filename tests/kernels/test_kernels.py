@@ -7,15 +7,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csc_array
 
-from semisift import kernels
-from semisift._problem import Problem
-from semisift.kernels.plain import columns as plain_columns
-from semisift.math.masks import row_mask, unmask
+from semisift import _kernels
+from semisift._kernels.fallback import columns as plain_columns
+from semisift.base._training_data import TrainingData
+from semisift.utils._random import row_mask, unmask
 from tests.reference.importance import tree_importance
 from tests.reference.plan import make_plan
 from tests.reference.tree import Example, fit_tree, leaf_counts, predict
 
-if not kernels.are_compiled():
+if not _kernels.are_compiled():
     pytest.skip("the compiled kernels are not installed", allow_module_level=True)
 
 N_MEMBERS = 12
@@ -37,7 +37,7 @@ def test_kernels_are_compiled():
         "tables",
         "votes",
     ):
-        module = __import__(f"semisift.kernels.{name}", fromlist=["__file__"])
+        module = __import__(f"semisift._kernels.{name}", fromlist=["__file__"])
         assert module.__file__.endswith((".so", ".pyd"))
 
 
@@ -50,7 +50,7 @@ def test_moments_in_numpy_have_the_same_bits(dtype, n_features):
     rows = np.arange(0, 90, 3, dtype=np.int32)
     for unit in (np.full(n_features, 0.25), rng.uniform(0.1, 9, size=n_features)):
         for some in (None, rows):
-            found = kernels.columns.moments(kernels.columns.Columns(X), unit, some)
+            found = _kernels.columns.moments(_kernels.columns.Columns(X), unit, some)
             expected = plain_columns.moments(plain_columns.Columns(X), unit, some)
             assert_array_equal(found, expected)
 
@@ -61,14 +61,14 @@ def test_extremes(n, dtype):
     X = np.random.default_rng(n).normal(size=(n, 6)).astype(dtype)
     X[X < -0.5] = 0
     for form in (np.asfortranarray, csc_array):
-        low, high = kernels.columns.extremes(kernels.columns.Columns(form(X)))
+        low, high = _kernels.columns.extremes(_kernels.columns.Columns(form(X)))
         assert_array_equal(low, X.min(axis=0))
         assert_array_equal(high, X.max(axis=0))
         for row in range(n):
             for value in (np.nan, np.inf, -np.inf):
                 Y = X.copy()
                 Y[row, 2] = value
-                low, high = kernels.columns.extremes(kernels.columns.Columns(form(Y)))
+                low, high = _kernels.columns.extremes(_kernels.columns.Columns(form(Y)))
                 expected = np.arange(6) != 2
                 assert_array_equal(np.isfinite(low), expected)
                 assert_array_equal(np.isfinite(high), expected)
@@ -99,9 +99,11 @@ def deal(codes, p, size, seed, stratified=False, start=0):
         labelled = labelled[np.argsort(codes[labelled], kind="stable")]
         strata = np.concatenate([[0], np.cumsum(np.bincount(codes[labelled]))]).astype(np.int32)
     members = seed, start, start + N_MEMBERS
-    subspaces = kernels.plan.draw_subspaces(*members, p, size)
+    subspaces = _kernels.plan.draw_subspaces(*members, p, size)
     unlabelled = np.flatnonzero(codes < 0).astype(np.int32)
-    weights, out_of_bag = kernels.plan.draw_bags(*members, len(codes), labelled, strata, unlabelled)
+    weights, out_of_bag = _kernels.plan.draw_bags(
+        *members, len(codes), labelled, strata, unlabelled
+    )
     return labelled, subspaces, weights, out_of_bag
 
 
@@ -149,7 +151,7 @@ def assert_same_tree(trees, i, node, v=0):
 
 # how the columns are held and searched -> arguments of grow
 FORMS = {
-    "ranks": lambda X: (X, {"codes": kernels.grow.rank_columns(X)}),
+    "ranks": lambda X: (X, {"codes": _kernels.grow.rank_columns(X)}),
     "dense": lambda X: (X, {}),
     "float32": lambda X: (np.asfortranarray(X, dtype=np.float32), {}),
     "sparse": lambda X: (csc_array(X), {}),
@@ -168,10 +170,10 @@ def grow_both(form, kind, n_classes, *, gap=False, max_depth=None, seed=0, strat
     X = np.asfortranarray(X.astype(np.float32), dtype=np.float64)
     labelled, subspaces, weights, out_of_bag = deal(codes, X.shape[1], 3, seed, stratified)
     picks, pick_labels = handed_rows(codes, out_of_bag, n_classes, seed)
-    spread = Problem.build(X).spread
+    spread = TrainingData.build(X).spread
     held, options = FORMS[form](X)
-    columns = kernels.columns.Columns(held)
-    trees = kernels.grow.grow(
+    columns = _kernels.columns.Columns(held)
+    trees = _kernels.grow.grow(
         columns,
         codes,
         n_classes,
@@ -238,13 +240,13 @@ def test_both_searches_agree_on_large_bags(n_classes):
     labelled = np.arange(n, dtype=np.int32)
     weights = rng.multinomial(255, np.full(n, 1 / n), size=N_MEMBERS).astype(np.int32)
     none = np.empty((N_MEMBERS, 0), dtype=np.int32)
-    subspaces = kernels.plan.draw_subspaces(0, 0, N_MEMBERS, 40, 37)
-    grow = kernels.grow.grow
+    subspaces = _kernels.plan.draw_subspaces(0, 0, N_MEMBERS, 40, 37)
+    grow = _kernels.grow.grow
     arguments = codes, n_classes, labelled, weights, none, none, subspaces
-    columns = kernels.columns.Columns(X)
+    columns = _kernels.columns.Columns(X)
     for spread in (None, X.std(axis=0)):
         side_by_side = grow(columns, *arguments, spread=spread)
-        ranked = grow(columns, *arguments, spread=spread, codes=kernels.grow.rank_columns(X))
+        ranked = grow(columns, *arguments, spread=spread, codes=_kernels.grow.rank_columns(X))
         swept = grow(columns, *arguments, spread=spread, side_by_side=0)
         order = np.argsort(X.T, axis=1).astype(np.int32)
         ordered = grow(columns, *arguments, spread=spread, order=order)
@@ -262,11 +264,11 @@ def test_all_searches_agree_on_large_bags_that_draw_at_their_nodes(n_classes):
     weights = rng.multinomial(800, np.full(900, 1 / 900), size=N_MEMBERS).astype(np.int32)
     none = np.empty((N_MEMBERS, 0), dtype=np.int32)
     rows = np.arange(900, dtype=np.int32)
-    arguments = kernels.columns.Columns(X), codes, n_classes, rows, weights, none, none, None
+    arguments = _kernels.columns.Columns(X), codes, n_classes, rows, weights, none, none, None
     order = np.argsort(X.T, axis=1).astype(np.int32)
     for max_depth in (None, 6):
         swept, *others = (
-            kernels.grow.grow(*arguments, node_features=5, max_depth=max_depth, **options)
+            _kernels.grow.grow(*arguments, node_features=5, max_depth=max_depth, **options)
             for options in ({"side_by_side": 0}, {}, {"order": order})
         )
         for other in others:
@@ -282,8 +284,8 @@ def test_huge_and_tiny_values_are_split():
     none = np.empty((1, 0), dtype=np.int32)
     for feature in range(2):
         subspace = np.array([[feature]], dtype=np.int32)
-        trees = kernels.grow.grow(
-            kernels.columns.Columns(X), codes, 2, rows, weights, none, none, subspace
+        trees = _kernels.grow.grow(
+            _kernels.columns.Columns(X), codes, 2, rows, weights, none, none, subspace
         )
         values = np.sort(X[:, feature])
         assert values[1] <= trees.threshold[0] < values[2]
@@ -294,7 +296,7 @@ def test_huge_and_tiny_values_are_split():
 @pytest.mark.parametrize("kind", ["normal", "coarse"])
 def test_votes(form, kind, probability):
     X, _, columns, trees, reference, out_of_bag = grow_both(form, kind, 3)
-    votes = kernels.votes.vote(columns, trees, out_of_bag, 3, probability)
+    votes = _kernels.votes.vote(columns, trees, out_of_bag, 3, probability)
     expected = np.zeros((len(X), 3), dtype=int)
     for node, mask in zip(reference, unmask(out_of_bag, len(X)), strict=True):
         for row in np.flatnonzero(mask):
@@ -315,8 +317,8 @@ def test_many_votes_do_not_overflow_the_counters():
     codes[[0, -1]] = 0, 1
     rows = np.array([0, 129], dtype=np.int32)
     none = np.empty((n_members, 0), dtype=np.int32)
-    columns = kernels.columns.Columns(X)
-    trees = kernels.grow.grow(
+    columns = _kernels.columns.Columns(X)
+    trees = _kernels.grow.grow(
         columns,
         codes,
         2,
@@ -327,7 +329,7 @@ def test_many_votes_do_not_overflow_the_counters():
         np.zeros((n_members, 1), dtype=np.int32),
     )
     everywhere = np.broadcast_to(row_mask(np.ones(130, dtype=bool)), (n_members, 3)).copy()
-    votes = kernels.votes.vote(columns, trees, everywhere, 2, False)
+    votes = _kernels.votes.vote(columns, trees, everywhere, 2, False)
     assert_array_equal(votes[:, 0], np.where(X[:, 0] <= 0, n_members, 0))
     assert_array_equal(votes.sum(axis=1), n_members)
 
@@ -347,7 +349,7 @@ def voted(codes, n_classes, seed=0):
 def test_expected_loss(form, kind, net, row_cost):
     X, codes, columns, trees, reference, out_of_bag = grow_both(form, kind, 3)
     label, weight = voted(codes, 3)
-    features, losses, agreement = kernels.importance.permute(
+    features, losses, agreement = _kernels.importance.permute(
         columns,
         trees,
         0,
@@ -384,7 +386,7 @@ def test_sampled_permutations_average_to_the_expectation(net, row_cost):
         row_mask(codes < 0),
         weight,
     )
-    permute = kernels.importance.permute
+    permute = _kernels.importance.permute
     features, expected, _ = permute(columns, trees, 0, 0, *shared, net=net)
     draws = []
     for seed in range(600):
@@ -405,8 +407,8 @@ def test_both_ways_to_permute_agree_on_large_trees(net):
     codes = rng.integers(0, 3, size=1500).astype(np.int32)
     labelled, subspaces, weights, out_of_bag = deal(codes, 5, 4, 0)
     none = np.empty((N_MEMBERS, 0), dtype=np.int32)
-    columns = kernels.columns.Columns(X)
-    trees = kernels.grow.grow(columns, codes, 3, labelled, weights, none, none, subspaces)
+    columns = _kernels.columns.Columns(X)
+    trees = _kernels.grow.grow(columns, codes, 3, labelled, weights, none, none, subspaces)
     assert np.diff(trees.offsets).min() > 500
     shared = (
         out_of_bag,
@@ -416,7 +418,7 @@ def test_both_ways_to_permute_agree_on_large_trees(net):
     )
     for sampled in (False, True):
         by_rows, by_masks = (
-            kernels.importance.permute(
+            _kernels.importance.permute(
                 columns, trees, 0, 0, *shared, net=net, sampled=sampled, row_cost=row_cost
             )
             for row_cost in (0.0, np.inf)
@@ -435,20 +437,20 @@ def test_lists_and_masks_of_rows_give_the_same_bits(form, kind):
     codes[600:] = -1
     labelled, subspaces, weights, out_of_bag = deal(codes, 5, 4, 0)
     none = np.empty((N_MEMBERS, 0), dtype=np.int32)
-    columns = kernels.columns.Columns(FORMS[form](X)[0])
-    trees = kernels.grow.grow(columns, codes, 3, labelled, weights, none, none, subspaces)
+    columns = _kernels.columns.Columns(FORMS[form](X)[0])
+    trees = _kernels.grow.grow(columns, codes, 3, labelled, weights, none, none, subspaces)
     assert np.diff(trees.offsets).min() > 50
 
     ways = range(-1, 2)  # the kernel's choice, masks, lists
     for probability in (False, True):
         votes = [
-            kernels.votes.vote(columns, trees, out_of_bag, 3, probability, by_lists=way)
+            _kernels.votes.vote(columns, trees, out_of_bag, 3, probability, by_lists=way)
             for way in ways
         ]
         assert_array_equal(votes[1:], votes[:-1])
     quotas = np.full(N_MEMBERS, 9, dtype=np.int32)
     picked = [
-        kernels.votes.pick_own(columns, trees, 0, 0, out_of_bag, quotas, 0.4, by_lists=way)
+        _kernels.votes.pick_own(columns, trees, 0, 0, out_of_bag, quotas, 0.4, by_lists=way)
         for way in ways
     ]
     assert_array_equal(picked[1:], picked[:-1])
@@ -460,7 +462,7 @@ def test_lists_and_masks_of_rows_give_the_same_bits(form, kind):
     ):
         options = {"net": net, "sampled": sampled, "own_labels_from": own, "row_cost": row_cost}
         lost = [
-            kernels.importance.permute(columns, trees, 3, 0, *shared, **options, by_lists=way)
+            _kernels.importance.permute(columns, trees, 3, 0, *shared, **options, by_lists=way)
             for way in ways
         ]
         for one, other in pairwise(lost):
@@ -482,7 +484,7 @@ def test_picks_are_the_surest_rows_of_each_class():
     for i, mask in enumerate(unmask(out_of_bag, 200)):
         taken[i] = np.flatnonzero(~mask & (codes < 0))[:3]
     quotas = np.array([5, 2], dtype=np.int32)
-    picks = kernels.plan.pick_confident(
+    picks = _kernels.plan.pick_confident(
         3, 0, out_of_bag, taken, order.astype(np.int32), confidence, starts, quotas
     )
     chosen_first = set()
@@ -505,7 +507,7 @@ def test_picks_run_out():
     order = np.array([2, 3], dtype=np.int32)
     starts = np.array([0, 2, 2], dtype=np.int32)
     quotas = np.array([3, 2], dtype=np.int32)
-    picks = kernels.plan.pick_confident(0, 0, out_of_bag, none, order, np.ones(4), starts, quotas)
+    picks = _kernels.plan.pick_confident(0, 0, out_of_bag, none, order, np.ones(4), starts, quotas)
     for rows, mask in zip(picks, unmask(out_of_bag, 4), strict=True):
         expected = np.flatnonzero(~mask & (codes < 0))
         assert sorted(rows[rows >= 0]) == expected.tolist()
@@ -525,8 +527,8 @@ def test_column_masks_compare_exactly(dtype, n_rows):
     subspace = np.zeros((1, 1), dtype=np.int32)
     weights = np.ones((1, n_rows), dtype=np.int32)
     for held in (X, csc_array(X)):
-        columns = kernels.columns.Columns(held)
-        trees = kernels.grow.grow(columns, codes, 2, rows, weights, none, none, subspace)
-        votes = kernels.votes.vote(columns, trees, row_mask(np.ones((1, n_rows), bool)), 2, False)
+        columns = _kernels.columns.Columns(held)
+        trees = _kernels.grow.grow(columns, codes, 2, rows, weights, none, none, subspace)
+        votes = _kernels.votes.vote(columns, trees, row_mask(np.ones((1, n_rows), bool)), 2, False)
         assert_array_equal(votes.argmax(axis=1), codes)
     assert_allclose(votes.sum(axis=1), 1)

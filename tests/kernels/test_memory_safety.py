@@ -9,14 +9,14 @@ from scipy import sparse
 from sklearn import config_context
 from sklearn.naive_bayes import GaussianNB
 
-from semisift import LEARNERS, METHODS, S3VMRFE, CoForest, PCTForestImportance, kernels
-from semisift._committee import permutation
-from semisift._committee.bags import Bootstrap
-from semisift._committee.permutation import VOTE
-from semisift.embedded._machines import Machines, one_class
-from semisift.kernels.plain import dual as numpy_dual
-from semisift.kernels.plain import pct as numpy_pct
-from semisift.math.scaled import ScaledColumns
+from semisift import CLASSIFIERS, METHODS, S3VMRFE, CoForest, PCTForestImportance, _kernels
+from semisift._kernels.fallback import dual as numpy_dual
+from semisift._kernels.fallback import pct as numpy_pct
+from semisift.committee import _estimators
+from semisift.committee._bootstrap import Bootstrap
+from semisift.committee._estimators import VOTE
+from semisift.embedded._svm_solver import Machines, one_class
+from semisift.utils._columns import ScaledColumns
 from tests.conftest import make_data, needs_kernels
 
 pytestmark = needs_kernels
@@ -25,7 +25,7 @@ pytestmark = needs_kernels
 # --- support vector machines on rows of which rounding alone is left -----------------------------
 
 
-@pytest.mark.parametrize("solve", [kernels.dual.solve, numpy_dual.solve])
+@pytest.mark.parametrize("solve", [_kernels.dual.solve, numpy_dual.solve])
 @pytest.mark.parametrize("diagonal", [-1e-17, 0.0, np.nan])
 def test_dual_writes_nothing_before_its_array(solve, diagonal):
     gram = np.full((4, 4), 1e-18)
@@ -52,7 +52,7 @@ def two_and_two(gram, size):
     return by
 
 
-@pytest.mark.parametrize("solve", [kernels.dual.solve, numpy_dual.solve])
+@pytest.mark.parametrize("solve", [_kernels.dual.solve, numpy_dual.solve])
 def test_dual_without_curvature_goes_to_the_bounds_however_small_the_gain(solve):
     # the square of 1e-170 is 0, and 0 / 0 no gain at all
     n_steps, dual = two_and_two(np.zeros((4, 4)), 1e-170)(solve)
@@ -60,7 +60,7 @@ def test_dual_without_curvature_goes_to_the_bounds_however_small_the_gain(solve)
     assert_array_equal(dual, [1.0, -1.0, 1.0, -1.0])
 
 
-@pytest.mark.parametrize("solve", [kernels.dual.solve, numpy_dual.solve])
+@pytest.mark.parametrize("solve", [_kernels.dual.solve, numpy_dual.solve])
 def test_dual_stays_as_it_is_where_no_gain_is_a_number(solve):
     n_steps, dual = two_and_two(np.diag(np.full(4, np.inf)), 1e170)(solve)  # inf / inf
     assert n_steps == 0
@@ -75,7 +75,7 @@ def test_dual_writes_nothing_outside_whatever_the_curvatures(curvature, place, s
     where = {"diagonal": np.diag_indices(4), "row": (1, slice(None)), "all": slice(None)}
     gram[where[place]] = curvature
     (n_steps, dual), (n_expected, expected) = map(
-        two_and_two(gram, size), (kernels.dual.solve, numpy_dual.solve)
+        two_and_two(gram, size), (_kernels.dual.solve, numpy_dual.solve)
     )
     assert n_steps == n_expected
     assert np.isfinite(dual).all()
@@ -129,11 +129,11 @@ def test_pct_trees_part_no_node_into_itself_and_nothing(variant):
     X[:20, 2], X[:, 3] = np.nan, np.where(X[:, 3] > 0, X[:, 3], np.nan)
     with config_context(assume_finite=True):
         PCTForestImportance(n_members=50, variant=variant).fit(X, y)
-    column = kernels.columns.Columns(np.asfortranarray(X[:, [3]]))
+    column = _kernels.columns.Columns(np.asfortranarray(X[:, [3]]))
     usable, rows = np.zeros(1, dtype=np.int32), np.arange(70, dtype=np.int32)
     codes = (np.arange(70) % 2).astype(np.int32)
     given = usable, rows, np.ones(70, dtype=np.int32), codes, np.zeros((70, 1))
-    for grow, values in ((kernels.pct.grow_tree, column), (numpy_pct.grow_tree, column)):
+    for grow, values in ((_kernels.pct.grow_tree, column), (numpy_pct.grow_tree, column)):
         tree = grow(values, *given, 2, 1, 1, -1, 2, 1.0, 0.0, False, 0, 0)
         assert (np.asarray(tree[5]) > 0).all()  # the sizes of its nodes
 
@@ -143,7 +143,7 @@ def grown_on(columns, codes, weights):
     rows, nobody = np.arange(len(codes), dtype=np.int32), np.empty((1, 0), dtype=np.int32)
     every = np.arange(columns.n_features, dtype=np.int32)[None, :]
     bag = rows, np.asarray(weights, dtype=np.int32)[None, :], nobody, nobody
-    return kernels.grow.grow(columns, np.asarray(codes, dtype=np.int32), 2, *bag, every)
+    return _kernels.grow.grow(columns, np.asarray(codes, dtype=np.int32), 2, *bag, every)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -151,7 +151,7 @@ def test_trees_with_gaps_find_infinite_values_in_their_own_column(sign):
     # before the second column lie the values of the first
     first, second = [0.0, np.nan, 0.0, 0.0, 0.0, 1e6], [1.0, 1.5, 2.0, np.nan, np.inf, np.inf]
     X = sign * np.array([first, second]).T
-    columns = kernels.columns.Columns(np.asfortranarray(X), has_gaps=True)
+    columns = _kernels.columns.Columns(np.asfortranarray(X), has_gaps=True)
     tree = grown_on(columns, [0, 0, 0, 0, 1, 1], np.ones(6))
     assert tree.feature.tolist() == [1, -1, -1]
     assert tree.threshold[0] == (2.0 if sign > 0 else -np.inf)
@@ -159,17 +159,17 @@ def test_trees_with_gaps_find_infinite_values_in_their_own_column(sign):
 
 def test_trees_refuse_weights_that_add_up_to_more_than_32_bits_hold():
     X = np.asfortranarray(np.arange(4.0)[:, None])
-    columns, codes = kernels.columns.Columns(X), [0, 1, 0, 1]
+    columns, codes = _kernels.columns.Columns(X), [0, 1, 0, 1]
     assert len(grown_on(columns, codes, [2**29] * 4 - np.eye(4)[0]).feature) == 7
     with pytest.raises(ValueError, match="add up to 2147483648, more than 2147483647"):
         grown_on(columns, codes, [2**29] * 4)
 
 
 def test_trees_refuse_more_nodes_than_32_bits_number(monkeypatch):
-    columns = kernels.columns.Columns(np.asfortranarray(np.arange(4.0)[:, None]))
-    monkeypatch.setattr(kernels.grow, "MOST_NODES", 8)
+    columns = _kernels.columns.Columns(np.asfortranarray(np.arange(4.0)[:, None]))
+    monkeypatch.setattr(_kernels.grow, "MOST_NODES", 8)
     assert len(grown_on(columns, [0, 1, 0, 1], np.ones(4)).feature) == 7
-    monkeypatch.setattr(kernels.grow, "MOST_NODES", 7)
+    monkeypatch.setattr(_kernels.grow, "MOST_NODES", 7)
     with pytest.raises(ValueError, match="1 members may have 8 nodes, more than 7: leave out"):
         grown_on(columns, [0, 1, 0, 1], np.ones(4))
 
@@ -208,7 +208,7 @@ def test_damaged_sparse_columns_are_refused(damage):
     assert X.has_canonical_format  # which scipy remembers
     X.indices, X.indptr = (np.array(part, dtype=np.int32) for part in DAMAGED[damage])
     with pytest.raises(ValueError, match="The sparse X is damaged: in each column"):
-        kernels.columns.Columns(X)
+        _kernels.columns.Columns(X)
 
 
 @pytest.mark.parametrize("damage", sorted(SOUND_BESIDE))
@@ -218,7 +218,7 @@ def test_sparse_columns_that_go_on_outside_of_their_arrays_are_refused(damage):
     X.data, X.indices = np.ones(5)[1 : 1 + n_values], np.array(around, dtype=np.int32)[own]
     X.indptr = np.array(indptr, dtype=np.int32)
     with pytest.raises(ValueError, match="The sparse X is damaged: in each column"):
-        kernels.columns.Columns(X)
+        _kernels.columns.Columns(X)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -226,9 +226,9 @@ def test_sums_over_edges_of_rows_and_columns_that_lie_backwards(dtype):
     X = np.random.default_rng(0).normal(size=(9, 20)).astype(dtype)
     rows, starts = np.arange(9), np.append(np.arange(9), 8)
     edges = starts, np.arange(1, 9), np.ones(8)
-    forwards = kernels.edges.column_sums(X, rows, np.ones(20), np.ones(9), *edges)
+    forwards = _kernels.edges.column_sums(X, rows, np.ones(20), np.ones(9), *edges)
     turned = np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1]
-    backwards = kernels.edges.column_sums(turned, rows, np.ones(20), np.ones(9), *edges)
+    backwards = _kernels.edges.column_sums(turned, rows, np.ones(20), np.ones(9), *edges)
     assert_array_equal(forwards, backwards)
 
 
@@ -247,7 +247,7 @@ def test_soft_votes_of_many_estimators_are_counted_in_full(monkeypatch):
     X, y, _ = make_data(n_rows=30, n_features=4)
     model = CoForest(estimator=GaussianNB(), n_members=10, max_iter=1).fit(X, y)
     votes = model.predict_proba(X)
-    monkeypatch.setattr(permutation, "VOTE", 2**16 * VOTE)
+    monkeypatch.setattr(_estimators, "VOTE", 2**16 * VOTE)
     assert_allclose(model.predict_proba(X), votes, atol=1e-4)
 
 
@@ -255,7 +255,7 @@ def test_soft_votes_of_many_estimators_are_counted_in_full(monkeypatch):
 
 
 @pytest.mark.parametrize("filled", [0.02, 0.3, 1.0])
-@pytest.mark.parametrize("name", [*METHODS, *LEARNERS])
+@pytest.mark.parametrize("name", [*METHODS, *CLASSIFIERS])
 @pytest.mark.filterwarnings("ignore")
 def test_values_that_are_not_finite_corrupt_no_memory(name, filled):
     """What comes out is the business of who vouched for X; builds with checks see to the rest."""
@@ -265,7 +265,7 @@ def test_values_that_are_not_finite_corrupt_no_memory(name, filled):
     X[wrong] = rng.choice([np.nan, np.inf, -np.inf], size=wrong.sum())
     y = np.full(40, -1)
     y[:8] = np.arange(8) % 2
-    entry = (METHODS | LEARNERS)[name]
+    entry = (METHODS | CLASSIFIERS)[name]
     model = entry.cls(GaussianNB()) if name == "labelled-only" else entry.cls()
     if "n_members" in model.get_params(deep=False):
         model.set_params(n_members=20)

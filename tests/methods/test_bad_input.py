@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
-from semisift import LEARNERS, METHODS, SEFR, SSFI, FeatureRanker
+from semisift import CLASSIFIERS, METHODS, SEFR, SSFI, FeatureRanker
 
 
 @pytest.mark.parametrize("ranker", [SSFI(n_members=20), SEFR(n_members=20)])
@@ -84,7 +84,7 @@ def test_bad_parameter(parameter, value, data):
 
 THREADED = {
     entry.cls
-    for entry in (METHODS | LEARNERS).values()
+    for entry in (METHODS | CLASSIFIERS).values()
     if "n_jobs" in signature(entry.cls).parameters
 }
 

@@ -10,8 +10,8 @@ from sklearn.callback import ProgressBar
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from semisift import FeatureRanker, NothingUnlabelledWarning
-from semisift._base import rank
+from semisift import FeatureRanker, NoUnlabelledDataWarning
+from semisift.base._ranker import rank
 
 
 class MeanGap(FeatureRanker):
@@ -46,7 +46,7 @@ class Flat(FeatureRanker):
         return np.zeros(problem.n_features)
 
 
-@pytest.mark.filterwarnings("ignore::semisift.NothingUnlabelledWarning")
+@pytest.mark.filterwarnings("ignore::semisift.NoUnlabelledDataWarning")
 @parametrize_with_checks([MeanGap(), OptionalGap(), Spread(), Flat()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -175,7 +175,7 @@ def test_classes_of_an_earlier_fit_are_forgotten(data):
 
 @pytest.mark.parametrize("cls", [MeanGap, OptionalGap])
 def test_nothing_unlabelled_warns_where_the_user_called(data, cls):
-    with pytest.warns(NothingUnlabelledWarning, match="no unlabelled row") as caught:
+    with pytest.warns(NoUnlabelledDataWarning, match="no unlabelled row") as caught:
         cls().fit(data.X, data.y_true)
     assert caught[0].filename == __file__
 

@@ -26,11 +26,11 @@ from semisift import (
     PCTForestImportance,
     Protocol,
     Results,
-    _cluster,
     compare,
+    parallel,
 )
-from semisift._workers import Workers
 from semisift.exceptions import WorkerLostError
+from semisift.parallel import Workers
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -91,7 +91,7 @@ def wait_for_both(client):
 @pytest.fixture(params=["shared memory", "network"])
 def way(request, monkeypatch):
     """How data reaches the workers."""
-    monkeypatch.setattr(_cluster, "CAN_SHARE", request.param == "shared memory")
+    monkeypatch.setattr(parallel, "CAN_SHARE", request.param == "shared memory")
     return request.param
 
 
@@ -263,7 +263,7 @@ class KillsAfter:
 
     def __init__(self, monkeypatch, n_results, find_pids):
         self.left, self.killed = n_results, []
-        result = _cluster.Cluster._result
+        result = parallel.Cluster._result
 
         def counted(cluster, sent):
             found = result(cluster, sent)
@@ -273,7 +273,7 @@ class KillsAfter:
                 kill(self.killed)
             return found
 
-        monkeypatch.setattr(_cluster.Cluster, "_result", counted)
+        monkeypatch.setattr(parallel.Cluster, "_result", counted)
 
     @classmethod
     def some_workers(cls, monkeypatch, client, n_results, n_workers):
@@ -286,7 +286,7 @@ def test_a_killed_worker_costs_time_only(client, way, monkeypatch, n_killed):
     X, y = big_case()
     ranker = SSFI(n_members=60, max_iter=10, random_state=0)
     expected = ranker.fit(X, y).scores_
-    monkeypatch.setattr(_cluster, "SECONDS_TO_WAIT_FOR_WORKERS", 300)  # on a busy machine
+    monkeypatch.setattr(parallel, "SECONDS_TO_WAIT_FOR_WORKERS", 300)  # on a busy machine
     kills = KillsAfter.some_workers(monkeypatch, client, 9, n_killed)
     with on_dask(client):
         assert_array_equal(ranker.fit(X, y).scores_, expected)
@@ -317,7 +317,7 @@ def count_jobs(item):
 
 
 def test_a_task_that_kills_every_worker_is_told(monkeypatch):
-    monkeypatch.setattr(_cluster, "MOST_LOST", 1)
+    monkeypatch.setattr(parallel, "MOST_LOST", 1)
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with (
         distributed.LocalCluster(**options) as cluster,
@@ -456,24 +456,24 @@ def test_workers_without_the_package_are_named(tmp_path):
 
 
 def test_what_is_kept_is_bounded(client, monkeypatch):
-    monkeypatch.setattr(_cluster, "CAN_SHARE", False)
-    cluster = _cluster.Cluster(client)
+    monkeypatch.setattr(parallel, "CAN_SHARE", False)
+    cluster = parallel.Cluster(client)
     things = [np.full(100_000, i, dtype=float) for i in range(4)]
     for thing in things:
-        assert isinstance(cluster.put(thing), _cluster.Parcel)
+        assert isinstance(cluster.put(thing), parallel.Parcel)
     assert cluster.put(things[0]) is cluster.put(things[0])
     assert cluster.put("a few words") == "a few words"
-    kept = _cluster._Store.of(client)._kept.values()
+    kept = parallel._Store.of(client)._kept.values()
     assert sum(each.size for each in kept) <= 2 * things[0].nbytes
 
 
 def test_a_worker_on_another_machine_gets_what_others_share(client, monkeypatch):
     """As one that comes when the work has begun."""
-    monkeypatch.setattr(_cluster, "CAN_SHARE", True)
+    monkeypatch.setattr(parallel, "CAN_SHARE", True)
     X = np.arange(100_000.0)
     with on_dask(client), Workers(None) as workers:
         monkeypatch.setattr(
-            _cluster._SharedMemory,
+            parallel._SharedMemory,
             "__init__",
             lambda self, part: setattr(self, "place", ("/", b"")),
         )

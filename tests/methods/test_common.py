@@ -16,10 +16,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from semisift import (
-    LEARNERS,
+    CLASSIFIERS,
     METHODS,
     LabelledOnly,
-    NothingUnlabelledWarning,
+    NoUnlabelledDataWarning,
     UnlabelledTextWarning,
 )
 from tests.conftest import make_data
@@ -62,14 +62,14 @@ def assert_is_ranking(ranker, n_features):
 
 
 # As with the forests of scikit-learn: three copies of a row are drawn into bags one by one, a row
-# of weight 3 as a whole. tests/ensembles compares it with copies that are drawn together.
+# of weight 3 as a whole. tests/ensemble compares it with copies that are drawn together.
 BY_CHANCE = {
     f"check_sample_weight_equivalence_on_{form}_data": "members draw rows at random"
     for form in ("dense", "sparse")
 }
 
 
-@pytest.mark.filterwarnings("ignore::semisift.NothingUnlabelledWarning")
+@pytest.mark.filterwarnings("ignore::semisift.NoUnlabelledDataWarning")
 @parametrize_with_checks(
     [make(name) for name in METHODS],
     expected_failed_checks=lambda ranker: BY_CHANCE if hasattr(ranker, "n_members") else {},
@@ -129,9 +129,9 @@ def test_labels_as_text_rank_as_before_and_are_told_once(name, missing, data):
     assert_same_fit(make(name).fit(data.X, data.y), ranker)
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", CLASSIFIERS)
 def test_classifiers_take_labels_as_text(name, data):
-    learner = LabelledOnly(GaussianNB()) if name == "labelled-only" else LEARNERS[name].cls()
+    learner = LabelledOnly(GaussianNB()) if name == "labelled-only" else CLASSIFIERS[name].cls()
     fitted = clone(learner).fit(data.X, data.y)
     with pytest.warns(UnlabelledTextWarning):
         other = learner.fit(data.X, data.y.astype(str))
@@ -235,8 +235,8 @@ def test_non_finite_values_name_the_column(name, value, text, data):
         (X, "5"),
         (pd.DataFrame(X).add_prefix("c"), "'c5'"),
     ]
-    takes_gaps = np.isnan(value) and METHODS[name].cls.takes_gaps
-    for given, column in tables[: 1 if takes_gaps else 3]:
+    allow_nan = np.isnan(value) and METHODS[name].cls.allow_nan
+    for given, column in tables[: 1 if allow_nan else 3]:
         with pytest.raises(ValueError, match=rf"Input X contains {text}[\s\S]*column {column}"):
             make(name).fit(given, data.y)
 
@@ -273,7 +273,7 @@ def test_redundancy_threshold(name, data):
     ranker = make(name, redundancy_threshold=0.5).fit(data.X, data.y)
     assert_array_equal(ranker.scores_, make(name).fit(data.X, data.y).scores_)
     assert_is_ranking(ranker, 8)
-    assert ranker.represented_by_.shape == (8,)
+    assert ranker.representative_.shape == (8,)
 
 
 @every
@@ -284,7 +284,7 @@ def test_too_many_features_to_select(name, data):
 
 @pytest.mark.parametrize("name", needing("optional", "two_classes"))
 def test_nothing_unlabelled_warns(name, data):
-    with pytest.warns(NothingUnlabelledWarning):
+    with pytest.warns(NoUnlabelledDataWarning):
         ranker = make(name).fit(data.X, data.y_true)
     assert_is_ranking(ranker, 8)
 
@@ -392,12 +392,12 @@ def test_columns_that_are_not_numbers(name, column, message, data):
 def test_gaps_are_taken_or_refused(name, gap, data):
     table = pd.DataFrame(data.X, columns=list("abcdefgh")).assign(height=[gap, *range(59)])
     ranker = make(name)
-    if ranker.takes_gaps:
+    if ranker.allow_nan:
         assert_is_ranking(ranker.fit(table, data.y), 9)
     else:
         with pytest.raises(ValueError, match=r"contains NaN.\nFound in column 'height'.*SSFI"):
             ranker.fit(table, data.y)
-    assert get_tags(ranker).input_tags.allow_nan == ranker.takes_gaps
+    assert get_tags(ranker).input_tags.allow_nan == ranker.allow_nan
 
 
 @pytest.mark.parametrize("name", needing("two_classes"))

@@ -17,8 +17,8 @@ from semisift import (
     TransductiveScore,
     VarianceScore,
 )
-from semisift._problem import Problem
-from semisift.graphs.kind import kind_of_data
+from semisift.base._data_kind import kind_of_data
+from semisift.base._training_data import TrainingData
 from tests.conftest import make_data
 from tests.methods.test_base import Recorder
 from tests.reference.consensus import consensus
@@ -54,12 +54,12 @@ def test_counts_are_left_as_they_are(counts):
     ranker = Consensus(random_state=1).fit(X, y)
     assert ranker.data_kind_ == "counts"
     assert_allclose(ranker.scores_, consensus(X, y, separate_rankers(X, y, 1)), rtol=1e-12)
-    assert not hasattr(ranker, "represented_by_")
+    assert not hasattr(ranker, "representative_")
     assert set(np.argsort(ranker.ranking_)[:2]) == {0, 1}
 
 
 def kind(X):
-    return kind_of_data(Problem.build(X))
+    return kind_of_data(TrainingData.build(X))
 
 
 def test_kinds_of_data(counts, data):
@@ -112,11 +112,11 @@ def test_near_copies_come_last_among_measurements(data):
     ranker = Consensus(random_state=0).fit(X, data.y)
     for j in range(2):
         better, copy = sorted([j, j + 8], key=lambda column: -ranker.scores_[column])
-        assert ranker.represented_by_[copy] == better
+        assert ranker.representative_[copy] == better
         assert ranker.ranking_[copy] > 8
     alone = Consensus(redundancy_threshold=None, random_state=0).fit(X, data.y)
     assert_array_equal(alone.scores_, ranker.scores_)
-    assert not hasattr(alone, "represented_by_")
+    assert not hasattr(alone, "representative_")
     assert_array_equal(np.argsort(alone.ranking_)[:-1], np.argsort(-alone.scores_)[:-1])
 
 
@@ -145,7 +145,7 @@ def test_labels_of_rows_are_those_of_the_first_ranker_with_labels(data):
 
 
 def test_rankers_share_one_graph(data):
-    problem = Problem.build(data.X, data.y)
+    problem = TrainingData.build(data.X, data.y)
     Consensus(rankers=[("l", LaplacianScore()), ("c", C4())])._score(problem)
     assert len(problem._graphs) == 1
 
@@ -195,7 +195,7 @@ def test_steps_of_all_rankers_are_heard_of(data):
     ranker = Consensus().set_callbacks(recorder).fit(data.X, data.y)
     assert recorder.begun.count("ranker") == 2
     assert recorder.begun.count("round") > 1
-    assert len(recorder.begun) == 1 + ranker._n_tasks(Problem.build(data.X, data.y))
+    assert len(recorder.begun) == 1 + ranker._n_tasks(TrainingData.build(data.X, data.y))
     pickle.dumps(ranker.set_callbacks())
 
 

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
 from semisift import CoTraining, LabelledOnly, LaplacianScore, TriTraining, VarianceScore
-from semisift.math.structure import check_structure
+from semisift.utils._columns import check_structure
 from tests.conftest import make_data
 
 DATA = make_data(n_rows=20, n_features=5)
@@ -60,7 +60,7 @@ DOORS = {
     "predict": LEARNT.predict,
     "predict_proba": LEARNT.predict_proba,
     "score": lambda X: LEARNT.score(X, DATA.y),
-    "diagnose": lambda X: LEARNT.diagnose(X, DATA.y),
+    "evaluate_committee": lambda X: LEARNT.evaluate_committee(X, DATA.y),
     "fit of LabelledOnly": lambda X: LabelledOnly(KNeighborsClassifier(3)).fit(X, DATA.y),
     "predict of LabelledOnly": ONLY.predict,
     "score of LabelledOnly": lambda X: ONLY.score(X, DATA.y),

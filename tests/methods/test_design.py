@@ -11,21 +11,21 @@ from semisift import (
     Consensus,
     ConstraintScore,
     FisherScore,
-    SampledRowsWarning,
-    StoredRows,
+    OutOfCoreMatrix,
+    SubsamplingWarning,
     TransductiveScore,
     VarianceScore,
 )
-from semisift._design import parse_design
-from semisift._problem import Problem
-from semisift.exceptions import StoredRowsError
-from semisift.graphs.batches import without_batches
-from semisift.outcome.samples import take_rows
+from semisift.base._data_kind import without_batches
+from semisift.base._sample_info import parse_design
+from semisift.base._training_data import TrainingData
+from semisift.exceptions import OutOfCoreError
+from semisift.selection._resampling import take_rows
 
 
 def batched(X, batch, **known):
     design = parse_design(len(batch), batch=batch, **known)
-    return without_batches(Problem.build(X, design=design, takes_gaps=True))
+    return without_batches(TrainingData.build(X, design=design, allow_nan=True))
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_what_cannot_be_used_is_named(known, message):
 
 def test_a_problem_of_some_rows_knows_them():
     design = parse_design(4, groups=list("abab"), batch=[0, 0, 1, 1], sample_weight=[1, 2, 3, 4])
-    problem = Problem.build(np.eye(4), [0, 1, -1, -1], design=design)
+    problem = TrainingData.build(np.eye(4), [0, 1, -1, -1], design=design)
     rows = np.array([1, 3])
     for part in (problem.part(rows), take_rows(problem, rows, 0)):
         assert part.design.groups.tolist() == [1, 1]
@@ -122,8 +122,8 @@ def test_a_column_of_the_batch_does_not_rank():
 def test_batches_need_the_rows_in_memory(tmp_path):
     stored = np.memmap(tmp_path / "X", dtype=np.float64, mode="w+", shape=(64, 4))
     stored[:] = np.random.default_rng(0).normal(size=(64, 4))
-    rows = StoredRows(stored, max_memory=1000)
-    with pytest.raises(StoredRowsError, match="batch needs the rows in memory"):
+    rows = OutOfCoreMatrix(stored, max_memory=1000)
+    with pytest.raises(OutOfCoreError, match="batch needs the rows in memory"):
         VarianceScore().fit(rows, batch=np.arange(64) % 2)
 
 
@@ -198,16 +198,16 @@ def test_gaps_in_an_excluded_column_do_not_matter():
 
 
 def test_one_class_of_rows_on_disk_is_sought_among_many(tmp_path, monkeypatch):
-    monkeypatch.setattr("semisift.stored.rows.BLOCK_VALUES", 1 << 12)
+    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 12)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 40))
     X[::2, :3] += 3
     y = np.where((np.arange(3000) < 40) & (np.arange(3000) % 2 == 0), 1, -1)
     stored = np.memmap(tmp_path / "X", dtype=np.float64, mode="w+", shape=X.shape)
     stored[:] = X
-    rows = StoredRows(stored, max_memory=2_000_000)
+    rows = OutOfCoreMatrix(stored, max_memory=2_000_000)
     assert not rows.fits()
-    with pytest.warns(SampledRowsWarning):
+    with pytest.warns(SubsamplingWarning):
         ranker = FisherScore().fit(rows, y)
     assert set(ranker.ranking_[:3]) == {1, 2, 3}
 

@@ -27,13 +27,13 @@ from semisift import (
     FisherScore,
     FWSemiFS,
     LabelledOnly,
+    OutOfCoreMatrix,
     SemiJMI,
     SequentialForward,
-    StoredRows,
 )
-from semisift.math.information import bin_columns, mutual_information
-from semisift.outcome import outcome_of
-from semisift.stored import rows as stored_rows
+from semisift.out_of_core import _matrix as stored_rows
+from semisift.selection import outcome_of
+from semisift.utils._information import bin_columns, mutual_information
 from tests.conftest import make_data
 from tests.methods.test_common import make
 
@@ -163,15 +163,15 @@ def test_near_copies_of_kept_columns_go_last():
     X = with_copies()
     ranker = ranked(X=X, keep=["c", "e"])
     assert order(ranker) == "cebfad"
-    assert_array_equal(ranker.represented_by_, [2, 1, 2, 4, 4, 5])
-    assert_allclose(ranker.family_correlation_[3], np.corrcoef(X["d"], X["e"])[0, 1])
+    assert_array_equal(ranker.representative_, [2, 1, 2, 4, 4, 5])
+    assert_allclose(ranker.representative_correlation_[3], np.corrcoef(X["d"], X["e"])[0, 1])
     assert ranker.redundancy_threshold_ == 0.7
     # with a threshold others are put last as well, and kept ones never
     ranker = ranked(X=X, keep=["c", "a"], redundancy_threshold=0.9)
     assert order(ranker) == "acbdef"
-    assert_array_equal(ranker.represented_by_, [0, 1, 2, 3, 3, 1])
+    assert_array_equal(ranker.representative_, [0, 1, 2, 3, 3, 1])
     ranker = ranked(X=X, keep=["d"], redundancy_threshold=0.9999)
-    assert (ranker.represented_by_ == np.arange(6)).all()
+    assert (ranker.representative_ == np.arange(6)).all()
 
 
 def test_an_expected_column_stands_for_its_family():
@@ -179,17 +179,17 @@ def test_an_expected_column_stands_for_its_family():
     assert order(ranked(X=X, redundancy_threshold=0.9)) == "abdcef"
     ranker = ranked(X=X, redundancy_threshold=0.9, prior={"c": 9})
     assert order(ranker) == "cbdaef"
-    assert ranker.represented_by_[0] == 2
+    assert ranker.representative_[0] == 2
 
 
 def test_a_group_is_a_near_copy_if_all_its_columns_are():
     X = with_copies()
     ranker = ranked(X=X, redundancy_threshold=0.9, feature_groups={"g": ["c", "f"]})
     assert order(ranker) == "abdcfe"
-    assert_array_equal(ranker.represented_by_, [0, 1, 0, 3, 3, 1])
+    assert_array_equal(ranker.representative_, [0, 1, 0, 3, 3, 1])
     ranker = ranked(X=X, redundancy_threshold=0.9, feature_groups={"g": ["c", "d"]})
     assert order(ranker) == "abcdef"
-    assert_array_equal(ranker.represented_by_, [0, 1, 2, 3, 3, 1])
+    assert_array_equal(ranker.representative_, [0, 1, 2, 3, 3, 1])
 
 
 # --- what cannot be ------------------------------------------------------------------------------
@@ -278,7 +278,9 @@ def test_excluded_columns_of_stored_rows_are_as_zeros(name, monkeypatch):
     zeros[:, [0, 3]] = 0.0
 
     def fit(X, **known):
-        return make(name, max_unlabelled=100, **known).fit(StoredRows(X, max_memory=40_000), data.y)
+        return make(name, max_unlabelled=100, **known).fit(
+            OutOfCoreMatrix(X, max_memory=40_000), data.y
+        )
 
     ranker, other = fit(data.X, exclude=[0, 3]), fit(zeros)
     assert_array_equal(ranker.scores_, other.scores_)
@@ -316,7 +318,7 @@ def test_later_picks_are_conditional_on_the_kept_column(cls, data):
     X[:, 5] = X[:, 7]
     other = cls(n_features_to_select=4, keep=[5]).fit(X, data.y)
     assert other.ranking_[5] == 1
-    assert other.represented_by_[7] == 5
+    assert other.representative_[7] == 5
 
 
 def test_the_second_pick_of_mrmr_is_the_best_beside_the_kept_column(data):

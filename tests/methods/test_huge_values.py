@@ -6,10 +6,10 @@ from numpy.testing import assert_allclose
 
 from semisift import EnsCLS
 from tests.conftest import in_numpy, needs_kernels
-from tests.ensembles.test_enscls import make_data
+from tests.ensemble.test_enscls import make_data
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::semisift.KernelsMissingWarning", "ignore::semisift.GraphWarning"
+    "ignore::semisift.CompiledKernelsMissingWarning", "ignore::semisift.GraphWarning"
 )
 
 HUGE = {

@@ -50,7 +50,7 @@ def fit(name, case, seed):
 
 
 @pytest.mark.filterwarnings("ignore::semisift.FallbackWarning")
-@pytest.mark.filterwarnings("ignore::semisift.UnknownClassWarning")
+@pytest.mark.filterwarnings("ignore::semisift.NovelClassWarning")
 @pytest.mark.parametrize("case", MISSES)
 @pytest.mark.parametrize("name", METHODS)
 def test_a_strong_column_is_among_the_best(name, case):

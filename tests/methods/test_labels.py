@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import DataConversionWarning
 
 from semisift import UnlabelledTextWarning
-from semisift._labels import as_class, check_pairs, pairs_from_labels, parse_labels
+from semisift.utils._labels import as_class, check_pairs, pairs_from_labels, parse_labels
 
 INTEGERS = {
     "list": [3, -1, 1, 3],

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from sklearn.utils._param_validation import Interval, InvalidParameterError
 
 from semisift import (
-    LEARNERS,
+    CLASSIFIERS,
     METHODS,
     RLSR,
     ApproximateNeighbors,
@@ -21,10 +21,10 @@ from semisift import (
     TriTraining,
     VarianceScore,
 )
-from semisift._sklearn import MOST, MOST_MEMBERS
+from semisift.utils._sklearn_compat import MOST, MOST_MEMBERS
 from tests.conftest import make_data
 
-CLASSES = [entry.cls for entry in (METHODS | LEARNERS).values()]
+CLASSES = [entry.cls for entry in (METHODS | CLASSIFIERS).values()]
 CLASSES += [ApproximateNeighbors, NNge]
 
 

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn import config_context
 
-from semisift import _problem
-from semisift._problem import Problem
+from semisift.base import _training_data
+from semisift.base._training_data import TrainingData
 
 SPARSE_FORMATS = [
     sparse.csr_matrix,
@@ -45,7 +45,7 @@ def dense():
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_dense_types(given, kept, order):
     X = np.array([[0, 1], [1, 0], [1, 1]], order=order).astype(given)
-    problem = Problem.build(X)
+    problem = TrainingData.build(X)
     assert problem.X.dtype == kept
     assert problem.X.flags.f_contiguous
     assert_array_equal(problem.X, X.astype(float))
@@ -55,44 +55,44 @@ def test_dense_types(given, kept, order):
 @pytest.mark.parametrize("form", SPARSE_FORMATS)
 def test_sparse_types(form, given):
     X = form(np.array([[0, 1], [1, 0], [1, 1]], dtype=given))
-    problem = Problem.build(X)
+    problem = TrainingData.build(X)
     assert isinstance(problem.X, sparse.csc_array)
-    assert problem.X.dtype == Problem.build(X.toarray()).X.dtype
+    assert problem.X.dtype == TrainingData.build(X.toarray()).X.dtype
     assert_array_equal(problem.X.toarray(), X.toarray())
 
 
 def test_fortran_ordered_floats_are_not_copied():
     X = np.asfortranarray(np.random.default_rng(0).normal(size=(5, 3)))
-    assert np.shares_memory(Problem.build(X).X, X)
+    assert np.shares_memory(TrainingData.build(X).X, X)
 
 
 @pytest.mark.parametrize("given", ["float64", "float32", "int8", "bool"])
 def test_other_dense_input_is_copied_once(given):
     X = np.ones((2000, 500), dtype=given)
-    size = X.size * Problem.build(X[:2]).X.itemsize
+    size = X.size * TrainingData.build(X[:2]).X.itemsize
     tracemalloc.start()
-    Problem.build(X)
+    TrainingData.build(X)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1.1 * size
 
 
 def test_a_copy_that_does_not_fit_is_not_begun(monkeypatch):
-    monkeypatch.setattr("semisift._memory.available_memory", lambda: 30_000_000)
+    monkeypatch.setattr("semisift.utils._memory.available_memory", lambda: 30_000_000)
     X = np.ones((2000, 2000))
-    assert Problem.build(np.asfortranarray(X)).n_features == 2000  # needs none
+    assert TrainingData.build(np.asfortranarray(X)).n_features == 2000  # needs none
     with pytest.raises(MemoryError, match=r"a copy of X \(2,000 x 2,000\) .* needs 32 MB .* 30 MB"):
-        Problem.build(X)
+        TrainingData.build(X)
 
 
 def test_canonical_csc_is_not_copied(dense):
     X = sparse.csc_array(dense)
-    assert np.shares_memory(Problem.build(X).X.data, X.data)
+    assert np.shares_memory(TrainingData.build(X).X.data, X.data)
 
 
 def test_arrays_are_read_only_and_the_callers_stay_writeable(dense):
     for X in (np.asfortranarray(dense), sparse.csc_array(dense)):
-        problem = Problem.build(X)
+        problem = TrainingData.build(X)
         values = problem.X.data if problem.is_sparse else problem.X
         with pytest.raises(ValueError, match="read-only"):
             values[:] = 0
@@ -102,7 +102,7 @@ def test_arrays_are_read_only_and_the_callers_stay_writeable(dense):
 def test_read_only_memory_map(tmp_path, dense):
     np.save(tmp_path / "X.npy", np.asfortranarray(dense))
     X = np.load(tmp_path / "X.npy", mmap_mode="r")
-    problem = Problem.build(X)
+    problem = TrainingData.build(X)
     assert_array_equal(problem.X, dense)
     assert np.shares_memory(problem.X, X)
 
@@ -110,7 +110,7 @@ def test_read_only_memory_map(tmp_path, dense):
 def test_wide_sparse_indices_are_narrowed(dense):
     X = sparse.csr_array(dense)
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-    problem = Problem.build(X)
+    problem = TrainingData.build(X)
     assert problem.X.indices.dtype == problem.X.indptr.dtype == np.int32
     assert_array_equal(problem.X.toarray(), dense)
 
@@ -118,7 +118,7 @@ def test_wide_sparse_indices_are_narrowed(dense):
 def test_duplicates_zeros_and_order_of_sparse_entries():
     parts = (np.array([2.0, 1.0, 3.0, 0.0]), np.array([2, 0, 2, 1]), np.array([0, 3, 4]))
     X = sparse.csc_array(parts, shape=(3, 2))
-    problem = Problem.build(X)
+    problem = TrainingData.build(X)
     assert problem.X.has_canonical_format
     assert_array_equal(problem.X.toarray(), [[1, 0], [0, 0], [5, 0]])
     assert problem.X.nnz == 2
@@ -134,9 +134,9 @@ def test_non_finite_values_name_their_column(form, value, dtype):
     X[2, 1] = value
     what = "NaN" if np.isnan(value) else "infinity or a value too large for dtype"
     with pytest.raises(ValueError, match=rf"Input X contains {what}[\s\S]*in column 1\."):
-        Problem.build(form(X))
+        TrainingData.build(form(X))
     with pytest.raises(ValueError, match=rf"Input X contains {what}[\s\S]*in column 'b'"):
-        Problem.build(form(X), feature_names=["a", "b", "c"])
+        TrainingData.build(form(X), feature_names=["a", "b", "c"])
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -144,17 +144,17 @@ def test_at_most_five_columns_are_named(form):
     X = np.full((2, 8), np.nan)
     X[:, 0] = [np.inf, -np.inf]
     with pytest.raises(ValueError, match="in columns 1, 2, 3, 4, 5 and 2 more"):
-        Problem.build(form(X))
+        TrainingData.build(form(X))
 
 
 def test_sums_that_overflow_are_not_infinite_values():
     X = np.full((3, 2), 1.7e308)
-    assert Problem.build(X).constant.all()
+    assert TrainingData.build(X).constant.all()
 
 
 def test_assume_finite_is_respected():
     with config_context(assume_finite=True):
-        Problem.build(np.array([[np.nan, 1.0]]))
+        TrainingData.build(np.array([[np.nan, 1.0]]))
 
 
 @pytest.mark.parametrize(
@@ -167,46 +167,48 @@ def test_assume_finite_is_respected():
 )
 def test_x_must_hold_numbers(X, message):
     with pytest.raises(ValueError, match=message):
-        Problem.build(X)
+        TrainingData.build(X)
 
 
 @pytest.mark.parametrize("form", [np.asarray, *SPARSE_FORMATS])
 def test_constant(form, dense):
-    assert_array_equal(Problem.build(form(dense)).constant, [False] * 2 + [True] * 2 + [False] * 3)
+    assert_array_equal(
+        TrainingData.build(form(dense)).constant, [False] * 2 + [True] * 2 + [False] * 3
+    )
 
 
 @pytest.mark.parametrize("values_per_block", [1, 50, 1 << 20])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_spread_is_the_same_for_dense_and_sparse(dense, dtype, values_per_block, monkeypatch):
-    monkeypatch.setattr(_problem, "BLOCK_VALUES", values_per_block)
+    monkeypatch.setattr(_training_data, "BLOCK_VALUES", values_per_block)
     X = dense.astype(dtype)
-    spread = Problem.build(X).spread
+    spread = TrainingData.build(X).spread
     assert spread.dtype == np.float64
     assert_allclose(spread, X.astype(float).std(axis=0), rtol=1e-12, atol=1e-15)
     for form in SPARSE_FORMATS:
-        assert_array_equal(Problem.build(form(X)).spread, spread)
+        assert_array_equal(TrainingData.build(form(X)).spread, spread)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csc_array])
 def test_spread_keeps_its_digits_beside_a_huge_offset(form):
     X = np.array([[1e9 + 1], [1e9 + 2], [1e9 + 3]])
-    assert_allclose(Problem.build(form(X)).spread, np.sqrt(2 / 3), rtol=1e-12)
+    assert_allclose(TrainingData.build(form(X)).spread, np.sqrt(2 / 3), rtol=1e-12)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csc_array])
 @pytest.mark.parametrize("unit", [1.7e308, 1e300, 1e-300, 5e-324])
 def test_spread_of_extreme_values(form, unit):
     X = np.array([[1.0], [-1.0], [0.0], [0.0]]) * unit
-    assert_allclose(Problem.build(form(X)).spread, np.sqrt(0.5) * unit, rtol=1e-12)
+    assert_allclose(TrainingData.build(form(X)).spread, np.sqrt(0.5) * unit, rtol=1e-12)
 
 
 def test_spread_of_a_constant_column_is_exactly_zero():
     X = np.full((7, 1), 0.1)
-    assert Problem.build(X).spread[0] == 0.0
+    assert TrainingData.build(X).spread[0] == 0.0
 
 
 def test_statistics_are_computed_once(dense):
-    problem = Problem.build(dense)
+    problem = TrainingData.build(dense)
     assert problem.spread is problem.spread
     assert problem.constant is problem.constant
     assert (problem.n_rows, problem.n_features) == dense.shape

@@ -4,9 +4,8 @@ import re
 import pytest
 
 import semisift
-from semisift import LEARNERS, METHODS, FeatureRanker
-from semisift.registry import Learner, Method
-from semisift.registry.entries import read_entries
+from semisift import CLASSIFIERS, METHODS, FeatureRanker
+from semisift.registry import Learner, Method, read_entries
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -38,12 +37,12 @@ def test_constructor(name):
     assert set(parameters) == set(METHODS[name].cls._parameter_constraints)
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", CLASSIFIERS)
 def test_learner(name):
-    learner = LEARNERS[name]
+    learner = CLASSIFIERS[name]
     assert learner.name == name
     assert re.fullmatch(r"[a-z0-9-]+", name)
-    assert learner.path.startswith("semisift.learners.")
+    assert learner.path.startswith("semisift.semi_supervised.")
     assert learner.source in {"formula", "reading"}
     assert re.search(r"\((19|20)\d\d\)", learner.citation)
     assert learner.cost
@@ -55,11 +54,11 @@ def test_learner(name):
 def test_learners_are_the_classifiers_that_there_are():
     committees = {"co-forest", "co-bc", "tri-training", "ss-forest"}
     subspaces = {"self-training", "co-training", "rasco", "rel-rasco", "prob-mrmr"}
-    assert set(LEARNERS) == {"labelled-only", "transduction", *subspaces, *committees}
-    assert not set(LEARNERS) & set(METHODS)
+    assert set(CLASSIFIERS) == {"labelled-only", "transduction", *subspaces, *committees}
+    assert not set(CLASSIFIERS) & set(METHODS)
 
 
-@pytest.mark.parametrize("entry", [*METHODS.values(), *LEARNERS.values()], ids=lambda e: e.name)
+@pytest.mark.parametrize("entry", [*METHODS.values(), *CLASSIFIERS.values()], ids=lambda e: e.name)
 def test_docstrings_have_no_open_slot(entry):
     doc = entry.cls.__doc__
     assert not re.search(r"\{[a-z_]+( \([a-z ,]+\))?\}", doc)

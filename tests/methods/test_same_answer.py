@@ -12,9 +12,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
-from semisift import SEFR, SSFI, EnsCLS, ForestImportance, PCTForestImportance
-from semisift._committee import engine
-from semisift._committee.engine import Committee
+from semisift import SEFR, SSFI, EnsCLS, ForestImportance, PCTForestImportance, parallel
+from semisift.parallel import Committee
 
 
 def big_case(sparse=False):
@@ -47,7 +46,7 @@ def scores_of(name, **params):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_blocks_and_threads_do_not_matter(name, block_size, n_jobs, monkeypatch):
     expected = scores_of(name)
-    monkeypatch.setattr(engine, "BLOCK_SIZE", block_size)
+    monkeypatch.setattr(parallel, "BLOCK_SIZE", block_size)
     assert_array_equal(scores_of(name, n_jobs=n_jobs), expected)
 
 

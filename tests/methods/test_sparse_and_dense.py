@@ -8,13 +8,13 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
-from semisift import LEARNERS, METHODS, SSFI, CoBC, CoTraining, SelfTraining
+from semisift import CLASSIFIERS, METHODS, SSFI, CoBC, CoTraining, SelfTraining
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::semisift.FallbackWarning", "ignore::semisift.GraphWarning"
 )
 
-MODELS = {name: entry.cls for name, entry in (METHODS | LEARNERS).items()}
+MODELS = {name: entry.cls for name, entry in (METHODS | CLASSIFIERS).items()}
 del MODELS["labelled-only"]  # hands X on as it is
 
 FORMS = [sparse.csr_matrix, sparse.csc_array]
@@ -76,5 +76,5 @@ def test_sparse_rows_to_predict_are_made_dense_in_blocks(monkeypatch):
     X, y = whole_numbers(0)
     model = CoTraining().fit(sparse.csr_array(X), y)
     expected = model.predict_proba(X)
-    monkeypatch.setattr("semisift.math.blocks.BLOCK_VALUES", 20)
+    monkeypatch.setattr("semisift.utils._columns.BLOCK_VALUES", 20)
     assert_array_equal(model.predict_proba(sparse.csr_array(X)), expected)

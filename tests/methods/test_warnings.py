@@ -21,7 +21,7 @@ from semisift import (
     FisherScore,
     GraphWarning,
     LaplacianScore,
-    NothingUnlabelledWarning,
+    NoUnlabelledDataWarning,
     UnlabelledTextWarning,
     VarianceScore,
 )
@@ -45,7 +45,7 @@ CASES = {
     "graph": (LaplacianScore(heat_constant=0.003), COLUMN.ravel(), GraphWarning),
     "shape of y": (FisherScore(), COLUMN, DataConversionWarning),
     "text": (FisherScore(), COLUMN.ravel().astype(str), UnlabelledTextWarning),
-    "nothing unlabelled": (SSFI(n_members=5), LABELLED, NothingUnlabelledWarning),
+    "nothing unlabelled": (SSFI(n_members=5), LABELLED, NoUnlabelledDataWarning),
 }
 
 

@@ -11,12 +11,11 @@ from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array, issparse
 
 from semisift import SSFI, Consensus, FisherScore
-from semisift._committee.engine import Committee
-from semisift._committee.members import build_setting, new_blocks
-from semisift._problem import Problem
-from semisift._warnings import quiet
-from semisift._workers import Workers
+from semisift.base._training_data import TrainingData
+from semisift.committee._members import build_context, new_blocks
 from semisift.exceptions import WorkerLostError
+from semisift.parallel import Committee, Workers
+from semisift.utils._warnings import quiet
 
 
 def big_case():
@@ -37,7 +36,7 @@ def mapped_files(block, setting):
 def test_processes_map_one_file_of_the_values(form):
     """It is written once, whatever the number of calls, and is gone afterwards."""
     X, y = big_case()
-    setting = build_setting(Problem.build(form(X), y), 10)
+    setting = build_context(TrainingData.build(form(X), y), 10)
     with joblib.parallel_config(backend="loky", n_jobs=2), Committee(8, None) as committee:
         blocks = new_blocks(committee, setting)
         found = [*committee.map(mapped_files, blocks, setting)]

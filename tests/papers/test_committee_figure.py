@@ -13,8 +13,8 @@ import joblib
 import numpy as np
 import pytest
 
-from semisift._compare import Results
-from semisift.evaluation.datasets import ComparisonData
+from semisift.comparison._compare import Results
+from semisift.comparison._datasets import ComparisonData
 from semisift.papers.cotraining import (
     MEASURES,
     CommitteePlan,
@@ -27,7 +27,7 @@ from semisift.papers.cotraining import (
 from semisift.papers.cotraining_report import committee_tables
 from semisift.papers.reproduce import prepare
 from semisift.papers.targets import TARGETS
-from semisift.registry import LEARNERS
+from semisift.registry import CLASSIFIERS
 from tests import stand_ins
 from tests.commands import call
 
@@ -39,10 +39,10 @@ PROCESSES = multiprocessing.get_context("forkserver")
 @pytest.fixture(autouse=True)
 def learners(monkeypatch, request):
     if "real" not in request.fixturenames:
-        replaced = dict(LEARNERS)
+        replaced = dict(CLASSIFIERS)
         stand_ins.register(replaced)
         for name, entry in replaced.items():
-            monkeypatch.setitem(LEARNERS, name, entry)
+            monkeypatch.setitem(CLASSIFIERS, name, entry)
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_a_classifier_that_fails_leaves_a_record_and_no_figure():
     assert not np.isnan(results.summary("Isolet", "rasco", "accuracy")[0]).any()
 
 
-@pytest.mark.parametrize("name", [name for name in TARGET.specs if name in LEARNERS])
+@pytest.mark.parametrize("name", [name for name in TARGET.specs if name in CLASSIFIERS])
 def test_the_real_classifiers_take_part(name, real):
     contender = contender_of(name, KNN)
     for level in (contender.levels[0], contender.levels[-1]):
@@ -230,7 +230,7 @@ def test_a_resumed_folder_may_grow_but_not_change(tmp_path):
         run_committees(other, out=out, resume=True)
 
 
-@pytest.mark.filterwarnings("ignore::semisift.FewTestRowsWarning")
+@pytest.mark.filterwarnings("ignore::semisift.SmallTestSetWarning")
 def test_records_of_committees_are_not_taken_for_rankings(folder):
     reproduce(folder, "--quiet")
     with pytest.raises(ValueError, match="holds records of committees"):
@@ -245,7 +245,7 @@ def test_records_of_committees_are_not_taken_for_rankings(folder):
 
 
 def test_what_is_missing_is_said(folder, monkeypatch):
-    monkeypatch.delitem(LEARNERS, "prob-mrmr")
+    monkeypatch.delitem(CLASSIFIERS, "prob-mrmr")
     plan = prepare(TARGET, folder)
     assert [name for name, _ in plan.methods] == ["co-training", "rasco", "rel-rasco"]
     assert plan.missing_methods == ["prob-mrmr"]

@@ -15,12 +15,11 @@ from sklearn.datasets import load_breast_cancer
 
 from semisift import METHODS, Results, compare
 from semisift.cli import main
-from semisift.evaluation import pairwise, statistics
-from semisift.evaluation.baselines import BASELINES
-from semisift.evaluation.datasets import ComparisonData
-from semisift.evaluation.entrants import find_entrants
-from semisift.evaluation.protocol import Protocol
-from semisift.evaluation.wins import win_tie_loss
+from semisift.comparison import _statistical_tests
+from semisift.comparison._datasets import ComparisonData
+from semisift.comparison._methods import BASELINES, find_entrants
+from semisift.comparison._protocol import Protocol
+from semisift.comparison._statistical_tests import win_tie_loss
 from semisift.papers.figures import (
     OurFigure,
     cell,
@@ -36,7 +35,7 @@ from tests.comparisons import changed
 from tests.shown_comparisons import made_up
 
 # The papers' own data sets are small; the page of a reproduction says so.
-pytestmark = pytest.mark.filterwarnings("ignore::semisift.FewTestRowsWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::semisift.SmallTestSetWarning")
 
 # Methods of the papers that need not be there yet.
 TO_COME = {"co-training", "rasco", "rel-rasco", "prob-mrmr"}
@@ -69,7 +68,7 @@ def table_of(target, learner):
 def test_ssfi_is_better_by_signed_ranks(other, w_minus, p):
     table = table_of("ssfi-table2", "tree")
     second = table[:, names_of("ssfi-table2").index(other)]
-    test = pairwise.wilcoxon(table[:, 0], second)
+    test = _statistical_tests.wilcoxon(table[:, 0], second)
     assert test.w_minus == w_minus
     assert test.p == pytest.approx(p, abs=5e-7)
     assert test.p < 0.02
@@ -83,14 +82,14 @@ def test_ssfi_is_best_on_all_sets_but_one():
 
 
 def test_mean_ranks_and_friedman_of_enscls():
-    test = statistics.friedman(table_of("enscls-table2", "svm"))
+    test = _statistical_tests.friedman(table_of("enscls-table2", "svm"))
     np.testing.assert_allclose(test.mean_ranks, ENSCLS["mean_ranks"], atol=5e-5)
     assert test.chi2 == pytest.approx(28.0)
     assert test.p_chi2 < 0.05
 
 
 def test_critical_difference_of_enscls():
-    test = statistics.nemenyi(table_of("enscls-table2", "svm"), ENSCLS["alpha"])
+    test = _statistical_tests.nemenyi(table_of("enscls-table2", "svm"), ENSCLS["alpha"])
     assert test.critical_difference == pytest.approx(ENSCLS["critical_difference"], abs=5e-4)
     different = dict(zip(names_of("enscls-table2"), test.different[0], strict=True))
     assert different == {"EnsCLS": False, "CLS": True, "CSFS": True, "BS": True, "SSFI": False}

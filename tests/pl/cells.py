@@ -32,7 +32,7 @@ def make_cells(n_classes=3, a_class=40, n_genes=30, *, names=None, assessed=Fals
     turn = 2 * np.pi * truth / n_classes
     middles = 5 * np.column_stack([np.cos(turn), np.sin(turn)])
     adata.obsm["X_umap"] = middles + rng.normal(size=middles.shape)
-    semisift.tl.rank_features(adata, "kind", method="transductive", n_features=6)
+    semisift.tl.rank_markers(adata, "kind", method="transductive", n_features=6)
     if assessed:
         semisift.tl.assess(adata)
     return adata

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 import semisift
-from semisift.report.palette import PLAIN
+from semisift.report._style import PLAIN
 from tests.pl.cells import make_cells
 
 
@@ -46,7 +46,7 @@ def test_an_unlabelled_category_is_no_label():
     adata = make_cells()
     given = adata.obs["kind"].cat.add_categories("unknown").fillna("unknown")
     adata.obs["kind"] = given
-    semisift.tl.rank_features(adata, "kind", "unknown", method="transductive")
+    semisift.tl.rank_markers(adata, "kind", "unknown", method="transductive")
     assert len(draw(adata).collections[-1].get_offsets()) == 15
 
 
@@ -110,7 +110,7 @@ def test_bad_sizes_are_refused(size):
 
 def test_a_method_that_labels_no_cells_is_named():
     adata = make_cells()
-    semisift.tl.rank_features(adata, "kind", method="fisher")
+    semisift.tl.rank_markers(adata, "kind", method="fisher")
     with pytest.raises(ValueError, match="the method 'fisher' labels no cells"):
         draw(adata)
 
@@ -119,5 +119,5 @@ def test_results_of_label_cells_are_drawn():
     adata = make_cells()
     adata.obs["kind"] = pd.Series(adata.obs["kind"].astype(object), index=adata.obs_names)
     del adata.uns["semisift"]
-    semisift.tl.label_cells(adata, "kind")
+    semisift.tl.predict_labels(adata, "kind")
     assert legend_of(draw(adata))[:3] == ["type 0", "type 1", "type 2"]

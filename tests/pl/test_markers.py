@@ -12,7 +12,7 @@ import scanpy as sc
 from matplotlib.colors import to_hex
 
 import semisift
-from semisift.report.palette import PLAIN
+from semisift.report._style import PLAIN
 from tests.pl.cells import make_cells
 
 TYPES = ["type 0", "type 1", "type 2"]
@@ -94,7 +94,7 @@ def test_the_heatmap_has_a_line_a_gene_and_a_column_a_cell_the_surest_first():
 
 
 def test_of_many_cells_some_are_drawn_evenly(monkeypatch):
-    monkeypatch.setattr("semisift.pl._heatmap.MOST_CELLS", 10)
+    monkeypatch.setattr("semisift.pl._markers.MOST_CELLS", 10)
     adata = make_cells(a_class=40)
     adata.obs["semisift_label"] = pd.Categorical(np.repeat(TYPES, 40))
     adata.obs["semisift_confidence"] = np.tile(np.linspace(1, 0, 40), 3)
@@ -148,7 +148,7 @@ def test_values_are_taken_from_where_the_results_are_from(form, tmp_path):
     elif form == "dask":
         adata.X = dask.array.from_array(adata.X.toarray(), chunks=(50, adata.n_vars))
     if options:
-        semisift.tl.rank_features(adata, "kind", method="transductive", **options)
+        semisift.tl.rank_markers(adata, "kind", method="transductive", **options)
     assert np.allclose(drawn_values(draw(adata)), expected)
 
 
@@ -157,7 +157,7 @@ def test_cells_without_a_value_do_not_count():
     X = adata.X.toarray()
     X[[1, 42], :] = np.nan  # labelled cells of two classes
     adata.X = X
-    semisift.tl.rank_features(adata, "kind", method="fisher", normalize=False)
+    semisift.tl.rank_markers(adata, "kind", method="fisher", normalize=False)
     areas, _ = dots_of(draw(adata, n_markers=2))
     values = X[:, adata.var_names.get_indexer(best_of(adata, 2))]
     known = [values[(adata.obs["kind"] == name) & ~np.isnan(X[:, 0])] for name in TYPES]
@@ -186,7 +186,7 @@ def test_logarithms_are_taken_as_they_are_and_a_layer_by_name():
 
 def test_logarithms_are_not_taken_twice():
     adata = make_cells()
-    semisift.tl.rank_features(adata, "kind", method="transductive", normalize=True)
+    semisift.tl.rank_markers(adata, "kind", method="transductive", normalize=True)
     expected = drawn_values(draw(adata))
     sc.pp.normalize_total(adata)
     sc.pp.log1p(adata)
@@ -219,7 +219,7 @@ def test_genes_that_are_lower_in_a_class_are_no_markers():
 
 def test_cells_without_a_class_are_not_drawn():
     adata = make_cells()
-    semisift.tl.rank_features(adata, "kind", method="fisher")
+    semisift.tl.rank_markers(adata, "kind", method="fisher")
     image = np.asarray(draw(adata, kind="heatmap").images[0].get_array())
     assert image.shape[1] == 15
 
@@ -227,12 +227,12 @@ def test_cells_without_a_class_are_not_drawn():
 def test_labels_that_are_numbers_and_methods_of_the_user():
     adata = make_cells()
     adata.obs["kind"] = adata.obs["kind"].cat.codes.replace(-1, np.nan)
-    semisift.tl.rank_features(adata, "kind", method="fisher")
+    semisift.tl.rank_markers(adata, "kind", method="fisher")
     ax = draw(adata, kind="heatmap")
     assert [text.get_text() for text in ax.texts] == ["0", "1", "2"]
     assert np.asarray(ax.images[0].get_array()).shape[1] == 15
     own = [("one", semisift.TransductiveScore()), ("two", semisift.FisherScore())]
-    semisift.tl.rank_features(adata, "kind", rankers=own)
+    semisift.tl.rank_markers(adata, "kind", rankers=own)
     assert labels_of(draw(adata).yaxis) == ["0", "1", "2"]
     rings = semisift.pl.confidence(adata, show=False).collections[-1]
     assert len(rings.get_offsets()) == 15
@@ -249,7 +249,7 @@ def test_cells_of_other_classes_are_refused():
 
 def test_markers_and_labels_without_a_ranking_are_found():
     adata = make_cells()
-    for name in ("markers", "label_cells"):
+    for name in ("markers", "predict_labels"):
         getattr(semisift.tl, name)(adata, "kind")
     del adata.uns["semisift"]
     genes = adata.uns["semisift_markers"]["names"]["type 0"][:1].tolist()

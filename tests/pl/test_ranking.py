@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 
 import semisift
 from semisift.pl._ranking import best_genes
-from semisift.report.palette import PLAIN
+from semisift.report._style import PLAIN
 from tests.pl.cells import make_cells
 
 
@@ -82,7 +82,7 @@ def test_near_copies_that_a_ranking_found():
     counts = adata.X.toarray()
     counts[:, 20] = counts[:, 0]
     adata.X = counts
-    semisift.tl.rank_features(adata, "kind", method="fisher", redundancy_threshold=0.7)
+    semisift.tl.rank_markers(adata, "kind", method="fisher", redundancy_threshold=0.7)
     first, copy = (
         ("gene20", "gene0") if adata.var["semisift_rank"]["gene0"] > 10 else ("gene0", "gene20")
     )

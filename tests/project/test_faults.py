@@ -17,9 +17,9 @@ from scipy.sparse import csr_array
 from sklearn.datasets import dump_svmlight_file, load_iris
 
 from semisift import Protocol, Results, compare
-from semisift._files import process_name, remove_left_overs
-from semisift.cli._outputs import _as_date
-from semisift.io._mat_file import write_mat
+from semisift.cli._output import _as_date
+from semisift.io._formats._mat_file import write_mat
+from semisift.utils._files import process_name, remove_left_overs
 from tests.commands import call, write_table
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has other links and file systems")

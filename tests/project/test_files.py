@@ -14,7 +14,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from semisift import Protocol, compare
-from semisift._files import (
+from semisift.utils._files import (
     STALE_AFTER,
     _place,
     can_write,
@@ -24,7 +24,7 @@ from semisift._files import (
     write_whole,
 )
 from tests.commands import call
-from tests.evaluation.test_compare_store import (
+from tests.comparison.test_compare_store import (
     arguments,
     processes_in_session,
     records_in,
@@ -82,7 +82,7 @@ def test_all_files_of_a_store_can_be_read_by_the_same_users(tmp_path, umask):
 WRITER = """
 import sys, time
 from pathlib import Path
-from semisift._files import drafts
+from semisift.utils._files import drafts
 with drafts([Path(sys.argv[1])]) as (draft,):
     draft.write_text("half")
     print("begun", flush=True)
@@ -117,7 +117,7 @@ def test_drafts_of_a_killed_process_are_removed_and_those_of_a_living_one_are_no
 STOPPED_IN_A_CLEAN_UP = """
 import shutil, sys
 from pathlib import Path
-from semisift._files import drafts
+from semisift.utils._files import drafts
 
 def stop(*args, **kwargs):
     shutil.rmtree = remove
@@ -195,7 +195,7 @@ def test_numbers_that_no_process_has_and_times_that_no_system_told(tmp_path):
 FORKED = """
 import atexit, os, sys
 from pathlib import Path
-from semisift._files import drafts
+from semisift.utils._files import drafts
 
 with drafts([Path(sys.argv[1])]) as (draft,):
     draft.write_text("whole")

@@ -24,7 +24,7 @@ def test_import_is_light(use):
 
 
 def test_tools_for_cells_load_no_library_of_cells():
-    code = "import sys, semisift; semisift.tl.rank_features, semisift.pl.ranking"
+    code = "import sys, semisift; semisift.tl.rank_markers, semisift.pl.ranking"
     assert run(f"{code}\nprint({{'anndata', 'scanpy'}} & set(sys.modules))") == "set()"
 
 
@@ -33,7 +33,7 @@ def test_tools_for_cells_say_what_they_need():
 import sys, semisift
 sys.modules["anndata"] = None
 try:
-    semisift.tl.rank_features(None, "cell_type")
+    semisift.tl.rank_markers(None, "cell_type")
 except ValueError as error:
     print(error)
 """
@@ -50,7 +50,7 @@ def test_nothing_but_public_names_is_listed():
     assert dir(semisift) == sorted(semisift.__all__)
 
 
-@pytest.mark.parametrize("entry", [*semisift.METHODS.values(), *semisift.LEARNERS.values()])
+@pytest.mark.parametrize("entry", [*semisift.METHODS.values(), *semisift.CLASSIFIERS.values()])
 def test_families_export_their_classes(entry):
     family = importlib.import_module(".".join(entry.path.split(".")[:2]))
     name = entry.cls.__name__
@@ -84,4 +84,4 @@ def private_names_of_sklearn(path):
 def test_private_names_of_sklearn_have_one_door():
     package = Path(semisift.__file__).parent
     found = {path.name for path in package.rglob("*.py") if [*private_names_of_sklearn(path)]}
-    assert found == {"_sklearn.py"}
+    assert found == {"_sklearn_compat.py"}

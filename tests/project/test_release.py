@@ -97,7 +97,7 @@ def test_the_recipe_asks_for_what_the_project_does():
 
 # --- distributions ---
 
-WRITTEN = {"semisift/__init__.py", "semisift/py.typed", "semisift/kernels/grow.pyx"}
+WRITTEN = {"semisift/__init__.py", "semisift/py.typed", "semisift/_kernels/grow.pyx"}
 SDIST = [
     *(f"semisift-1/src/{name}" for name in WRITTEN),
     *(f"semisift-1/{name}" for name in BESIDE),
@@ -105,7 +105,7 @@ SDIST = [
 ]
 WHEEL = [
     *WRITTEN,
-    "semisift/kernels/grow.cpython-311-x86_64-linux-gnu.so",
+    "semisift/_kernels/grow.cpython-311-x86_64-linux-gnu.so",
     "semisift-1.dist-info/licenses/LICENSE",
 ]
 
@@ -130,11 +130,11 @@ def test_what_a_wheel_lacks_is_named(name):
 
 
 def test_what_does_not_belong_there_is_named():
-    built = "src/semisift/kernels/grow.c"
+    built = "src/semisift/_kernels/grow.c"
     assert wrong_in_sdist([*SDIST, f"semisift-1/{built}"], WRITTEN) == [
         f"does not belong there: {built}"
     ]
-    for name in ("semisift/kernels/grow.c", "tests/conftest.py"):
+    for name in ("semisift/_kernels/grow.c", "tests/conftest.py"):
         assert wrong_in_wheel([*WHEEL, name], WRITTEN) == [f"does not belong there: {name}"]
 
 
@@ -226,9 +226,9 @@ def test_the_paper_is_as_long_as_the_journal_asks():
 
 
 def test_the_paper_counts_the_methods():
-    from semisift import LEARNERS, METHODS
+    from semisift import CLASSIFIERS, METHODS
 
-    learners = len(LEARNERS) - 1  # the yardstick learns from labelled rows alone
+    learners = len(CLASSIFIERS) - 1  # the yardstick learns from labelled rows alone
     assert f"{len(METHODS)} rankers and {learners} classifiers" in " ".join(
         PAPER.read_text("utf-8").split()
     )

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.dummy import DummyClassifier
 
 import semisift
-from semisift import LEARNERS, METHODS
+from semisift import CLASSIFIERS, METHODS
 
-MODELS = sorted({**METHODS, **LEARNERS})
+MODELS = sorted({**METHODS, **CLASSIFIERS})
 FEW = {"n_members": 6, "n_samplings": 3, "random_state": 0}
 
 # Who may refuse: our own code, and scikit-learn's checks of parameters and of arrays.
@@ -22,7 +22,7 @@ CHECKS = ("_param_validation.py", "validation.py")
 
 def make(name, **params):
     """Return a small model; of `params` it gets those that it has."""
-    cls = {**METHODS, **LEARNERS}[name].cls
+    cls = {**METHODS, **CLASSIFIERS}[name].cls
     known = inspect.signature(cls).parameters
     wanted = {**FEW, **params}
     if name == "labelled-only":

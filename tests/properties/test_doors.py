@@ -10,8 +10,8 @@ import pytest
 from matplotlib import pyplot as plt
 
 import semisift
-from semisift import FisherScore, Protocol, StoredRows, compare, normalize_counts, read_table
-from semisift.io.options import Reading
+from semisift import FisherScore, OutOfCoreMatrix, Protocol, compare, normalize_counts, read_table
+from semisift.io._options import Reading
 from tests.commands import write_table
 from tests.conftest import make_data
 from tests.properties.fits import check_refusal
@@ -63,7 +63,7 @@ def cells():
 
 def ranked():
     made = cells()
-    semisift.tl.rank_features(made, "kind", method="fisher", normalize=False)
+    semisift.tl.rank_markers(made, "kind", method="fisher", normalize=False)
     return made
 
 
@@ -73,10 +73,10 @@ def call(door, fitted, table, folder, **given):
         return compare("variance", SETS, Protocol(**SHORT | given))
     if door == "compare":
         return compare("variance", SETS, **{"protocol": Protocol(**SHORT)} | given)
-    if door == "StoredRows":
+    if door == "OutOfCoreMatrix":
         np.save(folder / "rows.npy", DATA.X)
         rows = np.load(folder / "rows.npy", mmap_mode="r")
-        return FisherScore().fit(StoredRows(rows, **given), DATA.y)
+        return FisherScore().fit(OutOfCoreMatrix(rows, **given), DATA.y)
     if door == "read_table":
         return read_table(**{"path": table, "label": "label", "id": "id"} | given)
     if door == "normalize_counts":
@@ -94,9 +94,9 @@ def call(door, fitted, table, folder, **given):
 
 
 TL = {
-    "rank cells": semisift.tl.rank_features,
+    "rank cells": semisift.tl.rank_markers,
     "mark cells": semisift.tl.markers,
-    "label cells": semisift.tl.label_cells,
+    "label cells": semisift.tl.predict_labels,
     "assess cells": semisift.tl.assess,
 }
 METHODS_OF_A_RANKER = (
@@ -111,7 +111,7 @@ METHODS_OF_A_RANKER = (
 DOORS = {
     "Protocol": Protocol,
     "compare": compare,
-    "StoredRows": StoredRows,
+    "OutOfCoreMatrix": OutOfCoreMatrix,
     "read_table": read_table,
     "normalize_counts": normalize_counts,
     **{name: getattr(FisherScore, name) for name in METHODS_OF_A_RANKER},
@@ -162,10 +162,10 @@ def refused(door, fitted, table, folder, **given):
 KEPT = [
     # errors of others, or of no use: no such attribute, not callable, ambiguous truth
     ("Protocol", "n_runs", 10**30),
-    ("StoredRows", "feature_names", "abcdef"),
-    ("StoredRows", "feature_names", {1, 2}),
-    ("StoredRows", "passes", 3),
-    ("StoredRows", "progress", "bar"),
+    ("OutOfCoreMatrix", "feature_names", "abcdef"),
+    ("OutOfCoreMatrix", "feature_names", {1, 2}),
+    ("OutOfCoreMatrix", "passes", 3),
+    ("OutOfCoreMatrix", "progress", "bar"),
     ("assess", "n_resamples", 10**30),
     ("compare", "max_seconds", "long"),
     ("compare", "n_jobs", "many"),

@@ -14,12 +14,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions, make_constraint
 
 import semisift
-from semisift import LEARNERS, METHODS, ApproximateNeighbors, MixedNB, NNge
+from semisift import CLASSIFIERS, METHODS, ApproximateNeighbors, MixedNB, NNge
 from tests.conftest import make_data
 from tests.properties.fits import FEW, check_refusal
 from tests.properties.profiles import some
 
-CLASSES = {entry.cls.__name__: entry.cls for entry in (METHODS | LEARNERS).values()}
+CLASSES = {entry.cls.__name__: entry.cls for entry in (METHODS | CLASSIFIERS).values()}
 CLASSES |= {cls.__name__: cls for cls in (ApproximateNeighbors, MixedNB, NNge)}
 
 DATA = make_data(n_rows=24, n_features=6)

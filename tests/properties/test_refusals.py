@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from semisift import LEARNERS, METHODS, FisherScore, LabelledOnly, MixedNB, NNge
+from semisift import CLASSIFIERS, METHODS, FisherScore, LabelledOnly, MixedNB, NNge
 from tests.properties.fits import MODELS, answer, check_refusal, make
 from tests.properties.profiles import some
 from tests.properties.tables import Recipe
@@ -79,7 +79,7 @@ LABELS = {
     "a mapping": (lambda: {"a": 1}, "."),
 }
 USES_LABELS = [
-    name for name in MODELS if name in LEARNERS or METHODS[name].cls.labels_needed != "none"
+    name for name in MODELS if name in CLASSIFIERS or METHODS[name].cls.labels_needed != "none"
 ]
 
 

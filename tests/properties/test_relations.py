@@ -15,8 +15,7 @@ from hypothesis import given
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from semisift import METHODS
-from semisift._committee import engine
+from semisift import METHODS, parallel
 from tests.conftest import in_numpy, make_data
 from tests.properties.fits import MODELS, answer, make
 from tests.properties.profiles import IS_LONG
@@ -124,8 +123,8 @@ def check_sparse_columns(name, recipe, folder):
     X, y = recipe.make()
     expected = answer(name, X, y)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("semisift.math.columns.FEW_VALUES", 0)
-        patch.setattr("semisift.math.columns.FEW_COLUMNS", -1)
+        patch.setattr("semisift.utils._columns.FEW_VALUES", 0)
+        patch.setattr("semisift.utils._columns.FEW_COLUMNS", -1)
         found = answer(name, sparse.csr_array(X), y)
     assert_same(found, expected, "ties")
 
@@ -134,7 +133,7 @@ def check_threads_and_blocks(name, recipe, folder):
     X, y = recipe.make()
     expected = answer(name, X, y)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "BLOCK_SIZE", 2)
+        patch.setattr(parallel, "BLOCK_SIZE", 2)
         assert_same(answer(name, X, y, n_jobs=2), expected)
         # sums of products in blocks of columns: BLAS adds in another order
         for room in ("math.blocks", "_problem", "math.edge_sums", "math.gram", "math.scaled"):

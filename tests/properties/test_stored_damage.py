@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from semisift import FisherScore, read_table
-from semisift.exceptions import StoredRowsError, TableError
+from semisift.exceptions import OutOfCoreError, TableError
 from tests.properties.profiles import IS_LONG, LONG
 from tests.stored_files import FORMS, LITTLE, reading, write
 
@@ -51,7 +51,7 @@ def test_damaged_stores(form, sound, tmp_path):
             with warnings.catch_warnings(action="ignore"):
                 data = read_table(path, **reading(form, max_memory=LITTLE))
                 scores = FisherScore().fit(data.X, data.y).scores_
-        except (StoredRowsError, TableError) as error:
+        except (OutOfCoreError, TableError) as error:
             message = str(error)
             assert path.name in message or "column" in message, message
         except ValueError as error:  # of labels that are damaged

@@ -13,11 +13,11 @@ from scipy import sparse
 from scipy.io import mmwrite, savemat
 from sklearn.datasets import dump_svmlight_file
 
-from semisift.cli._outputs import write_table
+from semisift.cli._output import write_table
 from semisift.exceptions import TableError
 from semisift.io import read
-from semisift.io.door import write
-from semisift.io.options import TableOptions
+from semisift.io._options import TableOptions
+from semisift.io._read import write
 from tests.properties.profiles import several
 from tests.properties.tables import SPECIAL
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from semisift.kernels.plain.plan import draw_bags, draw_subspaces
+from semisift._kernels.fallback.plan import draw_bags, draw_subspaces
 
 
 def member_scores(Z, codes, k=10):

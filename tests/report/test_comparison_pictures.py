@@ -9,9 +9,10 @@ import pytest
 from matplotlib import pyplot
 from scipy import stats
 
+from semisift.report._style import PLAIN
 from semisift.report.comparison import (
     plot_boxes,
-    plot_cd,
+    plot_critical_difference,
     plot_curves,
     plot_similarity,
     plot_stability,
@@ -19,10 +20,9 @@ from semisift.report.comparison import (
     plot_time,
     write_figures,
 )
-from semisift.report.comparison.labels import place_labels
-from semisift.report.comparison.styles import colour, dashes, mark
-from semisift.report.comparison.view import interval
-from semisift.report.palette import PLAIN
+from semisift.report.comparison._diagram import colour, dashes, mark
+from semisift.report.comparison._labels import place_labels
+from semisift.report.comparison._view import interval
 from tests.shown_comparisons import EVIL_SET, made_up, made_up_sweep, random_figures
 
 LONG = "a method with a name that is far too long for any picture:parameter={}"
@@ -67,7 +67,7 @@ def test_names_of_the_diagram_never_overlap(kind, n_methods, own_axes):
     names = [LONG.format(j) if j % 2 else f"W{j}" * 12 for j in range(n_methods)]
     results = made_up(figures_with_ranks(kind, n_methods), methods=names)
     ax = pyplot.subplots(figsize=(4, 3))[1] if own_axes else None
-    ax = plot_cd(results, ax)
+    ax = plot_critical_difference(results, ax)
     boxes = boxes_of(ax)
     assert len(boxes) >= 2 * n_methods + 3
     assert_apart(boxes)
@@ -83,7 +83,7 @@ def test_the_diagram_of_the_enscls_paper():
         -table[:, None].astype(float), methods=["EnsCLS", "CLS", "CSFS", "BS", "SSFI"]
     )
     assert np.allclose(list(results.mean_ranks().values()), ranks)
-    ax = plot_cd(results, alpha=0.1)
+    ax = plot_critical_difference(results, alpha=0.1)
     words = [text.get_text() for text in ax.texts]
     assert "CD = 1.83 at level 0.1" in words
     place = {text.get_text(): text.get_window_extent().x0 for text in ax.texts}
@@ -130,7 +130,7 @@ def test_pictures_on_axes_of_the_user(comparison):
     for draw in [
         lambda: plot_curves(comparison, "breast cancer", ax),
         lambda: plot_boxes(comparison, EVIL_SET, ax, judge="tree", metric="macro_f1"),
-        lambda: plot_cd(comparison, ax),
+        lambda: plot_critical_difference(comparison, ax),
         lambda: plot_stability(comparison, ax),
         lambda: plot_time(comparison, ax),
         lambda: plot_similarity(comparison, ax),
@@ -154,7 +154,7 @@ def test_pictures_on_axes_of_the_user(comparison):
         (lambda r: plot_boxes(r, "breast cancer", methods=["x"]), "methods must be one of"),
         (lambda r: plot_sweep(r), "this one has none"),
         (lambda r: write_figures(r, "unused", "gif"), "form must be one of svg, pdf: got 'gif'"),
-        (lambda r: plot_cd(made_up(random_figures(1, 2, 2))), "at least two"),
+        (lambda r: plot_critical_difference(made_up(random_figures(1, 2, 2))), "at least two"),
     ],
 )
 def test_what_cannot_be_drawn(comparison, draw, said):

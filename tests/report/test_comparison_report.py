@@ -14,7 +14,8 @@ from numpy.testing import assert_array_equal
 from rich.console import Console
 
 from semisift import Protocol
-from semisift.cli._standings import remarks, standings
+from semisift.cli._run_compare import remarks, standings
+from semisift.report._style import PLAIN
 from semisift.report.comparison import (
     render_comparison,
     to_latex,
@@ -23,9 +24,8 @@ from semisift.report.comparison import (
     write_figures,
     write_summary,
 )
-from semisift.report.comparison.published import published_beside
-from semisift.report.comparison.view import view_of
-from semisift.report.palette import PLAIN
+from semisift.report.comparison._published import published_beside
+from semisift.report.comparison._view import view_of
 from tests import pages
 from tests.comparisons import changed
 from tests.shown_comparisons import EVIL_SET, made_up, made_up_sweep, random_figures
@@ -341,7 +341,7 @@ def test_the_page_makes_no_tests_of_figures_that_are_no_pairs(tmp_path):
     assert "| mean rank | none | none | none |" in to_markdown(results)
     assert "mean rank & none & none & none" in to_latex(results)
     with pytest.raises(ValueError, match="different splits"):
-        results.plot_cd()
+        results.plot_critical_difference()
 
 
 def test_the_page_says_what_results_say():

@@ -8,8 +8,8 @@ import pytest
 from scipy import sparse
 
 from semisift import SSFI
-from semisift.outcome import outcome_of
 from semisift.report import write_report
+from semisift.selection import outcome_of
 from tests.pages import Given, check, fit_example, page_of
 
 

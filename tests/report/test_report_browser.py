@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from semisift import SSFI
-from semisift.outcome import outcome_of
 from semisift.report import write_report
+from semisift.selection import outcome_of
 from tests.browsing import (
     By,
     Keys,

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 from semisift import Consensus
-from semisift.io.written import as_text
-from semisift.outcome import outcome_of
+from semisift.io._write import as_text
 from semisift.report import render
-from semisift.report.download import MOST_FEATURES, MOST_PACKED
+from semisift.report._ranking_page import MOST_FEATURES, MOST_PACKED
+from semisift.selection import outcome_of
 from tests.commands import call, write_table
 from tests.pages import EVIL, Given, fit_example, page_of
 

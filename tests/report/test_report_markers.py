@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from semisift import FisherScore, TransductiveScore, VarianceScore, normalize_counts
-from semisift.outcome import outcome_of
-from semisift.outcome.markers import Markers
 from semisift.report import render
-from semisift.report.markers import MOST_FEATURES, markers_by_class
+from semisift.report._markers import MOST_FEATURES, markers_by_class
+from semisift.selection import outcome_of
+from semisift.selection._markers import Markers
 from tests.pages import EVIL, check, fit_example
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from semisift import SSFI, ForestImportance
-from semisift.outcome import Outcome, outcome_of
 from semisift.report import render
+from semisift.selection import Outcome, outcome_of
 from tests.conftest import make_data
 from tests.pages import EVIL, Given, check, page_of
 
@@ -124,7 +124,7 @@ def test_rankers_that_give_no_labels(data):
     assert "gave it this label" not in page
 
 
-@pytest.mark.filterwarnings("ignore::semisift.NothingUnlabelledWarning")
+@pytest.mark.filterwarnings("ignore::semisift.NoUnlabelledDataWarning")
 def test_every_row_labelled(data):
     ranker = SSFI(n_members=30, random_state=0).fit(data.X, data.y_true)
     page = page_of(ranker, data.X, data.y_true)

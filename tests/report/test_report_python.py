@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from semisift import SSFI
-from semisift.outcome import outcome_of
+from semisift.selection import outcome_of
 from tests.pages import fit_example
 
 
@@ -87,7 +87,7 @@ def test_notebook_after_the_number_was_raised(fitted):
 def test_the_report_loads_matplotlib_only_when_asked():
     code = (
         "import sys, semisift.report; from semisift import SSFI\n"
-        "from semisift.outcome import outcome_of\n"
+        "from semisift.selection import outcome_of\n"
         "print({'matplotlib', 'jinja2', 'polars'} & set(sys.modules))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

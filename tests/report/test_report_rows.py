@@ -8,11 +8,11 @@ import pytest
 from scipy import sparse
 
 from semisift import SSFI, FisherScore, VarianceScore
-from semisift._words import figure
-from semisift.math.tails import LONG_TAIL
-from semisift.outcome import outcome_of
-from semisift.report.heatmap import MOST_LABELLED, MOST_OTHERS, heatmap, order_rows
-from semisift.report.rows import read_rows
+from semisift.report._heatmap import MOST_LABELLED, MOST_OTHERS, heatmap, order_rows
+from semisift.report._rows import read_rows
+from semisift.selection import outcome_of
+from semisift.utils._columns import LONG_TAIL
+from semisift.utils._text import format_number
 from tests.conftest import make_data
 from tests.pages import Given, check, fit_example, page_of
 
@@ -255,7 +255,7 @@ def test_points_tell_features_and_rows(fitted):
         *("spam", "given the label spam"),
     ]
     value = float(X[outcome.features[0]].iloc[0])
-    assert f"row 1: {figure(value)} (ham, labelled)" in tips["box-1"]
+    assert f"row 1: {format_number(value)} (ham, labelled)" in tips["box-1"]
     places = re.findall(r'data-tips="scores-tips"[^>]* data-at="([^"]*)"', page)
     assert [len(each.split()) for each in places] == [16, 16]  # wide and narrow
     assert all(0 <= float(number) <= 100 for each in places for number in each.split())

@@ -5,15 +5,15 @@ import re
 import numpy as np
 import pytest
 
-from semisift import FisherScore, StoredRows, TransductiveScore
-from semisift.report import sampled
+from semisift import FisherScore, OutOfCoreMatrix, TransductiveScore
+from semisift.report import _rows
 
 N_ROWS, N_LABELLED = 500, 60
 
 
 @pytest.fixture
 def rows(monkeypatch):
-    monkeypatch.setattr("semisift.stored.rows.BLOCK_VALUES", 1 << 9)
+    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 9)
     rng = np.random.default_rng(0)
     y = np.arange(N_ROWS) % 2
     X = rng.normal(size=(N_ROWS, 8)).astype(np.float32)
@@ -27,10 +27,10 @@ def page(ranker, path, X, y):
 
 
 def test_the_page_says_which_rows_it_draws(rows, tmp_path, monkeypatch):
-    monkeypatch.setattr(sampled, "MOST_UNLABELLED", 100)
-    monkeypatch.setattr(sampled, "MOST_LABELLED", 20)
+    monkeypatch.setattr(_rows, "MOST_UNLABELLED", 100)
+    monkeypatch.setattr(_rows, "MOST_LABELLED", 20)
     X, y = rows
-    stored = StoredRows(X, max_memory="40kB")
+    stored = OutOfCoreMatrix(X, max_memory="40kB")
     ranker = TransductiveScore(max_unlabelled=150).fit(stored, y)
     text = page(ranker, tmp_path, stored, y)
     assert "show 120 of 500 rows, drawn at random, of which 20 carry a label." in text
@@ -46,14 +46,14 @@ def test_the_page_says_which_rows_it_draws(rows, tmp_path, monkeypatch):
 def test_rows_that_fit_are_all_drawn(rows, tmp_path):
     X, y = rows
     ranker = FisherScore().fit(X, y)
-    stored = page(ranker, tmp_path, StoredRows(X), y)
+    stored = page(ranker, tmp_path, OutOfCoreMatrix(X), y)
     assert stored == page(ranker, tmp_path, X, y)
     assert "drawn at random, of which" not in stored
 
 
 def test_little_memory_draws_few_rows(rows, tmp_path):
     X, y = rows
-    stored = StoredRows(X, max_memory="20kB")
+    stored = OutOfCoreMatrix(X, max_memory="20kB")
     text = page(FisherScore().fit(stored, y), tmp_path, stored, y)
     assert re.search(r"show \d+ of 500 rows", text)
     (drawn,) = re.findall(r"show (\d+) of 500 rows", text)

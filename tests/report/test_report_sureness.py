@@ -9,17 +9,17 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_array_equal
 
 from semisift import C4, Consensus, FisherScore
-from semisift.outcome import Outcome, outcome_of
-from semisift.outcome.ranking import Chance, chance_of
 from semisift.report import render
-from semisift.report.intervals import (
+from semisift.report._intervals import (
     MOST_NARROW_WHISKERS,
     MOST_WHISKERS,
     picture_of_intervals,
     rank_intervals,
 )
-from semisift.report.method import parts_of, say_kind
-from semisift.report.scores import MOST_POINTS, follow
+from semisift.report._method import parts_of, say_kind
+from semisift.report._scores import MOST_POINTS, follow
+from semisift.selection import Outcome, outcome_of
+from semisift.selection._result import Chance, chance_of
 from tests.conftest import make_data
 from tests.pages import EVIL, check, page_of
 
@@ -63,7 +63,7 @@ def test_a_ranking_holds_what_is_known(assessed):
     assert frame.columns[3:] == [
         "selected",
         "score_rank",
-        "represented_by",
+        "representative",
         "correlation",
         "decision",
         "rank_low",
@@ -85,7 +85,7 @@ def test_the_decisions_of_the_rule_come_first():
     assert (ranker.assessment_.decisions != ranker.decisions_).any()
     decisions = outcome_of(ranker).decisions
     assert_array_equal(decisions, ranker.decisions_[np.argsort(ranker.ranking_)])
-    assert chance_of(ranker) == Chance(ranker.cutoff_.chance_score, "best of the shuffled copies")
+    assert chance_of(ranker) == Chance(ranker.cutoff_.null_score, "best of the shuffled copies")
 
 
 def test_a_plain_ranking_holds_nothing_of_it(data):

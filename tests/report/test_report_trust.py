@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from semisift import SSFI, Consensus, FisherScore, LaplacianScore
-from semisift.math.stability import Stability
-from semisift.outcome import outcome_of
-from semisift.outcome.words import say_stability, say_test
+from semisift.selection import outcome_of
+from semisift.selection._summary import say_stability, say_test
+from semisift.utils._agreement import Stability
 from tests.conftest import make_data
 from tests.pages import Given, check, new_assessment, page_of
 
@@ -260,7 +260,7 @@ RULES = {
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.filterwarnings("ignore::semisift.NothingSelectedWarning")
+@pytest.mark.filterwarnings("ignore::semisift.NoFeatureSelectedWarning")
 def test_rules(data, rule):
     ranker = FisherScore(n_features_to_select=rule).fit(data.X, data.y)
     page = page_of(ranker, data.X, data.y)
@@ -303,10 +303,10 @@ def test_features_that_a_rule_selects_need_not_be_the_first():
 
 @pytest.mark.parametrize("given", [None, 0])
 def test_nothing_selected(of_noise, given):
-    from semisift.exceptions import NothingSelectedWarning
+    from semisift.exceptions import NoFeatureSelectedWarning
 
     _, X, y = of_noise
-    with pytest.warns(NothingSelectedWarning):
+    with pytest.warns(NoFeatureSelectedWarning):
         ranker = FisherScore(n_features_to_select="shadow").fit(X, y)
     page = page_of(ranker, X, y, select=given)
     check(page)

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from semisift import C4, Consensus, FisherScore
-from semisift.outcome import outcome_of
 from semisift.report import write_report
+from semisift.selection import outcome_of
 from tests.browsing import (
     By,
     contrast,

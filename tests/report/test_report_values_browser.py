@@ -6,9 +6,9 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 
 from semisift import SSFI
-from semisift.io.written import as_text
-from semisift.outcome import outcome_of
+from semisift.io._write import as_text
 from semisift.report import write_report
+from semisift.selection import outcome_of
 from tests.browsing import By, Keys, emulate, messages, needs_browser, resize, wait
 from tests.conftest import make_data
 

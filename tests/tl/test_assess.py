@@ -11,7 +11,7 @@ FEW = {"n_resamples": 4, "n_permutations": 39}
 @pytest.fixture(scope="module")
 def assessed():
     adata = make_cells()
-    semisift.tl.rank_features(adata, "cell_type", n_members=40)
+    semisift.tl.rank_markers(adata, "cell_type", n_members=40)
     assert semisift.tl.assess(adata, **FEW) is None
     return adata
 
@@ -47,7 +47,7 @@ def test_markers_have_p_values(assessed):
 
 def test_a_copy(assessed):
     adata = make_cells()
-    semisift.tl.rank_features(adata, "cell_type", n_members=40)
+    semisift.tl.rank_markers(adata, "cell_type", n_members=40)
     changed = semisift.tl.assess(adata, copy=True, **FEW)
     same_results(changed, assessed)
     assert "assessment" not in adata.uns["semisift"]
@@ -56,7 +56,7 @@ def test_a_copy(assessed):
 
 def test_a_new_ranking_forgets_the_assessment(assessed):
     adata = assessed.copy()
-    semisift.tl.rank_features(adata, "cell_type", method="fisher")
+    semisift.tl.rank_markers(adata, "cell_type", method="fisher")
     assert not {"semisift_decision", "semisift_rank_low"} & {*adata.var.columns}
     assert "assessment" not in adata.uns["semisift"]
     semisift.tl.assess(adata, n_resamples=0, n_permutations=39)
@@ -66,7 +66,7 @@ def test_a_new_ranking_forgets_the_assessment(assessed):
 
 def test_donors_are_assessed_as_groups():
     adata = make_cells()
-    semisift.tl.rank_features(adata, "cell_type", method="transductive", group_key="donor")
+    semisift.tl.rank_markers(adata, "cell_type", method="transductive", group_key="donor")
     semisift.tl.assess(adata, n_resamples=2, n_permutations=3)
     assert "n_groups" in str(adata.uns["semisift"]["assessment"])
 
@@ -99,7 +99,7 @@ def test_errors_name_the_parameter(assessed, given, message):
 def test_markers_are_no_ranking():
     adata = make_cells()
     semisift.tl.markers(adata, "cell_type")
-    with pytest.raises(ValueError, match=r"names no ranking of semisift.tl.rank_features"):
+    with pytest.raises(ValueError, match=r"names no ranking of semisift.tl.rank_markers"):
         semisift.tl.assess(adata, "semisift_markers")
 
 
@@ -122,7 +122,7 @@ def test_what_changed_since(assessed, change):
 def test_parameters_that_cannot_be_kept():
     adata = make_cells()
     own = [("one", semisift.TransductiveScore()), ("two", semisift.FisherScore())]
-    semisift.tl.rank_features(adata, "cell_type", rankers=own)
+    semisift.tl.rank_markers(adata, "cell_type", rankers=own)
     assert "TransductiveScore()" in adata.uns["semisift"]["params"]["settings"]
     for settings in (adata.uns["semisift"]["params"]["settings"], "{[]: 1}", "[1]"):
         adata.uns["semisift"]["params"]["settings"] = settings

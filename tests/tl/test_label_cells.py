@@ -12,7 +12,7 @@ from tests.tl.cells import MARKERS, make_cells
 def test_labels_and_probabilities():
     adata = make_cells()
     before = adata.var.copy()
-    assert semisift.tl.label_cells(adata, "cell_type") is None
+    assert semisift.tl.predict_labels(adata, "cell_type") is None
     shares = adata.obsm["semisift_cells_probabilities"]
     assert shares.columns.tolist() == ["T", "B", "NK"]
     assert shares.index.equals(adata.obs_names)
@@ -27,7 +27,7 @@ def test_labels_and_probabilities():
 
 def test_who_is_uncertain():
     adata = make_cells(per_class=1)
-    semisift.tl.label_cells(adata, "cell_type")
+    semisift.tl.predict_labels(adata, "cell_type")
     shares = np.sort(adata.obsm["semisift_cells_probabilities"].to_numpy(), axis=1)
     near = shares[:, -1] - shares[:, -2] < 0.2
     assert near.any()
@@ -36,8 +36,8 @@ def test_who_is_uncertain():
 
 def test_labels_are_those_of_the_ranking():
     adata = make_cells()
-    semisift.tl.rank_features(adata, "cell_type", n_members=40)
-    semisift.tl.label_cells(adata, "cell_type")
+    semisift.tl.rank_markers(adata, "cell_type", n_members=40)
+    semisift.tl.predict_labels(adata, "cell_type")
     assert adata.obs["semisift_cells_label"].equals(adata.obs["semisift_label"])
     assert adata.obs["semisift_cells_confidence"].equals(adata.obs["semisift_confidence"])
 
@@ -46,13 +46,13 @@ def test_plates_are_taken_out():
     adata = make_cells()
     adata.X = adata.X.toarray()
     adata.X[adata.obs["plate"] == "p1", 20:35] += 6.0
-    semisift.tl.label_cells(adata, "cell_type", batch_key="plate", normalize=True)
+    semisift.tl.predict_labels(adata, "cell_type", batch_key="plate", normalize=True)
     assert (adata.obs["semisift_cells_label"] == adata.obs["truth"]).mean() > 0.9
 
 
 def test_a_copy_of_labelled_cells():
     adata = make_cells()
-    changed = semisift.tl.label_cells(adata, "cell_type", copy=True)
+    changed = semisift.tl.predict_labels(adata, "cell_type", copy=True)
     assert "semisift_cells_label" in changed.obs
     assert "semisift_cells_label" not in adata.obs
     assert not adata.obsm
@@ -68,27 +68,27 @@ def other_labels(adata):
 
 def test_labels_of_another_kind_stand_beside_a_ranking():
     adata = make_cells()
-    semisift.tl.rank_features(adata, "cell_type", method="transductive")
+    semisift.tl.rank_markers(adata, "cell_type", method="transductive")
     before = adata.copy()
-    semisift.tl.label_cells(adata, other_labels(adata))
+    semisift.tl.predict_labels(adata, other_labels(adata))
     assert adata.obs["semisift_label"].equals(before.obs["semisift_label"])
     assert adata.obs["semisift_cells_label"].cat.categories.tolist() == ["0", "1"]
 
 
 def test_a_ranking_forgets_the_labels_of_the_same_key():
     adata = make_cells()
-    semisift.tl.label_cells(adata, "cell_type", key_added="semisift")
+    semisift.tl.predict_labels(adata, "cell_type", key_added="semisift")
     assert "recovered" in adata.uns["semisift"]
-    semisift.tl.rank_features(adata, other_labels(adata), method="fisher")
+    semisift.tl.rank_markers(adata, other_labels(adata), method="fisher")
     assert not adata.obsm
     assert [name for name in adata.obs if name.startswith("semisift")] == ["semisift_given"]
     assert "recovered" not in adata.uns["semisift"]
 
 
-@pytest.mark.parametrize("call", [semisift.tl.markers, semisift.tl.label_cells])
+@pytest.mark.parametrize("call", [semisift.tl.markers, semisift.tl.predict_labels])
 def test_a_ranking_is_forgotten_by_what_takes_its_key(call):
     adata = make_cells()
-    semisift.tl.rank_features(adata, "cell_type", method="transductive")
+    semisift.tl.rank_markers(adata, "cell_type", method="transductive")
     semisift.tl.assess(adata, n_resamples=2, n_permutations=3)
     call(adata, "cell_type", key_added="semisift")
     assert adata.var.columns.empty
@@ -115,7 +115,7 @@ def test_markers_leave_genes_as_they_are():
 def test_markers_are_those_of_the_ranking():
     adata = make_cells()
     semisift.tl.markers(adata, "cell_type", key_added="rank_genes_groups")
-    semisift.tl.rank_features(adata, "cell_type", method="transductive")
+    semisift.tl.rank_markers(adata, "cell_type", method="transductive")
     own, its = adata.uns["rank_genes_groups"], adata.uns["semisift"]
     assert own["names"].tolist() == its["names"].tolist()
     assert own["scores"].tolist() == its["scores"].tolist()
@@ -153,7 +153,7 @@ def test_without_a_rest_there_are_no_markers(method):
         adata.obs["cell_type"] = adata.obs["cell_type"].where(adata.obs["cell_type"] == "T")
     with pytest.raises(ValueError, match=f"method='{method}' finds no markers: it does not learn"):
         semisift.tl.markers(adata, "cell_type", method=method)
-    semisift.tl.rank_features(adata, "cell_type", method=method)
+    semisift.tl.rank_markers(adata, "cell_type", method=method)
     assert "names" not in adata.uns["semisift"]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import semisift
 from semisift import UnlabelledTextWarning
-from semisift.tl._given import read_labels
+from semisift.tl._read import read_labels
 from tests.tl.cells import make_cells
 
 T, B = "T", "B"
@@ -99,7 +99,7 @@ def test_a_class_called_minus_one_is_ranked():
     adata = make_cells()
     given = adata.obs["cell_type"].astype(object).where(adata.obs["cell_type"].notna(), "unknown")
     adata.obs["l"] = given.replace("T", "-1")
-    semisift.tl.rank_features(adata, "l", "unknown", method="fisher")
+    semisift.tl.rank_markers(adata, "l", "unknown", method="fisher")
     assert adata.uns["semisift"]["names"].dtype.names == ("-1", "B", "NK")
 
 
@@ -121,12 +121,12 @@ def test_columns_that_hold_no_labels(values, message):
     adata = make_cells()
     adata.obs["l"] = np.array(values, dtype=object) if isinstance(values, list) else values
     with pytest.raises(ValueError, match=message):
-        semisift.tl.rank_features(adata, "l")
+        semisift.tl.rank_markers(adata, "l")
 
 
 def test_a_column_that_is_not_there():
     with pytest.raises(ValueError, match=r"labels_key='celltype' is no column .* 'cell_type'"):
-        semisift.tl.rank_features(make_cells(), "celltype")
+        semisift.tl.rank_markers(make_cells(), "celltype")
 
 
 NUMBERS = {"T": 10, "B": 2, "NK": 3}
@@ -143,7 +143,7 @@ def test_numbers_and_booleans_are_classes(as_label, names):
     adata = make_cells()
     given = [None if label != label else label for label in adata.obs["cell_type"].tolist()]
     adata.obs["l"] = [as_label(label) for label in given]
-    semisift.tl.rank_features(adata, "l", method="transductive", class_prior=None)
+    semisift.tl.rank_markers(adata, "l", method="transductive", class_prior=None)
     assert adata.uns["semisift"]["names"].dtype.names == names
     assert tuple(adata.obs["semisift_label"].cat.categories) == names
     truth = adata.obs["truth"].map(as_label).astype(str)
@@ -153,8 +153,8 @@ def test_numbers_and_booleans_are_classes(as_label, names):
 def test_the_prior_is_given_by_label():
     adata = make_cells()
     prior = {"T": 0.2, "B": 0.4, "NK": 0.4}
-    semisift.tl.label_cells(adata, "cell_type", class_prior=prior)
-    ranked = semisift.tl.rank_features(
+    semisift.tl.predict_labels(adata, "cell_type", class_prior=prior)
+    ranked = semisift.tl.rank_markers(
         adata, "cell_type", method="transductive", class_prior=prior, copy=True
     )
     assert ranked.uns["semisift"]["params"]["settings"] == f"{{'class_prior': {prior}}}"
@@ -163,6 +163,6 @@ def test_the_prior_is_given_by_label():
 
 def test_no_category_is_kept_as_none(tmp_path):
     adata = make_cells()
-    semisift.tl.rank_features(adata, "cell_type", pd.NA, method="fisher")
+    semisift.tl.rank_markers(adata, "cell_type", pd.NA, method="fisher")
     adata.write_h5ad(tmp_path / "cells.h5ad")
     semisift.tl.assess(ad.read_h5ad(tmp_path / "cells.h5ad"), n_resamples=2, n_permutations=0)

@@ -10,7 +10,7 @@ import scanpy as sc
 from scipy.sparse import csc_matrix
 
 import semisift
-from semisift import METHODS, Consensus, NothingUnlabelledWarning, normalize_counts
+from semisift import METHODS, Consensus, NoUnlabelledDataWarning, normalize_counts
 from tests.tl.cells import GENES, MARKERS, N_CELLS, N_GENES, make_cells, same_results
 
 OF_GENES = ["semisift_rank", "semisift_score", "semisift_selected"]
@@ -20,7 +20,7 @@ OF_CELLS = ["semisift_label", "semisift_confidence", "semisift_uncertain"]
 @pytest.fixture(scope="module")
 def ranked():
     adata = make_cells()
-    assert semisift.tl.rank_features(adata, "cell_type", n_features=9) is None
+    assert semisift.tl.rank_markers(adata, "cell_type", n_features=9) is None
     return adata
 
 
@@ -94,8 +94,8 @@ def test_fold_changes_are_those_of_scanpy():
     adata = make_cells()
     adata.obs["cell_type"] = adata.obs["truth"]
     adata.X = np.asarray(normalize_counts(adata.X).toarray())
-    with pytest.warns(NothingUnlabelledWarning):
-        semisift.tl.rank_features(adata, "cell_type", method="fisher")
+    with pytest.warns(NoUnlabelledDataWarning):
+        semisift.tl.rank_markers(adata, "cell_type", method="fisher")
     sc.tl.rank_genes_groups(adata, "cell_type", method="t-test", pts=True)
     own = sc.get.rank_genes_groups_df(adata, "NK", key="semisift").set_index("names")
     its = sc.get.rank_genes_groups_df(adata, "NK").set_index("names").loc[own.index]
@@ -131,7 +131,7 @@ def test_scanpy_groups_cells_by_the_labels_that_were_given(labels):
         pytest.warns(UserWarning, match="One class") if labels == "one class" else nullcontext()
     )
     with caution:
-        semisift.tl.rank_features(adata, "l", method="fisher")
+        semisift.tl.rank_markers(adata, "l", method="fisher")
     names = {"text": ["B", "NK", "T"], "numbers": ["0", "1", "2"], "one class": ["T", "other"]}
     assert adata.obs["semisift_given"].cat.categories.tolist() == names[labels]
     given = {"key": "semisift", "n_genes": 2, "dendrogram": False, "show": False}
@@ -150,7 +150,7 @@ def test_scanpy_groups_cells_by_the_labels_that_were_given(labels):
 def test_a_copy_leaves_the_input_as_it_is(ranked):
     adata = make_cells()
     before = adata.copy()
-    changed = semisift.tl.rank_features(adata, "cell_type", n_features=9, copy=True)
+    changed = semisift.tl.rank_markers(adata, "cell_type", n_features=9, copy=True)
     same_results(changed, ranked)
     assert not adata.uns
     pd.testing.assert_frame_equal(adata.obs, before.obs)
@@ -160,7 +160,7 @@ def test_a_copy_leaves_the_input_as_it_is(ranked):
 def test_nothing_is_written_where_something_is_wrong():
     adata = make_cells()
     with pytest.raises(ValueError, match=r"n_features must be at most 40, .* got 41"):
-        semisift.tl.rank_features(adata, "cell_type", n_features=N_GENES + 1)
+        semisift.tl.rank_markers(adata, "cell_type", n_features=N_GENES + 1)
     assert not adata.uns
     assert adata.var.columns.empty
 
@@ -171,7 +171,7 @@ def test_a_view_becomes_an_anndata_of_its_own(ranked):
     view = whole[:, whole.var_names]
     assert view.is_view
     with pytest.warns(UserWarning, match="is a view of another AnnData"):
-        semisift.tl.rank_features(view, "cell_type", n_features=9)
+        semisift.tl.rank_markers(view, "cell_type", n_features=9)
     assert not view.is_view
     same_results(view, ranked)
     assert "semisift" not in whole.uns
@@ -181,25 +181,25 @@ def test_a_view_becomes_an_anndata_of_its_own(ranked):
 def test_a_copy_of_a_view_needs_no_warning(ranked):
     whole = make_cells()
     view = whole[:, whole.var_names]
-    same_results(semisift.tl.rank_features(view, "cell_type", n_features=9, copy=True), ranked)
+    same_results(semisift.tl.rank_markers(view, "cell_type", n_features=9, copy=True), ranked)
     assert view.is_view
 
 
 def test_a_second_call_replaces_the_first():
     adata = make_cells()
-    semisift.tl.rank_features(adata, "cell_type", method="transductive")
+    semisift.tl.rank_markers(adata, "cell_type", method="transductive")
     assert set(OF_CELLS) < {*adata.obs}
-    semisift.tl.rank_features(adata, "cell_type", method="fisher", n_features="shadow")
+    semisift.tl.rank_markers(adata, "cell_type", method="fisher", n_features="shadow")
     assert not set(OF_CELLS) & {*adata.obs}
     assert "stability" not in adata.uns["semisift"]
     assert adata.var["semisift_decision"]["g2"] == "confirmed"
-    semisift.tl.rank_features(adata, "cell_type", method="fisher")
+    semisift.tl.rank_markers(adata, "cell_type", method="fisher")
     assert adata.var.columns.tolist() == OF_GENES
 
 
 def test_several_rankings_stand_side_by_side(ranked):
     adata = ranked.copy()
-    semisift.tl.rank_features(adata, "cell_type", method="transductive", key_added="other")
+    semisift.tl.rank_markers(adata, "cell_type", method="transductive", key_added="other")
     assert "other_rank" in adata.var
     same_results(adata, ranked)
 
@@ -208,9 +208,9 @@ def test_the_same_seed_gives_the_same_bits(ranked):
     again = make_cells()
     again.X = csc_matrix(again.X)
     again.obs_names = ["same"] * N_CELLS
-    semisift.tl.rank_features(again, "cell_type", n_features=9, n_jobs=2)
+    semisift.tl.rank_markers(again, "cell_type", n_features=9, n_jobs=2)
     same_results(again, ranked)
-    semisift.tl.rank_features(again, "cell_type", n_features=9, random_state=1)
+    semisift.tl.rank_markers(again, "cell_type", n_features=9, random_state=1)
     assert again.var["semisift_score"].tolist() != ranked.var["semisift_score"].tolist()
 
 
@@ -219,7 +219,7 @@ def test_the_same_seed_gives_the_same_bits(ranked):
 
 def test_a_method_that_labels_no_cells():
     adata = make_cells()
-    semisift.tl.rank_features(adata, "cell_type", method="fisher")
+    semisift.tl.rank_markers(adata, "cell_type", method="fisher")
     assert [name for name in adata.obs if name.startswith("semisift")] == ["semisift_given"]
     assert adata.uns["semisift"]["params"]["groupby"] == "semisift_given"
     assert adata.obs["semisift_given"].isna().sum() == N_CELLS - 24
@@ -229,7 +229,7 @@ def test_a_method_that_labels_no_cells():
 
 def test_a_method_without_shares_of_classes():
     adata = make_cells()
-    semisift.tl.rank_features(adata, "cell_type", method="ssfi", n_members=60)
+    semisift.tl.rank_markers(adata, "cell_type", method="ssfi", n_members=60)
     confidence = adata.obs["semisift_confidence"]
     assert (confidence < 0.6).any()
     assert adata.obs["semisift_uncertain"][confidence < 0.59].all()
@@ -238,7 +238,7 @@ def test_a_method_without_shares_of_classes():
 
 def test_a_method_without_labels():
     adata = make_cells()
-    semisift.tl.rank_features(adata, "cell_type", method="variance")
+    semisift.tl.rank_markers(adata, "cell_type", method="variance")
     assert "names" not in adata.uns["semisift"]
     assert sorted(adata.var["semisift_rank"]) == list(range(1, N_GENES + 1))
 
@@ -247,7 +247,7 @@ def test_near_copies_name_the_gene_that_stands_for_them():
     adata = make_cells()
     adata.X = adata.X.toarray()
     adata.X[:, 1] = adata.X[:, 0]
-    semisift.tl.rank_features(adata, "cell_type", redundancy_threshold=0.99)
+    semisift.tl.rank_markers(adata, "cell_type", redundancy_threshold=0.99)
     family = adata.var["semisift_family"]
     assert family["g0"] == family["g1"]
     assert family["g5"] == "g5"
@@ -255,7 +255,7 @@ def test_near_copies_name_the_gene_that_stands_for_them():
 
 def test_genes_may_be_kept_and_left_out_by_name():
     adata = make_cells()
-    semisift.tl.rank_features(adata, "cell_type", keep=["g20"], exclude=["g0"], n_features=5)
+    semisift.tl.rank_markers(adata, "cell_type", keep=["g20"], exclude=["g0"], n_features=5)
     assert adata.var["semisift_rank"]["g20"] == 1
     assert adata.var["semisift_rank"]["g0"] == N_GENES
 
@@ -264,7 +264,7 @@ def test_one_class():
     adata = make_cells()
     adata.obs["cell_type"] = adata.obs["cell_type"].where(adata.obs["cell_type"] == "T")
     with pytest.warns(UserWarning, match="The table cannot tell the class from a batch"):
-        semisift.tl.rank_features(adata, "cell_type", method="transductive")
+        semisift.tl.rank_markers(adata, "cell_type", method="transductive")
     assert adata.obs["semisift_label"].cat.categories.tolist() == ["T", "other"]
     assert adata.uns["semisift"]["names"].dtype.names == ("T", "other")
     assert 0.1 < adata.uns["semisift"]["positive_share"] < 0.6
@@ -276,7 +276,7 @@ def test_donors_plates_and_weights():
     adata.X = adata.X.toarray()
     adata.X[adata.obs["plate"] == "p1", 20:30] += 4.0
     keys = {"batch_key": "plate", "group_key": "donor", "weight_key": "weight"}
-    semisift.tl.rank_features(adata, "cell_type", method="transductive", normalize=True, **keys)
+    semisift.tl.rank_markers(adata, "cell_type", method="transductive", normalize=True, **keys)
     y = adata.obs["cell_type"].astype(object).where(adata.obs["cell_type"].notna(), None)
     ranker = METHODS["transductive"].cls(random_state=0)
     known = {"batch": adata.obs["plate"], "groups": adata.obs["donor"]}
@@ -289,8 +289,8 @@ def test_donors_plates_and_weights():
 def test_cells_that_fit_no_class():
     adata = make_cells()
     adata.obs["cell_type"] = adata.obs["cell_type"].where(adata.obs["cell_type"] != "NK")
-    with pytest.warns(semisift.UnknownClassWarning):
-        semisift.tl.rank_features(adata, "cell_type", method="transductive")
+    with pytest.warns(semisift.NovelClassWarning):
+        semisift.tl.rank_markers(adata, "cell_type", method="transductive")
     found = adata.obs["semisift_fits_none"]
     assert (adata.obs["truth"][found] == "NK").mean() > 0.9
 
@@ -335,27 +335,27 @@ def test_errors_name_the_parameter(given, error, message):
     adata = make_cells()
     adata.obs["gaps"] = adata.obs["cell_type"]
     with pytest.raises(error, match=message):
-        semisift.tl.rank_features(adata, "cell_type", **given)
+        semisift.tl.rank_markers(adata, "cell_type", **given)
 
 
 def test_what_is_no_anndata():
     with pytest.raises(TypeError, match="adata must be an AnnData: got ndarray"):
-        semisift.tl.rank_features(np.eye(3), "cell_type")
+        semisift.tl.rank_markers(np.eye(3), "cell_type")
 
 
 def test_a_ranking_does_not_start_from_its_own_labels(ranked):
     with pytest.raises(ValueError, match="labels_key='semisift_label' is what this key writes"):
-        semisift.tl.rank_features(ranked, "semisift_label")
+        semisift.tl.rank_markers(ranked, "semisift_label")
 
 
 def test_genes_need_names_of_their_own():
     adata = make_cells()
     adata.var_names = ["g0", *GENES[:-1]]
     with pytest.raises(ValueError, match="got 'g0' more than once"):
-        semisift.tl.rank_features(adata, "cell_type")
+        semisift.tl.rank_markers(adata, "cell_type")
 
 
 def test_no_values():
     adata = ad.AnnData(obs=make_cells().obs, var=pd.DataFrame(index=GENES))
     with pytest.raises(ValueError, match=r"adata.X is empty. Put values into it"):
-        semisift.tl.rank_features(adata, "cell_type")
+        semisift.tl.rank_markers(adata, "cell_type")

@@ -13,11 +13,11 @@ from tests.tl.cells import make_cells, same_results
 def adata():
     adata = make_cells()
     adata.var["chosen"] = np.arange(adata.n_vars) < 20
-    semisift.tl.rank_features(adata, "cell_type", mask_var="chosen", n_members=40)
+    semisift.tl.rank_markers(adata, "cell_type", mask_var="chosen", n_members=40)
     semisift.tl.assess(adata, n_resamples=3, n_permutations=3)
     semisift.tl.markers(adata, "cell_type", n_genes=5)
     mask = adata.var["chosen"].to_numpy()
-    semisift.tl.rank_features(
+    semisift.tl.rank_markers(
         adata,
         "cell_type",
         method="ssfi",
@@ -27,7 +27,7 @@ def adata():
         redundancy_threshold=0.9,
         keep=["g3"],
     )
-    semisift.tl.label_cells(adata, "cell_type")
+    semisift.tl.predict_labels(adata, "cell_type")
     return adata
 
 
@@ -84,8 +84,8 @@ def assert_same(own, its):
 def test_classes_that_cannot_be_columns(tmp_path, name, file):
     adata = make_cells()
     adata.obs["cell_type"] = adata.obs["cell_type"].cat.rename_categories({"NK": name})
-    semisift.tl.rank_features(adata, "cell_type", method="transductive")
-    semisift.tl.label_cells(adata, "cell_type")
+    semisift.tl.rank_markers(adata, "cell_type", method="transductive")
+    semisift.tl.predict_labels(adata, "cell_type")
     other = read_back(adata, tmp_path / file)
     same_results(other, adata)
     assert "pts" not in other.uns["semisift"]
@@ -96,6 +96,6 @@ def test_classes_that_cannot_be_columns(tmp_path, name, file):
 def test_classes_of_two_lines_are_columns(tmp_path):
     adata = make_cells()
     adata.obs["cell_type"] = adata.obs["cell_type"].cat.rename_categories({"NK": "N\nK"})
-    semisift.tl.label_cells(adata, "cell_type")
+    semisift.tl.predict_labels(adata, "cell_type")
     other = read_back(adata, tmp_path / "cells.h5ad")
     assert other.obsm["semisift_cells_probabilities"].columns.tolist() == ["T", "B", "N\nK"]

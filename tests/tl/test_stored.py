@@ -6,20 +6,20 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import semisift
-from semisift import StoredRows, StoredRowsError
-from semisift.stored.rows import COPIES
+from semisift import OutOfCoreError, OutOfCoreMatrix
+from semisift.out_of_core._matrix import COPIES
 from tests.tl.cells import log_normalised, make_cells, same_results
 
 
 @pytest.fixture(autouse=True)
 def low_blocks(monkeypatch):
     """Let blocks be as low as they can: 64 rows."""
-    monkeypatch.setattr("semisift.stored.rows.BLOCK_VALUES", 1 << 9)
+    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 9)
 
 
 def too_little(adata):
     """Return memory for blocks of rows that is too little for all with what a ranking needs."""
-    return int(0.7 * COPIES * StoredRows(adata.X).n_bytes)
+    return int(0.7 * COPIES * OutOfCoreMatrix(adata.X).n_bytes)
 
 
 def as_dask(adata):
@@ -52,8 +52,8 @@ def test_the_same_bits_from_memory_and_from_a_file(stored, make, memory):
     adata.var["chosen"] = np.arange(adata.n_vars) % 4 != 3
     other = stored(adata)
     given = {"method": "transductive", "mask_var": "chosen", "max_unlabelled": 25}
-    semisift.tl.rank_features(adata, "cell_type", **given)
-    semisift.tl.rank_features(other, "cell_type", **given, max_memory=memory(other))
+    semisift.tl.rank_markers(adata, "cell_type", **given)
+    semisift.tl.rank_markers(other, "cell_type", **given, max_memory=memory(other))
     if hasattr(other.obs, "to_memory"):  # a lazy one
         assert type(other.X).__module__.startswith("dask")
         other.obs, other.var = other.obs.to_memory(), other.var.to_memory()
@@ -63,9 +63,9 @@ def test_the_same_bits_from_memory_and_from_a_file(stored, make, memory):
 def test_labels_from_a_file(stored):
     adata = make_cells()
     other = stored(adata)
-    semisift.tl.label_cells(adata, "cell_type")
+    semisift.tl.predict_labels(adata, "cell_type")
     for _ in range(2):  # a second call writes anew what the first has left
-        semisift.tl.label_cells(other, "cell_type")
+        semisift.tl.predict_labels(other, "cell_type")
     own, its = (np.asarray(each.obs["semisift_cells_label"]).tolist() for each in (adata, other))
     assert own == its
     shares = other.obsm["semisift_cells_probabilities"]
@@ -81,7 +81,7 @@ def test_cells_without_a_value_in_a_file(stored):
     with pytest.warns(
         UserWarning, match="2 cells of 150 without any value but 0 in the genes that are ranked: n"
     ):
-        semisift.tl.label_cells(adata, "cell_type")
+        semisift.tl.predict_labels(adata, "cell_type")
     assert np.asarray(adata.obs["semisift_cells_uncertain"])[[40, 149]].all()
 
 
@@ -89,14 +89,14 @@ def test_infinite_values_in_a_file(stored):
     adata = make_cells()
     adata.X.data[7] = np.inf
     adata = stored(adata)
-    with pytest.raises(StoredRowsError, match="infinity"):
-        semisift.tl.label_cells(adata, "cell_type", max_memory=too_little(adata))
+    with pytest.raises(OutOfCoreError, match="infinity"):
+        semisift.tl.predict_labels(adata, "cell_type", max_memory=too_little(adata))
 
 
 def test_batches_need_the_rows_in_memory(stored):
     adata = stored(make_cells())
-    with pytest.raises(StoredRowsError, match="batch needs the rows in memory"):
-        semisift.tl.rank_features(
+    with pytest.raises(OutOfCoreError, match="batch needs the rows in memory"):
+        semisift.tl.rank_markers(
             adata, "cell_type", batch_key="plate", max_memory=too_little(adata)
         )
 
@@ -105,6 +105,6 @@ def test_a_backed_one_is_not_copied(tmp_path):
     make_cells().write_h5ad(tmp_path / "cells.h5ad")
     adata = ad.read_h5ad(tmp_path / "cells.h5ad", backed="r")
     with pytest.raises(ValueError, match=r"copy=True of an AnnData that is backed.*to_memory\(\)"):
-        semisift.tl.rank_features(adata, "cell_type", method="fisher", copy=True)
+        semisift.tl.rank_markers(adata, "cell_type", method="fisher", copy=True)
     with pytest.raises(ValueError, match=r"a view of an AnnData that is backed.*to_memory\(\)"):
-        semisift.tl.rank_features(adata[:100], "cell_type", method="fisher")
+        semisift.tl.rank_markers(adata[:100], "cell_type", method="fisher")

@@ -18,7 +18,7 @@ QUICK = {"method": "transductive"}
 
 
 def ranks(adata, **given):
-    changed = semisift.tl.rank_features(adata, "cell_type", copy=True, **{**QUICK, **given})
+    changed = semisift.tl.rank_markers(adata, "cell_type", copy=True, **{**QUICK, **given})
     return changed.var["semisift_rank"].to_numpy()
 
 
@@ -57,7 +57,7 @@ def test_counts_at_one_total_become_logarithms_here_and_on_the_command_line(tmp_
     adata = make_cells()
     sc.pp.normalize_total(adata, target_sum=1e4)
     adata.write_h5ad(tmp_path / "cells.h5ad")
-    semisift.tl.rank_features(adata, "cell_type", **QUICK)
+    semisift.tl.rank_markers(adata, "cell_type", **QUICK)
     assert adata.uns["semisift"]["values"] == (
         "adata.X holds large fractions, mostly 0, as of counts that were brought to one total: "
         "taken as log(1 + x) of cells that were brought to the median total of 10,000."
@@ -69,7 +69,7 @@ def test_counts_at_one_total_become_logarithms_here_and_on_the_command_line(tmp_
 
 
 def ranked_values(adata, **given):
-    changed = semisift.tl.rank_features(adata, "cell_type", copy=True, **QUICK, **given)
+    changed = semisift.tl.rank_markers(adata, "cell_type", copy=True, **QUICK, **given)
     return changed.uns["semisift"]["values"]
 
 
@@ -84,7 +84,7 @@ def test_scaled_values_are_taken_as_they_are():
     adata = log_normalised(make_cells())
     adata.X = adata.X.toarray()
     sc.pp.scale(adata)
-    semisift.tl.rank_features(adata, "cell_type", **QUICK)
+    semisift.tl.rank_markers(adata, "cell_type", **QUICK)
     kept = adata.uns["semisift"]
     assert "measurements, some of them below 0, of which there are no fold" in kept["values"]
     assert np.isnan(kept["logfoldchanges"]["T"]).all()
@@ -123,7 +123,7 @@ def test_no_cells_and_no_genes(shape):
 
 
 @pytest.mark.parametrize("form", [csr_matrix, np.array])
-@pytest.mark.parametrize("call", [semisift.tl.rank_features, semisift.tl.label_cells])
+@pytest.mark.parametrize("call", [semisift.tl.rank_markers, semisift.tl.predict_labels])
 def test_cells_without_a_value_are_uncertain(call, form):
     adata = make_cells()
     X = adata.X.toarray()
@@ -151,10 +151,10 @@ def test_layers():
 
 def test_raw():
     adata = make_cells()
-    whole = semisift.tl.rank_features(adata, "cell_type", copy=True, **QUICK)
+    whole = semisift.tl.rank_markers(adata, "cell_type", copy=True, **QUICK)
     adata.raw = adata.copy()
     small = adata[:, GENES[5:15]].copy()
-    semisift.tl.rank_features(small, "cell_type", use_raw=True, **QUICK)
+    semisift.tl.rank_markers(small, "cell_type", use_raw=True, **QUICK)
     assert small.var["semisift_rank"].tolist() == whole.var["semisift_rank"][5:15].tolist()
     own, its = small.uns["semisift"], whole.uns["semisift"]
     assert own["names"].tolist() == its["names"].tolist()
@@ -177,7 +177,7 @@ def masked():
 def test_a_mask_by_name_and_as_an_array():
     adata = masked()
     mask = adata.var["chosen"]
-    semisift.tl.rank_features(adata, "cell_type", mask_var="chosen", **QUICK)
+    semisift.tl.rank_markers(adata, "cell_type", mask_var="chosen", **QUICK)
     rank = adata.var["semisift_rank"]
     assert sorted(rank[mask]) == list(range(1, 13))
     assert rank[~mask].isna().all()
@@ -185,15 +185,15 @@ def test_a_mask_by_name_and_as_an_array():
     assert set(adata.uns["semisift"]["names"]["T"]) == set(GENES[:12])
     for given in (mask.to_numpy(), mask, mask.tolist()):
         again = masked()
-        semisift.tl.rank_features(again, "cell_type", mask_var=given, **QUICK)
+        semisift.tl.rank_markers(again, "cell_type", mask_var=given, **QUICK)
         same_results(again, adata)
 
 
 def test_counts_are_shares_of_all_genes_whatever_the_mask():
     adata = masked()
-    semisift.tl.rank_features(adata, "cell_type", mask_var="chosen", **QUICK)
+    semisift.tl.rank_markers(adata, "cell_type", mask_var="chosen", **QUICK)
     other = log_normalised(masked())[:, GENES[:12]].copy()
-    semisift.tl.rank_features(other, "cell_type", **QUICK)
+    semisift.tl.rank_markers(other, "cell_type", **QUICK)
     assert adata.var["semisift_rank"][:12].tolist() == other.var["semisift_rank"].tolist()
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from semisift._problem import Problem
+from semisift.base._training_data import TrainingData
 
 
 def mixture(n_rows=40, n_columns=9, n_classes=2, per_class=4, seed=0, gap=2.0):
@@ -14,4 +14,4 @@ def mixture(n_rows=40, n_columns=9, n_classes=2, per_class=4, seed=0, gap=2.0):
     y = np.full(n_rows, -1)
     for label in range(n_classes):
         y[np.flatnonzero(truth == label)[:per_class]] = label
-    return Problem.build(X, y), truth
+    return TrainingData.build(X, y), truth

@@ -6,9 +6,9 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from semisift._problem import Problem
-from semisift.graphs.kind import kind_of_data
-from semisift.transduction.components import components, hand_down, scaled_rows
+from semisift.base._data_kind import kind_of_data
+from semisift.base._training_data import TrainingData
+from semisift.transduction._components import components, hand_down, scaled_rows
 
 
 def table(n_rows, n_columns, seed=0):
@@ -33,7 +33,7 @@ def upright(T):
 @pytest.mark.parametrize("shape", [(30, 12), (30, 400), (400, 30), (12, 12)])
 def test_few_rows_or_columns_have_exact_components(shape):
     X = table(*shape)
-    found = components(Problem.build(X))
+    found = components(TrainingData.build(X))
     d = min(50, shape[0] - 1, shape[1])
     wanted = PCA(d, svd_solver="full").fit_transform(StandardScaler().fit_transform(X))
     assert found.shape == (shape[0], d)
@@ -43,7 +43,7 @@ def test_few_rows_or_columns_have_exact_components(shape):
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_many_rows_and_columns_have_nearly_exact_components(form, stay_sparse):
     X = table(300, 260)
-    found = components(Problem.build(form(X)))
+    found = components(TrainingData.build(form(X)))
     wanted = PCA(50, svd_solver="full").fit_transform(StandardScaler().fit_transform(X))
     assert_allclose(found[:, :5], upright(wanted)[:, :5], atol=2e-3)
     assert_allclose(found.std(axis=0), wanted.std(axis=0), rtol=0.03)
@@ -52,7 +52,7 @@ def test_many_rows_and_columns_have_nearly_exact_components(form, stay_sparse):
 def test_the_seed_matters_for_drawn_directions_alone():
     small, large = table(150, 400), table(300, 260)
     for X, is_drawn in ((small, False), (large, True)):
-        one, other = (components(Problem.build(X, seed=seed)) for seed in (0, 1))
+        one, other = (components(TrainingData.build(X, seed=seed)) for seed in (0, 1))
         assert_allclose(one[:, :5], other[:, :5], atol=1e-2)
         assert (one != other).any() == is_drawn
 
@@ -63,7 +63,7 @@ def test_threads_do_not_matter(shape):
     found = []
     for n_threads in (1, 2):
         with threadpool_limits(n_threads, user_api="blas"):
-            found.append(components(Problem.build(X)))
+            found.append(components(TrainingData.build(X)))
     assert_array_equal(*found)
 
 
@@ -72,7 +72,7 @@ def test_threads_do_not_matter(shape):
 def test_sparse_equals_dense(X, large, request):
     if large:
         request.getfixturevalue("stay_sparse")
-    dense, sparse = Problem.build(X), Problem.build(csr_array(X))
+    dense, sparse = TrainingData.build(X), TrainingData.build(csr_array(X))
     assert scaled_rows(sparse).is_sparse == large
     if not large:
         assert_array_equal(components(sparse), components(dense))
@@ -88,14 +88,14 @@ def test_sparse_equals_dense(X, large, request):
 
 def test_counts_are_told_from_measurements():
     X = depths()
-    assert kind_of_data(Problem.build(X)) == "counts"
-    assert kind_of_data(Problem.build(csr_array(X))) == "counts"
-    assert kind_of_data(Problem.build(X - 0.1)) == "measurements"
-    assert kind_of_data(Problem.build(np.abs(table(30, 9)))) == "measurements"
+    assert kind_of_data(TrainingData.build(X)) == "counts"
+    assert kind_of_data(TrainingData.build(csr_array(X))) == "counts"
+    assert kind_of_data(TrainingData.build(X - 0.1)) == "measurements"
+    assert kind_of_data(TrainingData.build(np.abs(table(30, 9)))) == "measurements"
     categories = np.eye(5)[np.arange(40) % 5]
     mixed = np.hstack([np.abs(table(40, 3)), categories])
-    assert kind_of_data(Problem.build(mixed)) == "measurements"
-    assert kind_of_data(Problem.build(categories)) == "counts"
+    assert kind_of_data(TrainingData.build(mixed)) == "measurements"
+    assert kind_of_data(TrainingData.build(categories)) == "counts"
 
 
 def test_counts_are_logarithms_of_shares():
@@ -105,7 +105,9 @@ def test_counts_are_logarithms_of_shares():
     usual = np.median(totals[totals > 0])
     shares = np.divide(X, totals[:, None], out=np.zeros_like(X), where=totals[:, None] > 0)
     wanted = np.log1p(shares * usual)
-    assert_allclose(scaled_rows(Problem.build(X)).values, wanted - wanted.mean(axis=0), atol=1e-12)
+    assert_allclose(
+        scaled_rows(TrainingData.build(X)).values, wanted - wanted.mean(axis=0), atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
@@ -114,24 +116,24 @@ def test_the_depth_of_a_row_does_not_matter(form):
     deep = X * np.random.default_rng(1).choice([1, 2, 8], (len(X), 1))
     usual = [np.median(each.sum(axis=1)) for each in (X, deep)]
     deep *= usual[0] / usual[1]  # all rows together may not be deeper
-    one, other = (components(Problem.build(form(each))) for each in (X, deep))
+    one, other = (components(TrainingData.build(form(each))) for each in (X, deep))
     assert_allclose(other[:, :3], one[:, :3], atol=1e-6)
 
 
 def test_rows_that_do_not_differ_have_one_component_of_zeros():
-    assert_array_equal(components(Problem.build(np.ones((5, 3)))), np.zeros((5, 1)))
-    assert_array_equal(components(Problem.build(np.ones((1, 3)))), np.zeros((1, 1)))
+    assert_array_equal(components(TrainingData.build(np.ones((5, 3)))), np.zeros((5, 1)))
+    assert_array_equal(components(TrainingData.build(np.ones((1, 3)))), np.zeros((1, 1)))
 
 
 def test_components_that_are_rounding_are_left_out():
     X = np.repeat(table(40, 2), 10, axis=1)
-    assert components(Problem.build(X)).shape == (40, 2)
+    assert components(TrainingData.build(X)).shape == (40, 2)
 
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_some_rows_keep_the_directions_of_all(form, stay_sparse):
     X = depths()
-    problem = Problem.build(form(X))
+    problem = TrainingData.build(form(X))
     T, Z = components(problem), scaled_rows(problem)
     rows = np.arange(0, 260, 3)
     part = problem.part(rows)
@@ -144,7 +146,7 @@ def test_some_rows_keep_the_directions_of_all(form, stay_sparse):
 
 
 def test_nothing_is_handed_down_that_was_not_made():
-    problem = Problem.build(depths())
+    problem = TrainingData.build(depths())
     part = problem.part(np.arange(100))
     hand_down(problem, part, np.arange(100))
     assert not part.made

@@ -9,16 +9,15 @@ from scipy.sparse import csc_array, csr_array
 from sklearn.preprocessing import FunctionTransformer
 
 from semisift import Consensus, TransductiveClassifier, TransductiveScore, normalize_counts
-from semisift._design import Design
-from semisift._labels import Labels
-from semisift._named import knows_logarithms, names_of
-from semisift._problem import Problem
-from semisift.graphs.depth import log_filled
-from semisift.graphs.kind import kind_of_cells, kind_of_data
-from semisift.transduction.components import components, scaled_rows
-from semisift.transduction.depth import slopes_within, take_depth
-from semisift.transduction.soft_labels import label_components
-from semisift.transduction.twins import beaten_by_twins
+from semisift.base._data_kind import kind_of_cells, kind_of_data
+from semisift.base._sample_info import SampleInfo
+from semisift.base._training_data import TrainingData
+from semisift.transduction._components import components, scaled_rows
+from semisift.transduction._library_size import log_filled, slopes_within, take_depth
+from semisift.transduction._permuted_features import exceeded_by_permuted_features
+from semisift.transduction._soft_labels import label_components
+from semisift.utils._labels import Labels
+from semisift.utils._named_array import knows_logarithms, names_of
 from tests.reference import transduction as reference
 
 
@@ -122,10 +121,10 @@ def test_labels_say_what_was_taken_out():
     T, y, depth = depth_case()
     few = np.where(np.arange(300) < 20, y, -1)
     labels = Labels(few.astype(np.int32), np.arange(2))
-    found = label_components(T, labels, Design(depth=depth))
+    found = label_components(T, labels, SampleInfo(depth=depth))
     assert (found.codes == y).mean() > 0.98
     assert_allclose(found.depth.slopes, [3.0, 0.0, -1.0], atol=0.1)
-    again = label_components(found.depth.without(T, depth), labels, Design())
+    again = label_components(found.depth.without(T, depth), labels, SampleInfo())
     assert_array_equal(found.shares, again.shares)
     assert again.depth is None
 
@@ -135,17 +134,17 @@ def test_twins_equal_a_table_of_columns_and_twins():
     few = np.where(np.arange(80) < 12, np.arange(80) % 2, -1)
     depth = rng.normal(size=80)
     Z = rng.normal(size=(80, 15)) + np.outer(depth, rng.normal(size=15))
-    plain = Problem.build(Z, few)
-    problem = replace(plain, design=Design(depth=depth), is_log=True)
+    plain = TrainingData.build(Z, few)
+    problem = replace(plain, design=SampleInfo(depth=depth), is_log=True)
     assert kind_of_data(problem) == "logarithms"
     T, values = components(problem), scaled_rows(problem).values
     orders = [rng.permutation(80) for _ in range(5)]
-    found = list(beaten_by_twins(problem, iter(orders), None))
+    found = list(exceeded_by_permuted_features(problem, iter(orders), None))
     for order, (soft, labelled) in zip(orders, found, strict=True):
         wanted = reference.beaten_by_twins(values, T, few, 2, order, None, depth)
         assert soft.tolist() == np.array(wanted[0]).tolist()
         assert labelled.tolist() == np.array(wanted[1]).tolist()
-    without = list(beaten_by_twins(plain, iter(orders), None))
+    without = list(exceeded_by_permuted_features(plain, iter(orders), None))
     assert any((one[0] != two[0]).any() for one, two in zip(found, without, strict=True))
 
 

@@ -6,13 +6,13 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 
 from semisift import TransductiveScore
-from semisift._design import parse_design
-from semisift._problem import Problem
-from semisift.transduction import components as room
-from semisift.transduction.axes import find_axes
-from semisift.transduction.components import components, scaled_rows
-from semisift.transduction.soft_labels import fifths, find_soft_labels
-from semisift.transduction.twins import labelled_scores
+from semisift.base._sample_info import parse_design
+from semisift.base._training_data import TrainingData
+from semisift.transduction import _components as room
+from semisift.transduction._components import components, scaled_rows
+from semisift.transduction._permuted_features import labelled_scores
+from semisift.transduction._projection import find_axes
+from semisift.transduction._soft_labels import fifths, find_soft_labels
 
 TIMES = np.array([1, 2, 3])
 
@@ -41,7 +41,7 @@ def test_a_row_of_weight_2_counts_as_two_rows(table, form, is_exact, monkeypatch
         monkeypatch.setattr(room, "FEW", 5)
         monkeypatch.setattr(room, "N_COMPONENTS", 3)
         monkeypatch.setattr(room, "N_POWERS", 40)
-    monkeypatch.setattr("semisift.transduction.components.is_small", lambda *shape: False)
+    monkeypatch.setattr("semisift.transduction._components.is_small", lambda *shape: False)
     X, y, weights = table()
     rows = np.repeat(np.arange(len(X)), weights)
     one = TransductiveScore().fit(form(X), y, sample_weight=weights)
@@ -86,7 +86,7 @@ def test_axes_place_weighted_rows_where_their_components_are():
     X, y, weights = study()
     for form in (np.asarray, csr_array):
         design = parse_design(60, sample_weight=weights)
-        problem = Problem.build(form(X), y, design=design)
+        problem = TrainingData.build(form(X), y, design=design)
         assert_allclose(find_axes(problem).place(problem.X), components(problem), atol=1e-9)
 
 
@@ -98,7 +98,7 @@ def with_gaps(share=0.2, seed=0):
 
 def test_gaps_stand_at_the_mean_of_their_column():
     X, y = with_gaps()
-    problem = Problem.build(X, y, takes_gaps=True)
+    problem = TrainingData.build(X, y, allow_nan=True)
     found = scaled_rows(problem).values
     wanted = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
     assert_allclose(found, np.nan_to_num(wanted), atol=1e-12)
@@ -140,7 +140,7 @@ def test_scores_are_over_the_values_that_are_there(max_unlabelled):
 
 def test_labelled_scores_are_over_the_values_that_are_there():
     X, y = with_gaps()
-    problem = Problem.build(X, y, takes_gaps=True)
+    problem = TrainingData.build(X, y, allow_nan=True)
     found = labelled_scores(scaled_rows(problem), problem.labels, np.arange(60))
     few = X[y >= 0]
     shares = np.eye(2)[y[y >= 0]]
@@ -189,6 +189,6 @@ def test_groups_of_one_row_are_rows():
     X, y, _ = study()
     key = X[:, 0]
     assert fifths(y, 2, key, np.arange(60)).tolist() == fifths(y, 2, key).tolist()
-    problem = Problem.build(X, y, design=parse_design(60, groups=np.arange(60)))
+    problem = TrainingData.build(X, y, design=parse_design(60, groups=np.arange(60)))
     one = find_soft_labels(problem)
-    assert_allclose(one.shares, find_soft_labels(Problem.build(X, y)).shares)
+    assert_allclose(one.shares, find_soft_labels(TrainingData.build(X, y)).shares)

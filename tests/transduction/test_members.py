@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from semisift.transduction.components import components, scaled_rows
-from semisift.transduction.members import gaussian_classes, ridge, softmax
-from semisift.transduction.soft_labels import fifths, find_soft_labels, kappa
-from semisift.transduction.twins import beaten_by_twins, labelled_scores
+from semisift.transduction._components import components, scaled_rows
+from semisift.transduction._gaussian_ridge import gaussian_classes, ridge, softmax
+from semisift.transduction._permuted_features import exceeded_by_permuted_features, labelled_scores
+from semisift.transduction._soft_labels import fifths, find_soft_labels, kappa
 from tests.reference import transduction as reference
 from tests.transduction.cases import mixture
 
@@ -105,7 +105,7 @@ def test_twins_equal_a_table_of_columns_and_twins(case, given):
     prior = PRIORS[n_classes] if given else None
     rng = np.random.default_rng(0)
     orders = [rng.permutation(len(codes)) for _ in range(6)]
-    found = list(beaten_by_twins(problem, iter(orders), prior))
+    found = list(exceeded_by_permuted_features(problem, iter(orders), prior))
     for order, (soft, few) in zip(orders, found, strict=True):
         wanted = reference.beaten_by_twins(Z, T, codes, n_classes, order, prior)
         assert soft.tolist() == np.array(wanted[0]).tolist()

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from semisift._design import Design
-from semisift.transduction import next_rows
-from semisift.transduction.next_rows import choose_rows
+from semisift.active import _design
+from semisift.active._design import choose_rows
+from semisift.base._sample_info import SampleInfo
 from tests.reference import next_rows as reference
 
 
@@ -21,7 +21,7 @@ def rows_of(n=60, d=24, seed=0):
 def test_as_the_reference(labelled, with_groups):
     T, doubt = rows_of()
     groups = np.arange(60) % 7 if with_groups else None
-    design = Design(groups=None if groups is None else groups.astype(np.int32))
+    design = SampleInfo(groups=None if groups is None else groups.astype(np.int32))
     found = choose_rows(T, np.array(labelled, dtype=int), 8, doubt=doubt, design=design)
     assert found.rows.tolist() == reference.choose(T, labelled, 8, doubt, groups)
 
@@ -82,14 +82,14 @@ def test_a_single_odd_row_is_not_the_first_to_ask_about():
 def test_rows_are_taken_from_different_groups():
     T, doubt = rows_of()
     groups = np.repeat(np.arange(6), 10).astype(np.int32)
-    found = choose_rows(T, np.array([0, 1, 2]), 6, doubt=doubt, design=Design(groups=groups))
+    found = choose_rows(T, np.array([0, 1, 2]), 6, doubt=doubt, design=SampleInfo(groups=groups))
     assert len(set(groups[found.rows].tolist())) >= 5
 
 
 def test_rows_of_weight_0_are_not_taken():
     T, _ = rows_of()
     weights = np.where(np.arange(60) < 50, 0.0, 1.0)
-    found = choose_rows(T, np.array([55]), 20, design=Design(weights=weights))
+    found = choose_rows(T, np.array([55]), 20, design=SampleInfo(weights=weights))
     assert sorted(found.rows.tolist()) == [50, 51, 52, 53, 54, 56, 57, 58, 59]
 
 
@@ -107,8 +107,8 @@ def test_equal_rows():
 
 
 def test_of_very_many_rows_some_are_asked_about(monkeypatch):
-    monkeypatch.setattr(next_rows, "MOST_ASKED", 100)
-    monkeypatch.setattr(next_rows, "MOST_HEARD", 20)
+    monkeypatch.setattr(_design, "MOST_ASKED", 100)
+    monkeypatch.setattr(_design, "MOST_HEARD", 20)
     T, doubt = rows_of(600)
     found = choose_rows(T, np.arange(50), 10, doubt=doubt)
     assert (found.rows >= 50).all()

@@ -6,11 +6,11 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 
 from semisift import SSFI, Consensus, FisherScore, TransductiveClassifier, TransductiveScore
-from semisift._labels import parse_labels
-from semisift._problem import Problem
-from semisift.transduction.components import components
-from semisift.transduction.one_class import find_rest, rest_by, with_rest
-from semisift.transduction.soft_labels import dimensions_of
+from semisift.base._training_data import TrainingData
+from semisift.transduction._components import components
+from semisift.transduction._positive_unlabelled import find_rest, rest_by, with_rest
+from semisift.transduction._soft_labels import dimensions_of
+from semisift.utils._labels import parse_labels
 
 
 def study(n=200, share=0.5, seed=0, p=12):
@@ -41,7 +41,7 @@ def slow_scores(T, labelled):
 
 def test_the_rest_equals_the_loops():
     X, y, _ = study(60)
-    problem = Problem.build(X, y)
+    problem = TrainingData.build(X, y)
     T = components(problem)
     parts = [T[:, :d] for d in dimensions_of(T)]
     rows, share = rest_by(parts, problem.labels.labelled, None)
@@ -59,7 +59,7 @@ def test_the_rest_equals_the_loops():
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.7])
 def test_rest_and_share_are_near_the_truth(share):
     X, y, truth = study(600, share)
-    problem, found = find_rest(Problem.build(X, y))
+    problem, found = find_rest(TrainingData.build(X, y))
     assert abs(found - np.mean(truth[y < 0])) < 0.2
     rest = problem.labels.codes == problem.labels.rest
     assert np.mean(truth[rest] == 0) > 0.95

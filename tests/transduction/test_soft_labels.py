@@ -8,11 +8,11 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from semisift import FisherScore, TransductiveClassifier, TransductiveScore
-from semisift._design import parse_design
-from semisift._problem import Problem
-from semisift.transduction.components import scaled_rows
-from semisift.transduction.soft_labels import find_soft_labels
-from semisift.transduction.tally import class_scores
+from semisift.base._sample_info import parse_design
+from semisift.base._training_data import TrainingData
+from semisift.transduction._class_sums import class_scores
+from semisift.transduction._components import scaled_rows
+from semisift.transduction._soft_labels import find_soft_labels
 from tests.conftest import make_data
 from tests.reference import transduction as reference
 from tests.transduction.cases import mixture
@@ -21,7 +21,7 @@ SIMULATIONS = Path(__file__).parents[2] / "benchmarks" / "simulations.py"
 
 
 def labelled(X, y, **options):
-    return find_soft_labels(Problem.build(X, y, **options))
+    return find_soft_labels(TrainingData.build(X, y, **options))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -75,7 +75,7 @@ def test_one_label_a_class_says_nothing_of_the_stability():
     assert_allclose(found.weights, 1 / len(found.weights))
 
 
-@pytest.mark.filterwarnings("ignore::semisift.NothingUnlabelledWarning")
+@pytest.mark.filterwarnings("ignore::semisift.NoUnlabelledDataWarning")
 def test_no_unlabelled_row():
     data = make_data(per_class=30)
     found = labelled(data.X, data.y_true)
@@ -92,7 +92,7 @@ def test_a_constant_table(data):
 
 
 def test_the_class_prior_is_heard(data):
-    problem = Problem.build(data.X, data.y)
+    problem = TrainingData.build(data.X, data.y)
     priors = [0.25, 0.5, 0.75]
     sizes = [find_soft_labels(problem, np.array([1 - p, p])).shares[:, 1].mean() for p in priors]
     assert sizes == sorted(sizes)
@@ -177,7 +177,7 @@ def test_scores_equal_the_loops(n_classes, form):
     assert_allclose(ranker.scores_, (wanted / best).mean(axis=0))
 
 
-@pytest.mark.filterwarnings("ignore::semisift.NothingUnlabelledWarning")
+@pytest.mark.filterwarnings("ignore::semisift.NoUnlabelledDataWarning")
 def test_with_all_labels_it_is_the_fisher_score_of_two_classes(data):
     soft = TransductiveScore().fit(data.X, data.y_true)
     fisher = FisherScore().fit(data.X, data.y_true)

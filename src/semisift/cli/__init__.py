@@ -18,9 +18,9 @@ from typing import Any
 
 import click
 
-from semisift._memory import FEWER
-from semisift._words import for_terminal
-from semisift.io.options import saying_flags
+from semisift.io._options import saying_flags
+from semisift.utils._memory import FEWER
+from semisift.utils._text import for_terminal
 
 # What ``semisift --help`` says of the commands. Asking them for it would import numpy and
 # scikit-learn.

@@ -10,14 +10,14 @@ from typing import Any
 
 import click
 
-from semisift._words import printable, quoted
 from semisift.cli._options import blaming, find_named
-from semisift.cli._own_classes import import_own_classes, own_names
+from semisift.cli._plugins import import_own_classes, own_names
 from semisift.cli.compare import CompareRequest, compare, each_name
-from semisift.evaluation.judges import find_judges
-from semisift.evaluation.protocol import PROTOCOLS, Protocol
-from semisift.evaluation.store import ABOUT, Store, damage_named
+from semisift.comparison._evaluators import find_judges
+from semisift.comparison._protocol import PROTOCOLS, Protocol
+from semisift.comparison._store import ABOUT_RUNS, Store, damage_named
 from semisift.io import FORMATS
+from semisift.utils._text import printable, quote
 
 # Options of one call alone, which a resumed comparison does not take over. A store is data, which
 # may come from elsewhere: nothing is written to a path in it, and no machine called.
@@ -54,7 +54,7 @@ def by_name(files: tuple[str, ...]) -> dict[str, str]:
         name = dataset_name(Path(path))
         if name in found and Path(found[name]).resolve() != Path(path).resolve():
             raise click.BadParameter(
-                f"{found[name]} and {path} would both be called {quoted(name)}. Rename one of "
+                f"{found[name]} and {path} would both be called {quote(name)}. Rename one of "
                 "them: data sets go by the names of their files without the ending.",
                 param_hint="FILES",
             )
@@ -77,7 +77,7 @@ def find_request(options: dict[str, Any], given: set[str]) -> CompareRequest:
     if not options["resume"] or not store.exists:
         return CompareRequest(**{**options, "files": files})
     kept = store.about()["notes"]
-    with damage_named(store.folder / ABOUT):
+    with damage_named(store.folder / ABOUT_RUNS):
         before = _kept_options(kept.get("options", {}))
         _check_own_classes(before, options)
     if "report" in given:

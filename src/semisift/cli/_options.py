@@ -8,9 +8,9 @@ from typing import Any, ClassVar, TypeVar
 
 import click
 
-from semisift._words import quoted
-from semisift.evaluation.specs import parse_settings
-from semisift.io.options import FLAGS, Reading, TableOptions
+from semisift.comparison._specs import parse_settings
+from semisift.io._options import FLAGS, Reading, TableOptions
+from semisift.utils._text import quote
 
 Command = Callable[..., Any]
 Named = TypeVar("Named")
@@ -49,14 +49,14 @@ A_SEED = click.IntRange(min=0, max=2**32 - 1)
 
 def read_jobs(value: Any) -> int:
     """Read a number of threads or processes."""
-    from semisift._checks import check_jobs  # with numpy, which --help does without
+    from semisift.utils._validation import check_jobs  # with numpy, which --help does without
 
     try:
         number = int(value)
         check_jobs(number)
     except ValueError as error:
         raise click.BadParameter(
-            f"must be a whole number other than 0, -1 for all processors: got {quoted(value)}."
+            f"must be a whole number other than 0, -1 for all processors: got {quote(value)}."
         ) from error
     return number
 

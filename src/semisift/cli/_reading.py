@@ -7,16 +7,16 @@ from typing import Literal
 
 import click
 
-from semisift._warnings import warn
-from semisift._words import count, examples, visible
+from semisift.cli._capabilities import names_of_takers
 from semisift.cli._options import FileRequest
-from semisift.cli._takes import names_of_takers
 from semisift.cli._terminal import Steps, Terminal
-from semisift.exceptions import NothingUnlabelledWarning, TableError
+from semisift.exceptions import NoUnlabelledDataWarning, TableError
 from semisift.io import Dataset, FileTable, TableOptions, load
-from semisift.io.on_disk import few_rows
-from semisift.math.tails import LONG_TAIL, has_long_tails
-from semisift.registry import LEARNERS, METHODS
+from semisift.io._on_disk import few_rows
+from semisift.registry import CLASSIFIERS, METHODS
+from semisift.utils._columns import LONG_TAIL, has_long_tails
+from semisift.utils._text import examples, plural, printable_name
+from semisift.utils._warnings import warn
 
 
 def read_dataset(request: FileRequest, steps: Steps, who: str, needs_labels: bool) -> Dataset:
@@ -53,12 +53,14 @@ def read_dataset(request: FileRequest, steps: Steps, who: str, needs_labels: boo
 def _tell(file: str, dataset: Dataset) -> None:
     """Say what was read, and what was done to it."""
     labelled = Counter(str(label) for label in dataset.y if label is not None)
-    of_each = ", ".join(f"{n} {visible(label)}" for label, n in sorted(labelled.items())[:10])
+    of_each = ", ".join(
+        f"{n} {printable_name(label)}" for label, n in sorted(labelled.items())[:10]
+    )
     console = Terminal()
     console.print(
-        f"{Path(file).name}: {count(len(dataset.y), 'row')}{_in_parts(dataset)}, of which "
+        f"{Path(file).name}: {plural(len(dataset.y), 'row')}{_in_parts(dataset)}, of which "
         f"{labelled.total():,} carry a label ({of_each or 'none'}"
-        f"{', ...' if len(labelled) > 10 else ''}); {count(len(dataset.variables), 'feature')}."
+        f"{', ...' if len(labelled) > 10 else ''}); {plural(len(dataset.variables), 'feature')}."
     )
     is_dense = not getattr(dataset.X, "is_sparse", False)  # others are not judged
     advice = [LONG_TAIL] if is_dense and has_long_tails(few_rows(dataset.X)) else []
@@ -69,8 +71,8 @@ def _in_parts(dataset: Dataset) -> str:
     """Say how many groups and batches the rows are of."""
     parts = [(" of", dataset.groups, "group", None), (" in", dataset.batch, "batch", "batches")]
     return "".join(
-        f"{word} {count(len(set(names)), noun, plural)}"
-        for word, names, noun, plural in parts
+        f"{word} {plural(len(set(names)), noun, nouns)}"
+        for word, names, noun, nouns in parts
         if names is not None
     )
 
@@ -86,13 +88,13 @@ def check_classes(
     dataset: Dataset,
     who: str,
     needed: Literal["none", "optional", "two_classes"],
-    takes_one_class: bool,
+    supports_positive_unlabelled: bool,
 ) -> None:
     """Refuse too few classes, and say so where nothing is unlabelled."""
     labelled = Counter(label for label in dataset.y if label is not None)
     n_unlabelled = len(dataset.y) - labelled.total()
     is_enough = len(labelled) > 1
-    if takes_one_class and len(labelled) == 1:  # the rest is sought among the others
+    if supports_positive_unlabelled and len(labelled) == 1:  # the rest is sought among the others
         is_enough = n_unlabelled > 1
     if needed == "two_classes" and not is_enough:
         found, cure = "no row is labelled", f"each class,{without_labels(who)}"
@@ -102,8 +104,8 @@ def check_classes(
                 f"there are {n_labelled} rows of the class {label!r} and {n_unlabelled} unlabelled"
             )
             cure = "another class,"
-            if who in LEARNERS and not takes_one_class:
-                able = " or ".join(names_of_takers("one labelled class", LEARNERS))
+            if who in CLASSIFIERS and not supports_positive_unlabelled:
+                able = " or ".join(names_of_takers("one labelled class", CLASSIFIERS))
                 cure += f" take a method that finds the rest by itself (--method {able}),"
         raise TableError(
             f"{dataset.table.path}: {who} needs labelled rows of at least two classes, and "
@@ -115,7 +117,7 @@ def check_classes(
             f"every row of {dataset.table.path} is labelled, so there is nothing to learn from "
             "unlabelled rows. Say --unlabelled with the value that marks them, if there are such "
             "rows.",
-            NothingUnlabelledWarning,
+            NoUnlabelledDataWarning,
         )
 
 

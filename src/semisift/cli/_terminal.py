@@ -17,13 +17,13 @@ from rich.segment import Segment
 from rich.table import Column
 from rich.text import Text
 
-from semisift._words import for_terminal, visible
 from semisift.exceptions import (
-    NothingSelectedWarning,
-    NothingUnlabelledWarning,
-    SampledRowsWarning,
+    NoFeatureSelectedWarning,
+    NoUnlabelledDataWarning,
+    SubsamplingWarning,
 )
-from semisift.stored.rows import StoredRows
+from semisift.out_of_core._matrix import OutOfCoreMatrix
+from semisift.utils._text import for_terminal, printable_name
 
 PATIENCE = 2.0  # seconds without a word
 NARROW = 80  # columns of a terminal that the bar and its words fit into
@@ -118,7 +118,7 @@ class Step:
     def hear(self, record: dict[str, Any], n_left: int) -> None:
         """Hear that a comparison has one more record, and how many are left."""
         done = int(self._bar.tasks[0].completed) + 1
-        text = f"Record {done:,} of {done + n_left:,}: {visible(record['dataset'])}"
+        text = f"Record {done:,} of {done + n_left:,}: {printable_name(record['dataset'])}"
         self._bar.update(self._task, description=text, total=done + n_left, completed=done)
 
     def hear_rows(self, what: str, done: int, n_rows: int) -> None:
@@ -139,7 +139,7 @@ class Step:
     @contextmanager
     def watching(self, X: Any) -> Iterator[None]:
         """Hear of passes over rows that stay in their file."""
-        if not isinstance(X, StoredRows):
+        if not isinstance(X, OutOfCoreMatrix):
             yield
             return
         X.progress = self.hear_rows
@@ -157,9 +157,9 @@ class Step:
             estimator.set_callbacks(self)
         try:
             with warnings.catch_warnings(), self.watching(X):
-                for said in (NothingUnlabelledWarning, NothingSelectedWarning):
+                for said in (NoUnlabelledDataWarning, NoFeatureSelectedWarning):
                     warnings.simplefilter("ignore", said)
-                warnings.filterwarnings("ignore", SAMPLED, SampledRowsWarning)
+                warnings.filterwarnings("ignore", SAMPLED, SubsamplingWarning)
                 yield
         finally:
             if hears:

@@ -7,16 +7,8 @@ from typing import Any
 import click
 
 from semisift.cli import STOPS
-from semisift.cli._options import (
-    A_SEED,
-    AT_LEAST_1,
-    OF_TABLES,
-    Request,
-    command,
-    option,
-    read_jobs,
-)
-from semisift.io.options import TableOptions
+from semisift.cli._options import A_SEED, AT_LEAST_1, OF_TABLES, Request, command, option, read_jobs
+from semisift.io._options import TableOptions
 
 PROTOCOL = (
     *("runs", "labels_per_class", "train_size", "sizes"),
@@ -156,8 +148,8 @@ def compare(ctx: click.Context, /, **options: Any) -> None:
     What --missing and --categorical do, they do once for the whole table, before it is split.
     """
     from semisift.cli._compare_request import find_request, resume_command
-    from semisift.cli._compare_run import run
-    from semisift.evaluation.store import ABOUT, RESTORE, Store
+    from semisift.cli._run_compare import run
+    from semisift.comparison._store import ABOUT_RUNS, RESTORE, Store
     from semisift.exceptions import WorkerLostError
 
     if options["out"] is None:
@@ -183,7 +175,7 @@ def compare(ctx: click.Context, /, **options: Any) -> None:
         if not options["resume"] or not store.exists or name in {*given, "FILES"}:
             raise
         raise click.ClickException(
-            f"{store.folder / ABOUT} is damaged: {name}: {error.message} {RESTORE}."
+            f"{store.folder / ABOUT_RUNS} is damaged: {name}: {error.message} {RESTORE}."
         ) from error
     if all_failed:
         raise click.ClickException("every run failed.")

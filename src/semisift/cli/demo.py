@@ -87,7 +87,7 @@ def keep_labels(
     y: NDArray[np.int64], per_class: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Return `y` with -1 everywhere except on `per_class` random rows of each class."""
-    from semisift.io.labels import rows_to_keep
+    from semisift.io._labels import rows_to_keep
 
     for label, n_rows in zip(*np.unique(y, return_counts=True), strict=True):
         if n_rows < per_class:

@@ -87,6 +87,6 @@ def explore(**options: Any) -> None:
     never changed. A second start goes on from there, and `semisift rank TABLE --labels FILE` takes
     the file. Ctrl-C ends the server, and writes --out.
     """
-    from semisift.cli._exploring import run
+    from semisift.cli._run_explore import run
 
     run(ExploreRequest(**options))

@@ -20,7 +20,7 @@ Examples:
 class LabelRequest(FileRequest):
     """What the user asked to label."""
 
-    takes_stored = False  # a classifier holds all rows
+    supports_out_of_core = False  # a classifier holds all rows
     printed = "out"
     out: str = option(
         "Write a label and a confidence for every row (csv, tsv, parquet or json); - prints "
@@ -51,6 +51,6 @@ def label(**options: Any) -> None:
     TABLE is a file or folder, as for `semisift rank`. A classifier for partly labelled data learns
     from all rows and labels those without a label. Given labels stay as they are.
     """
-    from semisift.cli._labelling import run
+    from semisift.cli._run_predict import run
 
     run(LabelRequest(**options))

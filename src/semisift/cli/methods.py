@@ -30,19 +30,19 @@ def methods(name: str | None, learners: bool) -> None:
     First the methods that rank features, by families, then the learners that label rows. With NAME:
     what its score means or how it comes to its labels, its paper, its cost and its parameters.
     """
-    from semisift.cli._run import find_method
+    from semisift.cli._run_rank import find_method
     from semisift.cli._terminal import Terminal
-    from semisift.registry import LEARNERS, METHODS
+    from semisift.registry import CLASSIFIERS, METHODS
 
     console = Terminal()
     if name is not None:
-        _tell(console, LEARNERS.get(name.lower()) or find_method(name, "NAME", LEARNERS))
+        _tell(console, CLASSIFIERS.get(name.lower()) or find_method(name, "NAME", CLASSIFIERS))
         return
     if not learners:
         for family, members in groupby(METHODS.values(), lambda method: method.family):
             _list(console, f"{family.capitalize()} (rank, select)", members)
         _list_takers(console)
-    _list(console, "Learners (label)", LEARNERS.values())
+    _list(console, "Learners (label)", CLASSIFIERS.values())
     console.print("semisift methods NAME tells the rest: paper, cost, parameters.")
 
 
@@ -81,7 +81,7 @@ def _facts(method: "Method") -> list[str]:
 
 def _takes(entry: "Method | Learner") -> str:
     """Say what a method takes besides values and labels, and by which options."""
-    from semisift.cli._takes import TAKEN, takes
+    from semisift.cli._capabilities import TAKEN, takes
 
     taken = [
         f"{what} ({option})" if option else what
@@ -93,7 +93,7 @@ def _takes(entry: "Method | Learner") -> str:
 
 def _list_takers(console: "Console") -> None:
     """List the methods that take what not all of them take."""
-    from semisift.cli._takes import TAKEN, names_of_takers
+    from semisift.cli._capabilities import TAKEN, names_of_takers
     from semisift.registry import METHODS
 
     for what, (option, _) in TAKEN.items():

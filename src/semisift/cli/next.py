@@ -53,6 +53,6 @@ def next(**options: Any) -> None:
     the most doubt about all rows; no two of them are alike. It goes from no label at all (leave out
     --label), from one class, and from more.
     """
-    from semisift.cli._asking import run
+    from semisift.cli._run_next import run
 
     run(NextRequest(**options))

@@ -43,7 +43,7 @@ OFF = "off"
 def read_top(value: Any) -> int | str:
     """Read a number of features, or the name of a rule that finds it."""
     # Loads scikit-learn, which --help need not wait for.
-    from semisift.outcome.mixin import RULES
+    from semisift.base._ranker import RULES
 
     text = str(value).strip().lower()
     if text in RULES:
@@ -208,6 +208,6 @@ def rank(**options: Any) -> None:
     features, with their rows exchanged, tell whether the labels matter and confirm features, and
     rankings of halves of the rows tell how much the ranks vary.
     """
-    from semisift.cli._run import run
+    from semisift.cli._run_rank import run
 
     run(RankRequest(**options))

@@ -40,6 +40,6 @@ def report(**options: Any) -> None:
     DIR is the folder that `semisift compare` or `semisift reproduce` wrote, of a comparison that is
     finished or not.
     """
-    from semisift.cli._report_run import run
+    from semisift.cli._run_report import run
 
     run(ReportRequest(**options))

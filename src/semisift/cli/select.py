@@ -46,6 +46,6 @@ def select(**options: Any) -> None:
     as in `semisift rank`, but the ranking is not assessed unless --assess or --thorough asks for
     it, so that the best 20 features are selected if --top does not say otherwise.
     """
-    from semisift.cli._run import run
+    from semisift.cli._run_rank import run
 
     run(SelectRequest(**options))

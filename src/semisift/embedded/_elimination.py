@@ -8,10 +8,10 @@ of the front, they are not looked at.
 
 import numpy as np
 
-from semisift._warnings import warn
-from semisift.embedded._machines import Machines
+from semisift.embedded._svm_solver import Machines
 from semisift.exceptions import FallbackWarning
-from semisift.math import Bools, Floats, Ints
+from semisift.utils._typing import Bools, Floats, Ints
+from semisift.utils._warnings import warn
 
 # The front has so many columns, and more of them if rows are few, up to so many values, 2 MB: more
 # are slower to compare, fewer are used up sooner.

@@ -1,4 +1,18 @@
-"""FS-Manifold: weights of columns that let a large margin follow the manifold of all rows.
+"""The model behind FS-Manifold, and the alternation that finds the weights of its columns.
+
+For given weights d of the columns, each machine minimises
+
+    1/2 sum_j w_j^2 / d_j + C sum_{i labelled} max(0, 1 - y_i (z_i'w + b))^2 + 1/2 f'Qf,   f = Zw
+
+with Q the Laplacian of a graph on the rows, scaled. The solution is ``w = D Z'a``, where a is minus
+the derivative of the last two terms by f. The objective J(d) is convex, its derivative by d_j is
+``-g_j^2 / 2`` with ``g_j = |z_j'a|`` over the machines, and so
+
+    J(d) - min J <= 1/2 (sum of the m largest g_j^2 - sum_j d_j g_j^2)
+
+over all d between 0 and 1 with the sum m: a bound on what is left to gain.
+
+FS-Manifold: weights of columns that let a large margin follow the manifold of all rows.
 
 Z. Xu, I. King, M. R. Lyu, R. Jin (2010). Discriminative semi-supervised feature selection via
 manifold regularization. IEEE Transactions on Neural Networks 21(7).
@@ -10,7 +24,7 @@ manifold regularization. IEEE Transactions on Neural Networks 21(7).
 
 Z are the standardised columns, L is the Laplacian of a neighbour graph of all n rows and m the
 number of columns to select. The problem is convex. Machines and weights are found in turn, as
-`semisift.embedded._manifold` says, until the objective is known to be within `tol` of the lowest.
+`semisift.embedded.fs_manifold` says, until the objective is known to be within `tol` of the lowest.
 
 Direction: higher d_j is better. Cost: a step takes O(n^2 p) for the columns that still have a
 weight and O(n^3), or O(n p^2 + p^3) if there are no more columns than rows; hundreds of steps.
@@ -23,32 +37,319 @@ equal weight are ordered by the derivative of the objective: for those of weight
 of |w_j|, for those of weight 0 the order in which they would come in.
 """
 
+from collections.abc import Iterator
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from scipy.linalg import cholesky, eigh, solve, solve_triangular
 from scipy.sparse import diags_array
 from sklearn.exceptions import ConvergenceWarning
 
-from semisift._graph_ranker import GraphRanker
-from semisift._problem import Problem
-from semisift._sklearn import Interval, StrOptions, at_least
-from semisift._threads import one_blas_thread
-from semisift._warnings import warn
-from semisift.embedded._machines import class_signs
-from semisift.embedded._manifold import (
-    LEAST,
-    ManifoldState,
-    SquaredHinge,
-    TallModel,
-    WideModel,
-    alternate,
-)
-from semisift.graphs.pairs import units
-from semisift.math import Floats, Ints
-from semisift.math.columns import column_moments, filled_columns
-from semisift.math.graph import Graph, edges_of
-from semisift.math.scaled import ScaledColumns
+from semisift.base._graph_ranker import GraphRanker
+from semisift.base._pairs import units
+from semisift.base._training_data import TrainingData
+from semisift.embedded._svm_solver import class_signs
+from semisift.parallel import one_blas_thread
+from semisift.utils._columns import ScaledColumns, blocks, column_moments, filled_columns
+from semisift.utils._graph import Graph, edges_of
+from semisift.utils._sklearn_compat import Interval, StrOptions, at_least
+from semisift.utils._typing import Bools, Floats, Ints
+from semisift.utils._warnings import warn
+
+# A decrease of the objective below this share of it is rounding.
+NEGLIGIBLE = 1e-15
+
+# The decrease that a step must bring, as a share of what its slope promises.
+ENOUGH = 1e-4
+
+MOST_STEPS = 200
+
+# Weights do not fall below this, or columns could not come back.
+LEAST = 1e-12
+
+# While steps lower the objective they grow by this factor, up to so many in one; else they shrink.
+GROWTH, SHRINKAGE = 1.5, 4.0
+LONGEST = 64.0
+
+
+class SquaredHinge:
+    """One machine for each vector of signs, which starts from where it was trained before.
+
+    Parameters
+    ----------
+    signs : float array of shape (n_machines, n)
+        The class of each row as +1 or -1.
+    C : float
+
+    Attributes
+    ----------
+    duals : float array of shape (n_machines, n)
+        Minus the derivative of the loss by the value of each row.
+    biases : float array of shape (n_machines,)
+    """
+
+    def __init__(self, signs: Floats, C: float) -> None:
+        self.signs, self.C = signs, C
+        self.duals = np.zeros(signs.shape)
+        self.biases = np.zeros(len(signs))
+
+    def train(self, R: Floats) -> tuple[float, Floats]:
+        """Minimise ``|v|^2 / 2 + C sum_i max(0, 1 - y_i (r_i'v + b))^2`` for each machine.
+
+        Parameters
+        ----------
+        R : float array of shape (n, r)
+
+        Returns
+        -------
+        objective : float
+            Sum over the machines.
+        v : float array of shape (n_machines, r)
+        """
+        total, found = 0.0, np.empty((len(self.signs), R.shape[1]))
+        R1 = np.column_stack([R, np.ones(len(R))])
+        for k, y in enumerate(self.signs):
+            start = np.append(self.duals[k] @ R, self.biases[k])
+            x, objective = newton(R1, y, self.C, start)
+            self.duals[k] = 2 * self.C * y * np.maximum(0.0, 1 - y * (R1 @ x))
+            found[k], self.biases[k] = x[:-1], x[-1]
+            total += objective
+        return total, found
+
+
+def newton(R1: Floats, y: Floats, C: float, x: Floats) -> tuple[Floats, float]:
+    """Train one machine; the last column of R1 is 1, and the last entry of x is not penalised."""
+    slack = np.maximum(0.0, 1 - y * (R1 @ x))
+    objective = x[:-1] @ x[:-1] / 2 + C * (slack @ slack)
+    for _ in range(MOST_STEPS):
+        active = slack > 0
+        part = R1[active]
+        hessian = 2 * C * part.T @ part
+        hessian[np.diag_indices(len(x) - 1)] += 1.0
+        gradient = -2 * C * (y * slack) @ R1
+        gradient[:-1] += x[:-1]
+        if not active.any():
+            hessian[-1, -1] = 1.0
+        step = -solve(hessian, gradient, assume_a="pos")
+        slope = gradient @ step
+        share, before = 1.0, objective
+        while True:
+            new = x + share * step
+            slack = np.maximum(0.0, 1 - y * (R1 @ new))
+            objective = new[:-1] @ new[:-1] / 2 + C * (slack @ slack)
+            if objective <= before + ENOUGH * share * slope or share < NEGLIGIBLE:
+                break
+            share /= 2
+        x = new
+        # with the same rows active a whole step ends at the minimum
+        if before - objective <= NEGLIGIBLE * before or (
+            share == 1.0 and ((slack > 0) == active).all()
+        ):
+            break
+    return x, float(objective)
+
+
+class Solution(NamedTuple):
+    """The machines for given weights of the columns.
+
+    Attributes
+    ----------
+    objective : float
+    pull : float array of shape (p,)
+        The g of each column; its |w_j| is d_j times that.
+    """
+
+    objective: float
+    pull: Floats
+
+
+class ManifoldState(NamedTuple):
+    """Where the alternation is.
+
+    Attributes
+    ----------
+    d : float array of shape (p,)
+        The weights of the columns.
+    solution : Solution
+    gap : float
+        By how much the objective exceeds the lowest one, at most.
+    """
+
+    d: Floats
+    solution: Solution
+    gap: float
+
+
+class WideModel:
+    """The model in the space of the rows, for more columns than rows.
+
+    The graph turns the Gram matrix K = ZDZ' into ``(1 + KQ)^-1 K``, and the part of that between
+    labelled rows is all that the machines see.
+
+    Parameters
+    ----------
+    columns : ScaledColumns
+    Q : sparse array of shape (n, n)
+    labelled : int array
+        The row of each labelled example; examples may share one.
+    machines : SquaredHinge
+    """
+
+    def __init__(
+        self, columns: ScaledColumns, Q: Any, labelled: Ints, machines: SquaredHinge
+    ) -> None:
+        self.columns, self.Q, self.labelled, self.machines = columns, Q, labelled, machines
+        # most columns soon have the least weight, and need not be looked at for the Gram matrix
+        self.K_of_least = LEAST * columns.gram(np.ones(len(columns.factor)))
+
+    def solve(self, d: Floats) -> Solution:
+        """Return the machines for weights d of the columns."""
+        K = self.columns.gram(np.maximum(d - LEAST, 0.0))
+        K += self.K_of_least
+        system = (self.Q @ K).T
+        system[np.diag_indices_from(system)] += 1.0
+        to_labelled = solve(system, K[:, self.labelled])
+        seen = to_labelled[self.labelled]
+        values, vectors = eigh((seen + seen.T) / 2)
+        objective, _ = self.machines.train(vectors * np.sqrt(np.maximum(values, 0.0)))
+        duals = self.machines.duals.T
+        a = -(self.Q @ (to_labelled @ duals))
+        np.add.at(a, self.labelled, duals)
+        return Solution(objective, np.linalg.norm(self.columns.project(a), axis=1))
+
+
+class TallModel:
+    """The model in the space of the columns, for no more columns than rows.
+
+    With w = D^1/2 v, the first and the last term are ``v'(1 + D^1/2 M D^1/2)v / 2`` with M = Z'QZ.
+
+    Parameters
+    ----------
+    columns : ScaledColumns
+    Q : sparse array of shape (n, n)
+    labelled : int array
+        The row of each labelled example; examples may share one.
+    machines : SquaredHinge
+    """
+
+    def __init__(
+        self, columns: ScaledColumns, Q: Any, labelled: Ints, machines: SquaredHinge
+    ) -> None:
+        p = len(columns.factor)
+        self.machines = machines
+        self.M = np.empty((p, p))
+        self.labelled = np.empty((len(labelled), p))
+        for part in blocks(p, columns.n_rows):
+            Z = columns.columns(np.arange(part.start, part.stop))
+            self.M[:, part] = columns.project(Q @ Z)
+            self.labelled[:, part] = Z[labelled]
+
+    def solve(self, d: Floats) -> Solution:
+        """Return the machines for weights d of the columns."""
+        root = np.sqrt(d)
+        metric = root[:, None] * self.M * root
+        metric[np.diag_indices_from(metric)] += 1.0
+        factor = cholesky(metric, lower=True)
+        R = solve_triangular(factor, (self.labelled * root).T, lower=True).T
+        objective, v = self.machines.train(R)
+        w = root[:, None] * solve_triangular(factor, v.T, lower=True, trans="T")
+        pulls = self.labelled.T @ self.machines.duals.T - self.M @ w
+        return Solution(objective, np.linalg.norm(pulls, axis=1))
+
+
+def alternate(
+    model: WideModel | TallModel, usable: Bools, m: int, tol: float, max_iter: int
+) -> Iterator[ManifoldState]:
+    """Train the machines and weigh the columns in turn, until little is left to gain.
+
+    The plain step is ``d_j = min(1, |w_j| / tau)``, which minimises the objective for given w and
+    so never raises it. With ``|w_j| = d_j g_j`` many plain steps in one are ``d_j g_j^e / tau``:
+    such steps are tried with growing e, and a plain one is taken where they fail.
+
+    Parameters
+    ----------
+    model : WideModel or TallModel
+    usable : bool array of shape (p,)
+        Which columns may have a weight.
+    m : int
+        Sum of the weights, at most the number of usable columns.
+    tol : float
+        Stop where the gap is at most this share of the objective.
+    max_iter : int
+        Stop after so many steps.
+
+    Yields
+    ------
+    ManifoldState
+        One for each step, the objective never higher than before.
+    """
+    state = _state(model, np.where(usable, m / max(1, usable.sum()), 0.0), m)
+    exponent = 1.0
+    yield state
+    for _ in range(max_iter - 1):
+        if state.gap <= tol * state.solution.objective:
+            return
+        relative = state.solution.pull / state.solution.pull.max()
+        while True:
+            d = np.zeros(len(usable))
+            d[usable] = water_filling((state.d * relative**exponent)[usable], m, LEAST)
+            new = _state(model, d, m)
+            if new.solution.objective <= state.solution.objective:
+                break
+            if exponent == 1.0:
+                return  # what is left is rounding
+            exponent = max(1.0, exponent / SHRINKAGE)
+        exponent = min(LONGEST, exponent * GROWTH)
+        state = new
+        yield state
+
+
+def _state(model: WideModel | TallModel, d: Floats, m: int) -> ManifoldState:
+    solution = model.solve(d)
+    squares = solution.pull**2
+    largest = np.sort(squares)[len(squares) - m :]
+    return ManifoldState(d, solution, float(max(0.0, largest.sum() - d @ squares) / 2))
+
+
+def water_filling(weights: Floats, m: float, least: float = 0.0) -> Floats:
+    """Return ``weights / tau``, but no less than `least` and no more than 1, with the sum m.
+
+    Parameters
+    ----------
+    weights : float array of shape (p,)
+        Not negative.
+    m : float
+        At most p.
+    least : float
+        Much less than m / p.
+
+    Returns
+    -------
+    float array of shape (p,)
+        1 for every positive weight where there are no more than m.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> water_filling(np.array([6.0, 1.0, 2.0, 1.0]), 2)
+    array([1.  , 0.25, 0.5 , 0.25])
+    """
+    if np.count_nonzero(weights) <= m:
+        return np.where(weights > 0, 1.0, least)
+    largest = np.sort(weights)[::-1]
+    n_full = np.arange(np.ceil(m))
+    rest = np.cumsum(largest[::-1])[::-1][: len(n_full)]  # what is left without the n_full largest
+    taus = rest / (m - n_full)
+    d = weights / taus[np.argmax(largest[: len(n_full)] <= taus)]
+    too_low = d < least
+    if too_low.any():
+        d = water_filling(np.where(too_low, 0.0, weights), m - least * too_low.sum())
+        d[too_low] = least
+    return np.minimum(d, 1.0)
+
+
+# --- fs manifold ----------------------------------------------------------------------------------
 
 
 class FSManifold(GraphRanker):
@@ -146,18 +447,18 @@ class FSManifold(GraphRanker):
     tol: float = 1e-5
     max_iter: int = 5000
 
-    def _n_tasks(self, problem: Problem) -> None:
+    def _n_tasks(self, problem: TrainingData) -> None:
         return None
 
     @one_blas_thread()
-    def _score(self, problem: Problem) -> Floats:
+    def _score(self, problem: TrainingData) -> Floats:
         rows = problem.some_rows(self.max_unlabelled)
         part = problem.part(rows)
         m = self._count_to_pick(problem)
         state = self._fit_model(part, self._graph_of_rows(problem, part, rows), m)
         for _ in range(self.rebuild):
             best = np.sort(np.lexsort((state.solution.pull, state.d))[-m:])
-            chosen = Problem(part.X[:, best], part.labels, part.seed)
+            chosen = TrainingData(part.X[:, best], part.labels, part.seed)
             state = self._fit_model(part, self._graph(chosen), m)
         self.dual_gap_ = state.gap
         if state.gap > self.tol * state.solution.objective:
@@ -170,7 +471,7 @@ class FSManifold(GraphRanker):
         self.gains_ = state.solution.pull**2 / 2
         return np.where(state.d > LEAST, state.d, 0.0)
 
-    def _graph_of_rows(self, problem: Problem, part: Problem, rows: Ints) -> Graph:
+    def _graph_of_rows(self, problem: TrainingData, part: TrainingData, rows: Ints) -> Graph:
         """Return the graph of the rows that are used; a given matrix is one of all rows."""
         is_matrix = not isinstance(self.graph, str) and not hasattr(self.graph, "fit_transform")
         if is_matrix and self.rebuild:
@@ -184,7 +485,7 @@ class FSManifold(GraphRanker):
         nodes = np.arange(len(rows))
         return Graph(*edges_of(upper), nodes, nodes, np.zeros(len(rows)))
 
-    def _fit_model(self, problem: Problem, graph: Graph, m: int) -> ManifoldState:
+    def _fit_model(self, problem: TrainingData, graph: Graph, m: int) -> ManifoldState:
         """Find the weights of the columns with one graph."""
         scale = self.graph_weight / problem.n_rows**2
         Q = (scale * (diags_array(graph.between) - graph.upper - graph.upper.T)).tocsr()
@@ -202,11 +503,11 @@ class FSManifold(GraphRanker):
         self.n_iter_ = len(path)
         return state
 
-    def _tie_key(self, problem: Problem) -> Floats:
+    def _tie_key(self, problem: TrainingData) -> Floats:
         return self.gains_
 
 
-def standardised(problem: Problem, rows: Ints) -> ScaledColumns:
+def standardised(problem: TrainingData, rows: Ints) -> ScaledColumns:
     """Return some rows with each column scaled to standard deviation 1 over all rows.
 
     A shift changes nothing, since machines have a bias, so sparse columns are not centred.

@@ -1,4 +1,12 @@
-"""RLSR, rescaled linear square regression: weights of columns in a regression on the classes.
+"""Rescaled linear square regression: weights of columns, regression and unlabelled classes in turn.
+
+Given the weights theta of the columns and the classes Y, with Z and Y around their means,
+
+    W = T Z' (Z T Z' + gamma I)^-1 Y = (Z'Z + gamma T^-1)^-1 Z'Y,      T = diag(theta)
+
+of which the first form needs a matrix of all pairs of rows, the second one of all pairs of columns.
+
+RLSR, rescaled linear square regression: weights of columns in a regression on the classes.
 
 X. Chen, G. Yuan, F. Nie, J. Z. Huang (2017). Semi-supervised feature selection via rescaled linear
 regression. IJCAI.
@@ -8,7 +16,7 @@ regression. IJCAI.
 
 Y holds the classes of the labelled rows and Y_U the shares of the classes in the unlabelled ones.
 With the best theta the penalty is gamma (sum_j |w_j|)^2. The problem is convex; regression, weights
-and shares are found in turn, as `semisift.embedded._rescaled` says, and the objective falls.
+and shares are found in turn, as `semisift.embedded.rlsr` says, and the objective falls.
 Direction: theta_j, higher is better, as printed. Cost: a step takes O(n^2 p + n^3), or O(n p + p^3)
 if there are no more columns than rows. Without unlabelled rows only regression and weights are
 left.
@@ -22,20 +30,188 @@ weights (the authors' program squares the first penalty by mistake). Constant co
 weight.
 """
 
+from collections.abc import Iterator
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from semisift._base import FeatureRanker
-from semisift._problem import Problem
-from semisift._sklearn import Interval, StrOptions, at_least
-from semisift._threads import one_blas_thread
-from semisift.embedded._rescaled import TallRegression, WideRegression, descend
-from semisift.graphs.pairs import units
-from semisift.math import Bools, Floats
-from semisift.math.columns import column_factors, column_moments, filled_columns
-from semisift.math.scaled import ScaledColumns
+from semisift.base._pairs import units
+from semisift.base._ranker import FeatureRanker
+from semisift.base._training_data import TrainingData
+from semisift.parallel import one_blas_thread
+from semisift.utils._columns import (
+    ScaledColumns,
+    blocks,
+    column_factors,
+    column_moments,
+    filled_columns,
+)
+from semisift.utils._sklearn_compat import Interval, StrOptions, at_least
+from semisift.utils._typing import Bools, Floats, Ints
+
+# Added to the lengths of the rows of W, so that no weight vanishes for good.
+LEAST_LENGTH = 1e-5
+
+BLOCK_VALUES = 1 << 22
+
+
+def project_on_simplex(points: Floats) -> Floats:
+    """Return for each row the nearest one whose entries are not negative and add up to 1.
+
+    Parameters
+    ----------
+    points : float array of shape (n, k)
+
+    Returns
+    -------
+    float array of shape (n, k)
+
+    Examples
+    --------
+    >>> project_on_simplex(np.array([[0.5, 0.8, -0.3]]))
+    array([[0.35, 0.65, 0.  ]])
+    """
+    falling = -np.sort(-points, axis=1)
+    excess = np.cumsum(falling, axis=1) - 1.0
+    size = np.arange(1, points.shape[1] + 1)
+    n_kept = np.count_nonzero(falling * size > excess, axis=1)
+    shift = excess[np.arange(len(points)), n_kept - 1] / n_kept
+    return np.maximum(points - shift[:, None], 0.0)
+
+
+class RescaledState(NamedTuple):
+    """Where the descent is.
+
+    Attributes
+    ----------
+    theta : float array of shape (p,)
+        Weights of the columns; they add up to 1.
+    objective : float
+    shares : float array of shape (n, n_classes)
+        What each row has of each class.
+    """
+
+    theta: Floats
+    objective: float
+    shares: Floats
+
+
+class WideRegression:
+    """For more columns than rows: systems of equations as large as there are rows."""
+
+    def __init__(self, columns: ScaledColumns) -> None:
+        self.columns = columns
+
+    def solve(self, theta: Floats, Y: Floats, gamma: float) -> tuple[Floats, Floats]:
+        """Return the lengths of the rows of W and the values ``Z W`` around their mean.
+
+        Parameters
+        ----------
+        theta : float array of shape (p,)
+        Y : float array of shape (n, n_classes)
+            Around its mean.
+        gamma : float
+
+        Returns
+        -------
+        lengths : float array of shape (p,)
+        values : float array of shape (n, n_classes)
+        """
+        gram = self.columns.gram(theta)
+        gram -= gram.mean(axis=0)
+        gram -= gram.mean(axis=1)[:, None]
+        gram.flat[:: len(gram) + 1] += gamma
+        A = solve_ridge(gram, Y)
+        A -= A.mean(axis=0)
+        W = theta[:, None] * self.columns.project(A)
+        return np.sqrt(np.einsum("ij,ij->i", W, W)), Y - gamma * A
+
+
+class TallRegression:
+    """For more rows than columns: systems of equations as large as there are columns."""
+
+    def __init__(self, columns: ScaledColumns) -> None:
+        self.columns = columns
+        p = len(columns.factor)
+        self.squares = np.empty((p, p))
+        for part in blocks(p, columns.n_rows, BLOCK_VALUES):
+            block = columns.columns(np.arange(part.start, part.stop))
+            self.squares[:, part] = columns.project(block - block.mean(axis=0))
+
+    def solve(self, theta: Floats, Y: Floats, gamma: float) -> tuple[Floats, Floats]:
+        """Return the lengths of the rows of W and the values ``Z W`` around their mean."""
+        roots = np.sqrt(theta)
+        matrix = self.squares * roots
+        matrix *= roots[:, None]
+        matrix.flat[:: len(matrix) + 1] += gamma
+        target = roots[:, None] * self.columns.project(Y)
+        W = roots[:, None] * solve_ridge(matrix, target)
+        values = self.columns.times(W)
+        return np.sqrt(np.einsum("ij,ij->i", W, W)), values - values.mean(axis=0)
+
+
+def descend(
+    model: WideRegression | TallRegression,
+    usable: Bools,
+    codes: Ints,
+    n_classes: int,
+    gamma: float,
+    *,
+    n_inner: int = 1,
+) -> Iterator[RescaledState]:
+    """Yield one state after another, without end.
+
+    Parameters
+    ----------
+    model : WideRegression or TallRegression
+    usable : bool array of shape (p,)
+        Which columns may have a weight.
+    codes : int array of shape (n,)
+        The class of each row, -1 where it is not known.
+    n_classes : int
+    gamma : float
+        Weight of the penalty.
+    n_inner : int
+        How many times regression and weights are found in turn before the classes of the
+        unlabelled rows.
+
+    Yields
+    ------
+    RescaledState
+    """
+    unlabelled = codes < 0
+    shares = np.eye(n_classes)[codes]
+    shares[unlabelled] = 1.0 / n_classes
+    theta = np.where(usable, 1.0 / np.count_nonzero(usable), 0.0)
+    while True:
+        mean = shares.mean(axis=0)
+        for _ in range(n_inner):
+            lengths, values = model.solve(theta, shares - mean, gamma)
+            theta = np.where(usable, lengths + LEAST_LENGTH, 0.0)
+            theta /= theta.sum()
+        values += mean
+        shares = shares.copy()
+        shares[unlabelled] = project_on_simplex(values[unlabelled])
+        objective = ((values - shares) ** 2).sum() + gamma * lengths.sum() ** 2
+        yield RescaledState(theta, float(objective), shares)
+
+
+def solve_ridge(matrix: Floats, target: Floats) -> Floats:
+    """Solve equations whose matrix, which is overwritten, is positive definite by its ridge."""
+    try:
+        factor = cho_factor(matrix, lower=True, overwrite_a=True)
+    except LinAlgError as error:
+        raise ValueError(
+            "gamma is too small for these columns: against their squares it vanishes, and the "
+            "regression has no unique solution. Set it larger, near the default of 1."
+        ) from error
+    return np.asarray(cho_solve(factor, target))
+
+
+# --- rlsr -----------------------------------------------------------------------------------------
+
 
 # Systems of equations of more unknowns than this take minutes a step, and gigabytes.
 MOST_UNKNOWNS = 10_000
@@ -120,11 +296,11 @@ class RLSR(FeatureRanker):
     max_unlabelled: int | None = 1000
     variant: Literal["default", "paper"] = "default"
 
-    def _n_tasks(self, problem: Problem) -> None:
+    def _n_tasks(self, problem: TrainingData) -> None:
         return None
 
     @one_blas_thread()
-    def _score(self, problem: Problem) -> Floats:
+    def _score(self, problem: TrainingData) -> Floats:
         most = self.max_unlabelled
         part = problem
         if most is not None and problem.n_features > most:
@@ -158,7 +334,7 @@ class RLSR(FeatureRanker):
         self.n_iter_ = len(path)
         return best
 
-    def _check_size(self, problem: Problem) -> None:
+    def _check_size(self, problem: TrainingData) -> None:
         unknowns = min(problem.n_rows, problem.n_features)
         if unknowns > MOST_UNKNOWNS:
             raise ValueError(
@@ -168,7 +344,7 @@ class RLSR(FeatureRanker):
                 "max_unlabelled lower."
             )
 
-    def _columns(self, problem: Problem) -> tuple[ScaledColumns, float]:
+    def _columns(self, problem: TrainingData) -> tuple[ScaledColumns, float]:
         """Return the columns, scaled, and gamma in their unit."""
         gamma, unit = self.gamma, units(problem)
         if self.variant == "paper":

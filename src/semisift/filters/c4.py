@@ -24,16 +24,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from semisift._graph_ranker import GraphRanker
-from semisift._problem import Problem
-from semisift._ranker_kinds import PairRanker
-from semisift._sklearn import Interval
-from semisift._warnings import warn
+from semisift.base._graph_ranker import GraphRanker
+from semisift.base._pairs import count_pairs, pair_sums_in_units, units
+from semisift.base._ranker import PairRanker
+from semisift.base._training_data import TrainingData
 from semisift.exceptions import FallbackWarning
-from semisift.graphs.label_graph import laplacian_score
-from semisift.graphs.pairs import count_pairs, pair_sums_in_units, units
-from semisift.math import Floats
-from semisift.math.columns import ratio
+from semisift.filters._label_graph import laplacian_score
+from semisift.utils._columns import ratio
+from semisift.utils._sklearn_compat import Interval
+from semisift.utils._typing import Floats
+from semisift.utils._warnings import warn
 
 
 class C4(GraphRanker, PairRanker):
@@ -81,11 +81,11 @@ class C4(GraphRanker, PairRanker):
         "offset": [Interval(Real, 0, None, closed="left")],
     }
 
-    takes_gaps = True
+    allow_nan = True
 
     offset: float = 0.0
 
-    def _score(self, problem: Problem) -> Floats:
+    def _score(self, problem: TrainingData) -> Floats:
         laplacian = laplacian_score(problem, self._graph(problem, shift=True))
         if self._lacks_classes(problem, "the Laplacian score, without labels"):
             return -laplacian

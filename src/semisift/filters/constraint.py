@@ -16,7 +16,7 @@ besides one pass over all rows for the unit of each column.
 What is a reading: without a must-link pair CS-1 is 0 everywhere, and c_r ranks; without a
 cannot-link pair the variance over all rows takes the place of c_r. Both are told by a warning.
 The default lambda is that of the original, as far as known. Where there are gaps, a sum is over the
-pairs in which both rows have the value, scaled to the number of all pairs (`semisift.graphs.pairs`
+pairs in which both rows have the value, scaled to the number of all pairs (`semisift.base._pairs`
 has the details), and the score is NaN where a kind of pairs is left without any. Pairs count the
 product of the weights of their rows.
 """
@@ -26,12 +26,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from semisift._problem import Problem
-from semisift._ranker_kinds import WeightedPairRanker
-from semisift._sklearn import Interval, StrOptions
-from semisift.graphs.pairs import check_kinds, pair_sums, pair_sums_in_units, units
-from semisift.math import Floats
-from semisift.math.columns import ratio
+from semisift.base._pairs import check_kinds, pair_sums, pair_sums_in_units, units
+from semisift.base._ranker import WeightedPairRanker
+from semisift.base._training_data import TrainingData
+from semisift.utils._columns import ratio
+from semisift.utils._sklearn_compat import Interval, StrOptions
+from semisift.utils._typing import Floats
 
 
 class ConstraintScore(WeightedPairRanker):
@@ -80,7 +80,7 @@ class ConstraintScore(WeightedPairRanker):
 
     labels_needed = "two_classes"
     uses_statistics = True
-    takes_gaps = True
+    allow_nan = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **WeightedPairRanker._parameter_constraints,
@@ -91,7 +91,7 @@ class ConstraintScore(WeightedPairRanker):
     criterion: Literal["ratio", "difference"] = "ratio"
     trade_off: float = 0.1
 
-    def _score(self, problem: Problem) -> Floats:
+    def _score(self, problem: TrainingData) -> Floats:
         has_must_link, has_cannot_link = check_kinds(problem, type(self).__name__)
         if self.criterion == "difference":
             must, cannot = pair_sums(problem)

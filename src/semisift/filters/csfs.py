@@ -17,7 +17,7 @@ rows, O(n k p + n_L^2 p) for the scores of all columns, O(n_L^4) to compare the 
 labelled rows (a random 4,000 of each kind where there are more).
 
 Most of it is a reading. Known is that CSFS improves on CLS and first keeps the pairs that are
-coherent (`semisift.math.gram`). As nearly all pairs that follow from labels contradict each
+coherent (`semisift.utils._neighbors`). As nearly all pairs that follow from labels contradict each
 other in high dimension, the half of each kind that contradicts the other kind least is kept. N was
 not readable. The default takes away the pull between cannot-link neighbours, and pulls must-links
 together that are no neighbours; ``variant="later"`` is the form as known from a later
@@ -30,20 +30,18 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from semisift._graph_ranker import GraphRanker
-from semisift._problem import Problem
-from semisift._ranker_kinds import PairRanker
-from semisift._sklearn import StrOptions
-from semisift._threads import one_blas_thread
-from semisift.graphs.constrained import list_constraints, warn_of_no_cannot_link
-from semisift.graphs.pairs import units
-from semisift.math import Floats, Ints
-from semisift.math.blocks import blocks, dense_columns
-from semisift.math.columns import column_moments, ratio
-from semisift.math.constraints import Constraints, pair_matrix, quadratic_sums
-from semisift.math.edge_sums import edge_sums
-from semisift.math.gram import Gram, coherent_pairs
-from semisift.math.graph import Graph, column_factors, edges_of
+from semisift.base._constraints import list_constraints, warn_of_no_cannot_link
+from semisift.base._graph_ranker import GraphRanker
+from semisift.base._pairs import units
+from semisift.base._ranker import PairRanker
+from semisift.base._training_data import TrainingData
+from semisift.parallel import one_blas_thread
+from semisift.utils._columns import blocks, column_moments, dense_columns, ratio
+from semisift.utils._constrained_laplacian import Constraints, pair_matrix, quadratic_sums
+from semisift.utils._graph import Graph, column_factors, edge_sums, edges_of
+from semisift.utils._neighbors import Gram, coherent_pairs
+from semisift.utils._sklearn_compat import StrOptions
+from semisift.utils._typing import Floats, Ints
 
 MOST_PAIRS = 4000
 
@@ -114,13 +112,13 @@ class CSFS(GraphRanker, PairRanker):
     mean: Literal["plain", "D"] = "D"
     variant: Any = "default"
 
-    def _score(self, problem: Problem) -> Floats:
+    def _score(self, problem: TrainingData) -> Floats:
         warn_of_no_cannot_link(problem, type(self).__name__)
         constraints, _ = list_constraints(problem, MOST_PAIRS)
         return self._score_with(problem, constraints)
 
     @one_blas_thread()
-    def _score_with(self, problem: Problem, constraints: Constraints) -> Floats:
+    def _score_with(self, problem: TrainingData, constraints: Constraints) -> Floats:
         X, unit = problem.X, units(problem)
         held = X[constraints.rows]
         factors, _ = column_factors(X, self.feature_scaling)
@@ -157,7 +155,7 @@ class CSFS(GraphRanker, PairRanker):
         variance = spread.variance + volume * (spread.mean - mean) ** 2
         return 0.0 - ratio(2 * numerator.difference, apart + variance)
 
-    def _keep(self, problem: Problem, constraints: Constraints, gram: Gram) -> Constraints:
+    def _keep(self, problem: TrainingData, constraints: Constraints, gram: Gram) -> Constraints:
         """Return the constraints with the pairs that are kept."""
         if self.selection == "all":
             return constraints

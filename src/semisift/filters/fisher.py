@@ -15,17 +15,17 @@ the score that a complete column with nearly the same p-value has,
 
     (1 + F)^a - 1       a = (k - m - b) / (n - q - b), with b = 1/2 for two classes, else 0
 
-(see `semisift.math.columns.as_if_complete`), with k for F where nothing varies within classes; it
+(see `semisift.utils._columns.as_if_complete`), with k for F where nothing varies within classes; it
 is NaN where k = m or m < 2. A row of weight 2 is two rows.
 """
 
 import numpy as np
 
-from semisift._problem import Problem
-from semisift._ranker_kinds import WeightedRanker
-from semisift.graphs.pairs import class_moments, units
-from semisift.math import Floats, Ints
-from semisift.math.columns import as_if_complete, ratio
+from semisift.base._pairs import class_moments, units
+from semisift.base._ranker import WeightedRanker
+from semisift.base._training_data import TrainingData
+from semisift.utils._columns import as_if_complete, ratio
+from semisift.utils._typing import Floats, Ints
 
 
 class FisherScore(WeightedRanker):
@@ -65,16 +65,16 @@ class FisherScore(WeightedRanker):
 
     labels_needed = "two_classes"
     uses_statistics = True
-    takes_gaps = True
+    allow_nan = True
 
-    def _score(self, problem: Problem) -> Floats:
+    def _score(self, problem: TrainingData) -> Floats:
         moments = class_moments(problem)
         scores = ratio(moments.between, moments.within.sum(axis=0))
         if problem.has_gaps:
             scores = _as_if_complete(scores, moments.counts, problem)
         return np.where(moments.too_few, np.nan, scores)
 
-    def _tie_key(self, problem: Problem) -> Floats | None:
+    def _tie_key(self, problem: TrainingData) -> Floats | None:
         if np.count_nonzero(np.isposinf(self.scores_)) < 2:
             return None
         unit = units(problem)
@@ -83,7 +83,7 @@ class FisherScore(WeightedRanker):
         return np.where(np.isposinf(self.scores_), key, 0.0)
 
 
-def _as_if_complete(scores: Floats, counts: Ints | Floats, problem: Problem) -> Floats:
+def _as_if_complete(scores: Floats, counts: Ints | Floats, problem: TrainingData) -> Floats:
     """Return scores of columns with missing values on the scale of those of complete ones."""
     rows, weights = problem.labels.labelled, problem.design.weights
     n = len(rows) if weights is None else weights[rows].sum()

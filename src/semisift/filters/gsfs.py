@@ -26,20 +26,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._graph_ranker import GraphRanker
-from semisift._problem import Problem
-from semisift._sklearn import Interval
-from semisift._warnings import warn
+from semisift.base._graph_ranker import GraphRanker
+from semisift.base._training_data import TrainingData
 from semisift.exceptions import FallbackWarning
-from semisift.graphs.label_graph import label_aware_score, laplacian_score
-from semisift.math import Floats, Ints
-from semisift.math.information import (
+from semisift.filters._label_graph import label_aware_score, laplacian_score
+from semisift.utils._information import (
     Binned,
     bin_columns,
     conditional_mutual_information,
     mutual_information,
 )
-from semisift.math.ranks import places, rank
+from semisift.utils._redundancy import places, rank
+from semisift.utils._sklearn_compat import Interval
+from semisift.utils._typing import Floats, Ints
+from semisift.utils._warnings import warn
 
 # With fewer labelled rows the information in a pair of columns is mostly chance.
 ENOUGH_LABELS = 20
@@ -99,7 +99,7 @@ class GSFS(GraphRanker):
     """
 
     scores_are_places = True
-    takes_gaps = True
+    allow_nan = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GraphRanker._parameter_constraints,
@@ -110,7 +110,7 @@ class GSFS(GraphRanker):
     min_gain: float = 0.05
     same_class_weight: float = 1.0
 
-    def _score(self, problem: Problem) -> Floats:
+    def _score(self, problem: TrainingData) -> Floats:
         if self._lacks_classes(problem, "the Laplacian score, without labels"):
             self.s_laplacian_ = laplacian_score(problem, self._graph(problem, shift=True))
             self.n_kept_ = 0
@@ -141,7 +141,7 @@ class GSFS(GraphRanker):
 
 
 def keep(
-    problem: Problem,
+    problem: TrainingData,
     order: Ints,
     n_wanted: int,
     min_gain: float,
@@ -152,7 +152,7 @@ def keep(
 
     Parameters
     ----------
-    problem : Problem
+    problem : TrainingData
     order : int array
         The columns to visit.
     n_wanted : int

@@ -12,14 +12,14 @@ Cost: O(n^2 p) for the graph of n rows, O(n k p) for the scores of all p columns
 What differs from the paper: the graph is the mean of the directed graph and its transpose, with
 shared places for ties (``variant="paper"`` takes the union), and t is by default the mean squared
 distance of the rows, as the paper leaves it to the user. There are no self-loops. Where there are
-gaps, rows are compared in the columns that both have (`semisift.math.neighbours.RowsWithGaps`), and
-the sums of a column are over the edges whose two rows have its value.
+gaps, rows are compared in the columns that both have (`semisift.utils._neighbors.RowsWithGaps`),
+and the sums of a column are over the edges whose two rows have its value.
 """
 
-from semisift._graph_ranker import GraphRanker
-from semisift._problem import Problem
-from semisift.graphs.label_graph import laplacian_score
-from semisift.math import Floats
+from semisift.base._graph_ranker import GraphRanker
+from semisift.base._training_data import TrainingData
+from semisift.filters._label_graph import laplacian_score
+from semisift.utils._typing import Floats
 
 
 class LaplacianScore(GraphRanker):
@@ -56,7 +56,7 @@ class LaplacianScore(GraphRanker):
     """
 
     labels_needed = "none"
-    takes_gaps = True
+    allow_nan = True
 
-    def _score(self, problem: Problem) -> Floats:
+    def _score(self, problem: TrainingData) -> Floats:
         return -laplacian_score(problem, self._graph(problem, shift=True))

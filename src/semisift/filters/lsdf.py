@@ -25,18 +25,17 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from semisift._graph_ranker import GraphRanker
-from semisift._problem import Problem
-from semisift._ranker_kinds import PairRanker
-from semisift._sklearn import Interval, StrOptions
-from semisift._warnings import warn
+from semisift.base._graph_ranker import GraphRanker
+from semisift.base._pairs import count_pairs, pair_sums, pair_sums_in_units, units
+from semisift.base._ranker import PairRanker
+from semisift.base._training_data import TrainingData
 from semisift.exceptions import FallbackWarning
-from semisift.graphs.label_graph import cannot_link_edges, laplacian_score, undecided_edges
-from semisift.graphs.pairs import count_pairs, pair_sums, pair_sums_in_units, units
-from semisift.math import Floats
-from semisift.math.columns import ratio, scaled_to_all
-from semisift.math.edge_sums import edge_sums
-from semisift.math.graph import Graph
+from semisift.filters._label_graph import cannot_link_edges, laplacian_score, undecided_edges
+from semisift.utils._columns import ratio, scaled_to_all
+from semisift.utils._graph import Graph, edge_sums
+from semisift.utils._sklearn_compat import Interval, StrOptions
+from semisift.utils._typing import Floats
+from semisift.utils._warnings import warn
 
 
 class LSDF(GraphRanker, PairRanker):
@@ -88,14 +87,14 @@ class LSDF(GraphRanker, PairRanker):
         "between": [StrOptions({"all", "near"})],
     }
 
-    takes_gaps = True
+    allow_nan = True
 
     must_link_weight: float = 100.0
     between: Literal["all", "near"] = "all"
     n_neighbors: int = 5
     weights: Literal["heat", "binary"] = "binary"
 
-    def _score(self, problem: Problem) -> Floats:
+    def _score(self, problem: TrainingData) -> Floats:
         graph = self._graph(problem)
         if self._lacks_classes(problem, "minus the Laplacian score"):
             return -laplacian_score(problem, graph)
@@ -112,7 +111,7 @@ class LSDF(GraphRanker, PairRanker):
             return pair_sums(problem)[1]
         return ratio(self._between(problem), float(self.must_link_weight) * must_link + near)
 
-    def _between(self, problem: Problem) -> Floats:
+    def _between(self, problem: TrainingData) -> Floats:
         if self.between == "near":
             edges = cannot_link_edges(problem, self._graph(problem))
             if edges.weights.any():
@@ -124,13 +123,13 @@ class LSDF(GraphRanker, PairRanker):
             )
         return pair_sums_in_units(problem)[1]
 
-    def _differences(self, problem: Problem, graph: Graph) -> Floats:
+    def _differences(self, problem: TrainingData, graph: Graph) -> Floats:
         sums = edge_sums(problem.X, graph, units(problem), has_gaps=problem.has_gaps)
         if not problem.has_gaps:
             return sums.difference
         return scaled_to_all(sums.difference, sums.volume, graph.degrees.sum())
 
-    def _tie_key(self, problem: Problem) -> Floats | None:
+    def _tie_key(self, problem: TrainingData) -> Floats | None:
         perfect = np.isposinf(self.scores_)
         if np.count_nonzero(perfect) < 2:
             return None

@@ -23,14 +23,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from semisift._base import FeatureRanker
-from semisift._problem import Problem
-from semisift._sklearn import StrOptions
-from semisift.graphs.pairs import class_moments
-from semisift.math import Floats, Ints
-from semisift.math.columns import some_rows
-from semisift.math.information import bin_columns, mutual_information
-from semisift.math.ranks import DECIMALS, PICK_STREAM, scores_of_picks
+from semisift.base._pairs import class_moments
+from semisift.base._ranker import FeatureRanker
+from semisift.base._training_data import TrainingData
+from semisift.utils._columns import some_rows
+from semisift.utils._information import bin_columns, mutual_information
+from semisift.utils._redundancy import DECIMALS, PICK_STREAM, scores_of_picks
+from semisift.utils._sklearn_compat import StrOptions
+from semisift.utils._typing import Floats, Ints
 
 NO_REDUNDANCY = 1e-12
 
@@ -81,7 +81,7 @@ class MRMR(FeatureRanker):
 
     labels_needed = "two_classes"
     scores_are_places = True
-    takes_gaps = True
+    allow_nan = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
@@ -92,7 +92,7 @@ class MRMR(FeatureRanker):
     criterion: Literal["MID", "MIQ"] = "MID"
     redundancy_on: Literal["labelled", "all"] = "labelled"
 
-    def _score(self, problem: Problem) -> Floats:
+    def _score(self, problem: TrainingData) -> Floats:
         labelled = problem.labels.labelled
         binned = bin_columns(_rows(problem, labelled), has_gaps=problem.has_gaps)
         relevance = np.round(mutual_information(binned, problem.labels.codes[labelled]), DECIMALS)
@@ -125,18 +125,18 @@ class MRMR(FeatureRanker):
     def _comparable_scores(self) -> Floats:
         return self.relevance_
 
-    def _tie_key(self, problem: Problem) -> Floats:
+    def _tie_key(self, problem: TrainingData) -> Floats:
         known: Floats | None = self.__dict__.pop("_shares", None)
         return _fisher_shares(problem) if known is None else known
 
 
-def _rows(problem: Problem, labelled: Ints) -> Any:
+def _rows(problem: TrainingData, labelled: Ints) -> Any:
     if len(labelled) == problem.n_rows:
         return problem.X
     return problem.X[labelled] if problem.is_sparse else some_rows(problem.X, labelled)
 
 
-def _fisher_shares(problem: Problem) -> Floats:
+def _fisher_shares(problem: TrainingData) -> Floats:
     """Return F / (1 + F), which orders columns as their Fisher score F does and is finite."""
     moments = class_moments(problem)
     total = moments.between + moments.within.sum(axis=0)

@@ -24,13 +24,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from semisift._graph_ranker import GraphRanker
-from semisift._problem import Problem
-from semisift._sklearn import Interval
-from semisift.graphs.pairs import class_moments, units
-from semisift.math import Floats
-from semisift.math.columns import column_moments, moments_of_counted, ratio, scaled_to_all
-from semisift.math.edge_sums import edge_sums
+from semisift.base._graph_ranker import GraphRanker
+from semisift.base._pairs import class_moments, units
+from semisift.base._training_data import TrainingData
+from semisift.utils._columns import column_moments, moments_of_counted, ratio, scaled_to_all
+from semisift.utils._graph import edge_sums
+from semisift.utils._sklearn_compat import Interval
+from semisift.utils._typing import Floats
 
 
 class SemiFisherScore(GraphRanker):
@@ -86,7 +86,7 @@ class SemiFisherScore(GraphRanker):
         "balance": ["boolean"],
     }
 
-    takes_gaps = True
+    allow_nan = True
 
     graph_weight: float = 1.0
     variance_weight: float = 1.0
@@ -94,7 +94,7 @@ class SemiFisherScore(GraphRanker):
     n_neighbors: int = 20
     weights: Literal["heat", "binary"] = "binary"
 
-    def _score(self, problem: Problem) -> Floats:
+    def _score(self, problem: TrainingData) -> Floats:
         graph = self._graph(problem)
         unit = units(problem)
         sums = edge_sums(problem.X, graph, unit, has_gaps=problem.has_gaps)

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from semisift._problem import Problem
-from semisift.filters._surrogate_ranker import SurrogateRanker, Surrogates, mean_over
-from semisift.math import Floats
-from semisift.math.information import conditional_mutual_information
-from semisift.math.ranks import PICK_STREAM, scores_of_picks
+from semisift.base._training_data import TrainingData
+from semisift.filters._pseudo_class_ranker import SurrogateRanker, Surrogates, mean_over
+from semisift.utils._information import conditional_mutual_information
+from semisift.utils._redundancy import PICK_STREAM, scores_of_picks
+from semisift.utils._typing import Floats
 
 
 class SemiJMI(SurrogateRanker):
@@ -69,7 +69,7 @@ class SemiJMI(SurrogateRanker):
     """
 
     def _score_class(
-        self, problem: Problem, relevance: Floats, binned: Any, targets: Surrogates
+        self, problem: TrainingData, relevance: Floats, binned: Any, targets: Surrogates
     ) -> Floats:
         n_picks = self._count_to_pick(problem)
         joint = np.zeros(problem.n_features)

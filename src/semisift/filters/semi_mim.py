@@ -38,13 +38,13 @@ from typing import Any
 
 from scipy.stats import rankdata
 
-from semisift._labels import Labels
-from semisift._problem import Problem
-from semisift._ranker_kinds import WeightedRanker
-from semisift.filters._surrogate_ranker import SurrogateRanker, Surrogates
-from semisift.math import Floats
-from semisift.math.information import Countable
-from semisift.stored.bins import count_bins
+from semisift.base._ranker import WeightedRanker
+from semisift.base._training_data import TrainingData
+from semisift.filters._pseudo_class_ranker import SurrogateRanker, Surrogates
+from semisift.out_of_core._binning import count_bins
+from semisift.utils._information import Countable
+from semisift.utils._labels import Labels
+from semisift.utils._typing import Floats
 
 
 class SemiMIM(SurrogateRanker, WeightedRanker):
@@ -93,18 +93,18 @@ class SemiMIM(SurrogateRanker, WeightedRanker):
 
     uses_statistics = True
 
-    def _limit(self, problem: Problem) -> Problem:
+    def _limit(self, problem: TrainingData) -> TrainingData:
         if problem.whole is not None:  # what is constant is so over all rows
             _, spans = count_bins(problem.whole.rows, problem.whole.labels)
             problem.__dict__["spans"] = spans
         return problem
 
-    def _bins(self, problem: Problem) -> tuple[Labels, Countable]:
+    def _bins(self, problem: TrainingData) -> tuple[Labels, Countable]:
         if problem.whole is None:
             return super()._bins(problem)
         return problem.whole.labels, count_bins(problem.whole.rows, problem.whole.labels)[0]
 
     def _score_class(
-        self, problem: Problem, relevance: Floats, binned: Any, targets: Surrogates
+        self, problem: TrainingData, relevance: Floats, binned: Any, targets: Surrogates
     ) -> Floats:
         return relevance if problem.labels.n_classes <= 2 else rankdata(relevance)

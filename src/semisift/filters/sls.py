@@ -16,10 +16,10 @@ the Laplacian score as the criterion. Without labels of two classes it is the La
 are left out as in `semisift.filters.laplacian`.
 """
 
-from semisift._graph_ranker import GraphRanker
-from semisift._problem import Problem
-from semisift.graphs.label_graph import label_aware_score, laplacian_score
-from semisift.math import Floats
+from semisift.base._graph_ranker import GraphRanker
+from semisift.base._training_data import TrainingData
+from semisift.filters._label_graph import label_aware_score, laplacian_score
+from semisift.utils._typing import Floats
 
 
 class SLS(GraphRanker):
@@ -59,9 +59,9 @@ class SLS(GraphRanker):
     ['flavanoids', 'od280/od315_of_diluted_wines', 'proline']
     """
 
-    takes_gaps = True
+    allow_nan = True
 
-    def _score(self, problem: Problem) -> Floats:
+    def _score(self, problem: TrainingData) -> Floats:
         if self._lacks_classes(problem, "the Laplacian score, without labels"):
             return -laplacian_score(problem, self._graph(problem, shift=True))
         return -label_aware_score(problem, self._graph(problem))

@@ -21,14 +21,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from semisift._graph_ranker import GraphRanker
-from semisift._problem import Problem
-from semisift._sklearn import Interval
-from semisift.graphs.label_graph import laplacian_score, span_units
-from semisift.math import Floats
-from semisift.math.blocks import blocks, dense_columns
-from semisift.math.columns import ratio
-from semisift.math.edge_sums import NO_VARIANCE, edge_sums
+from semisift.base._graph_ranker import GraphRanker
+from semisift.base._training_data import TrainingData
+from semisift.filters._label_graph import laplacian_score, span_units
+from semisift.utils._columns import blocks, dense_columns, ratio
+from semisift.utils._graph import NO_VARIANCE, edge_sums
+from semisift.utils._sklearn_compat import Interval
+from semisift.utils._typing import Floats
 
 # A value nearer to the mean than this, in units of the span of the column, is on it.
 ON_THE_MEAN = 1e-12
@@ -77,11 +76,11 @@ class SSelect(GraphRanker):
         "graph_weight": [Interval(Real, 0, 1, closed="both")],
     }
 
-    takes_gaps = True
+    allow_nan = True
 
     graph_weight: float = 0.1
 
-    def _score(self, problem: Problem) -> Floats:
+    def _score(self, problem: TrainingData) -> Floats:
         graph = self._graph(problem, shift=True)
         if self._lacks_classes(problem, "its graph term, the Laplacian score"):
             return -laplacian_score(problem, graph)
@@ -92,14 +91,14 @@ class SSelect(GraphRanker):
         return -(self.graph_weight * graph_term + (1.0 - self.graph_weight) * label_term)
 
 
-def count_above(problem: Problem, mean: Floats, unit: Floats) -> Floats:
+def count_above(problem: TrainingData, mean: Floats, unit: Floats) -> Floats:
     """Count the labelled rows of each class below and not below the mean of each column.
 
     Rows with a gap are not counted.
 
     Parameters
     ----------
-    problem : Problem
+    problem : TrainingData
     mean, unit : float arrays of shape (p,)
         The mean is in units.
 

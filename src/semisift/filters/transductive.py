@@ -17,16 +17,16 @@ Direction: higher is better. Cost: O(n p), for 50 components and for the scores 
 
 from typing import Any, ClassVar
 
-from semisift._labels import known_prior
-from semisift._problem import MOST_HELD, Problem
-from semisift._ranker_kinds import WeightedRanker
-from semisift._sklearn import at_least
-from semisift.math import Floats
-from semisift.transduction.components import components, scaled_rows
-from semisift.transduction.everyone import label_everyone
-from semisift.transduction.soft_labels import find_soft_labels
-from semisift.transduction.strangers import tell_strangers
-from semisift.transduction.tally import class_scores, mean_scores
+from semisift.base._ranker import WeightedRanker
+from semisift.base._training_data import MOST_HELD, TrainingData
+from semisift.transduction._class_sums import class_scores, mean_scores
+from semisift.transduction._components import components, scaled_rows
+from semisift.transduction._label_all_rows import label_all_rows
+from semisift.transduction._novelty import warn_of_novel_rows
+from semisift.transduction._soft_labels import find_soft_labels
+from semisift.utils._labels import known_prior
+from semisift.utils._sklearn_compat import at_least
+from semisift.utils._typing import Floats
 
 
 class TransductiveScore(WeightedRanker):
@@ -71,7 +71,7 @@ class TransductiveScore(WeightedRanker):
     stability_ : float
         How far the labels of unlabelled rows stay the same when a fifth of the labels is left out:
         1 if they do, 0 if they are as alike as by chance; .5 with one label a class.
-    strangers_ : ndarray
+    novel_rows_ : ndarray
         Rows that fit none of the classes, where they are many (see docs/studies.md); of more than
         2,000 unlabelled rows those among some of them.
     label_trust_ : float
@@ -101,8 +101,8 @@ class TransductiveScore(WeightedRanker):
     """
 
     labels_needed = "two_classes"
-    labels_rows = True
-    takes_gaps = True
+    is_transductive = True
+    allow_nan = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **WeightedRanker._parameter_constraints,
@@ -117,7 +117,7 @@ class TransductiveScore(WeightedRanker):
     def _most_used(self) -> int | None:
         return self.max_unlabelled
 
-    def _score(self, problem: Problem) -> Floats:
+    def _score(self, problem: TrainingData) -> Floats:
         problem = self._limit(problem)
         labels = problem.labels
         prior = known_prior(self.class_prior, labels)
@@ -125,7 +125,7 @@ class TransductiveScore(WeightedRanker):
             found = find_soft_labels(problem, prior)
             sums = scaled_rows(problem).class_sums(found.shares)
         else:
-            found, sums = label_everyone(problem, prior)
+            found, sums = label_all_rows(problem, prior)
         self.label_distributions_ = found.told(problem.all_labels.codes)
         self.transduction_ = labels.classes[found.codes]
         self.confidence_ = self.label_distributions_.max(axis=1)
@@ -136,12 +136,12 @@ class TransductiveScore(WeightedRanker):
         self.class_scores_ = class_scores(sums, problem.constant)
         return mean_scores(self.class_scores_)
 
-    def _look_for_strangers(self, problem: Problem) -> None:
+    def _find_novel_rows(self, problem: TrainingData) -> None:
         problem = self._limit(problem)
         T, depth = components(problem), problem.design.depth
         if self._depth is not None and depth is not None:
             T = self._depth.without(T, depth)
-        self.strangers_ = tell_strangers(problem, T)
+        self.novel_rows_ = warn_of_novel_rows(problem, T)
 
     def _comparable_scores(self) -> Floats:
         return self.class_scores_

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from semisift._problem import Problem
-from semisift._ranker_kinds import WeightedRanker
-from semisift._sklearn import StrOptions
-from semisift.math import Floats
+from semisift.base._ranker import WeightedRanker
+from semisift.base._training_data import TrainingData
+from semisift.utils._sklearn_compat import StrOptions
+from semisift.utils._typing import Floats
 
 
 class VarianceScore(WeightedRanker):
@@ -49,7 +49,7 @@ class VarianceScore(WeightedRanker):
 
     labels_needed = "none"
     uses_statistics = True
-    takes_gaps = True
+    allow_nan = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **WeightedRanker._parameter_constraints,
@@ -58,7 +58,7 @@ class VarianceScore(WeightedRanker):
 
     feature_scaling: Literal["minmax"] | None = "minmax"
 
-    def _score(self, problem: Problem) -> Floats:
+    def _score(self, problem: TrainingData) -> Floats:
         spread = problem.spread
         if self.feature_scaling == "minmax":
             span = problem.spans

@@ -3,6 +3,6 @@
 Loaded when used: the command line lists its options without numpy.
 """
 
-from semisift._lazy import lazy_names
+from semisift.utils._lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,7 +1,8 @@
 """Committees of classifiers: how right they are, alone and together, before and after they learnt.
 
-A run splits a data set as a protocol says and lets a classifier of `LEARNERS` learn from the
-training rows, few of them labelled. Its `diagnose` then tells on test rows the accuracy of the
+A run splits a data set as a protocol says and lets a classifier of `CLASSIFIERS` learn from the
+training rows, few of them labelled. Its `evaluate_committee` then tells on test rows the accuracy
+of the
 committee, the mean accuracy of its members and their diversity, at the beginning, when the members
 know the labelled rows alone, and at the end.
 """
@@ -12,19 +13,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift._labels import UNLABELLED
-from semisift.evaluation import runs
-from semisift.evaluation.datasets import ComparisonData
-from semisift.evaluation.judges import JUDGES
-from semisift.evaluation.protocol import Protocol
-from semisift.evaluation.records import Records
-from semisift.evaluation.runs import Record, RunKey
-from semisift.evaluation.schema import COMMITTEES, MEASURES, MOMENTS
-from semisift.evaluation.scores import Scores
-from semisift.evaluation.specs import make, parse, set_seeds
-from semisift.evaluation.work import RunPlan, carry_out
+from semisift.comparison import _run
+from semisift.comparison._datasets import ComparisonData
+from semisift.comparison._evaluators import EVALUATORS
+from semisift.comparison._protocol import Protocol
+from semisift.comparison._results import Records, Scores
+from semisift.comparison._run import Record, RunKey
+from semisift.comparison._runner import RunPlan, run_plan
+from semisift.comparison._specs import make, parse, set_seeds
+from semisift.comparison._store import COMMITTEES, MEASURES, MOMENTS
 from semisift.papers.targets import Target
-from semisift.registry import LEARNERS
+from semisift.registry import CLASSIFIERS
+from semisift.utils._labels import UNLABELLED
 
 # Numbers of members, of partitions of the features into two, and of features of a member, of
 # Yaslan and Cataltepe.
@@ -63,10 +63,10 @@ class Contender:
         """Return the classifier at a level, not fitted."""
         name, _ = parse(self.label, "method")
         parameters = dict(self.parameters)
-        parameters["estimator"] = make(parameters["estimator"], JUDGES, "learner")
+        parameters["estimator"] = make(parameters["estimator"], EVALUATORS, "learner")
         if self.varied == "members":
             parameters["n_members"] = level
-        classifier = LEARNERS[name].cls(**parameters)
+        classifier = CLASSIFIERS[name].cls(**parameters)
         set_seeds(classifier, seed)
         return classifier
 
@@ -116,20 +116,20 @@ def run_committee(
     dict
         What a store keeps. All but ``measured`` is the same wherever it is made.
     """
-    split = runs.split_of(data, protocol, run)
+    split = _run.split_of(data, protocol, run)
     # a partition follows from the seed, which is therefore the same in all runs
     drawn = run if contender.varied == "members" else level
-    seed = int(runs.stream(protocol, drawn, runs.METHOD_STREAM).integers(2**31))
+    seed = int(_run.stream(protocol, drawn, _run.METHOD_STREAM).integers(2**31))
     y = np.where(split.is_labelled, data.y[split.train], UNLABELLED)
     key = RunKey(data.name, contender.label, run, float(level))
-    record = runs.new_record(key, data, split, y, seed, contender.parameters)
+    record = _run.new_record(key, data, split, y, seed, contender.parameters)
     measured = record["measured"]
-    with runs.recording(record):
+    with _run.recording(record):
         classifier = contender.make(level, seed)
-        with runs.measuring(measured, "seconds"), runs.measuring_memory(measured):
+        with _run.measuring(measured, "seconds"), _run.measuring_memory(measured):
             classifier.fit(data.X[split.train], y)
-        with runs.measuring(measured, "judge_seconds"):
-            found = classifier.diagnose(data.X[split.test], data.y[split.test])
+        with _run.measuring(measured, "judge_seconds"):
+            found = classifier.evaluate_committee(data.X[split.test], data.y[split.test])
         record["curves"] = {
             measure: [float(getattr(getattr(found, moment), measure)) for moment in MOMENTS]
             for measure in MEASURES
@@ -156,7 +156,7 @@ class CommitteePlan(RunPlan):
 
 def run_committees(plan: CommitteePlan, **options: Any) -> "CommitteeRecords":
     """Run all classifiers on all splits; the options are those of `carry_out`."""
-    return CommitteeRecords(*carry_out(plan, **options))
+    return CommitteeRecords(*run_plan(plan, **options))
 
 
 class CommitteeRecords(Records):

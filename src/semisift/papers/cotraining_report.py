@@ -9,17 +9,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from semisift._files import drafts
-from semisift._words import count, listed, printable, visible
-from semisift.evaluation.specs import parse
+from semisift.comparison._specs import parse
 from semisift.papers.cotraining import MEASURES, MOMENTS, CommitteeRecords
 from semisift.papers.figures import OurFigure as Beside
-from semisift.report.comparison import styles
-from semisift.report.comparison.files import bullets, closing, opening, write_page
-from semisift.report.comparison.labels import list_methods
-from semisift.report.comparison.problems import failures, too_slow, unfinished
-from semisift.report.comparison.published import WORDS
-from semisift.report.comparison.tables import (
+from semisift.report._figures import FORMS, Pen, ReportFigure
+from semisift.report._style import Palette, bare
+from semisift.report.comparison import _diagram
+from semisift.report.comparison._export import bullets, closing, opening, write_page
+from semisift.report.comparison._labels import list_methods
+from semisift.report.comparison._page import failures, too_slow, unfinished
+from semisift.report.comparison._published import WORDS
+from semisift.report.comparison._tables import (
     ReportTable,
     TableCell,
     TableLine,
@@ -27,8 +27,8 @@ from semisift.report.comparison.tables import (
     markdown_of,
     number,
 )
-from semisift.report.figures import FORMS, Pen, ReportFigure
-from semisift.report.palette import Palette, bare
+from semisift.utils._files import drafts
+from semisift.utils._text import join, plural, printable, printable_name
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,8 +75,8 @@ def _by_members(results: CommitteeRecords, dataset: str, measure: str) -> Report
                 else TableCell("")
                 for k in levels
             ]
-            lines.append(TableLine(f"{visible(method)}, {words}", cells))
-    title = f"{visible(dataset)}: {MEASURES[measure]}"
+            lines.append(TableLine(f"{printable_name(method)}, {words}", cells))
+    title = f"{printable_name(dataset)}: {MEASURES[measure]}"
     columns = [f"K = {k}" for k in levels]
     return ReportTable(f"{SLUG}-{measure}", title, "classifier", columns, lines)
 
@@ -100,9 +100,9 @@ def _in_two_views(results: CommitteeRecords, method: str) -> ReportTable:
             shown = TableCell("") if value is None else number(value)
             first, *others = (_with_error(*each) for each in ours)
             cells = [shown, first, TableCell(WORDS.get(word, word)), *others]
-            lines.append(TableLine(f"{visible(dataset)}, {words}", cells))
-    n_partitions = count(len(results.levels_of(method)), "random partition")
-    title = f"{visible(method)}: two members, mean over {n_partitions} of the features"
+            lines.append(TableLine(f"{printable_name(dataset)}, {words}", cells))
+    n_partitions = plural(len(results.levels_of(method)), "random partition")
+    title = f"{printable_name(method)}: two members, mean over {n_partitions} of the features"
     columns = ["published", MEASURES["accuracy"], "ours is", *list(MEASURES.values())[1:]]
     return ReportTable(f"{SLUG}-views", title, "data set", columns, lines)
 
@@ -128,7 +128,7 @@ def committee_figure(results: CommitteeRecords) -> ReportFigure:
                 _draw_panel(panel, results, dataset, measure, palette)
                 look = {"xycoords": "axes fraction", "color": palette.ink}
                 beside = pen._replace(ax=panel)
-                beside.say(write(visible(dataset), 24), (0, 1.04), **look)
+                beside.say(write(printable_name(dataset), 24), (0, 1.04), **look)
                 if i == 0:
                     beside.say(MEASURES[measure], (0, 1.2), **look | {"color": palette.muted})
         list_methods(pen, range(len(results.methods)), results.methods)
@@ -142,7 +142,7 @@ def committee_figure(results: CommitteeRecords) -> ReportFigure:
         words += " Dotted grey lines are published."
     margins = (46.0, LEGEND, TOP, BOTTOM)
     size = width + 46.0 + LEGEND, height + TOP + BOTTOM
-    title = listed(list(MEASURES.values()))
+    title = join(list(MEASURES.values()))
     return ReportFigure(SLUG, title[0].upper() + title[1:], words, size, margins, draw)
 
 
@@ -157,7 +157,7 @@ def _draw_panel(
         x = results.levels_of(method) if results.varies_members(method) else ends
         for moment, name in enumerate(MOMENTS):
             mean, error = (np.broadcast_to(part[:, moment], len(x)) for part in (means, errors))
-            colour = styles.colour(place, palette)
+            colour = _diagram.colour(place, palette)
             ax.fill_between(x, mean - error, mean + error, color=colour, alpha=0.12, lw=0)
             ax.plot(x, mean, zorder=3, **_look(place, name, palette))
     if measure == "accuracy":
@@ -171,9 +171,9 @@ def _draw_panel(
 
 
 def _look(place: int, moment: str, palette: Palette) -> dict[str, Any]:
-    look = {**styles.line(place, palette), "ms": 4.0}
+    look = {**_diagram.line(place, palette), "ms": 4.0}
     if moment == "begin":
-        hollow = {"mfc": palette.paper, "mec": styles.colour(place, palette)}
+        hollow = {"mfc": palette.paper, "mec": _diagram.colour(place, palette)}
         look |= {"ls": (0, BEGINNING), "lw": 1.1, **hollow}
     return look
 
@@ -230,7 +230,7 @@ def _page(results: CommitteeRecords, picture: str) -> str:
     if sentences := published.get("sentences"):
         parts += ["## What the paper says", bullets([printable(each) for each in sentences])]
     absent = (notes.get("missing") or {}).get("datasets")
-    lacking = f"There were no data for {printable(listed(absent))}." if absent else ""
+    lacking = f"There were no data for {printable(join(absent))}." if absent else ""
     return "\n\n".join([*parts, *closing(results, lacking)]) + "\n"
 
 
@@ -241,15 +241,15 @@ def protocol_of_committees(results: CommitteeRecords) -> list[str]:
         dataset: about.get("overrides", {}).get("labelled_share", protocol.labelled_share)
         for dataset, about in results.about["datasets"].items()
     }
-    labelled = listed([f"{share:.0%} on {visible(name)}" for name, share in shares.items()])
+    labelled = join([f"{share:.0%} on {printable_name(name)}" for name, share in shares.items()])
     settings = [
-        f"Run: {visible(method)} with "
+        f"Run: {printable_name(method)} with "
         + ", ".join(f"{name}={value}" for name, value in about["parameters"].items())
         for method, about in results.about["methods"].items()
     ]
     return [
-        f"Protocol “{visible(protocol.name)}”, seed {protocol.seed}: "
-        f"{count(protocol.n_runs, 'run')} on each data set, the same splits for all classifiers.",
+        f"Protocol “{printable_name(protocol.name)}”, seed {protocol.seed}: "
+        f"{plural(protocol.n_runs, 'run')} on each data set, the same splits for all classifiers.",
         f"In a run {protocol.train_size:.0%} of the rows of each class train and the others test; "
         f"of the training rows a share is labelled: {labelled}.",
         "At the beginning the members know the labelled rows alone, at the end also the rows that "

@@ -13,14 +13,14 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from semisift._compare import Results
-from semisift._words import count, listed
-from semisift.evaluation import pairwise, statistics
-from semisift.evaluation.scores import Scores
-from semisift.evaluation.wins import sign_test, win_tie_loss
+from semisift.comparison import _statistical_tests
+from semisift.comparison._compare import Results
+from semisift.comparison._results import Scores
+from semisift.comparison._statistical_tests import sign_test, win_tie_loss
 from semisift.papers.targets import FORMS, PAPERS, WHOLE_FORMS, Form, Target
-from semisift.report.comparison.problems import failures, too_slow
-from semisift.report.comparison.published import how_judged, stand
+from semisift.report.comparison._page import failures, too_slow
+from semisift.report.comparison._published import how_judged, stand
+from semisift.utils._text import join, plural
 
 ENSCLS = PAPERS["enscls"]
 ENSCLS_ALPHA = ENSCLS["alpha"]
@@ -224,13 +224,13 @@ def mean_ranks(means: ArrayLike, methods: list[str]) -> list[str]:
     list of str
         Lines.
     """
-    test = statistics.friedman(means)
-    nemenyi = statistics.nemenyi(means, ENSCLS_ALPHA)
+    test = _statistical_tests.friedman(means)
+    nemenyi = _statistical_tests.nemenyi(means, ENSCLS_ALPHA)
     order = np.argsort(test.mean_ranks, kind="stable")
     ranks = ", ".join(f"{methods[j]} {test.mean_ranks[j]:.4f}" for j in order)
     bars = [" = ".join(methods[j] for j in group) for group in nemenyi.groups]
     return [
-        f"Mean ranks on {count(test.n_sets, 'data set')}: {ranks}.",
+        f"Mean ranks on {plural(test.n_sets, 'data set')}: {ranks}.",
         f"Friedman: chi2 = {test.chi2:.3f}, p = {test.p_chi2:.2g}.",
         f"Critical difference at {ENSCLS_ALPHA}: {nemenyi.critical_difference:.4f}. Not different: "
         f"{'; '.join(bars) or 'none'}.",
@@ -240,9 +240,9 @@ def mean_ranks(means: ArrayLike, methods: list[str]) -> list[str]:
 def signed_ranks(means: ArrayLike, methods: list[str]) -> list[str]:
     """Say how the first method compares with each other one, by signed ranks over data sets."""
     table = np.asarray(means, dtype=np.float64)
-    tests = [pairwise.wilcoxon(table[:, 0], table[:, j]) for j in range(1, len(methods))]
+    tests = [_statistical_tests.wilcoxon(table[:, 0], table[:, j]) for j in range(1, len(methods))]
     return [
-        f"{methods[0]} against {method} on {count(len(table), 'data set')}: W+ = {test.w_plus:g}, "
+        f"{methods[0]} against {method} on {plural(len(table), 'data set')}: W+ = {test.w_plus:g}, "
         f"W- = {test.w_minus:g}, p = {test.p:.4f}."
         for method, test in zip(methods[1:], tests, strict=True)
     ]
@@ -280,11 +280,11 @@ def write_shown(target: Target, results: Results, path: Path) -> None:
     stream = io.StringIO()
     show(Console(file=stream, width=SHOWN_WIDTH, highlight=False), target, results)
     lines = "\n".join(f"    {line}".rstrip() for line in stream.getvalue().splitlines())
-    runs = count(results.protocol.n_runs, "run")
+    runs = plural(results.protocol.n_runs, "run")
     parts = [
         f"# {target.title}",
         f"{target.what[0].upper()}{target.what[1:]}: "
-        f"{count(len(results.datasets), 'data set')}, {runs} each.",
+        f"{plural(len(results.datasets), 'data set')}, {runs} each.",
         f"    {results.about['notes'].get('command', '')}".rstrip(),
         "What it prints, but for the warnings:",
         lines,
@@ -305,7 +305,7 @@ def _table(console: Console, target: Target, results: Results) -> None:
     if target.claim is not None:
         ahead, total = count_ahead(target, results, "printed")
         first, *others = target.claim
-        console.print(f"{first} is ahead of {listed(others)} in {ahead} of {count(total, 'cell')}.")
+        console.print(f"{first} is ahead of {join(others)} in {ahead} of {plural(total, 'cell')}.")
 
 
 def _accuracies(console: Console, target: Target, results: Results, judge: str) -> None:
@@ -331,7 +331,7 @@ def _accuracies(console: Console, target: Target, results: Results, judge: str) 
     for form, counted in words.items():
         if total := counted.total() - counted[""]:
             parts = [f"{counted[word]} {word}" for word in ("above", "within", "below")]
-            console.print(f"{FORMS[form].capitalize()}: of {count(total, 'cell')} {listed(parts)}.")
+            console.print(f"{FORMS[form].capitalize()}: of {plural(total, 'cell')} {join(parts)}.")
 
 
 def _text(each: OurFigure) -> str:
@@ -385,9 +385,9 @@ def _wins(console: Console, target: Target, results: Results) -> None:
     console.print(_wins_table("Published, on 9 data sets", published_wins(ENSCLS["wins"])))
     for form in WHOLE_FORMS:
         name, scores = FORMS[form], paper_scores(target, results, form)
-        n_sets = count(len(scores.datasets), "data set")
+        n_sets = plural(len(scores.datasets), "data set")
         if not scores.datasets or results.protocol.n_runs < 2:
-            runs = count(results.protocol.n_runs, "run")
+            runs = plural(results.protocol.n_runs, "run")
             console.print(f"Ours, {name}: no test with {runs} on {n_sets}.")
             continue
         shares = [results.test_share(dataset) for dataset in scores.datasets]

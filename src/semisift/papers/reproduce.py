@@ -10,18 +10,17 @@ from typing import Any, Protocol
 
 from rich.console import Console
 
-from semisift._compare import compare
-from semisift._labels import as_class
-from semisift.evaluation.baselines import BASELINES
-from semisift.evaluation.datasets import ComparisonData
-from semisift.evaluation.entrants import find_entrants
-from semisift.evaluation.judges import JUDGES
-from semisift.evaluation.specs import make, parse
-from semisift.exceptions import FewTestRowsWarning
+from semisift.comparison._compare import compare
+from semisift.comparison._datasets import ComparisonData
+from semisift.comparison._evaluators import EVALUATORS
+from semisift.comparison._methods import BASELINES, find_entrants
+from semisift.comparison._specs import make, parse
+from semisift.exceptions import SmallTestSetWarning
 from semisift.io import find_format, read_table
 from semisift.papers import cotraining, cotraining_report, figures
 from semisift.papers.targets import KEEP_LABELS, LABEL_COLUMN, READABLE, PaperSet, Target
-from semisift.registry import LEARNERS, METHODS
+from semisift.registry import CLASSIFIERS, METHODS
+from semisift.utils._labels import as_class
 
 REPORT, SUMMARY = "report.html", "summary"
 
@@ -72,7 +71,7 @@ def reproduce(
     verb = "Running classifiers" if is_of_committees else "Comparing"
     with steps.step(f"{verb} on {len(plan.sets)} data sets") as step, warnings.catch_warnings():
         # the protocol is the paper's, and the report says it
-        warnings.simplefilter("ignore", FewTestRowsWarning)
+        warnings.simplefilter("ignore", SmallTestSetWarning)
         options |= {"out": out, "notes": notes, "on_record": step.hear}
         if is_of_committees:
             notes["moments"] = cotraining.published_moments(plan.target)
@@ -185,7 +184,7 @@ def prepare(
     -------
     Reproduction
     """
-    judges = tuple(judge for judge in target.protocol.judges if _is_known(judge, JUDGES))
+    judges = tuple(judge for judge in target.protocol.judges if _is_known(judge, EVALUATORS))
     protocol = replace(target.protocol, judges=judges, n_runs=n_runs or target.protocol.n_runs)
     here = replace(target, protocol=protocol)
     wanted = choose_methods(here.specs, methods)
@@ -270,7 +269,7 @@ def choose_methods(own: list[str], text: str | None) -> list[str]:
 
 def is_registered(spec: str, view: str = "table") -> bool:
     """Tell whether there is such a method yet, or such a classifier where they are viewed."""
-    return _is_known(spec, LEARNERS if view == "committees" else {**METHODS, **BASELINES})
+    return _is_known(spec, CLASSIFIERS if view == "committees" else {**METHODS, **BASELINES})
 
 
 def _is_known(spec: str, known: Container[str]) -> bool:
@@ -291,5 +290,7 @@ def make_method(spec: str) -> Any:
     plain = ":".join([name, *(f"{key}={value}" for key, value in parameters.items())])
     method = find_entrants([plain])[0].estimator
     return (
-        method if learner is None else method.set_params(estimator=make(learner, JUDGES, "learner"))
+        method
+        if learner is None
+        else method.set_params(estimator=make(learner, EVALUATORS, "learner"))
     )

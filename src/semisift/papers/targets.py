@@ -11,11 +11,11 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from semisift._words import count, listed
-from semisift.evaluation.protocol import PROTOCOLS, Protocol
+from semisift.comparison._protocol import PROTOCOLS, Protocol
+from semisift.utils._text import join, plural
 
 if TYPE_CHECKING:
-    from semisift.evaluation.datasets import ComparisonData
+    from semisift.comparison._datasets import ComparisonData
 
 PAPERS: dict[str, dict[str, Any]] = tomllib.loads(
     files("semisift.papers").joinpath("published.toml").read_text(encoding="utf-8")
@@ -115,12 +115,12 @@ class PaperSet:
         """Say how a data set differs from the paper's description; nothing where it does not."""
         n_rows, n_features = data.X.shape
         facts = [
-            (count(n_rows, "row"), n_rows, self.n_rows),
-            (count(n_features, "feature"), n_features, self.n_features),
-            (count(len(data.classes), "class", "classes"), len(data.classes), self.n_classes),
+            (plural(n_rows, "row"), n_rows, self.n_rows),
+            (plural(n_features, "feature"), n_features, self.n_features),
+            (plural(len(data.classes), "class", "classes"), len(data.classes), self.n_classes),
         ]
         differ = [(text, printed) for text, found, printed in facts if found != printed]
-        return listed([f"{text} (the paper: {printed:,})" for text, printed in differ])
+        return join([f"{text} (the paper: {printed:,})" for text, printed in differ])
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
-from semisift._docs import fill_slots
-from semisift._words import examples, quoted, shorten, visible
-from semisift.pl._picture import LETTER, LONGEST_NAME, hand_over, own_axes
-from semisift.pl._results import class_colours, codes_of, column, given_labels, results_of
-from semisift.report.palette import PLAIN, Palette, for_user
-from semisift.tl._columns import column_of
-from semisift.tl._kept import KEY, KEY_OF_LABELS
+from semisift.base._docstrings import fill_slots
+from semisift.pl._figure import LETTER, LONGEST_NAME, hand_over, own_axes
+from semisift.pl._read import class_colours, codes_of, column, given_labels, results_of
+from semisift.report._style import PLAIN, Palette, for_user
+from semisift.tl._read import column_of
+from semisift.tl._write import KEY, KEY_OF_LABELS
+from semisift.utils._text import examples, printable_name, quote, shorten
 
 # Where to look for an embedding, the best first.
 USUAL = ("X_umap", "X_tsne", "X_draw_graph_fa", "X_pca")
@@ -81,7 +81,7 @@ def confidence(
     Parameters
     ----------
     adata : AnnData
-        With the results of `tl.rank_features` or `tl.label_cells`.
+        With the results of `tl.rank_markers` or `tl.predict_labels`.
     key : str, optional
         Their name, `key_added` of that call. None is "semisift", or else "semisift_cells".
     basis : str, optional
@@ -98,7 +98,7 @@ def confidence(
     """
     key, results = results_of(adata, key, KEY, KEY_OF_LABELS)
     if size is not None and (not isinstance(size, Real) or not 0 < size < np.inf):
-        raise ValueError(f"size must be a number above 0: got {quoted(size)}.")
+        raise ValueError(f"size must be a number above 0: got {quote(size)}.")
     cells = collect(adata, key, results["params"], basis)
     n_columns = -(-len(cells.names) // LEGEND_LINES)
     longest = max(max(map(len, cells.names)) + 6, LEAST_LETTERS)
@@ -121,8 +121,8 @@ def collect(adata: Any, key: str, params: Mapping[str, Any], basis: str | None) 
     if f"{key}_label" not in adata.obs.columns or confidence is None:
         raise ValueError(
             f"adata.obs lacks {key}_label and {key}_confidence: the method "
-            f"{quoted(params.get('method'))} labels no cells. Take method='consensus', or "
-            "semisift.tl.label_cells."
+            f"{quote(params.get('method'))} labels no cells. Take method='consensus', or "
+            "semisift.tl.predict_labels."
         )
     basis = find_basis(adata, basis)
     labels = column_of(adata.obs, f"{key}_label", "key", "obs").astype("category")
@@ -132,7 +132,7 @@ def collect(adata: Any, key: str, params: Mapping[str, Any], basis: str | None) 
         np.asarray(adata.obsm[basis], dtype=np.float64)[:, :2],
         codes_of(labels, classes),
         confidence.astype(np.float64),
-        [shorten(visible(name), LONGEST_NAME) for name in classes],
+        [shorten(printable_name(name), LONGEST_NAME) for name in classes],
         class_colours(adata, params["labels_key"], classes),
         marks_of(adata, key, params),
     )
@@ -144,7 +144,7 @@ def find_basis(adata: Any, basis: str | None) -> str:
     wanted = USUAL if basis is None else (basis, f"X_{basis}")
     found = next((name for name in wanted if name in there), None)
     if found is None:
-        asked = "basis=None: " if basis is None else f"basis={quoted(basis)}: "
+        asked = "basis=None: " if basis is None else f"basis={quote(basis)}: "
         none = "no embedding is there" if basis is None else "there is no such embedding"
         raise ValueError(
             f"{asked}{none}. adata.obsm holds {examples(there) or 'nothing'}. Name one of it, or "
@@ -152,7 +152,7 @@ def find_basis(adata: Any, basis: str | None) -> str:
         )
     if np.ndim(adata.obsm[found]) != 2 or np.shape(adata.obsm[found])[1] < 2:
         raise ValueError(
-            f"basis={quoted(found)}: an embedding needs two columns; this has the shape "
+            f"basis={quote(found)}: an embedding needs two columns; this has the shape "
             f"{np.shape(adata.obsm[found])}."
         )
     return found

@@ -8,11 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from semisift._checks import check_whole
-from semisift._docs import fill_slots
-from semisift._words import shorten, visible
-from semisift.outcome.decisions import WORDS
-from semisift.pl._picture import (
+from semisift.base._decisions import WORDS
+from semisift.base._docstrings import fill_slots
+from semisift.pl._figure import (
     LETTER,
     LINE,
     LITERAL,
@@ -21,8 +19,10 @@ from semisift.pl._picture import (
     inches_from_corner,
     own_axes,
 )
-from semisift.pl._results import MAKE_RESULTS, column, results_of
-from semisift.report.palette import MARKS, Palette, bare, for_user
+from semisift.pl._read import MAKE_RESULTS, column, results_of
+from semisift.report._style import MARKS, Palette, bare, for_user
+from semisift.utils._text import printable_name, shorten
+from semisift.utils._validation import check_integer
 
 # Inches of the axes without what stands beside them, of a gene, and of the axis below.
 WIDTH, HEIGHT, FOOT = 3.2, 0.23, 0.9
@@ -63,7 +63,7 @@ def ranking(
     Parameters
     ----------
     adata : AnnData
-        With the results of `tl.rank_features`.
+        With the results of `tl.rank_markers`.
     key : str
         Their name, `key_added` of that call.
     n_features : int
@@ -76,7 +76,7 @@ def ranking(
         None where the figure is shown.
     """
     params = results_of(adata, key)[1]["params"]
-    check_whole(n_features, "n_features")
+    check_integer(n_features, "n_features")
     best = best_genes(adata, key, n_features)
     letters = sum(_width(heading, words) for heading, words in best.words.items())
     letters += max(map(len, best.names))
@@ -117,7 +117,7 @@ def best_genes(adata: Any, key: str, n_features: int) -> Best:
     selected = column(var, f"{key}_selected")
     decisions = column(var, f"{key}_decision")
     return Best(
-        [shorten(visible(name), LONGEST_NAME) for name in names[order]],
+        [shorten(printable_name(name), LONGEST_NAME) for name in names[order]],
         scores[order].astype(np.float64),
         None if decisions is None else decisions[order].astype(str),
         0 if selected is None else int(selected[order].astype(bool).sum()),
@@ -136,7 +136,7 @@ def _copies(
     places = np.flatnonzero((families != names) & [name in own for name in families])
     members: dict[str, list[str]] = {}
     for place in places[np.argsort(ranks[places], kind="stable")]:
-        members.setdefault(str(families[place]), []).append(visible(names[place]))
+        members.setdefault(str(families[place]), []).append(printable_name(names[place]))
     said = []
     for name in shown.tolist():
         its = members.get(name, [])

@@ -8,18 +8,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from semisift.report.html import notebook, render, write_report
-    from semisift.report.next_rows import next_rows_table
-    from semisift.report.scores import plot_scores
+    from semisift.report._next_rows import next_rows_table
+    from semisift.report._ranking_page import notebook, render, write_report
+    from semisift.report._scores import plot_scores
 
 __all__ = ["next_rows_table", "notebook", "plot_scores", "render", "write_report"]
 
 _HOMES = {
-    "next_rows_table": "next_rows",
-    "notebook": "html",
-    "plot_scores": "scores",
-    "render": "html",
-    "write_report": "html",
+    "next_rows_table": "_next_rows",
+    "notebook": "_ranking_page",
+    "plot_scores": "_scores",
+    "render": "_ranking_page",
+    "write_report": "_ranking_page",
 }
 
 

@@ -1,4 +1,4 @@
 from semisift.tl._assess import assess as assess
-from semisift.tl._label_cells import label_cells as label_cells
 from semisift.tl._markers import markers as markers
-from semisift.tl._rank_features import rank_features as rank_features
+from semisift.tl._predict_labels import predict_labels as predict_labels
+from semisift.tl._rank_markers import rank_markers as rank_markers

@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semisift._checks import check_flag, check_whole
-from semisift._warnings import quiet
-from semisift._words import examples, quoted
-from semisift.outcome import outcome_of
-from semisift.tl._asked import Asked
-from semisift.tl._fitted import Fitted, fit
-from semisift.tl._kept import KEY, check_target, open_for_writing, records_of, write_genes
+from semisift.selection import outcome_of
+from semisift.tl._parameters import Asked
+from semisift.tl._read import Fitted, fit
+from semisift.tl._write import KEY, check_target, open_for_writing, records_of, write_genes
+from semisift.utils._text import examples, quote
+from semisift.utils._validation import check_flag, check_integer
+from semisift.utils._warnings import quiet
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from semisift.outcome import Outcome
+    from semisift.selection import Outcome
 
 
 def assess(
@@ -30,7 +30,7 @@ def assess(
     max_memory: int | str | None = None,
     copy: bool = False,
 ) -> "AnnData | None":
-    """Tell how sure a ranking of `semisift.tl.rank_features` is.
+    """Tell how sure a ranking of `semisift.tl.rank_markers` is.
 
     The ranking is made again, on halves of the cells and with labels that tell nothing; how, stands
     in ``FeatureRanker.assess`` and docs/cutoffs.md.
@@ -67,7 +67,7 @@ def assess(
     n_jobs : int, default=None
         Threads; the result does not depend on it.
     max_memory : int or str, default=None
-        As of `semisift.tl.rank_features`.
+        As of `semisift.tl.rank_markers`.
     copy : bool, default=False
         Return a changed copy instead of changing `adata`.
 
@@ -88,15 +88,15 @@ def assess(
     >>> adata.var_names = [f"gene{j}" for j in range(50)]
     >>> adata.obs["cell_type"] = np.array(["T", "B"])[kind]
     >>> adata.obs.loc[adata.obs_names[20:], "cell_type"] = None
-    >>> semisift.tl.rank_features(adata, "cell_type", method="transductive")
+    >>> semisift.tl.rank_markers(adata, "cell_type", method="transductive")
     >>> semisift.tl.assess(adata)
     >>> adata.var_names[adata.var["semisift_decision"] == "confirmed"].tolist()
     ['gene0', 'gene1', 'gene2']
     """
     check_target(adata, copy)
     check_flag(light, "light")
-    check_whole(n_resamples, "n_resamples", 0)
-    check_whole(n_permutations, "n_permutations", 0)
+    check_integer(n_resamples, "n_resamples", 0)
+    check_integer(n_permutations, "n_permutations", 0)
     kept = _results(adata, key)
     asked = Asked.again(kept["params"], n_jobs=n_jobs, max_memory=max_memory)
     with quiet():  # it was said when the ranking was made
@@ -134,12 +134,12 @@ def _results(adata: Any, key: str) -> Any:
     if not isinstance(key, str) or key not in ranked:
         there = f"Those that are there: {examples(ranked)}." if ranked else "There is none."
         raise ValueError(
-            f"key={quoted(key)} names no ranking of semisift.tl.rank_features in adata. {there}"
+            f"key={quote(key)} names no ranking of semisift.tl.rank_markers in adata. {there}"
         )
     shape = tuple(np.asarray(adata.uns[key]["shape"]).tolist())
     if shape != adata.shape:
         raise ValueError(
-            f"key={quoted(key)}: {shape[0]:,} cells and {shape[1]:,} genes were ranked, and adata "
+            f"key={quote(key)}: {shape[0]:,} cells and {shape[1]:,} genes were ranked, and adata "
             f"has {adata.n_obs:,} and {adata.n_vars:,}. Rank these first."
         )
     return adata.uns[key]
@@ -152,7 +152,7 @@ def _check_same(adata: Any, key: str, fitted: Fitted) -> None:
     kept = np.asarray(adata.var[f"{key}_rank"], dtype=np.float64)[places[there]]
     if not np.array_equal(kept, fitted.ranker.ranking_[there]):
         raise ValueError(
-            f"key={quoted(key)}: the values or labels are no longer those that were ranked, as the "
+            f"key={quote(key)}: the values or labels are no longer those that were ranked, as the "
             "same ranking comes out otherwise. Rank them again."
         )
 

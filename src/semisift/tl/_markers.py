@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from semisift._checks import check_whole
-from semisift._docs import fill_slots
-from semisift.tl._asked import Asked
-from semisift.tl._fitted import fit
-from semisift.tl._kept import KEY_OF_MARKERS, check_key, check_target, keep, records_of
+from semisift.base._docstrings import fill_slots
+from semisift.tl._parameters import Asked
+from semisift.tl._read import fit
+from semisift.tl._write import KEY_OF_MARKERS, check_key, check_target, keep, records_of
+from semisift.utils._validation import check_integer
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -36,7 +36,7 @@ def markers(
 ) -> "AnnData | None":
     """Find the genes of each class against all other cells, labelled and unlabelled.
 
-    It is what `semisift.tl.rank_features` does without its ranking for all classes: ``.var`` is
+    It is what `semisift.tl.rank_markers` does without its ranking for all classes: ``.var`` is
     left as it is, and the default method is the quickest of those that label all cells. Unlabelled
     cells count for each class by how likely it is for them, where
     ``scanpy.tl.rank_genes_groups`` counts all of them as the rest.
@@ -46,7 +46,7 @@ def markers(
     ======================================== =======================================================
     ``.uns["semisift_markers"]``             markers by class in the form of
                                              ``scanpy.tl.rank_genes_groups``, and how they were
-                                             made: see `semisift.tl.rank_features`
+                                             made: see `semisift.tl.rank_markers`
     ``.obs["semisift_markers_label"]``       the label of every cell, by which scanpy groups them;
                                              and ``_confidence``, ``_uncertain``, ``_fits_none``;
                                              or ``_given`` where the method labels no cells
@@ -55,7 +55,7 @@ def markers(
     Parameters
     ----------
     adata : AnnData
-        Of cells and genes; see `semisift.tl.rank_features`.
+        Of cells and genes; see `semisift.tl.rank_markers`.
     {labels_key}
     method : str, default="transductive"
         One of ``semisift.METHODS``. Those that label no cells make the markers from the labelled
@@ -97,7 +97,7 @@ def markers(
     check_target(adata, copy)
     check_key(key, labels_key)
     if n_genes is not None:
-        check_whole(n_genes, "n_genes")
+        check_integer(n_genes, "n_genes")
     asked = Asked(
         labels_key=labels_key,
         unlabeled_category=unlabeled_category,

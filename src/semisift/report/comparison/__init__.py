@@ -7,16 +7,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from semisift.report.comparison.curves import plot_boxes, plot_curves, plot_sweep
-    from semisift.report.comparison.diagram import plot_cd
-    from semisift.report.comparison.files import write_figures, write_summary
-    from semisift.report.comparison.html import render_comparison, write_comparison
-    from semisift.report.comparison.measures import plot_similarity, plot_stability, plot_time
-    from semisift.report.comparison.tables import to_latex, to_markdown
+    from semisift.report.comparison._curves import plot_boxes, plot_curves, plot_sweep
+    from semisift.report.comparison._diagram import plot_critical_difference
+    from semisift.report.comparison._export import write_figures, write_summary
+    from semisift.report.comparison._measures import plot_similarity, plot_stability, plot_time
+    from semisift.report.comparison._page import render_comparison, write_comparison
+    from semisift.report.comparison._tables import to_latex, to_markdown
 
 __all__ = [
     "plot_boxes",
-    "plot_cd",
+    "plot_critical_difference",
     "plot_curves",
     "plot_similarity",
     "plot_stability",
@@ -31,12 +31,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    "curves": ("plot_boxes", "plot_curves", "plot_sweep"),
-    "diagram": ("plot_cd",),
-    "files": ("write_figures", "write_summary"),
-    "html": ("render_comparison", "write_comparison"),
-    "measures": ("plot_similarity", "plot_stability", "plot_time"),
-    "tables": ("to_latex", "to_markdown"),
+    "_curves": ("plot_boxes", "plot_curves", "plot_sweep"),
+    "_diagram": ("plot_critical_difference",),
+    "_export": ("write_figures", "write_summary"),
+    "_page": ("render_comparison", "write_comparison"),
+    "_measures": ("plot_similarity", "plot_stability", "plot_time"),
+    "_tables": ("to_latex", "to_markdown"),
 }
 
 

@@ -1,0 +1,1 @@
+"""Active learning: which rows to label next."""

@@ -1,0 +1,1 @@
+"""What rankers and classifiers share: validation, training data, labels and the base classes."""

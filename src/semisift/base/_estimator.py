@@ -1,0 +1,232 @@
+"""What rankers and classifiers share: the labels they need, the Problem, and shared docstrings."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, dataclass_transform
+
+import numpy as np
+from sklearn import get_config
+from sklearn.utils import Tags
+from sklearn.utils.validation import validate_data
+
+from semisift.base._data_kind import without_batches
+from semisift.base._docstrings import fill_slots
+from semisift.base._sample_info import parse_design
+from semisift.base._training_data import FEW_HELD, MOST_HELD, TrainingData
+from semisift.base._validation import check_conversion, check_finite
+from semisift.exceptions import NoUnlabelledDataWarning, OutOfCoreError, SubsamplingWarning
+from semisift.out_of_core._matrix import COPIES, OutOfCoreMatrix, as_stored
+from semisift.transduction._library_size import know_depth
+from semisift.utils._labels import Labels, describe_few, parse_labels
+from semisift.utils._memory import in_words
+from semisift.utils._named_array import knows_logarithms, names_of
+from semisift.utils._sklearn_compat import WatchedMixin
+from semisift.utils._warnings import warn
+
+# Who takes gaps as they are, said by those who do not; a test compares it with the methods.
+WITH_GAPS = (
+    "These take gaps as they are: C4, CLS, CoBC, CoForest, Consensus, ConstraintScore, "
+    "FisherScore, ForestImportance, GSFS, LaplacianScore, LSDF, MRMR, SEFR, SemiFisherScore, "
+    "SemiJMI, SemiMIM, SemiSupervisedForest, SLS, SSelect, SSFI, TransductiveClassifier, "
+    "TransductiveScore, TriTraining and VarianceScore."
+)
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False)
+class SemiSupervisedMixin(WatchedMixin):
+    """Mixin of estimators that learn from labelled and unlabelled rows together.
+
+    The parameters of an estimator are its annotated attributes, whose values are the defaults: a
+    class has those of its bases and adds its own. A constructor in the manner of scikit-learn, with
+    keywords only, is made of them, unless a class or a base of it brings its own.
+    """
+
+    supports_out_of_core: ClassVar[bool] = False  # rows that do not fit into memory
+    uses_statistics: ClassVar[bool] = False  # of columns and classes, and no rows by themselves
+    labels_needed: ClassVar[Literal["none", "optional", "two_classes"]] = "optional"
+    is_transductive: ClassVar[bool] = False  # fit of a ranker sets transduction_ and confidence_
+    allow_nan: ClassVar[bool] = False  # values of X that are missing
+    supports_positive_unlabelled: ClassVar[bool] = (
+        False  # labelled rows of one class and unlabelled ones
+    )
+    random_state: Any
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__init__ is object.__init__ or hasattr(cls.__init__, "of_attributes"):
+            dataclass(cls, kw_only=True, eq=False, repr=False)
+            vars(cls)["__init__"].of_attributes = True
+        fill_slots(cls)
+
+    def _build_problem(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        is_repeated: bool = False,
+        any_labels: bool = False,
+        groups: Any = None,
+        batch: Any = None,
+        sample_weight: Any = None,
+        **pairs: Any,
+    ) -> TrainingData:
+        known = {"groups": groups, "batch": batch, "sample_weight": sample_weight}
+        own_y = y if any_labels or self.labels_needed != "none" else None
+        has_pairs = any(part is not None for part in pairs.values())
+        stored = as_stored(X)
+        if stored is not None:
+            own_y = parse_labels(own_y, len(stored))
+            needs_all = is_repeated or has_pairs or batch is not None or sample_weight is not None
+            if not stored.fits() or (not needs_all and self._goes_in_blocks(stored, own_y)):
+                most = MOST_HELD if is_repeated else self._most_to_hold()
+                return self._build_stored(stored, own_y, most, known, **pairs)
+            names, is_log = stored.feature_names, stored.is_log
+            X = stored.load(keeps_gaps=True)
+        else:
+            check_conversion(X)
+            names, is_log = names_of(X), knows_logarithms(X)
+        X = validate_data(
+            self,
+            X,
+            # y is only checked for presence: scikit-learn refuses missing labels.
+            y=None if y is None and not has_pairs and not any_labels else "no_validation",
+            accept_sparse=["csc", "csr"],
+            dtype=None,
+            ensure_all_finite=False,
+        )
+        if names is not None:
+            self.feature_names_in_ = names
+        problem = TrainingData.build(
+            X,
+            own_y,
+            seed=_seed(self.random_state),
+            feature_names=getattr(self, "feature_names_in_", None),
+            design=parse_design(X.shape[0], **known),
+            allow_nan=self.allow_nan or not get_config()["assume_finite"],
+            **pairs,
+        )
+        problem = self._exclude(problem)
+        self._refuse_gaps(problem)
+        problem = know_depth(problem) if is_log else problem
+        return without_batches(problem.counted(keeps_others=self.is_transductive))
+
+    def _exclude(self, problem: TrainingData) -> TrainingData:
+        """Return the problem without the values that nothing is to be learnt from."""
+        return problem
+
+    def _refuse_gaps(self, problem: TrainingData) -> None:
+        """Refuse missing values unless the method takes them."""
+        if problem.has_gaps and not self.allow_nan:
+            check_finite(problem.X, problem.feature_names, advice=WITH_GAPS)
+
+    def _goes_in_blocks(self, rows: OutOfCoreMatrix, labels: Labels) -> bool:
+        """Tell whether rows that could be held need not be, since blocks give the same bits."""
+        if not self.supports_out_of_core or not rows.is_read_in_place:
+            return False
+        return self._same_in_blocks(labels) and rows.is_finite()
+
+    def _same_in_blocks(self, labels: Labels) -> bool:
+        """Tell whether rows without gaps give the same bits in blocks as in memory."""
+        return False
+
+    def _most_to_hold(self) -> int:
+        """Return how many unlabelled rows are held of those that do not fit into memory."""
+        return MOST_HELD
+
+    def _build_stored(
+        self,
+        rows: OutOfCoreMatrix,
+        labels: Labels,
+        needed: int,
+        known: dict[str, Any],
+        **pairs: Any,
+    ) -> TrainingData:
+        """Return the problem of rows that do not fit into memory: it holds some of them."""
+        name = type(self).__name__
+        for each in ("batch", "sample_weight"):
+            if known[each] is not None:
+                raise OutOfCoreError(
+                    f"{each} needs the rows in memory: {rows.source.name} needs "
+                    f"{in_words(COPIES * rows.n_bytes)} and {in_words(rows.usable)} may be used. "
+                    "Allow more memory, or rank some of the rows."
+                )
+        if not self.supports_out_of_core:
+            raise OutOfCoreError(
+                f"{name} holds all rows in memory: {rows.source.name} needs "
+                f"{in_words(COPIES * rows.n_bytes)} and {in_words(rows.usable)} may be used. Fit "
+                "it to some of the rows, and predict the others a block at a time."
+            )
+        self.n_features_in_ = rows.shape[1]
+        self.__dict__.pop("feature_names_in_", None)
+        if rows.feature_names is not None:
+            self.feature_names_in_ = rows.feature_names
+        labelled = len(labels.labelled)
+        if self.labels_needed == "two_classes" and labels.n_classes == 1:
+            needed = MOST_HELD  # among which the rest is sought
+        max_labelled = None
+        if self.uses_statistics and labelled > (few := min(MOST_HELD, rows.most_held // 2)):
+            labelled = max_labelled = few
+        most = rows.most_held - labelled
+        if most < 0:
+            raise OutOfCoreError(
+                f"{name} holds the labelled rows in memory: {labelled:,} of them need "
+                f"{in_words(int(COPIES * rows.n_bytes * labelled / len(rows)))} and "
+                f"{in_words(rows.usable)} may be used. Allow more memory, or hide some labels."
+            )
+        wanted = min(needed, most)
+        own = getattr(self, "max_unlabelled", None)
+        needed = min(needed, len(rows) - labelled, needed if own is None else own)
+        if wanted < needed and needed > FEW_HELD:
+            warn(
+                f"{in_words(rows.usable)} of memory hold {wanted:,} unlabelled rows of "
+                f"{rows.source.name}, where {needed:,} would be used: the ranking differs from "
+                "one with more memory.",
+                SubsamplingWarning,
+            )
+        problem = TrainingData.of_stored(
+            rows,
+            labels,
+            seed=_seed(self.random_state),
+            max_unlabelled=wanted,
+            max_labelled=max_labelled,
+            design=parse_design(len(rows), groups=known["groups"]),
+            **pairs,
+        )
+        problem = self._exclude(problem)
+        return know_depth(problem) if rows.is_log else problem
+
+    def _check_labels(self, problem: TrainingData) -> None:
+        labels = problem.labels
+        if problem.given_pairs:
+            return  # they say what the labels would
+        if (
+            labels.n_classes == 1
+            and self.supports_positive_unlabelled
+            and len(labels.unlabelled) > 1
+        ):
+            return
+        if self.labels_needed == "two_classes" and labels.n_classes < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs labelled rows of at least two classes; "
+                f"{describe_few(labels)}."
+            )
+        if len(labels.labelled) and not len(labels.unlabelled):
+            warn(
+                "y has no unlabelled row (-1, None or NaN): "
+                f"{type(self).__name__} works from the labelled rows alone.",
+                NoUnlabelledDataWarning,
+            )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.labels_needed == "two_classes"
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.allow_nan
+        return tags
+
+
+def _seed(random_state: int | np.random.RandomState | None) -> int:
+    if random_state is None:
+        return 0
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(0, np.iinfo(np.int64).max, dtype=np.int64))
+    return int(random_state)

@@ -1,0 +1,528 @@
+"""What a committee member that is a scikit-learn classifier loses when its columns are permuted.
+
+Committee members that are scikit-learn classifiers: the general path.
+
+It serves where the user names an estimator, and with scikit-learn's trees where the kernels could
+not be built. Members are dealt the same columns and bags as trees of the kernels, to the bit; what
+they learn from them is the estimator's own.
+
+- A bag in which a single class is left is not fitted: the member predicts that class.
+- An estimator without `predict_proba` is certain of what it predicts: it casts whole votes, and any
+  confidence that is asked for is reached.
+- Trees stand between equal splits by their random state; the widest gap (SSFI's default reading) is
+  not to be had from scikit-learn.
+- Gaps (NaN) are left to the estimator, which must take them: scikit-learn's trees try both sides
+  for them at each split.
+- The expected loss under a permutation is exact for scikit-learn's trees, by the thresholds of each
+  feature; for other estimators it is the mean over `N_PERMUTATIONS` random permutations.
+
+The results depend neither on blocks nor on threads, as far as the estimator's do not.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+from sklearn.base import clone, is_classifier
+from sklearn.pipeline import Pipeline
+from sklearn.tree import BaseDecisionTree, DecisionTreeClassifier
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+from semisift.base._classifier_checks import fit_classifier, labels_of, probabilities_of
+from semisift.base._training_data import TrainingData
+from semisift.committee._blocks import BaseBlock, EnsembleContext, Importance
+from semisift.committee._bootstrap import UNIT, row_weights
+from semisift.parallel import one_openmp_thread
+from semisift.utils._columns import extremes, is_small, known_extremes, power_of_two
+from semisift.utils._random import Purpose, draw_below, stream_words, surest, unmask
+
+# Where an expectation over all permutations is out of reach.
+N_PERMUTATIONS = 5
+# Rows with a replaced value are stacked up to this size, so that one call predicts many of them.
+STACK_BYTES = 1 << 26
+
+
+# One vote in the fixed-point arithmetic of probability votes.
+VOTE = 65536
+
+
+class Member(NamedTuple):
+    """A fitted estimator: its number in the committee, its columns and the number of classes."""
+
+    number: int
+    columns: NDArray[np.int32]
+    estimator: Any
+    n_classes: int
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return the class codes that the estimator predicts."""
+        if not X.shape[0]:
+            return np.empty(0, dtype=np.intp)
+        return labels_of(self.estimator, X, range(self.n_classes)).astype(np.intp)
+
+    @np.errstate(over="ignore", invalid="ignore")  # of values whose sum or distance is too large
+    def class_shares(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of all classes; without any, the prediction has them all."""
+        shares = np.zeros((X.shape[0], self.n_classes))
+        if not hasattr(self.estimator, "predict_proba"):
+            shares[np.arange(len(shares)), self.predict(X)] = 1.0
+        elif len(shares):
+            # an estimator that divides by a vanishing variance gives NaN: no share at all
+            classes, found = probabilities_of(self.estimator, X, range(self.n_classes))
+            shares[:, classes.astype(np.intp)] = np.nan_to_num(found)
+        return shares
+
+    def cast(self, X: Any, probability: bool) -> NDArray[np.int64]:
+        """Return the votes on each row: one for a class, or shares in units of 1 / 65536."""
+        if probability:
+            return np.floor(VOTE * self.class_shares(X) + 0.5).astype(np.int64)
+        return (self.predict(X)[:, None] == np.arange(self.n_classes)).astype(np.int64)
+
+    def judge(self, X: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return the predicted class codes and the probability of each."""
+        predicted = self.predict(X)
+        return predicted, self.class_shares(X)[np.arange(len(predicted)), predicted]
+
+
+class Constant:
+    """Predicts the only class that a bag has."""
+
+    def __init__(self, code: int) -> None:
+        self.classes_ = np.array([code])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class for each row."""
+        return np.repeat(self.classes_, X.shape[0])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return that it is certain of each row."""
+        return np.ones((X.shape[0], 1))
+
+
+def permutation_losses(
+    member: Member,
+    X: Any,
+    label: NDArray[np.integer],
+    right: NDArray[np.bool_],
+    weights: NDArray[np.float64],
+    seed: int,
+    sampled: bool,
+    copies: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return what a member loses when each of its columns is permuted.
+
+    Parameters
+    ----------
+    member : Member
+    X : array or CSR array of shape (n, n_columns)
+        The rows to permute over.
+    label : array of shape (n,)
+    right : boolean array of shape (n,)
+        Whether the member predicts the label.
+    weights : array of shape (n,)
+        What a row counts for.
+    seed : int
+    sampled : bool
+        One random permutation for each column instead of the expectation, or its estimate.
+    copies : array of shape (n,), optional
+        How many rows each row stands for: in the expectation it gives its value to others so often.
+        A random permutation takes each for one.
+
+    Returns
+    -------
+    columns : int array
+        Positions in ``member.columns``; the columns left out cannot change a prediction.
+    losses : array of that length
+    """
+    columns = _columns_in_use(member.estimator, X.shape[1])
+    losses = np.zeros(len(columns))
+    at_once = max(1, STACK_BYTES // (8 * N_PERMUTATIONS * X.shape[0] * X.shape[1]))
+    for start in range(0, len(columns), at_once):
+        trials = [
+            (place, values, share)
+            for place in range(start, min(start + at_once, len(columns)))
+            for values, share in _replace(member, X, columns[place], place, seed, sampled, copies)
+        ]
+        places, replaced, shares = (np.array(part) for part in zip(*trials, strict=True))
+        predicted = _predict_replaced(member, X, columns[places], replaced)
+        lost = ((right * 1.0 - (predicted == label)) * weights).sum(axis=1)
+        losses += np.bincount(places, shares * lost, minlength=len(columns))
+    return columns, losses
+
+
+def _columns_in_use(estimator: Any, n_columns: int) -> NDArray[np.intp]:
+    """Return the columns that a prediction can depend on."""
+    if isinstance(estimator, Constant):
+        return np.empty(0, dtype=np.intp)
+    if isinstance(estimator, BaseDecisionTree):
+        feature = estimator.tree_.feature
+        return np.unique(feature[feature >= 0])
+    return np.arange(n_columns)
+
+
+def _replace(
+    member: Member,
+    X: Any,
+    column: int,
+    place: int,
+    seed: int,
+    sampled: bool,
+    copies: NDArray[np.float64] | None,
+) -> Iterator[tuple[NDArray[Any], float]]:
+    """Yield what a column is replaced by, and the share that it has in the permuted column's loss.
+
+    Over all permutations each of the n values meets a row equally often. Values between the same
+    two thresholds of a tree are as one, so a tree is asked about one of them, for all rows at once;
+    gaps are one more such value.
+    """
+    values = X[:, [column]].toarray().ravel() if issparse(X) else X[:, column]
+    n_rows = len(values)
+    if isinstance(member.estimator, BaseDecisionTree) and not sampled:
+        tree = member.estimator.tree_
+        thresholds = np.unique(tree.threshold[tree.feature == column])
+        interval = np.searchsorted(thresholds, values.astype(np.float32))  # as the tree reads them
+        interval[np.isnan(values)] = len(thresholds) + 1
+        _, first, place_of = np.unique(interval, return_index=True, return_inverse=True)
+        counts = np.bincount(place_of, copies)
+        total = n_rows if copies is None else copies.sum()
+        for value, count in zip(values[first], counts.tolist(), strict=True):
+            yield np.full(n_rows, value), count / total
+        return
+    n_permutations = 1 if sampled else N_PERMUTATIONS
+    counters = np.arange(n_permutations * n_rows) + place * n_permutations * n_rows
+    words = stream_words(seed, member.number, Purpose.PERMUTATION, counters)
+    for order in words.reshape(n_permutations, n_rows).argsort(axis=1):
+        yield values[order], 1 / n_permutations
+
+
+def _predict_replaced(
+    member: Member, X: Any, columns: NDArray[np.intp], replaced: NDArray[Any]
+) -> NDArray[np.intp]:
+    """Predict all rows of X once for each trial, in which one column has other values.
+
+    Parameters
+    ----------
+    member : Member
+    X : array or CSR array of shape (n, n_columns)
+    columns : int array of shape (n_trials,)
+    replaced : array of shape (n_trials, n)
+
+    Returns
+    -------
+    int array of shape (n_trials, n)
+    """
+    predicted = np.empty(replaced.size, dtype=np.intp)
+    at_once = max(1, STACK_BYTES // (8 * X.shape[1]))
+    for start in range(0, replaced.size, at_once):
+        place = np.arange(start, min(start + at_once, replaced.size))
+        trial, row = np.divmod(place, X.shape[0])
+        stack = X[row].toarray() if issparse(X) else X[row]
+        stack[np.arange(len(place)), columns[trial]] = replaced[trial, row]
+        predicted[place] = member.predict(csr_array(stack) if issparse(X) else stack)
+    return predicted.reshape(replaced.shape)
+
+
+# --- estimators -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorBlock(BaseBlock):
+    """A range of members that are scikit-learn classifiers."""
+
+    def members(self, setting: "EstimatorContext") -> list[Member]:
+        """Return the members, fitted on all rows they have."""
+        numbers = range(self.stop - self.start)
+        return self.grown(setting, lambda: [self._fit(setting, i) for i in numbers])
+
+    def _fit(self, setting: "EstimatorContext", i: int) -> Member:
+        subspaces, weights, _ = self.plan(setting)
+        every = np.arange(setting.n_features, dtype=np.int32)
+        columns = every if subspaces is None else subspaces[i]
+        counts = weights[i]
+        bag = np.repeat(setting.labelled, counts if setting.row_weights is None else counts > 0)
+        picked = self.picks[i] >= 0
+        rows = np.concatenate([bag, self.picks[i, picked]])
+        codes = np.concatenate([setting.labels.codes[bag], self.pick_labels[i, picked]])
+        own = None
+        if setting.row_weights is not None:
+            own = np.concatenate([counts[counts > 0] / UNIT, np.ones(len(rows) - len(bag))])
+        return fit_member(setting, self.start + i, columns, rows, codes, own)
+
+    def _on_rows(
+        self, setting: "EstimatorContext", masks: NDArray[np.uint64]
+    ) -> Iterator[tuple[int, Member, NDArray[np.int32], Any]]:
+        """Yield the place of each member, the member, and the rows of its mask with values."""
+        for i, member in enumerate(self.members(setting)):
+            rows = np.flatnonzero(unmask(masks[i], setting.n_rows)).astype(np.int32)
+            yield i, member, rows, setting.take(rows, member.columns)
+
+    @one_openmp_thread()
+    def vote(
+        self, setting: "EstimatorContext", probability: bool, rows: NDArray[np.uint64] | None = None
+    ) -> NDArray[np.int64]:
+        """Return the summed votes of the members, each on its out-of-bag rows and on `rows`."""
+        out_of_bag = self.plan(setting).out_of_bag
+        voted = out_of_bag if rows is None else out_of_bag | rows
+        votes = np.zeros((setting.n_rows, setting.labels.n_classes), dtype=np.int64)
+        for _, member, own, X in self._on_rows(setting, voted):
+            votes[own] += member.cast(X, probability)
+        return votes
+
+    def voters(self, setting: "EstimatorContext") -> "EstimatorPredictors":
+        """Return the members that vote on rows of no bag."""
+        members = self.members(setting)
+        return EstimatorPredictors([members[number] for number in self.voting()])
+
+    @one_openmp_thread()
+    def pick_own(
+        self,
+        setting: "EstimatorContext",
+        pools: NDArray[np.uint64],
+        quotas: NDArray[np.int32],
+        above: float,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the rows of each member's pool that it is itself surest about, and its labels."""
+        picked = np.full((len(pools), quotas.max(initial=0)), -1, dtype=np.int32)
+        labels = picked.copy()
+        for i, member, pool, X in self._on_rows(setting, pools):
+            if not quotas[i]:
+                continue
+            predicted, confidence = member.judge(X)
+            sure = confidence > above
+            pool, predicted, confidence = pool[sure], predicted[sure], confidence[sure]
+            best = surest(setting.seed, member.number, pool, confidence, int(quotas[i]))
+            picked[i, : len(best)] = pool[best]
+            labels[i, : len(best)] = predicted[best]
+        return picked, labels
+
+    @one_openmp_thread()
+    def permute(
+        self,
+        setting: "EstimatorContext",
+        labels: NDArray[np.uint64],
+        weights: NDArray[np.float64],
+        *,
+        net: bool,
+        sampled: bool = False,
+        own_labels_from: float = -1.0,
+    ) -> Importance:
+        """Return what each member loses by permuted features, as of `TreeBlock.permute`."""
+        dealt, weights = self.plan(setting), setting.weigh(weights)
+        carried = unmask(labels, setting.n_rows)
+        given = np.where(carried.any(axis=0), carried.argmax(axis=0), -1)
+        unlabelled = setting.labels.codes < 0
+        features, losses = [], []
+        agreement = np.full(self.stop - self.start, np.nan)
+        for i, member, rows, X in self._on_rows(setting, dealt.out_of_bag):
+            label = given[rows]
+            if own_labels_from >= 0:
+                predicted, confidence = member.judge(X)
+                own = np.where(confidence >= own_labels_from, predicted, -1)
+                label = np.where(unlabelled[rows], own, label)
+            else:
+                predicted = member.predict(X)
+            right, voted = predicted == label, unlabelled[rows] & (label >= 0)
+            if voted.any():
+                agreement[i] = right[voted].mean()
+            kept = np.flatnonzero(label >= 0 if net else right)
+            if len(kept) < 2:
+                continue
+            own = rows[kept]
+            copies = None if setting.row_weights is None else setting.row_weights[own]
+            if copies is not None and not copies.any():
+                continue
+            cases = X[kept], label[kept], right[kept], weights[own]
+            columns, lost = permutation_losses(member, *cases, setting.seed, sampled, copies)
+            features.append(member.columns[columns])
+            losses.append(lost)
+        return Importance(
+            np.concatenate([np.empty(0, dtype=np.int32), *features]),
+            np.concatenate([np.empty(0), *losses]),
+            agreement,
+            dealt.count_draws(setting.n_features),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorPredictors:
+    """Estimators that vote on rows that no member was dealt."""
+
+    members: list[Member]
+
+    @one_openmp_thread()
+    def vote(self, setting: "EstimatorContext", probability: bool, X: Any) -> NDArray[np.int64]:
+        """Return the summed votes on other rows, as of `TreeVoters.vote`."""
+        other = replace(setting, X=X.tocsr() if issparse(X) and setting.draws_at_nodes else X)
+        votes = np.zeros((X.shape[0], setting.labels.n_classes), dtype=np.int64)
+        every = np.arange(X.shape[0])
+        for member in self.members:
+            votes += member.cast(other.take(every, member.columns), probability)
+        return votes
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EstimatorContext(EnsembleContext):
+    """What all members of a committee of estimators share."""
+
+    kind = EstimatorBlock
+
+    X: Any
+    scale: NDArray[np.float64] | None
+    estimator: Any
+    is_dense: bool  # whether sparse rows are made dense for the members
+
+    @classmethod
+    def build(
+        cls,
+        problem: TrainingData,
+        n_drawn: int,
+        *,
+        estimator: Any = None,
+        max_depth: int | None = None,
+        widest_gap: bool = False,
+        large_bags: bool = False,
+        draws_at_nodes: bool = False,
+        **dealt: Any,
+    ) -> "EstimatorContext":
+        """Prepare the data for estimators.
+
+        Parameters
+        ----------
+        problem : TrainingData
+        n_drawn : int
+            Features that each member draws.
+        estimator : scikit-learn classifier or None
+            None is a decision tree.
+        max_depth : int or None
+            Of the trees where `estimator` is None.
+        widest_gap, large_bags : bool
+            For the kernels; without effect here.
+        draws_at_nodes : bool
+            Give all features to each member; where `estimator` is None, `n_drawn` of them are drawn
+            at every node.
+        **dealt
+            As `Setting.deal` takes it.
+
+        Returns
+        -------
+        EstimatorSetting
+        """
+        X, scale = problem.X, None
+        if estimator is None:
+            max_features = n_drawn if draws_at_nodes else None
+            estimator = DecisionTreeClassifier(max_depth=max_depth, max_features=max_features)
+            # factors that bring each column into the range of float32, in which trees read it
+            low, high = known_extremes(X) if problem.has_gaps else extremes(X)
+            scale = 1.0 / power_of_two(np.maximum(-low, high))
+        elif not is_classifier(estimator):
+            raise ValueError(f"estimator must be a classifier: got {estimator!r}.")
+        elif problem.has_gaps and not allow_nan(estimator):
+            raise ValueError(
+                f"X has missing values (NaN), which {type(estimator).__name__} does not take. Fill "
+                "them, give an estimator that does, as a pipeline with an imputer, or none: got "
+                f"estimator={estimator!r}."
+            )
+        if row_weights(problem) is not None and not has_fit_parameter(estimator, "sample_weight"):
+            raise ValueError(
+                f"sample_weight was given, which fit of {type(estimator).__name__} does not take. "
+                f"Give an estimator that does, or none: got estimator={estimator!r}."
+            )
+        n_columns = problem.n_features if draws_at_nodes else n_drawn
+        return cls(
+            X=X.tocsr() if problem.is_sparse and draws_at_nodes else X,
+            scale=scale,
+            estimator=estimator,
+            **cls.deal(problem, n_drawn, draws_at_nodes=draws_at_nodes, **dealt),
+            is_dense=gets_dense(estimator, problem.n_rows, n_columns),
+        )
+
+    def take(self, rows: NDArray[np.integer], columns: NDArray[np.int32]) -> Any:
+        """Return a copy of some rows and columns: a C-ordered array, or else a CSR array."""
+        if issparse(self.X):
+            chosen = self.X if self.draws_at_nodes else self.X[:, columns]
+            part = chosen.tocsr()[rows]
+            if self.scale is not None:
+                part.data *= self.scale[columns[part.indices]]
+            return part.toarray(order="C") if self.is_dense else part
+        part = np.ascontiguousarray(self.X[np.ix_(rows, columns)])
+        return part if self.scale is None else part * self.scale[columns]
+
+
+def gets_dense(estimator: Any, n_rows: int, n_columns: int) -> bool:
+    """Return whether an estimator gets sparse rows as dense ones.
+
+    On few values it does: nearest neighbours, for one, are found by other means among sparse rows,
+    which keep others of those that tie. One that does not take sparse rows is left to refuse them.
+    """
+    return bool(get_tags(estimator).input_tags.sparse) and is_small(n_rows, n_columns)
+
+
+def allow_nan(estimator: Any) -> bool:
+    """Return whether an estimator, or the first one of a pipeline, takes NaN."""
+    first = estimator.steps[0][1] if isinstance(estimator, Pipeline) else estimator
+    return bool(get_tags(first).input_tags.allow_nan)
+
+
+def fit_member(
+    setting: "EstimatorContext",
+    number: int,
+    columns: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64] | None = None,
+) -> Member:
+    """Fit one member on rows with these class codes.
+
+    Parameters
+    ----------
+    setting : EstimatorSetting
+    number : int
+        Of the member: its random states come from it.
+    columns : int32 array
+    rows, codes : int32 arrays of one length
+    weights : array of that length or None
+        Of the rows; left out where the estimator takes none.
+
+    Returns
+    -------
+    Member
+    """
+    n_classes = setting.labels.n_classes
+    if (codes == codes[0]).all():
+        return Member(number, columns, Constant(codes[0]), n_classes)
+    estimator = with_random_states(setting.estimator, setting.seed, number)
+    options = {}
+    if weights is not None and has_fit_parameter(estimator, "sample_weight"):
+        options["sample_weight"] = weights
+    fitted = fit_classifier(estimator, setting.take(rows, columns), codes, **options)
+    return Member(number, columns, fitted, n_classes)
+
+
+def with_random_states(estimator: Any, seed: int, member: int) -> Any:
+    """Clone an estimator and set its random states, also nested ones, from the member's stream.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+    seed, member : int
+
+    Returns
+    -------
+    An estimator that is not fitted.
+    """
+    fresh = clone(estimator)
+    names = sorted(
+        name
+        for name in fresh.get_params()
+        if name == "random_state" or name.endswith("__random_state")
+    )
+    if names:
+        # the purpose for which trees of the kernels draw while they grow
+        counters = np.arange(len(names))
+        states = draw_below(seed, member, Purpose.NODE_SUBSPACE, counters, 2**31 - 1)
+        fresh.set_params(**dict(zip(names, states.tolist(), strict=True)))
+    return fresh

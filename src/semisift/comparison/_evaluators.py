@@ -1,0 +1,163 @@
+"""Judges: how well a classifier does with the best 1, 2, ... features of a ranking."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import ClassifierMixin, clone
+from sklearn.metrics import f1_score, roc_auc_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from semisift.comparison._protocol import Protocol
+from semisift.comparison._specs import make, set_seeds
+from semisift.comparison._splits import RowSplit
+from semisift.semi_supervised.nnge import NNge
+from semisift.utils._text import plural
+
+EVALUATORS: dict[str, Callable[..., ClassifierMixin]] = {
+    "tree": DecisionTreeClassifier,
+    "svm": partial(SVC, kernel="linear"),
+    "knn": KNeighborsClassifier,
+    "nb": GaussianNB,
+    "nnge": NNge,
+}
+
+SCALERS = {"standard": StandardScaler, "minmax": MinMaxScaler}
+
+Curves = dict[str, dict[str, list[float | None]]]
+
+
+def judge(
+    order: NDArray[np.int64],
+    X: Any,
+    y: NDArray[np.int64],
+    split: RowSplit,
+    protocol: Protocol,
+    seed: int,
+    all_features: bool = False,
+    judges: Mapping[str, Any] | None = None,
+) -> Curves:
+    """Return how well each judge does with the best features, by each metric.
+
+    Parameters
+    ----------
+    order : int array
+        Features, the best first.
+    X : array or csr_array of shape (n, p)
+    y : int array of shape (n,)
+        Codes of the classes.
+    split : RowSplit
+    protocol : Protocol
+    seed : int
+        Of judges that draw.
+    all_features : bool
+        Give the judges all features, whatever the size.
+    judges : mapping of str to object, optional
+        Those of the protocol, not fitted, as `find_judges` returns them.
+
+    Returns
+    -------
+    dict
+        judge -> metric -> one value for each of ``protocol.sizes``; None where it is not defined,
+        or where there are fewer features.
+    """
+    learns = split.train if protocol.train_on == "all" else split.train[split.is_labelled]
+    learns = learns[y[learns] >= 0]
+    # columns first: rows of all columns would be copied for the sake of a few
+    best = X if all_features else X[:, order[: protocol.n_top]]
+    best = np.asarray(best.toarray() if issparse(best) else best, dtype=np.float64)
+    learn, test = best[learns], best[split.test]
+    if protocol.scaling is not None:
+        scaler = SCALERS[protocol.scaling]().fit(best[split.train])
+        learn, test = scaler.transform(learn), scaler.transform(test)
+    curves: Curves = {}
+    for name, prototype in (judges or find_judges(protocol.judges)).items():
+        curve = curves[name] = {metric: [] for metric in protocol.metrics}
+        classifier = ready(prototype, seed, len(learns))
+        for size in [best.shape[1]] if all_features else protocol.sizes:
+            values: dict[str, float | None] = dict.fromkeys(protocol.metrics)
+            if size <= best.shape[1]:
+                try:
+                    classifier.fit(learn[:, :size], y[learns])
+                    values = measure(classifier, test[:, :size], y[split.test], protocol.metrics)
+                except Exception as error:
+                    error.add_note(f"(judge {name!r} with {plural(size, 'feature')})")
+                    raise
+            for metric, value in values.items():
+                curve[metric] += [value] * (len(protocol.sizes) if all_features else 1)
+    return curves
+
+
+def find_judges(names: Iterable[str]) -> dict[str, Any]:
+    """Return classifiers by their names with parameters, not fitted."""
+    found = {name: make(name, EVALUATORS, "judge") for name in names}
+    for name, classifier in found.items():
+        if not all(callable(getattr(classifier, part, None)) for part in ("fit", "predict")):
+            raise ValueError(f"judge {name!r} is no classifier: it has no fit and predict.")
+    return found
+
+
+def ready(prototype: Any, seed: int, n_rows: int) -> Any:
+    """Return a new classifier for so many rows."""
+    classifier = clone(prototype, safe=False)
+    set_seeds(classifier, seed)
+    if isinstance(classifier, KNeighborsClassifier) and classifier.n_neighbors > n_rows:
+        classifier.set_params(n_neighbors=n_rows)  # all there are
+    return classifier
+
+
+def measure(
+    classifier: Any, X: NDArray[np.floating], y: NDArray[np.int64], metrics: tuple[str, ...]
+) -> dict[str, float | None]:
+    """Return the metrics of a fitted classifier on test rows."""
+    predicted = classifier.predict(X)
+    values: dict[str, float | None] = {}
+    for metric in metrics:
+        if metric == "accuracy":
+            values[metric] = float(np.mean(predicted == y))
+        elif metric == "balanced_accuracy":
+            # scikit-learn's function warns where a class is predicted that the test has not
+            values[metric] = float(
+                np.mean([np.mean(predicted[y == label] == label) for label in np.unique(y)])
+            )
+        elif metric == "macro_f1":
+            # classes of the test alone: others would count against a judge only where it names them
+            values[metric] = float(
+                f1_score(y, predicted, labels=np.unique(y), average="macro", zero_division=0)
+            )
+        else:
+            values[metric] = _auc(classifier, X, y)
+    return values
+
+
+def _auc(classifier: Any, X: NDArray[np.floating], y: NDArray[np.int64]) -> float | None:
+    """Return the area under the curve of the second class, or of each against the others."""
+    scores, present = _class_scores(classifier, X), np.unique(y)
+    if len(present) < 2 or scores is None:
+        return None
+    columns = {label: column for column, label in enumerate(classifier.classes_)}
+    if present.tolist() == list(columns) and len(columns) == 2:
+        present = present[1:]
+    areas = [
+        # a class that the judge has not seen is a guess
+        roc_auc_score(y == label, scores[:, columns[label]]) if label in columns else 0.5
+        for label in present
+    ]
+    return float(np.mean(areas))
+
+
+def _class_scores(classifier: Any, X: NDArray[np.floating]) -> NDArray[np.floating] | None:
+    for name in ("predict_proba", "decision_function"):
+        if hasattr(classifier, name):
+            scores = np.asarray(getattr(classifier, name)(X))
+            scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+            # a machine for each pair of classes has no score for each class
+            return scores if scores.shape[1] == len(classifier.classes_) else None
+    return None

@@ -1,1 +1,0 @@
-from semisift.consensus.consensus import Consensus as Consensus

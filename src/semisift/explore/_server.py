@@ -1,0 +1,400 @@
+"""The page of the explorer: one text with the report's style, and the policy for it.
+
+The server: on this machine only, for who knows the token.
+
+Nothing in a request is a path: what is asked for is one of a few words. Each request is checked in
+this order: Host, Origin, token, path, verb, length, form. Connections that have not shown the token
+have a few places of their own, so that whoever has it finds one.
+"""
+
+import io
+import json
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
+from typing import Any
+from urllib.parse import parse_qs
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader
+
+from semisift.explore._label_store import LabelRefusedError
+from semisift.explore._session import OutOfDateError
+from semisift.explore._views import Page
+from semisift.report._page import environment, fill
+from semisift.utils._text import printable, printable_name
+
+
+def render_page(title: str) -> str:
+    """Return the page, which asks the server for all that it shows.
+
+    Parameters
+    ----------
+    title : str
+        Name of the table.
+
+    Returns
+    -------
+    str
+        With a content policy that knows the style and the script by their hashes, lets the page
+        ask the server it came from, and allows nothing else.
+    """
+    return fill("explore/page.html", templates=_templates(), title=printable_name(title))
+
+
+@cache
+def _templates() -> Environment:
+    """Return the templates of the explorer beside those of the report, which they extend."""
+    own = PrefixLoader({"explore": PackageLoader("semisift.explore")})
+    return environment().overlay(loader=ChoiceLoader([own, PackageLoader("semisift.report")]))
+
+
+# --- server ---------------------------------------------------------------------------------------
+
+
+LOOPBACK = "127.0.0.1"
+MOST_BYTES = 64 * 1024
+MOST_DRAINED = 1 << 20
+
+# Seconds that a request may take to come, that what is too large is read, and that the page waits
+# for news.
+PATIENCE = 10.0
+A_MOMENT = 0.2
+LONG_POLL = 20.0
+
+# Requests with the token that are answered at the same time: of a browser six, each tab with one
+# that waits; and connections that have not shown it yet, which any user of this machine can make.
+MOST_REQUESTS = 32
+MOST_STRANGERS = 16
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    # the page has a policy of its own, which cannot say this
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "X-Frame-Options": "DENY",
+}
+
+
+class RefusedError(Exception):
+    """A request that is not answered as it would like to be.
+
+    Parameters
+    ----------
+    status : HTTPStatus
+    sentence : str
+    **more
+        For the answer.
+    """
+
+    def __init__(self, status: HTTPStatus, sentence: str, **more: Any) -> None:
+        super().__init__(sentence)
+        self.status, self.more = status, more
+
+
+class ExploreServer(ThreadingHTTPServer):
+    """Answers the page of a session.
+
+    Parameters
+    ----------
+    page : Page
+    title : str
+    port : int
+        0 takes a free one.
+    """
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, page: Page, title: str, port: int = 0) -> None:
+        self.page, self.title = page, title
+        self.was_opened = False
+        self.token = secrets.token_urlsafe(24)
+        self._strangers: dict[Any, None] = {}  # connections, the oldest first
+        self._admitted: set[Any] = set()
+        self._changed = threading.Condition()
+        super().__init__((LOOPBACK, port), Handler)
+
+    def server_bind(self) -> None:
+        """Take the port, and ask nobody for the name of this machine."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = LOOPBACK, self.port
+
+    @property
+    def port(self) -> int:
+        """The port that it listens at."""
+        return int(self.server_address[1])
+
+    @property
+    def hosts(self) -> tuple[str, str]:
+        """What browsers may call it."""
+        return f"{LOOPBACK}:{self.port}", f"localhost:{self.port}"
+
+    @property
+    def address(self) -> str:
+        """The address of the page, with the token."""
+        return f"http://{LOOPBACK}:{self.port}/?token={self.token}"
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer a request in a thread of its own; the oldest that waits for a token gives way."""
+        with self._changed:
+            if self._is_full():
+                with suppress(OSError):  # its thread wakes, and ends
+                    next(iter(self._strangers)).shutdown(socket.SHUT_RDWR)
+            if not self._changed.wait_for(lambda: not self._is_full(), A_MOMENT):
+                self.shutdown_request(request)
+                return
+            self._strangers[request] = None
+        super().process_request(request, client_address)
+
+    def _is_full(self) -> bool:
+        return len(self._strangers) >= MOST_STRANGERS
+
+    def admit(self, request: Any) -> bool:
+        """Count a connection among those that have shown the token; tell whether there is room."""
+        with self._changed:
+            if len(self._admitted) >= MOST_REQUESTS:
+                return False
+            self._strangers.pop(request, None)
+            self._admitted.add(request)
+            self._changed.notify()
+            return True
+
+    def shutdown_request(self, request: Any) -> None:
+        """End a connection."""
+        super().shutdown_request(request)
+        with self._changed:
+            self._strangers.pop(request, None)
+            self._admitted.discard(request)
+            self._changed.notify()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of connections that break."""
+
+
+class InTime(io.RawIOBase):
+    """What comes from a socket until a moment, however slowly it drips."""
+
+    def __init__(self, connection: socket.socket, seconds: float) -> None:
+        self._connection, self._until = connection, time.monotonic() + seconds
+
+    def end_in(self, seconds: float) -> None:
+        """Let the time that is left be no longer."""
+        self._until = min(self._until, time.monotonic() + seconds)
+
+    def readable(self) -> bool:
+        """It can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read what is there, in the time that is left."""
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._connection.settimeout(left)
+        n_read = self._connection.recv_into(buffer)
+        self._connection.settimeout(PATIENCE)  # for the answer
+        return n_read
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers one request."""
+
+    server: ExploreServer
+    server_version, sys_version = "semisift", ""
+    timeout = PATIENCE
+    wbufsize = -1  # an answer goes out as a whole
+
+    def setup(self) -> None:
+        """Read for a limited time only."""
+        super().setup()
+        self._incoming = InTime(self.connection, PATIENCE)
+        self.rfile = io.BufferedReader(self._incoming)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Write no log: addresses hold the token."""
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Answer what is no request of HTTP."""
+        status = HTTPStatus(code)
+        self._send(status, {"error": f"{printable(message or status.phrase)}."})
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("do_"):  # every verb
+            return self._answer
+        raise AttributeError(name)
+
+    def _answer(self) -> None:
+        try:
+            status, content = self._ask()
+        except RefusedError as refused:
+            status, content = refused.status, {"error": str(refused), **refused.more}
+        except OutOfDateError as error:
+            version = self.server.page.session.known.version
+            content = {"error": str(error), "labels_version": version}
+            status = HTTPStatus.CONFLICT
+        except LabelRefusedError as error:
+            status, content = HTTPStatus.UNPROCESSABLE_ENTITY, {"error": str(error)}
+        except TimeoutError:
+            status, content = HTTPStatus.REQUEST_TIMEOUT, {"error": "The request came too slowly."}
+        except Exception as error:  # the next one may be answered
+            status, content = HTTPStatus.INTERNAL_SERVER_ERROR, {"error": printable(error)}
+        self._send(status, content)
+
+    def _ask(self) -> tuple[HTTPStatus, Any]:
+        server, (path, _, query) = self.server, self.path.partition("?")
+        self._check_origin()
+        asked = {name: values[-1] for name, values in parse_qs(query).items()}
+        is_page = path == "/"
+        given = asked.get("token", "") if is_page else self.headers.get("X-Semisift-Token", "")
+        if not secrets.compare_digest(given.encode(), server.token.encode()):
+            raise RefusedError(
+                HTTPStatus.FORBIDDEN,
+                "The token is missing or wrong: open the address that semisift printed.",
+            )
+        if not server.admit(self.connection):
+            raise RefusedError(
+                HTTPStatus.SERVICE_UNAVAILABLE, "Too many tabs show this page: close some of them."
+            )
+        if path not in ANSWERS:
+            raise RefusedError(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
+        verb, answer = ANSWERS[path]
+        if self.command != verb:
+            raise RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, f"Ask with {verb}.")
+        if verb == "POST":
+            return answer(server, self._body())
+        return answer(server, asked)
+
+    def _check_origin(self) -> None:
+        hosts = self.server.hosts
+        if self.headers.get_all("Host", []) not in ([host] for host in hosts):
+            raise RefusedError(HTTPStatus.FORBIDDEN, "This server answers at its own address only.")
+        origins = [f"http://{host}" for host in hosts]
+        if any(origin not in origins for origin in self.headers.get_all("Origin", [])):
+            raise RefusedError(HTTPStatus.FORBIDDEN, "Other pages may not ask this server.")
+
+    def _body(self) -> dict[str, Any]:
+        length = self.headers.get("Content-Length")
+        if length is None or self.headers.get("Transfer-Encoding"):
+            raise RefusedError(
+                HTTPStatus.LENGTH_REQUIRED, "The length of the request must be given."
+            )
+        if not (length.isascii() and length.isdecimal()):
+            raise RefusedError(HTTPStatus.BAD_REQUEST, "The length of the request is no number.")
+        if len(length) > 9 or int(length) > MOST_BYTES:
+            self._drain()
+            raise RefusedError(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"A request has at most {MOST_BYTES // 1024} KB.",
+            )
+        try:
+            content = json.loads(self.rfile.read(int(length)).decode())
+        except (ValueError, RecursionError) as error:
+            raise RefusedError(HTTPStatus.BAD_REQUEST, "The request is no JSON.") from error
+        if not isinstance(content, dict):
+            raise RefusedError(HTTPStatus.BAD_REQUEST, "The request must be an object of JSON.")
+        return content
+
+    def _drain(self) -> None:
+        """Read what comes at once of a request that is too large, or the answer might be lost."""
+        self._incoming.end_in(A_MOMENT)
+        with suppress(OSError):
+            self.rfile.read(MOST_DRAINED)
+
+    def _send(self, status: HTTPStatus, content: Any) -> None:
+        kind, text = "application/json", ""
+        if isinstance(content, str):
+            kind, text = "text/html", content
+        elif content is not None:
+            text = json.dumps(content, allow_nan=False)
+        data = text.encode(errors="replace")
+        self.send_response(status)
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
+        if status is not HTTPStatus.NO_CONTENT:
+            self.send_header("Content-Type", f"{kind}; charset=utf-8")
+            self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+
+# --- what can be asked ----------------------------------------------------------------------------
+
+
+def _page(server: ExploreServer, asked: dict[str, Any]) -> tuple[HTTPStatus, Any]:
+    server.was_opened = True
+    return HTTPStatus.OK, render_page(server.title)
+
+
+def _state(server: ExploreServer, asked: dict[str, Any]) -> tuple[HTTPStatus, Any]:
+    if "since" in asked:
+        since = _whole(asked, "since", None)
+        if not server.page.session.wait(since, LONG_POLL):
+            return HTTPStatus.NO_CONTENT, None
+    return HTTPStatus.OK, server.page.state()
+
+
+def _map(server: ExploreServer, asked: dict[str, Any]) -> tuple[HTTPStatus, Any]:
+    return HTTPStatus.OK, server.page.map()
+
+
+def _feature(server: ExploreServer, asked: dict[str, Any]) -> tuple[HTTPStatus, Any]:
+    return HTTPStatus.OK, server.page.feature(_whole(asked, "column", server.page.n_columns))
+
+
+def _row(server: ExploreServer, asked: dict[str, Any]) -> tuple[HTTPStatus, Any]:
+    return HTTPStatus.OK, server.page.row(_whole(asked, "row", server.page.n_rows))
+
+
+def _label(server: ExploreServer, body: dict[str, Any]) -> tuple[HTTPStatus, Any]:
+    row, version = _whole(body, "row", server.page.n_rows), _whole(body, "version", None)
+    label = body.get("label")
+    if "label" not in body or not isinstance(label, str | None):
+        raise RefusedError(HTTPStatus.BAD_REQUEST, "label must be a text, or null.")
+    known = server.page.session.label(row, label, version)
+    return HTTPStatus.OK, {"labels_version": known.version}
+
+
+def _undo(server: ExploreServer, body: dict[str, Any]) -> tuple[HTTPStatus, Any]:
+    known, row = server.page.session.undo(_whole(body, "version", None))
+    return HTTPStatus.OK, {"labels_version": known.version, "row": row}
+
+
+def _finish(server: ExploreServer, body: dict[str, Any]) -> tuple[HTTPStatus, Any]:
+    server.page.session.finish()
+    return HTTPStatus.ACCEPTED, {}
+
+
+def _whole(given: dict[str, Any], name: str, end: int | None) -> int:
+    """Return a whole number of a request, from 0 on and below `end`."""
+    value: Any = given.get(name)
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 16:
+        value = int(value)
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    if is_whole and value >= 0 and (end is None or value < end):
+        return int(value)
+    most = "" if end is None else f" to {end - 1}"
+    raise RefusedError(HTTPStatus.BAD_REQUEST, f"{name} must be a whole number from 0{most}.")
+
+
+Answer = Callable[[ExploreServer, dict[str, Any]], tuple[HTTPStatus, Any]]
+ANSWERS: dict[str, tuple[str, Answer]] = {
+    "/": ("GET", _page),
+    "/api/state": ("GET", _state),
+    "/api/map": ("GET", _map),
+    "/api/feature": ("GET", _feature),
+    "/api/row": ("GET", _row),
+    "/api/label": ("POST", _label),
+    "/api/undo": ("POST", _undo),
+    "/api/finish": ("POST", _finish),
+}

@@ -1,0 +1,1 @@
+"""Formats of tables, one file each."""

@@ -1,0 +1,422 @@
+"""Text tables: csv, tsv and their relatives, every cell kept as the file has it.
+
+Cells stay text here; what they mean is decided when the table is prepared. Whether all lines have
+the same number of cells is checked here, because the parser behind it (polars) fills short lines
+with missing values in silence.
+"""
+
+import csv
+import gzip
+import io
+import re
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from semisift.exceptions import TableError
+from semisift.io._formats._common import turn, turned_back
+from semisift.io._guards import FileError, check_fits, naming, read_bytes
+from semisift.io._options import TableOptions, said
+from semisift.io._table import FileTable, is_number, settle_names
+from semisift.utils._text import plural
+
+# Name of a column of row names that has none in the file.
+ROW_NAME = "row_name"
+
+# In the frame of text (16, longer ones twice) and in the array of numbers (8).
+BYTES_A_CELL = 24
+
+# Heading of row names where the line of the names is one cell short.
+NO_HEADING = "-"
+
+
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+
+# Separates cells after quotation marks were resolved: it stands in no file that people write.
+UNIT = "\x1f"
+
+BYTE_ORDER_MARKS = {BOM_UTF8: "utf-8-sig", BOM_UTF16_LE: "utf-16", BOM_UTF16_BE: "utf-16"}
+
+# The line by which Excel tells itself the separator.
+EXCEL_SEPARATOR = re.compile(r'"?sep=(.)"?\n', re.IGNORECASE)
+
+
+def read(path: Path, options: TableOptions) -> FileTable:
+    """Read a text table.
+
+    Parameters
+    ----------
+    path : Path
+    options : TableOptions
+
+    Returns
+    -------
+    FileTable
+        With a frame of text; empty cells are missing values.
+    """
+    with naming(path):
+        return _read(path, options)
+
+
+def _read(path: Path, options: TableOptions) -> FileTable:
+    text, skipped, separator = skip_preamble(decode(read_bytes(path), options.encoding))
+    if not text.strip():
+        raise FileError("the file is empty. A table needs names and at least one row.")
+    separator = options.between_cells or separator or find_separator(path, text)
+    cells = split_cells(text, separator, len(skipped) + 1)
+    has_header = options.header is not False
+    first, _, rest = cells.text.partition("\n")
+    names = [name.strip() for name in first.split(cells.separator)]
+    if has_header:
+        if options.header is None:
+            remark = ""
+            if skipped and skipped[-1].count(separator) == len(names) - 1:
+                remark = (
+                    f" Line {len(skipped)}, a remark, looks like the names: remove its mark (#)."
+                )
+            refuse_numbers_as_names(names, remark)
+        cells = replace(cells, text=rest, first_line=cells.first_line + 1)
+    else:
+        names = numbered_names(len(names))
+    if not cells.text:
+        raise FileError("the table has names but no row.")
+    n_columns = width_of(cells, len(names))
+    n_rows = cells.text.count("\n") + 1
+    what = f"a table of {n_rows:,} rows and {n_columns:,} columns"
+    check_fits(BYTES_A_CELL * n_rows * n_columns + len(cells.text), what)
+    frame = parse(cells, n_columns)
+    return as_table(
+        path,
+        "tsv" if separator == "\t" else "csv",
+        frame,
+        names,
+        options,
+        first_line=cells.first_line if cells.one_line_each else None,
+        details={"separator": separator, "has_header": has_header},
+    )
+
+
+def as_table(
+    path: Path,
+    form: str,
+    frame: pl.DataFrame,
+    names: list[str],
+    options: TableOptions,
+    *,
+    first_line: int | None,
+    details: Mapping[str, Any],
+) -> FileTable:
+    """Make a table of the cells of a text or of a sheet.
+
+    Parameters
+    ----------
+    path, form
+        Of the file.
+    frame : polars.DataFrame
+        The cells below the names.
+    names : list of str
+        As the file has them: one for each column, or one less where row names have no heading.
+    options : TableOptions
+    first_line : int or None
+        Where the first row stands in the file.
+    details : mapping
+        For the writer.
+
+    Returns
+    -------
+    FileTable
+        Without empty columns and rows at the edges; a first column without a name holds row names.
+        Turned where the options say so.
+    """
+    frame, names, notes = _without_empty_edges(frame, names)
+    heading = None  # of the row names, where they are no named column
+    if frame.width == len(names) + 1:  # as R writes it: the column of row names has no heading
+        names, heading = [ROW_NAME, *names], NO_HEADING
+    elif not names[0] and len(names) > 1:  # as pandas and R's write.csv do
+        names, heading = [ROW_NAME, *names[1:]], ""
+    names, numbered = settle_names(names, "column", options)
+    frame.columns = names
+    table = FileTable(
+        path=path,
+        form=form,
+        values=frame,
+        names=names,
+        first_line=first_line,
+        notes=(*notes, *numbered),
+        details={**details, "heading": heading},
+    )
+    if options.transpose:
+        return turn(table, options)
+    if heading is None:
+        return table
+    row_names = frame[ROW_NAME].cast(pl.String).fill_null("").str.strip_chars()
+    return replace(  # row names must never be ranked as a feature
+        table,
+        values=frame.drop(ROW_NAME),
+        names=names[1:],
+        row_names=row_names.to_list(),
+        column_offset=1,
+    )
+
+
+def write(table: FileTable, path: Path) -> None:
+    """Write a text table, each cell as it was read.
+
+    Parameters
+    ----------
+    table : FileTable
+        As `read` returned it, perhaps with fewer columns.
+    path : Path
+        Of the new file; packed if it ends in ``.gz``.
+    """
+    frame, separator = turned_back(table), table.details["separator"]
+    if table.row_names is not None and not table.transposed:
+        frame = pl.DataFrame([pl.Series(ROW_NAME, table.row_names), *frame.get_columns()])
+    header, heading = list(frame.columns), table.details["heading"]
+    if heading is not None:
+        header = header[1:] if heading == NO_HEADING else ["", *header[1:]]
+    lines = frame, header if table.details["has_header"] else None, separator
+    text = _joined(*lines, "necessary")
+    found = find_separator(path, text)
+    if skip_preamble(text)[1] or (found != separator and found in text):
+        text = _joined(*lines, "always")  # a name would be taken for a remark, or cut in two
+    if EXCEL_SEPARATOR.match(text):  # a name, which quotation marks do not tell from Excel's line
+        text = f"\n{text}"
+    if text.startswith("\ufeff"):  # of a name, which would be taken for the mark of the encoding
+        text = f"\ufeff{text}"
+    data = text.encode()
+    path.write_bytes(gzip.compress(data, mtime=0) if path.suffix.lower() == ".gz" else data)
+
+
+def _joined(
+    frame: pl.DataFrame,
+    header: list[str] | None,
+    separator: str,
+    quoted: Literal["necessary", "always"],
+) -> str:
+    """Return the names and the cells, with quotation marks where they are needed or everywhere."""
+    first = io.StringIO()
+    if header is not None:
+        quoting: Literal[0, 1] = csv.QUOTE_ALL if quoted == "always" else csv.QUOTE_MINIMAL
+        writer = csv.writer(first, delimiter=separator, lineterminator="\n", quoting=quoting)
+        writer.writerow(header)
+    rest = frame.write_csv(separator=separator, include_header=False, quote_style=quoted)
+    return first.getvalue() + rest
+
+
+def _without_empty_edges(
+    frame: pl.DataFrame, names: list[str]
+) -> tuple[pl.DataFrame, list[str], tuple[str, ...]]:
+    """Leave out what spreadsheets add: empty columns without a name, empty rows at the end."""
+    height, width = frame.shape
+    # one more column than names, with nothing in it: every line ends in a separator
+    while width > 1 and frame.to_series(width - 1).null_count() == height:
+        if width <= len(names) and names[-1]:
+            break
+        width -= 1
+        names = names[:width]
+    while height > 1 and width > 1 and frame.row(height - 1)[:width] == (None,) * width:
+        height -= 1
+    notes = []
+    if width < frame.width:
+        empty = plural(frame.width - width, "empty column")
+        notes.append(f"{empty} without a name at the end of the lines, left out.")
+    if height < frame.height:
+        notes.append(f"{plural(frame.height - height, 'empty row')} at the end, left out.")
+    return frame[:height, :width], names, tuple(notes)
+
+
+def numbered_names(n_columns: int) -> list[str]:
+    """Return names for the columns of a table that has none."""
+    return [f"column_{j}" for j in range(1, n_columns + 1)]
+
+
+def refuse_numbers_as_names(names: list[str], remark: str = "") -> None:
+    """Refuse a first line that looks like values; a remark may say where the names could be."""
+    numbers = [name for name in names if is_number(name)]
+    if len(names) > 1 and 2 * len(numbers) > len(names):
+        raise FileError(
+            "the first line should hold the names of the columns, and holds numbers "
+            f"({', '.join(numbers[:3])}, ...). If the file has no names, say "
+            f"{said('header', False)}; if these numbers are the names, say "
+            f"{said('header', True)}.{remark}"
+        )
+
+
+# --- from bytes to cells, or to the line in which something is wrong ------------------------------
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Text without quotation marks: a line for each row, a separator between cells.
+
+    Attributes
+    ----------
+    text : str
+    separator : str
+        Between cells, after quotation marks were resolved.
+    in_file : str
+        Between the cells of the file.
+    one_line_each : bool
+        Each row stands in one line of the file.
+    first_line : int
+        The line of the file in which the text begins.
+    """
+
+    text: str
+    separator: str
+    in_file: str
+    one_line_each: bool
+    first_line: int
+
+
+def decode(data: bytes, encoding: str) -> str:
+    """Return the text of a file, with plain line ends."""
+    for mark, marked in BYTE_ORDER_MARKS.items():
+        if data.startswith(mark):
+            encoding = marked
+    if b"\0" in data and not encoding.lower().replace("-", "").startswith(("utf16", "utf32")):
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        raise FileError(
+            f"line {line} holds a zero byte, which no text has. If this is a text file in UTF-16, "
+            f"say {said('encoding', 'utf-16')}; if it is another kind of file, give it the ending "
+            "of its format."
+        )
+    try:
+        text = data.decode(encoding.replace("\0", "?"))  # Python has other words for a zero byte
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FileError(
+            f"line {line} holds a character that is not {encoding.upper()} (byte "
+            f"{data[error.start]:#04x}). Save the file as UTF-8, or say how it is written, for "
+            f"example {said('encoding', 'latin-1')} or {said('encoding', 'cp1252')}."
+        ) from error
+    except LookupError as error:
+        given = said("encoding", encoding)
+        raise TableError(f"{given}: there is no encoding of this name.") from error
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def skip_preamble(text: str) -> tuple[str, list[str], str | None]:
+    """Leave out what stands before the names: empty lines, remarks, Excel's separator.
+
+    Returns
+    -------
+    text : str
+        What follows.
+    skipped : list of str
+        The lines before it.
+    separator : str or None
+        As Excel gives it.
+    """
+    skipped, separator = [], None
+    if given := EXCEL_SEPARATOR.match(text):
+        separator = given[1]
+        skipped.append(given[0])
+        text = text[given.end() :]
+    while text.startswith(("# ", "##", "\n")):
+        line, _, text = text.partition("\n")
+        skipped.append(line)
+    return text, skipped, separator
+
+
+def find_separator(path: Path, text: str) -> str:
+    """Choose what divides the first two lines alike; else the separator of the file's ending."""
+    lines = [re.sub('"[^"]*"', "", line) for line in text.split("\n", 2)[:2]]
+    usual = "\t" if re.search(r"\.(tsv|tab)\b", path.name.lower()) else ","
+    dividing = {}
+    for separator in sorted(SEPARATORS, key=lambda separator: separator != usual):
+        if any(both := [line.count(separator) for line in lines]):
+            dividing[separator] = both
+    for tolerance in (0, 1):  # R leaves the heading of the row names out
+        for separator, both in dividing.items():
+            if min(both) > 0 and max(both) - min(both) <= tolerance:
+                return separator
+    return next(iter(dividing), usual)
+
+
+def split_cells(text: str, separator: str, first_line: int) -> Cells:
+    """Resolve quotation marks, so that the fast parser meets none."""
+    between, one_line_each = separator, True
+    if '"' in text:
+        csv.field_size_limit(2**31 - 1)
+        records = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+        lines = []
+        last = 0  # line of the text in which the last whole row ended
+        try:
+            for record in records:
+                lines.append(UNIT.join(record).replace("\n", " ") + "\n")
+                last = records.line_num
+        except csv.Error as error:
+            raise FileError(
+                f"line {first_line + last}: a quotation mark is not closed, or text follows a "
+                f"closed one ({error}). Inside a quoted cell a quotation mark is written twice "
+                '(""): correct the line, or remove the mark.'
+            ) from error
+        text, between, one_line_each = "".join(lines), UNIT, records.line_num == len(lines)
+    # empty lines at the end are rows only where there is a single column
+    text = text.rstrip("\n") if between in text else text.removesuffix("\n")
+    return Cells(text, between, separator, one_line_each, first_line)
+
+
+def width_of(cells: Cells, n_names: int) -> int:
+    """Return how many cells each line has: one for each name, or one more.
+
+    Only the sum is counted: with the right sum a short line implies a long one, and the parser
+    refuses those.
+    """
+    n_lines = cells.text.count("\n") + 1
+    n_separators = cells.text.count(cells.separator)
+    if n_separators == n_lines * (n_names - 1):
+        return n_names
+    if n_separators == n_lines * n_names:
+        return n_names + 1
+    raise _ragged(cells, n_names)
+
+
+def _ragged(cells: Cells, n_names: int) -> FileError:
+    lines = cells.text.split("\n")
+    widths = [line.count(cells.separator) + 1 for line in lines]
+    # where nearly all lines have a cell more than there are names, row names have no heading
+    expected = n_names + (2 * widths.count(n_names + 1) > len(widths))
+    row = next((i for i, width in enumerate(widths) if width != expected), 0)
+    place = f"line {cells.first_line + row}" if cells.one_line_each else f"row {row + 1}"
+    if not lines[row].strip():
+        return FileError(f"{place} is empty. Remove it.")
+    divider = SEPARATORS.get(cells.in_file, repr(cells.in_file))
+    other = f"if the cells are divided by something else, say {said('separator')}"
+    if n_names == 1:
+        return FileError(
+            f"{place} has {widths[row]} cells, and the first line has one ({divider} divides "
+            f"them). If the first line is a title, remove it; {other}."
+        )
+    return FileError(
+        f"{place} has {plural(widths[row], 'cell')}, where {expected} are expected, as in the line "
+        f"of the names. Look for a missing or an extra separator ({divider}) in it; text that "
+        f'holds a separator must stand between quotation marks ("..."); {other}.'
+    )
+
+
+def parse(cells: Cells, n_columns: int) -> pl.DataFrame:
+    """Return the cells as a frame of text."""
+    data = (cells.text + "\n").encode()  # or an empty last line would be no row
+    try:
+        return read_cells(data, [pl.String] * n_columns, cells.separator)
+    except pl.exceptions.PolarsError as error:
+        raise _ragged(cells, n_columns) from error
+
+
+def read_cells(data: bytes, types: Sequence[Any], between: str = ",", **more: Any) -> pl.DataFrame:
+    """Parse cells without quotation marks and names, of a type for each column."""
+    return pl.read_csv(
+        data,
+        has_header=False,
+        schema={f"column_{j}": dtype for j, dtype in enumerate(types)},
+        separator=between,
+        quote_char=None,
+        **more,
+    )

@@ -1,0 +1,466 @@
+"""Labels of a table: which column or file holds them, and which rows have none."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from semisift.exceptions import TableError
+from semisift.io._guards import FileError, naming
+from semisift.io._options import Reading, said
+from semisift.io._table import FileTable, find_column
+from semisift.utils._labels import (
+    LONGEST_LABEL,
+    MISSING,
+    UNLABELLED,
+    WRITTEN,
+    as_class,
+    unlabelled_words,
+)
+from semisift.utils._text import examples, join, plural, quote
+from semisift.utils._warnings import warn
+
+
+def find_labels(
+    table: FileTable,
+    reading: Reading,
+    labels_table: FileTable | None,
+    row_names: Sequence[str] | None,
+    notes: list[str],
+) -> tuple[NDArray[Any], set[str], str]:
+    """Find the labels of a table.
+
+    Parameters
+    ----------
+    table : FileTable
+    reading : Reading
+    labels_table : FileTable or None
+        A table of its own that holds the labels, joined by the names of the rows.
+    row_names : sequence of str or None
+        By which a labels file is joined.
+    notes : list of str
+        Takes sentences on what was done.
+
+    Returns
+    -------
+    y : object array
+        Whole numbers or strings; None for unlabelled rows.
+    columns : set of str
+        The columns of the table that hold labels: not features.
+    where : str
+        For messages.
+    """
+    columns = set() if table.label is None else {table.label}
+    if labels_table is not None:
+        where = f"{labels_table.path}"
+        with naming(where):
+            raw, name = _joined(table, reading, labels_table, row_names, notes)
+        # the same labels in the table itself would be the best feature of all
+        columns |= {name} & {*table.names, *table.rows.columns}
+        if aside := sorted(columns & set(table.names)):
+            notes.append(f"The column {examples(aside)} of the table was left out: labels.")
+    else:
+        column = table.label
+        if reading.label is not None:
+            column = find_column(table, reading.label, "label")
+        if column is None:
+            return np.full(table.n_rows, None, dtype=object), columns, ""
+        columns.add(column)
+        raw, where = column_of(table, column), f"{table.path}: column {quote(column)}"
+        _refuse_texts(table, raw)
+    with naming(where):
+        y = _classes(_cells(raw), reading.unlabelled, where, notes)
+    _warn_of_lookalikes(y)
+    return y, columns, where
+
+
+def column_of(table: FileTable, name: str) -> pl.Series:
+    """Return one column of a table, of the values or of what is said of the rows."""
+    if name in table.rows.columns:
+        return table.rows[name]
+    if table.is_frame:
+        return table.values[name]
+    if table.is_stored:
+        return table.values.column(table.names.index(name)).alias(name)
+    column = table.values[:, [table.names.index(name)]]
+    return pl.Series(name, np.ravel(column.toarray() if hasattr(column, "toarray") else column))
+
+
+def text_of(table: FileTable, name: str) -> pl.Series:
+    """Return a column as text, without spaces around it; empty where it is missing."""
+    return column_of(table, name).cast(pl.String).fill_null("").str.strip_chars()
+
+
+def rows_to_keep(
+    codes: NDArray[np.integer], per_class: int, rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Choose up to `per_class` random rows of each class; negative codes are never chosen."""
+    kept = np.zeros(len(codes), dtype=bool)
+    for code in np.unique(codes[codes >= 0]):
+        rows = np.flatnonzero(codes == code)
+        kept[rng.choice(rows, min(per_class, len(rows)), replace=False)] = True
+    return kept
+
+
+# --- labels in a file of their own ---------------------------------------------------------------
+
+
+def _joined(
+    table: FileTable,
+    reading: Reading,
+    labels: FileTable,
+    row_names: Sequence[str] | None,
+    notes: list[str],
+) -> tuple[pl.Series, str]:
+    """Return the labels in the order of the table's rows, and the name of their column."""
+    column = _label_column(labels, reading)
+    _refuse_texts(labels, column_of(labels, column))
+    if len(labels.names) > 2 and reading.label is None and labels.label is None:
+        raise FileError(
+            f"there are {len(labels.names)} columns. Say with {said('label')} which of them holds "
+            f"the labels: {examples(labels.names)}."
+        )
+    return _join(table, reading, labels, column, "label", row_names, notes), column
+
+
+def _label_column(labels: FileTable, reading: Reading) -> str:
+    if reading.label is not None:
+        return find_column(labels, reading.label, "label")
+    return labels.label or labels.names[-1]
+
+
+def join_column(
+    table: FileTable,
+    reading: Reading,
+    labels: FileTable,
+    option: str,
+    row_names: Sequence[str] | None,
+) -> pl.Series | None:
+    """Return a column of a labels file in the order of the table's rows.
+
+    Parameters
+    ----------
+    table : FileTable
+    reading : Reading
+    labels : FileTable
+    option : str
+        That names the column, such as "group".
+    row_names : sequence of str or None
+
+    Returns
+    -------
+    polars.Series or None
+        None where the table has a column of this name itself, or the labels file has none.
+    """
+    wanted = getattr(reading, option)
+    if wanted not in labels.names or wanted in {*table.names, *table.rows.columns}:
+        return None
+    with naming(labels.path):
+        return _join(table, reading, labels, wanted, option, row_names, []).alias(wanted)
+
+
+def _join(
+    table: FileTable,
+    reading: Reading,
+    labels: FileTable,
+    column: str,
+    what: str,
+    row_names: Sequence[str] | None,
+    notes: list[str],
+) -> pl.Series:
+    """Return a column of the labels file in the order of the table's rows."""
+    values, no_names = column_of(labels, column), {column, _label_column(labels, reading)}
+    others = {
+        name: text_of(labels, name).to_list() for name in labels.names if name not in no_names
+    }
+    if labels.row_names is not None:
+        others["the names of its rows"] = labels.row_names
+    if not others:
+        _check_order(table, labels, len(values))
+        return values
+    if row_names is None:
+        _refuse_turned(table, others.values())
+        raise FileError(
+            f"the labels are joined by the names of the rows, and {table.path} has none. Say with "
+            f"{said('id')} which of its columns holds them, or give a labels file with a single "
+            "column, in the order of the rows."
+        )
+    names = _matching_names(labels, others, set(row_names), reading.id)
+    pairs: dict[str, Any] = {}
+    for row, (name, value) in enumerate(zip(names, values.to_list(), strict=True)):
+        if name in pairs and pairs[name] != value:
+            raise FileError(
+                f"{labels.place(row)}: {name!r} has the {what} {value!r}, and {pairs[name]!r} "
+                f"further up. A row can have one {what} only: remove one of them."
+            )
+        pairs[name] = value
+    _check_names(table, labels, pairs, row_names, notes)
+    return pl.Series([pairs.get(name) for name in row_names], strict=False)
+
+
+def _matching_names(
+    labels: FileTable, candidates: dict[str, list[str]], known: set[str], wanted: str | None
+) -> list[str]:
+    """Choose the column of the labels file that holds the names of the table's rows."""
+    if heading := known & {*labels.names}:
+        raise FileError(
+            f"the first line should hold the names of the columns, and {quote(heading.pop())} is "
+            "a row of the table. Add a line such as sample,label."
+        )
+    if wanted in candidates:
+        return candidates[wanted]
+    matches = {name: len(known & set(names)) for name, names in candidates.items()}
+    best = max(matches, key=lambda name: matches[name])
+    rivals = [name for name in matches if name != best and matches[name] == matches[best] > 0]
+    if rivals and any(candidates[name] != candidates[best] for name in rivals):
+        raise FileError(
+            f"{quote(best)} and {quote(rivals[0])} could both hold the names of the rows. Give "
+            f"the right one the name of the table's column ({said('id')}), or remove the other."
+        )
+    return candidates[best]
+
+
+def _refuse_turned(table: FileTable, candidates: Iterable[Iterable[str]]) -> None:
+    """Refuse a table with features in rows: there, labels go by the names of columns."""
+    columns = set(table.names)
+    for names in candidates:
+        found = [name for name in names if name in columns]
+        if not table.transposed and 2 * len(found) > len(set(names)):
+            raise FileError(
+                f"the names in it are columns of {table.path}, not rows: {examples(found)}. If "
+                f"that file has features in rows, say {said('transpose', True)}."
+            )
+
+
+def _check_order(table: FileTable, labels: FileTable, n_labels: int) -> None:
+    """Refuse labels without names that are not as many as the rows."""
+    if n_labels == table.n_rows:
+        return
+    problem = f"{n_labels} labels for the {table.n_rows} rows of {table.path}"
+    # in a frame, a first column may name the features
+    n_samples = (len(table.names), len(table.names) - table.is_frame)
+    if n_labels in n_samples and not table.transposed:
+        raise FileError(
+            f"{problem}, but there are as many columns. If that file has features in rows, say "
+            f"{said('transpose', True)}."
+        )
+    raise FileError(
+        f"{problem}. Labels without row names must be as many as the rows, in their order, below a "
+        f"line with a name (here {quote(labels.names[0])})."
+    )
+
+
+def _check_names(
+    table: FileTable,
+    labels: FileTable,
+    labelled: Collection[str],
+    row_names: Sequence[str],
+    notes: list[str],
+) -> None:
+    """Refuse names that do not join labels and rows, and note those that stand in one file only."""
+    known = set(row_names)
+    if len(known) < len(row_names):
+        twice = next(name for name, n in Counter(row_names).items() if n > 1)
+        raise TableError(
+            f"{table.path}: several rows are called {quote(twice)}. To join labels, the names of "
+            "the rows must differ."
+        )
+    strangers = [name for name in labelled if name not in known]
+    if len(strangers) == len(labelled):
+        _refuse_turned(table, [labelled])
+        raise FileError(
+            f"none of its {len(labelled)} names is a row of {table.path}. There, rows are called "
+            f"{examples(row_names)}; here {examples(strangers)}. Do the two files belong together, "
+            f"and is {said('id')} the right column?"
+        )
+    if strangers:
+        notes.append(
+            f"{len(strangers)} of the {len(labelled)} names in {labels.path.name} are not rows of "
+            f"the table and were left out: {examples(strangers)}."
+        )
+    if without := [name for name in row_names if name not in labelled]:
+        notes.append(
+            f"{plural(len(without), 'row')} without an entry in {labels.path.name}, unlabelled: "
+            f"{examples(without)}."
+        )
+
+
+def _refuse_texts(table: FileTable, column: pl.Series) -> None:
+    """Refuse cells that are too long for the name of a class."""
+    if column.dtype != pl.String:
+        return
+    lengths = column.str.len_chars()
+    if (lengths.max() or 0) > LONGEST_LABEL:  # type: ignore[operator]
+        row = (lengths > LONGEST_LABEL).arg_max() or 0
+        raise FileError(
+            f"{table.place(row)}: the label {quote(column[row][:60])}... has {lengths[row]:,} "
+            f"characters, and the name of a class has at most {LONGEST_LABEL:,}. Is "
+            f"{quote(column.name)} the right column?"
+        )
+
+
+# --- from cells to classes -----------------------------------------------------------------------
+
+
+def _cells(raw: pl.Series) -> pl.Series:
+    """Return the labels as text, whole numbers without a decimal point."""
+    dtype = raw.dtype
+    if dtype.is_float():
+        return pl.Series(raw.name, [_whole(value) for value in raw.to_list()], dtype=pl.String)
+    if dtype.is_integer() or dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null):
+        return raw.cast(pl.String).str.strip_chars()
+    raise FileError(f"labels must be words or whole numbers, and these are {dtype}.")
+
+
+def _whole(value: float | None) -> str | None:
+    if value is None or value != value:
+        return None
+    return f"{value:.0f}" if np.isfinite(value) and value == int(value) else str(value)
+
+
+def _classes(cells: pl.Series, named: Sequence[str], where: str, notes: list[str]) -> NDArray[Any]:
+    """Turn cells into labels: None for unlabelled rows, whole numbers where all are such."""
+    no_label = unlabelled_words(named)
+    every = sorted(cells.drop_nulls().unique().to_list())
+    missing = [value for value in named if value not in MISSING and value not in set(every)]
+    if missing:
+        raise TableError(
+            f"{said('unlabelled', missing[0])}: no row of {where} holds this value. It holds "
+            f"{examples([cell for cell in every if cell])}."
+        )
+    found = [cell for cell in every if cell not in no_label]
+    whole = whole_numbers(found) or {}
+    written = [cell for cell in every if cell in WRITTEN or whole.get(cell) == UNLABELLED]
+    labels: dict[str, Any] = {text: as_class(text) for text in found}
+    if named:  # -1 as a number would mean unlabelled
+        labels = labels if UNLABELLED in whole.values() else whole or labels
+        notes.extend(f"The label {text} counts as a class." for text in written if text in labels)
+    else:
+        numbers = {text: number for text, number in whole.items() if number != UNLABELLED}
+        labels = numbers or labels
+        if written and len(set(labels.values())) < 2:
+            raise _ask_about(written[0], found)
+        if written:
+            notes.append(f"Rows with the label {join(written)} were read as unlabelled.")
+    # by the number of the cell: each label is one object, however many rows have it
+    codes = cells.cast(pl.Enum(every)).to_physical().cast(pl.Int64).fill_null(len(every))
+    y = np.array([*(labels.get(cell) for cell in every), None], dtype=object)[codes.to_numpy()]
+    given = [label for label in y if label is not None]
+    if len(given) > 2 and len(set(given)) == len(given) > 0.5 * len(y):
+        raise FileError(
+            f"each of the {len(given)} labelled rows has a label of its own ({examples(given)}). "
+            "This looks like an identifier: is it the right column?"
+        )
+    return y
+
+
+def whole_numbers(found: list[str]) -> dict[str, Any] | None:
+    """Return the labels as whole numbers; None where they are words, or too large for an array.
+
+    Parameters
+    ----------
+    found : list of str
+
+    Returns
+    -------
+    dict of str to int, or None
+
+    Raises
+    ------
+    FileError
+        Where they are numbers, and some of them are not whole.
+    """
+    try:
+        numbers = list(map(float, found))
+    except ValueError:
+        return None
+    has_leading_zero = any(re.match(r"[+-]?0\d", text) for text in found)
+    if has_leading_zero or not all(abs(number) < 2**63 for number in numbers):
+        return None
+    exact = {text: _exact(text) for text in found}  # a float would take 2**53 + 1 for 2**53
+    if broken := [text for text, number in exact.items() if number is None]:
+        raise FileError(
+            f"labels must be words or whole numbers, and there is {broken[0]}: this looks like a "
+            "measurement. Is it the right column? If so, turn it into classes first."
+        )
+    return exact
+
+
+def _exact(text: str) -> int | None:
+    """Return the whole number that a text means; None where it means another."""
+    value = _number(text)
+    return None if value is None or value != int(value) else int(value)
+
+
+def _number(text: str) -> Decimal | None:
+    """Return the number that a text means; None where it means none, or no finite one."""
+    try:
+        value = Decimal(text)
+    except ArithmeticError:  # also an exponent of twenty digits
+        return None
+    return value if value.is_finite() else None
+
+
+def _ask_about(written: str, found: list[str]) -> FileError:
+    others = [label for label in found if label != written]
+    beside = f"the labels are {written} and {examples(others)}, and " if others else ""
+    return FileError(
+        f"{beside}{written} can mean a class or an unlabelled row. Say "
+        f"{said('unlabelled', written)} if it marks rows without a label, or "
+        f"{said('unlabelled', 'NA')} if all of them are classes."
+    )
+
+
+def _warn_of_lookalikes(y: NDArray[Any]) -> None:
+    seen: dict[Any, str] = {}
+    for label in sorted({label for label in y if isinstance(label, str)}):
+        number = _number(label)
+        looks = " ".join(label.casefold().split()) if number is None else number
+        twin = seen.setdefault(looks, label)
+        if twin != label:
+            differ = "differ in capital letters or spaces only"
+            same = differ if number is None else "are the same number"
+            warn(
+                f"the labels {twin!r} and {label!r} {same}, and count as two classes.", UserWarning
+            )
+
+
+def hide_labels(
+    y: NDArray[Any], per_class: int, seed: int, where: str, notes: list[str]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Hide all but a few labels of each class, for a trial.
+
+    Parameters
+    ----------
+    y : object array
+        Labels; None for unlabelled rows.
+    per_class : int
+    seed : int
+    where : str
+        Of the labels, for messages.
+    notes : list of str
+        Takes a sentence on what was done.
+
+    Returns
+    -------
+    shown, hidden : object arrays
+        The labels that are left, and those that were taken away; None elsewhere.
+    """
+    known = np.array([label is not None for label in y])
+    if not known.any():
+        raise TableError(f"{where}: {said('labels_per_class')} hides labels, and no row has one.")
+    number = {text: code for code, text in enumerate(sorted({str(label) for label in y[known]}))}
+    codes = np.array([-1 if label is None else number[str(label)] for label in y])
+    kept = rows_to_keep(codes, per_class, np.random.default_rng(seed))
+    shown, hidden = y.copy(), y.copy()
+    shown[~kept], hidden[kept] = None, None
+    notes.append(
+        f"For this trial {plural(int(kept.sum()), 'label')} were kept, up to {per_class} a class, "
+        f"and {int((known & ~kept).sum())} were hidden (seed {seed})."
+    )
+    return shown, hidden

@@ -1,0 +1,404 @@
+"""Reading options: each is spelled once, here.
+
+`read_table` takes its parameters and their documentation from the fields of `Reading`, the command
+line its options and their help, and messages the way in which the user says them.
+"""
+
+import inspect
+import os
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import Field, dataclass, field, fields
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple
+
+from semisift.exceptions import TableError
+from semisift.utils._memory import read_size
+from semisift.utils._text import is_writable, quote
+
+LONGEST_VALUE = 60
+
+# Options whose flag is shorter than their name in Python.
+FLAGS = {"max_memory": "memory"}
+
+
+class Format(NamedTuple):
+    """A kind of file: its module, how names end (in lower case; none for a folder), what it is.
+
+    Where a reduced table is not written in its own form: in which ones instead.
+    """
+
+    module: str
+    endings: tuple[str, ...]
+    about: str
+    written: tuple[str, ...] = ()
+
+
+PLAIN = ("csv", "tsv", "parquet")
+
+
+FORMATS: dict[str, Format] = {
+    "csv": Format("text", (".csv", ".csv.gz", ".txt", ".txt.gz"), "text, comma or semicolon"),
+    "tsv": Format("text", (".tsv", ".tsv.gz", ".tab", ".tab.gz"), "text, tab"),
+    "parquet": Format("parquet", (".parquet", ".pq"), "Apache Parquet"),
+    "npz": Format("npz", (".npz",), "arrays of numpy, dense or sparse"),
+    "mat": Format("matlab", (".mat",), "MATLAB; version 7.3 needs the extra hdf5"),
+    "xlsx": Format(
+        "xlsx",
+        (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
+        "a sheet of Excel or LibreOffice; needs the extra excel",
+        PLAIN,
+    ),
+    "geo": Format(
+        "geo",
+        ("_series_matrix.txt", "_series_matrix.txt.gz"),
+        "a series matrix of GEO, with what it says of the samples",
+        PLAIN,
+    ),
+    "gct": Format("gct", (".gct", ".gct.gz"), "GenePattern, version 1.2 or 1.3", PLAIN),
+    "arff": Format("arff", (".arff", ".arff.gz"), "Weka, dense or sparse"),
+    "svmlight": Format(
+        "svmlight",
+        (".svmlight", ".libsvm", ".svm", ".svmlight.gz", ".libsvm.gz", ".svm.gz"),
+        "svmlight and libsvm",
+    ),
+    "mtx": Format("mtx", (".mtx", ".mtx.gz"), "Matrix Market"),
+    "10x": Format("tenx", (), "a folder with matrix.mtx, features.tsv and barcodes.tsv"),
+    "10x-h5": Format(
+        "tenx_h5", (".h5",), "the matrix of Cell Ranger; needs the extra hdf5", ("npz",)
+    ),
+    "h5ad": Format("h5ad", (".h5ad",), "AnnData; needs the extra anndata"),
+    "zarr": Format("zarr_store", (".zarr",), "a folder of AnnData; needs the extra anndata"),
+}
+
+# Formats whose values may stay in the file.
+STORED = ("h5ad", "zarr", "parquet")
+
+# Formats of single cells, whose counts are brought to one total unless the user says otherwise.
+OF_CELLS = ("h5ad", "zarr", "10x", "10x-h5")
+
+# Formats with more than one column that could name the features.
+HAVE_SEVERAL_NAMES = ("h5ad", "zarr", "10x", "10x-h5", "gct")
+
+HAVE_SEVERAL_MATRICES = ("npz", "mat", "xlsx", "10x-h5", "h5ad", "zarr")
+
+
+def _option(default: Any, about: str, kind: str = "", choices: tuple[str, ...] = ()) -> Any:
+    """Declare an option: its default, what it does, what its values are."""
+    return field(default=default, metadata={"about": about, "kind": kind, "choices": choices})
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """What may be said of any table."""
+
+    supports_out_of_core: ClassVar[bool] = False
+    """Whether the values of a large table may stay in its file."""
+
+    judges_by_some: ClassVar[bool] = False
+    """Whether the usual total of counts that stay there may be that of some rows."""
+
+    label: str | None = _option(
+        None,
+        "Column with the labels, by name or by number (the first is 1, the last -1).",
+        "COLUMN",
+    )
+    id: str | None = _option(None, "Column with the names of the rows; not a feature.", "COLUMN")
+    group: str | None = _option(
+        None,
+        "Column that says which rows belong together, as those of one donor, plate or patient: "
+        "they are never split between bags or halves of the rows, or by compare between training "
+        "and test. Not a feature.",
+        "COLUMN",
+    )
+    drop: tuple[str, ...] = _option((), "Column that is not a feature.", "COLUMN")
+    unlabelled: tuple[str, ...] = _option(
+        (),
+        "Label that means: nobody has looked at this row. Empty cells, NA and ? mean it anyway.",
+        "VALUE",
+    )
+    missing: str = _option(
+        "error",
+        "What to do about missing values; they can stay for methods that take gaps.",
+        choices=("error", "keep", "median", "drop-columns", "drop-rows"),
+    )
+    na: tuple[str, ...] = _option(
+        (), "Cell that means a missing value, besides empty cells, NA, NaN, NULL and ?.", "VALUE"
+    )
+    categorical: str = _option(
+        "error",
+        "What to do about columns of words: a column for each category, ranked together, or "
+        "numbers in the order of the categories.",
+        choices=("error", "onehot", "ordinal"),
+    )
+    category: tuple[str, ...] = _option(
+        (), "Column of categories, though it holds numbers.", "COLUMN"
+    )
+    duplicates: str = _option(
+        "refuse",
+        "What to do about features of the same name: refuse them, or number them.",
+        choices=("refuse", "number"),
+    )
+    normalize: bool | None = _option(
+        None,
+        "Bring the counts of each row to the median total of a row and take log(1 + x). If it is "
+        f"not said: where {', '.join(OF_CELLS[:-1])} and {OF_CELLS[-1]} files hold counts.",
+    )
+    transpose: bool = _option(False, "The file has features in rows.")
+    format: str | None = _option(
+        None,
+        f"Format of the file, where the ending of its name does not tell: {', '.join(FORMATS)}.",
+        "NAME",
+        choices=tuple(FORMATS),
+    )
+    matrix: str | None = _option(
+        None,
+        "Which array of the file holds the values (npz, mat), which layer (h5ad, zarr), sheet "
+        "(xlsx) or genome (10x-h5).",
+        "NAME",
+    )
+    names_from: str | None = _option(
+        None,
+        "Column with the names of the features: of var (h5ad, zarr), id or name (10x, 10x-h5), "
+        "Description or another one before the samples (gct).",
+        "NAME",
+    )
+    append_unlabelled: bool = _option(
+        False, "Append the rows that an npz keeps apart as unlabelled (u_X)."
+    )
+    separator: str | None = _option(
+        None, "Between the cells of a text table: a character, or tab.", "CHAR"
+    )
+    encoding: str = _option("utf-8", "Encoding of a text table.")
+    header: bool | None = _option(None, "Whether the first line of a text table holds names.")
+    decimal_comma: bool = _option(False, "Numbers are written 1,5 instead of 1.5.")
+
+    def check(self) -> None:
+        """Refuse what no table can be read with."""
+        for each in fields(self):
+            value, choices = getattr(self, each.name), each.metadata.get("choices")
+            if choices and value is not None and value not in choices:
+                known = ", ".join(choices)
+                raise TableError(f"{_named(each.name)} must be one of {known}: got {value!r}.")
+        for name in ("separator", "encoding"):
+            if (value := getattr(self, name)) is not None and not is_writable(value):
+                raise TableError(f"{_named(name)} must be a text: got {quote(value)}.")
+        if self.separator is not None and len(self.between_cells or "") != 1:
+            raise TableError(
+                f"{_named('separator')} must be a single character, or tab: got {self.separator!r}."
+            )
+
+    @property
+    def between_cells(self) -> str | None:
+        """The separator, which is easily written as a word."""
+        return "\t" if self.separator in ("tab", "\\t") else self.separator
+
+    @property
+    def for_one_table(self) -> "Reading":
+        """The same for a table that no other file belongs to."""
+        return Reading(**{each.name: getattr(self, each.name) for each in fields(TableOptions)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading(TableOptions):
+    """What may be said of one table and the files beside it."""
+
+    supports_out_of_core = True
+
+    batch: str | None = _option(
+        None,
+        "Column that says which rows were measured together: differences between batches are "
+        "taken out before anything is ranked. Not a feature.",
+        "COLUMN",
+    )
+    weight: str | None = _option(
+        None,
+        "Column that says how many rows each row counts for, 0 or more. Not a feature.",
+        "COLUMN",
+    )
+    labels: str | None = _option(
+        None,
+        "Labels in a file of their own: row names and labels, or labels alone in the order of the "
+        "rows.",
+        "FILE",
+    )
+    must_link: str | None = _option(
+        None,
+        "Pairs of rows that belong to the same class, for the methods that learn from pairs: two "
+        "columns with the names of the rows, or with their numbers from 1. Labels are then "
+        "optional.",
+        "FILE",
+    )
+    cannot_link: str | None = _option(
+        None, "Pairs of rows that belong to different classes, in the same form.", "FILE"
+    )
+    labels_per_class: int | None = _option(
+        None,
+        "Hide all but K labels of each class: a trial on labelled data. The hidden labels judge "
+        "those that the method gives.",
+        "K",
+    )
+    log: bool = _option(
+        False,
+        "Take log(1 + x) of every column of numbers, as raw intensities want it. Values below 0 "
+        "are refused.",
+    )
+    max_memory: int | str | None = _option(
+        None,
+        "How much memory the values may take, with the copies that a ranking needs, as in 4GB; "
+        "half of what is free, if it is not said. Rows of h5ad, zarr and Parquet files that need "
+        "more stay in the file: a ranking is made from some of them and passes over all.",
+        "SIZE",
+    )
+    passes: str | None = _option(
+        None,
+        "Keep finished passes over rows that stay in the file here: a second start goes on from "
+        "there.",
+        "FOLDER",
+    )
+    seed: int = _option(0, "Decides which labels are hidden.", "N")
+
+    @classmethod
+    def of(cls, **options: Any) -> "Reading":
+        """Take options as Python users give them: numbers of columns, one value or several."""
+        kinds = {each.name: each for each in fields(cls)}
+        taken = {}
+        for name, value in options.items():
+            if name not in kinds:
+                raise TypeError(f"read_table has no parameter {name!r}. It has {', '.join(kinds)}.")
+            try:
+                taken[name] = _taken(value, kinds[name])
+            except ValueError as error:
+                raise TableError(str(error)) from error
+        return cls(**taken)
+
+    def check(self) -> None:
+        """Refuse what no table can be read with."""
+        super().check()
+        if self.log and self.normalize:
+            raise TableError(
+                f"{said('normalize', True)} takes log(1 + x) as {said('log', True)} does: give one "
+                "of them."
+            )
+        from semisift.utils._validation import (
+            check_integer,  # with numpy, which a list of options does without
+        )
+
+        try:
+            check_integer(self.labels_per_class, _named("labels_per_class"), or_none=True)
+            if self.max_memory is not None:
+                read_size(self.max_memory, _named("max_memory"))
+        except ValueError as error:
+            raise TableError(str(error)) from error
+
+
+def _taken(value: Any, option: Field[Any]) -> Any:
+    """Return the value of an option as the command line gives it; refuse what is none, by name."""
+    from semisift.utils import _validation  # with numpy, which a list of options does without
+
+    name, kind, default = option.name, option.metadata["kind"], option.default
+    if isinstance(default, tuple):
+        return _several(value, name)
+    if "bool" in str(option.type):
+        _validation.check_flag(value, name, or_none=default is None)
+    elif value is None and default is None:
+        return None
+    elif kind in ("FILE", "FOLDER"):
+        _validation.check_path(value, name)
+        return os.fspath(value)
+    elif kind == "COLUMN":
+        if not isinstance(value, str) and not _validation.is_integer(value):
+            raise ValueError(f"{name} must be the name or number of a column: got {quote(value)}.")
+        return str(value)
+    elif kind == "N":
+        _validation.check_integer(value, name, 0, _validation.LARGEST_SEED)
+    elif kind not in ("K", "SIZE"):  # which are checked wherever they come from
+        _validation.check_text(value, name)
+    return value
+
+
+def _several(value: Any, name: str) -> tuple[str, ...]:
+    """Return one text or number, or several, as texts."""
+    is_one = isinstance(value, str | Real)
+    is_list = isinstance(value, Iterable) and not isinstance(value, bytes | Mapping)
+    given = [value] if is_one else [*value] if is_list else [None]
+    if not all(isinstance(each, str | Real) for each in given):
+        rule = "one text or number, or a list of them"
+        raise ValueError(f"{name} must be {rule}: got {quote(value)}.")
+    return tuple(map(str, given))
+
+
+TYPES = {
+    "COLUMN": "str or int",
+    "FILE": "str or Path",
+    "FOLDER": "str or Path",
+    "K": "int",
+    "N": "int",
+    "SIZE": "int or str",
+}
+
+
+def takes_options(function: Any) -> Any:
+    """Give a function the parameters of `Reading`, and their documentation for ``{options}``."""
+    signature, lines = inspect.signature(function), []
+    for each in fields(Reading):
+        kind = TYPES.get(each.metadata["kind"], "str")
+        if each.metadata["choices"]:
+            kind = "{" + ", ".join(f'"{choice}"' for choice in each.metadata["choices"]) + "}"
+        elif "bool" in str(each.type):
+            kind = "bool"
+        if isinstance(each.default, tuple):
+            kind += ", or several"
+        about = textwrap.fill(each.metadata["about"], 92, subsequent_indent=" " * 4)
+        lines += [f"{each.name} : {kind}, default={each.default!r}", f"    {about}"]
+    options = inspect.signature(Reading).parameters.values()
+    function.__signature__ = signature.replace(parameters=[signature.parameters["path"], *options])
+    # newer versions of Python have taken the margin from it already
+    text = inspect.cleandoc(function.__doc__ or "")
+    function.__doc__ = text.replace("{options}", "\n".join(lines))
+    return function
+
+
+# --- how an option is said ------------------------------------------------------------------------
+
+_says_flags: ContextVar[bool] = ContextVar("says_flags", default=False)
+
+
+@contextmanager
+def saying_flags() -> Iterator[None]:
+    """Let messages name the options of the command line, rather than parameters of Python."""
+    token = _says_flags.set(True)
+    try:
+        yield
+    finally:
+        _says_flags.reset(token)
+
+
+def said(name: str, value: str | bool | None = None) -> str:
+    """Write an option, perhaps with a value, as the user would.
+
+    Examples
+    --------
+    >>> said("na", "<3"), said("drop"), said("transpose", True)
+    ("na='<3'", 'drop=...', 'transpose=True')
+    >>> with saying_flags():
+    ...     said("na", "<3"), said("drop"), said("transpose", True), said("header", False)
+    ("--na '<3'", '--drop', '--transpose', '--no-header')
+    """
+    is_long = isinstance(value, str) and len(value) > LONGEST_VALUE
+    if not _says_flags.get():
+        return f"{name}=..." if value is None or is_long else f"{name}={value!r}"
+    flag = f"--{'no-' if value is False else ''}{FLAGS.get(name, name).replace('_', '-')}"
+    if not isinstance(value, str):
+        return flag
+    if is_long:
+        return f"{flag} with its name or number"
+    typed = value if re.fullmatch(r"[\w.+-]+", value) else "'" + value.replace("'", "'\\''") + "'"
+    return f"{flag} {typed}"
+
+
+def _named(name: str) -> str:
+    return said(name).removesuffix("=...")

@@ -1,9 +1,0 @@
-from semisift.learners.cotraining.co_bc import CoBC as CoBC
-from semisift.learners.cotraining.co_forest import CoForest as CoForest
-from semisift.learners.cotraining.co_training import CoTraining as CoTraining
-from semisift.learners.cotraining.rasco import RASCO as RASCO
-from semisift.learners.cotraining.rasco import ProbMRMR as ProbMRMR
-from semisift.learners.cotraining.rasco import RelRASCO as RelRASCO
-from semisift.learners.cotraining.self_training import SelfTraining as SelfTraining
-from semisift.learners.cotraining.ss_forest import SemiSupervisedForest as SemiSupervisedForest
-from semisift.learners.cotraining.tri_training import TriTraining as TriTraining

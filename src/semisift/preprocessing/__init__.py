@@ -1,0 +1,5 @@
+"""Preparing tables: counts on one scale."""
+
+from semisift.utils._lazy import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,0 +1,1 @@
+from semisift.preprocessing._normalize import normalize_counts as normalize_counts

@@ -1,0 +1,230 @@
+"""The knockoff rule: a column must beat a made-up twin that has the same correlations.
+
+All rows, labelled and unlabelled, are described by a normal distribution with their mean and
+covariance. A knockoff of a column is drawn from it so that column and knockoff could be exchanged
+without changing the joint distribution of all columns, but given the columns it does not depend on
+the labels. Columns and knockoffs are scored together, and W is the score of a column minus that of
+its knockoff: for a useless column its sign is a coin flip. A column is confirmed if W >= T, with
+
+    T = min{t > 0: (1 + number of W <= -t) / max(1, number of W >= t) <= q},      q = .1
+
+which bounds the expected share of useless columns among the confirmed ones by q (knockoff+), as far
+as the normal distribution holds. Tentative columns are those of the same rule without the 1.
+
+Real columns are not normal, and their covariance is estimated; of columns that go together, many
+may then beat their knockoffs by the same accident. So the number of confirmed columns is compared
+with the numbers under labels that tell nothing, with the same knockoffs: unless it exceeds them in
+all but .025 of the repetitions, nothing is confirmed. Without any column that matters, the chance
+to confirm one is thus at most .025, whatever the distribution. Knockoffs are drawn row by row, also
+where rows belong together: that the comparison exchanges labels between groups is what bounds that
+chance then, and the share q is not bounded.
+
+In correlations, with equal s for all columns (equicorrelated), C the correlation matrix:
+
+    s = min(1, 2 smallest eigenvalue of C),    knockoffs ~ N(Z - s Z C^-1, 2 s I - s^2 C^-1)
+
+C is shrunk (Ledoit-Wolf) where there are more columns than half the rows. Shuffled columns are no
+valid knockoffs, since they have lost the correlations with the other columns.
+
+E. Candès, Y. Fan, L. Janson, J. Lv (2018). Panning for gold: model-X knockoffs. Journal of the
+Royal Statistical Society B 80(3). O. Ledoit, M. Wolf (2004). A well-conditioned estimator for
+large-dimensional covariance matrices. Journal of Multivariate Analysis 88(2).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.covariance import ledoit_wolf_shrinkage
+
+from semisift.base._decisions import decide
+from semisift.base._training_data import TrainingData
+from semisift.parallel import one_blas_thread
+from semisift.selection._permutation import Draw, PermutationPlan, permuted_labels, plan_permutation
+from semisift.selection._refit import (
+    ALPHA,
+    LABEL_STREAM,
+    MOST,
+    MaxStatisticTest,
+    Scorer,
+    parallel_map,
+    seed_of,
+    seeds_of,
+)
+from semisift.selection._resampling import with_columns
+
+if TYPE_CHECKING:
+    from semisift.base._ranker import FeatureRanker
+
+KNOCKOFF_STREAM = 0x6B6E6F
+
+Q = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class KnockoffCutoff:
+    """What the knockoff rule measured.
+
+    Attributes
+    ----------
+    W : float array of shape (p,)
+        Score of each column minus that of its knockoff.
+    threshold : float
+        The lowest W that confirms a column; infinity where none does.
+    label_p_value : float or None
+        Of the number of confirmed columns, against labels that tell nothing. None where there are
+        none, and for methods that do not learn from labels.
+    error : str
+        What is bounded.
+    """
+
+    W: NDArray[np.float64]
+    threshold: float
+    label_p_value: float | None
+    error: str = "the expected share of useless features among the confirmed ones is at most .1"
+    rule: ClassVar[str] = "knockoff"
+
+
+def knockoff_threshold(W: NDArray[np.float64], q: float, offset: int = 1) -> float:
+    """Return the lowest W to select.
+
+    Parameters
+    ----------
+    W : float array of shape (p,)
+    q : float
+        The share of useless columns among the selected to aim at.
+    offset : {0, 1}
+        1 is knockoff+, which bounds that share; 0 selects no fewer.
+
+    Returns
+    -------
+    float
+        Infinity where nothing can be selected.
+
+    Examples
+    --------
+    >>> W = np.array([5, 4.2, 3.9, 3.1, 2.8, 2.2, -1.5, 1.2, -0.7, 0.4])
+    >>> knockoff_threshold(W, 0.2), knockoff_threshold(W, 0.2, offset=0)
+    (2.2, 1.2)
+    """
+    sizes = np.unique(np.abs(W[W != 0]))
+    ordered = np.sort(W)
+    n_above = len(W) - np.searchsorted(ordered, sizes, side="left")
+    n_below = np.searchsorted(ordered, -sizes, side="right")
+    enough = np.flatnonzero((offset + n_below) <= q * np.maximum(1, n_above) + 1e-12)
+    return float(sizes[enough[0]]) if len(enough) else float("inf")
+
+
+@one_blas_thread()
+def gaussian_knockoffs(X: NDArray[np.floating], seed: int) -> NDArray[np.float64]:
+    """Draw knockoffs of all columns from a normal distribution with the moments of the rows.
+
+    The cost is O(n p min(n, p)), besides O(n p^2) for the shrinkage: no matrix of all pairs of
+    columns is held where there are more columns than rows.
+
+    Parameters
+    ----------
+    X : float array of shape (n, p)
+    seed : int
+
+    Returns
+    -------
+    Fortran-ordered float64 array of shape (n, p)
+        Constant columns are their own knockoffs.
+    """
+    n, p = X.shape
+    X = np.asarray(X, dtype=np.float64)
+    unit = np.maximum(np.abs(X).max(axis=0), np.finfo(np.float64).tiny)
+    mean = (X / unit).mean(axis=0)
+    Z = X / unit - mean
+    spread = Z.std(axis=0)
+    varies = spread > 1e-12
+    Z[:, varies] /= spread[varies]
+    Z[:, ~varies] = 0.0
+    shrinkage = ledoit_wolf_shrinkage(Z, assume_centered=True) if 2 * p > n else 0.0
+    eigenvalues, vectors, rest = _correlations(Z, shrinkage)
+    s = min(1.0, 2 * float(min(eigenvalues.min(), rest)))
+    noise = np.random.default_rng(seed).standard_normal((n, p))
+    if s <= 1e-10:  # some columns determine another one, which can only be its own knockoff
+        return np.asfortranarray(X)
+    # Along each eigenvector: the mean of Z shrinks, and the noise has what is left of its variance.
+    along = np.sqrt(np.maximum(2 * s - s**2 / eigenvalues, 0.0))
+    elsewhere = np.sqrt(max(2 * s - s**2 / rest, 0.0)) if np.isfinite(rest) else 0.0
+    turned = (noise @ vectors) * (along - elsewhere) - (Z @ vectors) * (s / eigenvalues)
+    made = (Z + elsewhere * noise + turned @ vectors.T) * spread + mean
+    return np.asfortranarray(np.where(varies, made * unit, X))
+
+
+def _correlations(
+    Z: NDArray[np.float64], shrinkage: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Return the eigenvalues and eigenvectors of the shrunk correlations, and the other eigenvalue.
+
+    With fewer rows than columns all eigenvectors that are not returned have that eigenvalue.
+    """
+    n, p = Z.shape
+    if n > p:
+        values, vectors = np.linalg.eigh(Z.T @ Z / n)
+        return (1 - shrinkage) * np.maximum(values, 0.0) + shrinkage, vectors, np.inf
+    _, singular, vectors = np.linalg.svd(Z, full_matrices=False)
+    kept = singular > 1e-10 * max(singular[0], 1e-300)
+    values = (1 - shrinkage) * singular[kept] ** 2 / n + shrinkage
+    return values, vectors[kept].T, shrinkage
+
+
+def decide_by_knockoffs(
+    ranker: "FeatureRanker", problem: TrainingData, steps: Iterator[int]
+) -> tuple[NDArray[np.str_], KnockoffCutoff]:
+    """Decide on each column; parameters and results as of `decide_by_shadows`."""
+    scorer = Scorer(ranker)
+    seed = seed_of(problem.seed, KNOCKOFF_STREAM, 0)
+    # Dense: what is made up from all columns has no zeros.
+    X = np.asfortranarray(problem.X.toarray()) if problem.is_sparse else problem.X
+    dense = replace(problem, X=X, seed=seed, feature_names=None, graph_source=None, whole=None)
+    # Knockoffs count for the graph as columns do, or the two could not be exchanged.
+    both = with_columns(dense, gaussian_knockoffs(X, seed), seed, own_graph=True)
+    next(steps, None)
+    W = differences(scorer.fresh(), both)
+    threshold = knockoff_threshold(W, Q)
+    p_value = None
+    if np.isfinite(threshold) and scorer.learns_from_labels(problem):
+        n_kept = int((threshold <= W).sum())
+        p_value = compare_number(scorer, both, n_kept, steps)
+    can_confirm = p_value is None or p_value <= ALPHA + 1e-12
+    decisions = decide((threshold <= W) & can_confirm, knockoff_threshold(W, Q, offset=0) <= W)
+    return decisions, KnockoffCutoff(W, threshold, p_value)
+
+
+def differences(scorer: Scorer, both: TrainingData) -> NDArray[np.float64]:
+    """Return W: the scores of the columns in the first half minus those of their knockoffs.
+
+    Infinite scores are put just outside the finite ones.
+    """
+    scores = scorer.scores(both)
+    finite = scores[np.isfinite(scores)]
+    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
+    own, others = np.split(np.clip(scores, low, high + max(high - low, 1.0)), 2)
+    return np.where(both.constant[: len(own)], 0.0, own - others)
+
+
+def compare_number(scorer: Scorer, both: TrainingData, n_kept: int, steps: Iterator[int]) -> float:
+    """Return the p-value of the number of columns kept, against labels that tell nothing."""
+    test = MaxStatisticTest(1)
+    both, exchange = plan_permutation(both)
+    draws = exchange.draws(seeds_of(steps, MOST, both.seed, LABEL_STREAM))
+    n_jobs = scorer.n_jobs
+    for n_by_chance in parallel_map(count_by_chance, draws, both, scorer, exchange, n_jobs=n_jobs):
+        test.add(np.array([float(n_kept)]), np.array([float(n_by_chance)]))
+        if test.is_over():
+            break
+    return max(float(test.p_values[0]), exchange.least_p_value)
+
+
+def count_by_chance(
+    draw: Draw, both: TrainingData, scorer: Scorer, exchange: PermutationPlan
+) -> int:
+    """Return how many columns are kept under labels that tell nothing."""
+    W = differences(scorer.fresh(), permuted_labels(both, draw, exchange))
+    return int((knockoff_threshold(W, Q) <= W).sum())

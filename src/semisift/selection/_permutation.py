@@ -1,0 +1,580 @@
+"""Labels that tell nothing: how they are exchanged between rows, groups of rows, and batches.
+
+Rows of a group, as of a donor, are no independent ones, so the group is what labels belong to. If
+the labelled rows of a group are all of one class, the group exchanges its class with other such
+groups; if they are of several classes, their labels are exchanged among them:
+
+    between groups    all labelled rows of a group get the class of another group
+    within a group    its labelled rows exchange their labels
+
+Without groups each row is one by itself. If batches are known, groups change places with groups of
+the same batches, and rows of a group with rows of the same batch. Of these forms the first counts
+that has at least `ENOUGH_LABELLINGS` ways; else that with the most:
+
+    batches     as above, within batches
+    labelled    as above, whatever the batches
+    all         the labels of whole groups are given to groups drawn from all, labelled or not, that
+                have rows enough, and there to rows drawn at random
+
+The first two assume nothing of how groups or rows were chosen for labelling; the last, which is all
+there is for labels of a single class, assumes that they are a random sample. Where the table tells
+that they are not (see `semisift.selection._sample_checks`), one of the first two counts, however
+few ways it has: without groups and batches each way is then tried once at most. Labels of a single
+class are given to rows of the same batches, where batches are known: no table tells a class from
+the batch that all of its rows are from. With w ways no p-value is below 1 / w, whatever is drawn.
+
+Twins exchange the values of rows instead, and need groups of the same size to change places. So in
+their test groups count alike: each has as many labelled and as many unlabelled rows as the mean
+group. Larger groups have some of their rows there, smaller ones repeat theirs, and a group without
+unlabelled rows has copies of its labelled ones for them. What a group has is not a matter of its
+class, so the exchange is exact.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from math import exp, inf, lgamma, log
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift.base._training_data import TrainingData
+from semisift.selection._resampling import Units, take_rows, units_of
+from semisift.selection._sample_checks import (
+    MOST_COMPARED,
+    copies_of_labelled,
+    differences_of_labelled,
+)
+from semisift.utils._labels import UNLABELLED, Labels
+from semisift.utils._typing import Bools, Ints
+
+# With fewer ways to exchange the labels among the labelled rows, they are given to other rows.
+ENOUGH_LABELLINGS = 1000
+
+# Ways that differ by less, in logarithms, are as many.
+SAME_WAYS = 1e-9
+
+# Separates the draw of the rows of even groups from all others.
+EVEN_STREAM = 0x6576656E
+
+# Separates the order of few labellings from all other draws.
+LABELLING_STREAM = 0x66657720
+
+How = Literal["batches", "labelled", "all"]
+
+
+@dataclass(frozen=True)
+class PermutationPlan:
+    """How labels are exchanged where groups or batches are known.
+
+    Attributes
+    ----------
+    how : {"batches", "labelled", "all"}
+        The form, as the module says.
+    log_ways : float
+        Logarithm of the number of ways; those that differ in the names of classes are one.
+    n_between : int
+        Groups that exchange their class with each other.
+    n_within : int
+        Groups that hold several classes, whose rows exchange their labels.
+    has_groups, has_batches : bool
+        Which of them are known.
+    differences : tuple of str
+        In what the labelled rows differ from the others, so that they are no random sample.
+    copies : list of int arrays
+        Labelled rows that are copies of each other, and were taken for groups.
+    is_one_class : bool
+        Whether there are labels of a single class.
+    labellings : int array of shape (n_labellings, n_labelled) or None
+        All other labels of the labelled rows, in random order, where they are so few that each is
+        tried once at most.
+    """
+
+    how: How
+    log_ways: float
+    n_between: int = 0
+    n_within: int = 0
+    has_groups: bool = False
+    has_batches: bool = False
+    differences: tuple[str, ...] = ()
+    copies: list[Ints] = field(default_factory=list)
+    is_one_class: bool = False
+    labellings: NDArray[np.int32] | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether groups or batches are known."""
+        return self.has_groups or self.has_batches
+
+    @property
+    def is_special(self) -> bool:
+        """Whether the labelled rows are no sample of independent rows, or of one class."""
+        return bool(self.differences or self.copies or self.is_one_class)
+
+    @property
+    def n_units(self) -> int:
+        """How many groups, or rows where each is one by itself, have labels."""
+        return self.n_between + self.n_within
+
+    @property
+    def least_p_value(self) -> float:
+        """No p-value is below this; 0 where each row is one by itself and there are many ways."""
+        is_bounded = self.is_known or self.labellings is not None
+        return exp(-self.log_ways) if is_bounded else 0.0
+
+    def draws(self, seeds: Iterable[int]) -> Iterator["Draw"]:
+        """Yield a draw for each seed, and none twice where there are few ways."""
+        if self.labellings is None:
+            return ((seed, None) for seed in seeds)
+        return zip(seeds, self.labellings, strict=False)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Between and within what labels were exchanged, as plain values."""
+        facts: dict[str, Any] = {}
+        if self.has_groups:
+            facts |= {"between_groups": self.n_between, "within_groups": self.n_within}
+        if self.has_batches:
+            facts["within_batches"] = self.how == "batches"
+        if self.differences:
+            facts["labelled_differ_in"] = list(self.differences)
+        return facts
+
+
+# A seed, and the labels of the labelled rows where they do not follow from it.
+Draw = tuple[int, NDArray[np.int32] | None]
+
+
+def plan_permutation(problem: TrainingData) -> tuple[TrainingData, PermutationPlan]:
+    """Return how the labels of a problem are exchanged, after a look at the labelled rows.
+
+    Parameters
+    ----------
+    problem : TrainingData
+
+    Returns
+    -------
+    problem : TrainingData
+        Whose groups are the copies among the labelled rows, where no groups are known.
+    exchange : Exchange
+    """
+    rows = problem.some_rows(MOST_COMPARED)
+    some = problem.part(rows)
+    copies: list[Ints] = []
+    if problem.design.groups is None:
+        copies = [rows[some_copies] for some_copies in copies_of_labelled(some)]
+    if copies:
+        groups = np.arange(problem.n_rows)
+        for alike in copies:
+            groups[alike] = alike[0]
+        design = replace(problem.design, groups=groups.astype(np.int32))
+        problem = problem.with_design(design)
+        some = some.with_design(design.take(rows))
+    exchange = find_permutation_plan(problem)
+    can_choose = exchange.how == "all" and not exchange.is_one_class and not problem.given_pairs
+    if can_choose and len(problem.labels.labelled):
+        units = None if some.design.groups is None else units_of(some).of_row
+        if differences := differences_of_labelled(some, units):
+            exchange = find_permutation_plan(problem, differences)
+    return problem, replace(exchange, copies=copies)
+
+
+def find_permutation_plan(
+    problem: TrainingData, differences: tuple[str, ...] = ()
+) -> PermutationPlan:
+    """Return how the labels of a problem are exchanged.
+
+    Ways that differ in the names of classes of equal size are one: 6 labels of two classes can be
+    exchanged in 10 ways, so that no p-value below .1 would be possible.
+
+    Parameters
+    ----------
+    problem : TrainingData
+    differences : tuple of str
+        In what the labelled rows differ from the others. Labels are then exchanged among the
+        labelled rows, of which there are several classes.
+
+    Returns
+    -------
+    Exchange
+    """
+    design, counts = problem.design, problem.labels.counts
+    if design.groups is None and design.batches is None:
+        ways = _log_ways(counts[None])
+        enough = not problem.given_pairs and ways >= log(ENOUGH_LABELLINGS)
+        found = PermutationPlan(
+            "labelled" if enough else "all",
+            ways,
+            n_between=int(counts.sum()),
+            is_one_class=len(counts) == 1,
+        )
+        if not differences:
+            return found
+        own = problem.labels.codes[problem.labels.labelled]
+        others = _other_labellings(own, np.random.default_rng([problem.seed, LABELLING_STREAM]))
+        return replace(found, how="labelled", differences=differences, labellings=others)
+    units = units_of(problem)
+    known: dict[str, Any] = {
+        "n_between": int(units.is_pure.sum()),
+        "n_within": int(units.is_mixed.sum()),
+        "has_groups": design.groups is not None,
+        "has_batches": design.batches is not None,
+        "is_one_class": len(counts) == 1,
+        "differences": differences,
+    }
+    if problem.given_pairs or not len(problem.labels.labelled):
+        return PermutationPlan("all", inf, **known)
+    has_classes = problem.labels.n_classes > 1  # else labelled rows have nothing to exchange
+    forms: list[tuple[How, float]] = []
+    if not differences:
+        among = units.strata(design.batches is not None and not has_classes)
+        parts = [_log_ways_among_all(units.take(among == each)) for each in np.unique(among)]
+        forms.append(("all", sum(parts)))
+    if has_classes:
+        forms.insert(0, ("labelled", _log_ways(_exchange_sets(problem, units))))
+    if has_classes and known["has_batches"]:
+        within = _exchange_sets(problem, units, within_batches=True)
+        forms.insert(0, ("batches", _log_ways(within)))
+    enough_of = [form for form in forms if form[1] >= log(ENOUGH_LABELLINGS)]
+    most = max(ways for _, ways in forms)
+    how, ways = (enough_of or [form for form in forms if form[1] >= most - SAME_WAYS])[0]
+    return PermutationPlan(how, ways, **known)
+
+
+def _exchange_sets(problem: TrainingData, units: Units, *, within_batches: bool = False) -> Ints:
+    """Return for each set whose members exchange their labels how many are of each class."""
+    stratum, keys = units.strata(within_batches), units.row_keys(problem, within_batches)
+    sets = np.unique(stratum)
+    between = np.zeros((len(sets), units.counts.shape[1]), dtype=np.int64)
+    pure = np.flatnonzero(units.is_pure)
+    place = np.searchsorted(sets, stratum[pure])
+    np.add.at(between, (place, units.counts[pure].argmax(axis=1)), 1)
+    rows = problem.labels.labelled
+    rows = rows[units.is_mixed[units.of_row[rows]]]
+    own, place = np.unique(keys[rows], return_inverse=True)
+    within = np.zeros((len(own), units.counts.shape[1]), dtype=np.int64)
+    np.add.at(within, (place, problem.labels.codes[rows]), 1)
+    return np.concatenate([between, within])
+
+
+def _other_labellings(codes: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
+    """Return all other ways to label some rows, in random order.
+
+    Those that differ in the names of classes of equal size are one.
+    """
+    sizes = np.bincount(codes)
+    found: list[list[int]] = []
+
+    def label(so_far: list[int], left: Ints) -> None:
+        if len(so_far) == len(codes):
+            found.append(so_far)
+            return
+        is_new = set()  # of classes of one size that no row has yet, one stands for all
+        for code in np.flatnonzero(left):
+            if left[code] == sizes[code]:
+                if sizes[code] in is_new:
+                    continue
+                is_new.add(sizes[code])
+            fewer = left.copy()
+            fewer[code] -= 1
+            label([*so_far, int(code)], fewer)
+
+    label([], sizes)
+    every = np.array(found, dtype=np.int32)
+    same = (every[:, :, None] == np.arange(len(sizes)))[:, :, :, None]
+    own = (codes[:, None] == np.arange(len(sizes)))[None, :, None, :]
+    overlap = (same & own).sum(axis=1)  # of classes that are the same rows by another name
+    is_given = (overlap.max(axis=2) == sizes).all(axis=1)
+    return rng.permutation(every[~is_given])
+
+
+def _log_ways(sets: Ints) -> float:
+    """Return the logarithm of the number of ways to exchange labels within each of some sets."""
+    ways = sum(lgamma(each.sum() + 1) - sum(lgamma(n + 1) for n in each) for each in sets)
+    return ways - _log_names(sets)
+
+
+def _log_names(sets: Ints) -> float:
+    """Return the logarithm of the number of ways to name classes that are everywhere as large."""
+    if not sets.size:
+        return 0.0
+    return sum(lgamma(n + 1) for n in np.unique(sets.T, axis=0, return_counts=True)[1])
+
+
+def _log_ways_among_all(units: Units) -> float:
+    """Return the logarithm of the number of ways to give the labels of groups to other groups."""
+    ways = sum(log(n_open) for _, n_open in _by_room(units.counts.sum(axis=1), units.sizes))
+    by_group, by_row = units.is_pure, units.is_mixed
+    if units.counts.shape[1] == 1:  # within a group it matters which rows have the label
+        by_group, by_row = np.zeros_like(by_row), ~units.is_free
+    pure = (units.counts[by_group] > 0).sum(axis=0)
+    ways -= sum(lgamma(n + 1) for n in pure)
+    mixed = units.counts[by_row]
+    for size, own in zip(units.sizes[by_row], mixed, strict=True):
+        ways += lgamma(size + 1) - lgamma(size - own.sum() + 1) - sum(lgamma(n + 1) for n in own)
+    same = np.unique(mixed, axis=0, return_counts=True)[1]
+    ways -= sum(lgamma(n + 1) for n in same)
+    return ways - _log_names(np.concatenate([pure[None], mixed]))
+
+
+def _by_room(needed: Ints, sizes: Ints) -> Iterable[tuple[int, int]]:
+    """Yield the units that need rows, that of the most first, and how many places each may take.
+
+    Who needs less may go wherever who needs more may, so that this does not depend on where the
+    others went.
+    """
+    ordered = np.sort(sizes)
+    asking = np.flatnonzero(needed)
+    for n_before, unit in enumerate(asking[np.argsort(-needed[asking], kind="stable")]):
+        n_large = len(sizes) - np.searchsorted(ordered, needed[unit])
+        yield int(unit), int(n_large) - n_before
+
+
+# Labels -------------------------------------------------------------------------------------------
+
+
+def permuted_labels(problem: TrainingData, draw: Draw, exchange: PermutationPlan) -> TrainingData:
+    """Return the problem with labels that tell nothing.
+
+    They are exchanged among the labelled rows or, where there are too few ways to do so, given to
+    rows drawn from all, as are given pairs. The latter assumes that the labelled rows are a random
+    sample of all rows. With groups and batches see above.
+
+    Parameters
+    ----------
+    problem : TrainingData
+    draw : Draw
+        One of those of the exchange.
+    exchange : Exchange
+
+    Returns
+    -------
+    Problem
+    """
+    seed, labelling = draw
+    rng = np.random.default_rng(seed)
+    labels, pairs = problem.labels, problem.given_pairs
+    codes = labels.codes.copy()
+    if labelling is not None:
+        codes[labels.labelled] = labelling
+    elif exchange.how != "all":
+        if exchange.is_known:
+            codes = _exchanged_codes(problem, rng, within_batches=exchange.how == "batches")
+        else:
+            codes[labels.labelled] = rng.permutation(codes[labels.labelled])
+    else:
+        place = rng.permutation(problem.n_rows)
+        if exchange.is_known:
+            place = _placed_rows(problem, rng)
+            codes[:] = UNLABELLED
+        placed = place >= 0
+        codes[place[placed]] = labels.codes[placed]
+        pairs = None if pairs is None else pairs.moved(place)
+    return problem.with_labels(Labels(codes, labels.classes), pairs, seed)
+
+
+def _exchanged_codes(
+    problem: TrainingData, rng: np.random.Generator, *, within_batches: bool
+) -> NDArray[np.int32]:
+    codes, units = problem.labels.codes.copy(), units_of(problem)
+    pure = np.flatnonzero(units.is_pure)
+    code_of = units.counts.argmax(axis=1)
+    code_of[pure] = code_of[pure[_another(units.strata(within_batches)[pure], rng)]]
+    rows = problem.labels.labelled
+    is_pure = units.is_pure[units.of_row[rows]]
+    codes[rows[is_pure]] = code_of[units.of_row[rows[is_pure]]]
+    rows = rows[~is_pure]
+    keys = units.row_keys(problem, within_batches)[rows]
+    codes[rows] = codes[rows[_another(keys, rng)]]
+    return codes
+
+
+def _another(keys: Ints, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return for each element another one of the same key: they are permuted within keys."""
+    other = np.empty(len(keys), dtype=np.int64)
+    other[np.argsort(keys, kind="stable")] = np.lexsort((rng.random(len(keys)), keys))
+    return other
+
+
+def _placed_rows(problem: TrainingData, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return where the label and the pairs of each row go: whole groups to groups drawn from all.
+
+    -1 for rows without either.
+    """
+    units, pairs = units_of(problem), problem.given_pairs
+    has_any = problem.labels.codes != UNLABELLED
+    if pairs is not None:
+        has_any[np.concatenate([*pairs.must_link, *pairs.cannot_link]).astype(np.int64)] = True
+    needed = np.bincount(units.of_row[has_any], minlength=len(units.sizes))
+    members = units.members()
+    is_open = np.ones(len(units.sizes), dtype=bool)
+    place = np.full(problem.n_rows, -1)
+    stratum = _strata_of_all(problem, units)
+    for unit, _ in _by_room(needed, units.sizes):
+        may_take = is_open & (units.sizes >= needed[unit]) & (stratum == stratum[unit])
+        target = rng.choice(np.flatnonzero(may_take))
+        is_open[target] = False
+        rows = members[unit][has_any[members[unit]]]
+        place[rows] = rng.permutation(members[target])[: len(rows)]
+    return place
+
+
+def _strata_of_all(problem: TrainingData, units: Units) -> Ints:
+    """Return a number for each unit; where all change places, those with the same one do."""
+    one_class = problem.labels.n_classes == 1 and not problem.given_pairs
+    return units.strata(problem.design.batches is not None and one_class)
+
+
+# Rows ---------------------------------------------------------------------------------------------
+
+
+def permuted_rows(problem: TrainingData, draw: Draw, how: How) -> NDArray[np.int64]:
+    """Return for each row another one, whose values tell nothing of its label.
+
+    Rows are exchanged among the labelled and among the unlabelled ones or, where there are too few
+    ways to do so, among all; with groups or batches as above.
+
+    Parameters
+    ----------
+    problem : TrainingData
+        With even groups, if it has groups.
+    draw : Draw
+    how : {"batches", "labelled", "all"}
+
+    Returns
+    -------
+    int array of shape (n,)
+        Each row once.
+    """
+    seed, labelling = draw
+    rng = np.random.default_rng(seed)
+    if problem.design.groups is not None or problem.design.batches is not None:
+        return _exchanged_blocks(problem, rng, how)
+    if how == "all":
+        return rng.permutation(problem.n_rows)
+    order, labelled = np.arange(problem.n_rows), problem.labels.labelled
+    for rows in (labelled, problem.labels.unlabelled):
+        order[rows] = rng.permutation(rows)
+    if labelling is not None:  # rows have the values of those that now have their label
+        own = problem.labels.codes[labelled]
+        to = np.argsort(own, kind="stable")
+        order[labelled[to]] = labelled[np.lexsort((rng.random(len(own)), labelling))]
+    return order
+
+
+def _exchanged_blocks(
+    problem: TrainingData, rng: np.random.Generator, how: How
+) -> NDArray[np.int64]:
+    units, is_labelled = units_of(problem), problem.labels.codes != UNLABELLED
+    n_units = len(units.sizes)
+    if how == "all":
+        stratum = _strata_of_all(problem, units)
+        partner = _another(stratum, rng) if stratum.any() else rng.permutation(n_units)
+        return _values_of(units.of_row, partner, _another(units.of_row, rng))
+    stratum = units.strata(how == "batches")
+    partner = np.arange(n_units)
+    for some in (np.flatnonzero(units.is_pure), np.flatnonzero(units.is_free)):
+        partner[some] = some[_another(stratum[some], rng)]
+    parts = 2 * units.of_row + is_labelled
+    both = np.column_stack([2 * partner, 2 * partner + 1]).ravel()
+    order = _values_of(parts, both, np.arange(problem.n_rows))
+    rows = np.flatnonzero(units.is_mixed[units.of_row])
+    keys = 2 * units.row_keys(problem, how == "batches")[rows] + is_labelled[rows]
+    order[rows] = rows[_another(keys, rng)]
+    return order
+
+
+def _values_of(part: Ints, partner: Ints, within: Ints) -> NDArray[np.int64]:
+    """Return for each row that of the partner of its part, which has as many rows.
+
+    The rows of a part come in the order in which `within` exchanges them.
+    """
+    by_part = np.argsort(part, kind="stable")
+    starts = np.searchsorted(part[by_part], np.arange(len(partner) + 1))
+    place = np.empty(len(part), dtype=np.int64)
+    place[by_part] = np.arange(len(part)) - starts[part[by_part]]
+    return np.asarray(within[by_part[starts[partner[part]] + place]])
+
+
+def even_groups(problem: TrainingData, how: How) -> TrainingData:
+    """Return the problem of groups that can change places, since they have as many rows.
+
+    Parameters
+    ----------
+    problem : TrainingData
+    how : {"batches", "labelled", "all"}
+        Between which groups.
+
+    Returns
+    -------
+    Problem
+        The same where they can already.
+    """
+    if problem.design.groups is None:
+        return problem
+    units, codes = units_of(problem), problem.labels.codes
+    n_labelled = units.counts.sum(axis=1)
+    of_kinds = [np.ones(len(units.sizes), dtype=bool)]
+    if how != "all":
+        of_kinds = [units.is_pure, units.is_free]
+    alike = (units.sizes, n_labelled) if how != "all" else (units.sizes,)
+    if all(len(np.unique(sizes[kind])) <= 1 for kind in of_kinds for sizes in alike):
+        return problem
+    rng = np.random.default_rng([problem.seed, EVEN_STREAM])
+    draw = _draw_any if how == "all" else _draw_alike
+    drawn = draw(rng, units, codes)
+    rows, is_labelled = (np.concatenate(each) for each in zip(*drawn, strict=True))
+    order = np.argsort(rows, kind="stable")
+    rows, is_labelled = rows[order], is_labelled[order]
+    even = take_rows(problem, rows, problem.seed)
+    labels = Labels(np.where(is_labelled, codes[rows], UNLABELLED), problem.labels.classes)
+    return even.with_labels(labels, even.given_pairs, problem.seed)
+
+
+Drawn = Iterable[tuple[Ints, Bools]]
+
+
+def _draw_alike(rng: np.random.Generator, units: Units, codes: NDArray[np.int32]) -> Drawn:
+    """Yield rows of each group, and which are labelled: as many of groups that change places."""
+    n_labelled = units.counts.sum(axis=1)
+    most = {
+        "labelled": _mean_up(n_labelled[units.is_pure]),
+        "unlabelled": _mean_up((units.sizes - n_labelled)[units.is_pure]),
+        "free": _mean_up(units.sizes[units.is_free]),
+    }
+    for unit, rows in enumerate(units.members()):
+        labelled, others = rows[codes[rows] != UNLABELLED], rows[codes[rows] == UNLABELLED]
+        if units.is_pure[unit]:
+            labelled = _repeated(rng, labelled, most["labelled"])
+            others = others if len(others) else labelled
+            others = _repeated(rng, others, most["unlabelled"])
+        elif units.is_free[unit]:
+            others = _repeated(rng, others, most["free"])
+        yield np.append(labelled, others), np.arange(len(labelled) + len(others)) < len(labelled)
+
+
+def _draw_any(rng: np.random.Generator, units: Units, codes: NDArray[np.int32]) -> Drawn:
+    """Yield rows of each group, and which are labelled: as many rows of every group."""
+    n_labelled = units.counts.sum(axis=1)
+    most = max(_mean_up(n_labelled[n_labelled > 0]), units.counts.shape[1])
+    size = max(most, _mean_up(units.sizes))
+    for rows in units.members():
+        labelled = rng.permutation(rows[codes[rows] != UNLABELLED])
+        # one of each class comes first
+        times = np.zeros(len(labelled), dtype=np.int64)
+        for code in np.unique(codes[labelled]):
+            own = codes[labelled] == code
+            times[own] = np.arange(own.sum())
+        labelled = labelled[np.argsort(times, kind="stable")][:most]
+        others = rng.permutation(rows[codes[rows] == UNLABELLED])
+        others = np.resize(np.append(others, rng.permutation(rows)), size - len(labelled))
+        yield np.append(labelled, others), np.arange(size) < len(labelled)
+
+
+def _repeated(rng: np.random.Generator, rows: Ints, n: int) -> Ints:
+    """Return n of the rows, in random order; of fewer all, again and again."""
+    return np.resize(rng.permutation(rows), n)
+
+
+def _mean_up(sizes: Ints) -> int:
+    return int(np.ceil(sizes.mean())) if len(sizes) else 0

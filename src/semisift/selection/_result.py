@@ -1,0 +1,447 @@
+"""Families: a feature with the near-copies that it stands for, and what is shown of them first.
+
+A short list holds one feature of each family, and that could hide strong ones. So none of the best
+by score is left out of what a reader sees first: each is listed, or named beside the feature that
+stands for it.
+
+Outcome: what came out of a fit, made once and read by all that show, write or select.
+"""
+
+import importlib
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift.base._decisions import count_decisions, find_confirmed
+from semisift.selection._assessment import N_SHOWN
+from semisift.selection._summary import Trust, judge
+from semisift.utils._redundancy import rank
+
+if TYPE_CHECKING:
+    from semisift.base._ranker import FeatureRanker
+    from semisift.selection._assessment import Assessment
+
+
+if TYPE_CHECKING:
+    pass
+
+# So many near-copies are named beside the feature that stands for them, if not more must be.
+FIRST_NAMES = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Families:
+    """What is shown of an outcome first, as places of features.
+
+    Attributes
+    ----------
+    strongest : int array
+        The 20 best features by score, best first; those without a score are not among them.
+    shown : int array
+        The features of a short list, in their order: those to look at, and those that stand for
+        the strongest (where fewer features were asked for, for so many of the strongest).
+    named : dict of int to list of int
+        The near-copies to name beside a feature that stands for them: the first three, and all that
+        are among the strongest.
+    """
+
+    strongest: NDArray[np.int64]
+    shown: NDArray[np.int64]
+    named: dict[int, list[int]]
+
+
+def gather(outcome: "Outcome") -> Families:
+    """Find out what to show of an outcome first."""
+    best = _strongest(outcome)
+    stand = best[: outcome.n_selected] if outcome.selected_by == "number" else best
+    if outcome.representative is not None:
+        stand = outcome.representative[stand]
+    strong = set(best.tolist())
+    named = {
+        place: members[: max(FIRST_NAMES, len(strong.intersection(members)))]
+        for place, members in outcome.copies.items()
+    }
+    return Families(best, np.union1d(outcome.listed, stand), named)
+
+
+def _strongest(outcome: "Outcome") -> NDArray[np.int64]:
+    ranks = outcome.score_rank
+    order = np.arange(len(outcome)) if ranks is None else np.argsort(ranks)
+    return order[~np.isnan(outcome.scores[order])][:N_SHOWN]
+
+
+# --- ranking --------------------------------------------------------------------------------------
+
+
+# Of the features that are confirmed, so many are listed.
+MOST_LISTED = 50
+
+
+@dataclass(frozen=True)
+class Chance:
+    """How high chance alone scores, and what stands for chance."""
+
+    score: float
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The features of a fit in the order of their ranks, with all that is known of them.
+
+    Attributes
+    ----------
+    ranker : FeatureRanker
+        Fitted, and perhaps assessed.
+    features : array of str
+        Best first.
+    scores : float array
+        NaN where there is none.
+    columns : int array
+        The column of X that stands for the feature: its own, or the best of its several columns.
+    column_names : array of str
+        Names of these columns.
+    selected : bool array
+        Which features are selected. With `selected_by="decisions"` they need not be the first.
+    selected_by : {"number", "half", "decisions", "changed"}
+        What selected them: a number that was asked for, or half of all since none was, or the rule
+        or assessment; "changed" where the ranker cannot tell since its parameter was changed.
+    draws : int array or None
+        How many members of a committee drew the feature.
+    representative : int array or None
+        The place, counted from 0, of the feature that stands for each: its own, or that of the
+        better feature that a near-copy resembles. None where none were looked for.
+    score_rank : int array or None
+        The rank by score alone, from 1. None where it is the place.
+    correlation : float array or None
+        That of a near-copy with what stands for it, with its sign; else 1. None where none were
+        looked for.
+    decisions : array of str or None
+        "confirmed", "tentative" or "unconfirmed", by the rule of the ranker or else by its
+        assessment; None where there is neither.
+    rank_interval : int array of shape (n, 2) or None
+        Lowest and highest rank on halves of the rows. None where the ranker was not assessed.
+    selection_probability : float array or None
+        How often the feature is among the best on halves of the rows.
+    family_probability : float array or None
+        How often it or one of its near-copies is. None where none were looked for.
+    parts : dict of str to float array, or None
+        Rank of the feature by each ranker of a consensus.
+    chance : Chance or None
+        The score that chance alone reaches, where the rule or the assessment knows it.
+    place_of : int array of shape (n_columns,) or None
+        The place of the feature of each column of X.
+    kept, excluded : bool array or None
+        Which features are to stay and which were left out; None where no column is.
+    n_columns : int array or None
+        How many columns a feature has; None where none is a group of them.
+    prior : float array or None
+        The weight that decided on the place of the feature; None where none were given.
+    """
+
+    ranker: "FeatureRanker"
+    features: NDArray[Any]
+    scores: NDArray[np.float64]
+    columns: NDArray[np.int64]
+    column_names: NDArray[Any]
+    selected: NDArray[np.bool_]
+    selected_by: Literal["number", "half", "decisions", "changed"]
+    draws: NDArray[np.int64] | None = None
+    representative: NDArray[np.int64] | None = None
+    score_rank: NDArray[np.int64] | None = None
+    correlation: NDArray[np.float64] | None = None
+    decisions: NDArray[np.str_] | None = None
+    rank_interval: NDArray[np.int64] | None = None
+    selection_probability: NDArray[np.float64] | None = None
+    family_probability: NDArray[np.float64] | None = None
+    parts: dict[str, NDArray[np.float64]] | None = None
+    chance: Chance | None = None
+    place_of: NDArray[np.int64] | None = None
+    kept: NDArray[np.bool_] | None = None
+    excluded: NDArray[np.bool_] | None = None
+    n_columns: NDArray[np.int64] | None = None
+    prior: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __repr__(self) -> str:
+        by = type(self.ranker).__name__
+        return f"<Outcome: {len(self):,} features by {by}, {self.n_selected:,} selected>"
+
+    @property
+    def assessment(self) -> "Assessment | None":
+        """How sure the ranking is, where it was assessed."""
+        return getattr(self.ranker, "assessment_", None)
+
+    @property
+    def cutoff(self) -> Any:
+        """What the rule of the ranker measured; None without a rule."""
+        return getattr(self.ranker, "cutoff_", None)
+
+    @cached_property
+    def is_copy(self) -> NDArray[np.bool_]:
+        """Which features are near-copies of a better one."""
+        if self.representative is None:
+            return np.zeros(len(self), dtype=bool)
+        return np.asarray(self.representative != np.arange(len(self)))
+
+    @cached_property
+    def copies(self) -> dict[int, list[int]]:
+        """Places of the near-copies that the feature at a place stands for, best score first."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for place in np.flatnonzero(self.is_copy).tolist():
+            found[int(self.representative[place])].append(place)  # type: ignore[index]
+        return found
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many features were decided on in which way, and the near-copies, counted apart."""
+        if self.decisions is None:
+            return {}
+        counts = count_decisions(self.decisions, self.is_copy)
+        return {**counts, "near_copies": int(self.is_copy.sum())}
+
+    @property
+    def confirmed_are_first(self) -> bool:
+        """Whether no feature ranks before a confirmed one without being confirmed itself."""
+        n_confirmed = self.counts.get("confirmed", 0)
+        own = np.zeros(0) if self.decisions is None else self.decisions[~self.is_copy]
+        return bool((own[:n_confirmed] == "confirmed").all())
+
+    @property
+    def n_selected(self) -> int:
+        """How many features are selected."""
+        return int(self.selected.sum())
+
+    @property
+    def n_first(self) -> int:
+        """How many are selected if they are the first ones; 0 where others stand between them."""
+        return self.n_selected if self.selected[: self.n_selected].all() else 0
+
+    @cached_property
+    def listed(self) -> NDArray[np.int64]:
+        """Places of the features to look at: the selected ones, and others where these are few.
+
+        Where nothing is confirmed, they are those that the assessment calls the best.
+        """
+        if self.selected_by == "number":
+            return np.flatnonzero(self.selected)
+        kept = self.selected & (self.selected_by == "decisions")
+        n_listed = N_SHOWN
+        if self.assessment is not None and self.counts and not self.counts["confirmed"]:
+            n_listed = self.assessment.n_best
+        others = np.flatnonzero(~self.is_copy & ~kept)[: max(0, n_listed - kept.sum())]
+        return np.sort(np.concatenate([np.flatnonzero(kept)[:MOST_LISTED], others]))
+
+    @cached_property
+    def families(self) -> Families:
+        """What to show first, so that no strong feature is hidden behind what stands for it."""
+        return gather(self)
+
+    @cached_property
+    def trust(self) -> Trust | None:
+        """How sure the ranking is, in words; None where nothing is known of that."""
+        return judge(self)
+
+    def select(self, wanted: "int | Literal['confirmed']") -> "Outcome":
+        """Return the same with other features selected: the first, or the confirmed and kept."""
+        if isinstance(wanted, str):
+            if self.decisions is None:
+                raise ValueError("Nothing was decided on the features, so that none is confirmed.")
+            confirmed = find_confirmed(self.decisions, self.is_copy)
+            if self.kept is not None:
+                confirmed = confirmed | self.kept
+            return replace(self, selected=confirmed, selected_by="decisions")
+        return replace(self, selected=np.arange(len(self)) < wanted, selected_by="number")
+
+    def to_frame(self, output: Literal["polars", "pandas"] = "polars") -> Any:
+        """Return a frame with a row for each feature, best first; see `FeatureRanker.to_frame`."""
+        stands, interval = self.representative, self.rank_interval
+        table: dict[str, Any] = {
+            "feature": self.features.tolist(),
+            "rank": np.arange(1, len(self) + 1),
+            "score": self.scores,
+            "selected": self.selected,
+            "kept": self.kept,
+            "n_columns": self.n_columns,
+            "best_column": None if self.n_columns is None else self.column_names.tolist(),
+            "prior": self.prior,
+            "draws": self.draws,
+            "score_rank": self.score_rank,
+            "representative": None if stands is None else self.features[stands].tolist(),
+            "correlation": self.correlation,
+            "decision": None if self.decisions is None else self.decisions.tolist(),
+            "rank_low": None if interval is None else interval[:, 0],
+            "rank_high": None if interval is None else interval[:, 1],
+            "selection_probability": self.selection_probability,
+            "family_probability": self.family_probability,
+            **{f"rank_by_{name}": ranks for name, ranks in (self.parts or {}).items()},
+        }
+        known = {name: values for name, values in table.items() if values is not None}
+        return importlib.import_module(output).DataFrame(known)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is known of how sure the ranking is, as plain values."""
+        facts: dict[str, Any] = {}
+        if self.parts is not None:
+            facts["parts"] = dict(zip(self.parts, self.ranker.weights_.tolist(), strict=True))
+        cutoff = self.cutoff
+        if cutoff is not None:
+            facts["rule"] = {"name": cutoff.rule, "error": cutoff.error}
+            if hasattr(cutoff, "repetitions"):
+                facts["rule"]["repetitions"] = cutoff.repetitions
+        if self.assessment is not None:
+            facts["assessment"] = self.assessment.facts
+        if self.counts:
+            facts["assessment" if cutoff is None else "rule"]["decisions"] = self.counts
+        return facts
+
+
+def outcome_of(
+    ranker: "FeatureRanker",
+    names: Sequence[str] | None = None,
+    *,
+    variables: Sequence[str] | None = None,
+    variable_of: NDArray[np.integer] | None = None,
+    seed: int = 0,
+) -> Outcome:
+    """Put together what came out of a fit.
+
+    Parameters
+    ----------
+    ranker : fitted FeatureRanker
+    names : sequence of str, optional
+        Names of the columns; else those seen in fit, or x0, x1, ...
+    variables : sequence of str, optional
+        Names of the features, where some are spread over several columns. A feature has the score
+        of its best column, which is defined for every method, and the draws of all its columns. It
+        is a near-copy if all its columns are near-copies of others. The groups of a ranker that was
+        told of some are its features, and count instead.
+    variable_of : int array of shape (n_columns,), optional
+        The feature of each column.
+    seed : int, default=0
+        Decides the order of features of equal score, if they are spread over columns.
+
+    Returns
+    -------
+    Outcome
+        With what the ranker selects; `Outcome.select` changes that.
+    """
+    if names is None:
+        unnamed = [f"x{j}" for j in range(ranker.n_features_in_)]
+        names = getattr(ranker, "feature_names_in_", unnamed)
+    ranks, known = ranker.ranking_, ranker._features
+    is_spread = variable_of is not None
+    if known is not None:
+        variables, variable_of = known.names(names), known.feature_of
+    elif variable_of is None or variables is None:
+        variables, variable_of = names, np.arange(ranker.n_features_in_)
+    best = np.argsort(ranks)
+    best = best[np.unique(variable_of[best], return_index=True)[1]]
+    if is_spread and known is None and not hasattr(ranker, "representative_"):
+        order = np.argsort(rank(ranker.scores_[best], seed))
+    else:
+        order = np.argsort(ranks[best])
+    columns = best[order]
+    draws = getattr(ranker, "n_draws_", None)
+    if draws is not None:
+        draws = np.bincount(variable_of, draws, len(variables)).astype(np.int64)[order]
+    selected, selected_by = _selection(ranker)
+    place_of = np.argsort(order)[variable_of]
+    return Outcome(
+        ranker=ranker,
+        features=np.array([str(name) for name in variables], dtype=object)[order],
+        scores=ranker.scores_[columns],
+        columns=columns,
+        column_names=np.array([str(name) for name in names], dtype=object)[columns],
+        selected=selected[columns],
+        selected_by=selected_by,
+        draws=draws,
+        chance=chance_of(ranker),
+        place_of=place_of,
+        **_families(ranker, columns, place_of),
+        **_sureness(ranker, columns),
+        **_known(ranker, columns),
+    )
+
+
+def _selection(ranker: "FeatureRanker") -> tuple[NDArray[np.bool_], Any]:
+    """Return which columns a ranker selects, and what selects them."""
+    try:
+        selected = ranker.get_support()
+    except ValueError:  # the number was raised, or a rule set, after the fit
+        return np.zeros(ranker.n_features_in_, dtype=bool), "changed"
+    if ranker.n_features_to_select is None:
+        return selected, "half"
+    return selected, "decisions" if isinstance(ranker.n_features_to_select, str) else "number"
+
+
+def _families(
+    ranker: "FeatureRanker", columns: NDArray[np.integer], place_of: NDArray[np.integer]
+) -> dict[str, Any]:
+    """Return who stands for whom; `place_of` has the place of the feature of each column."""
+    score_rank = np.argsort(np.argsort(ranker.score_ranking_[columns])) + 1
+    if not hasattr(ranker, "representative_"):
+        is_place = np.array_equal(score_rank, np.arange(1, len(columns) + 1))
+        return {} if ranker._features is None or is_place else {"score_rank": score_rank}
+    stands = place_of[ranker.representative_[columns]]
+    is_own = stands == place_of[columns]  # also where it resembles another column of its own
+    return {
+        "representative": stands,
+        "score_rank": score_rank,
+        "correlation": np.where(is_own, 1.0, ranker.representative_correlation_[columns]),
+    }
+
+
+def _known(ranker: "FeatureRanker", columns: NDArray[np.integer]) -> dict[str, Any]:
+    """Return what was known of the features beforehand."""
+    known = ranker._features
+    if known is None:
+        return {}
+    found: dict[str, Any] = {
+        name: each[columns]
+        for name, each in (("kept", known.kept), ("excluded", known.excluded))
+        if each.any()
+    }
+    if known.groups:
+        found["n_columns"] = known.sizes[known.feature_of[columns]]
+    if known.weights is not None:
+        found["prior"] = known.deciding_weights(ranker.score_ranking_)[columns]
+    return found
+
+
+def _sureness(ranker: "FeatureRanker", columns: NDArray[np.integer]) -> dict[str, Any]:
+    """Return what is known about how sure the ranks of some columns are."""
+    assessed = getattr(ranker, "assessment_", None)
+    known: dict[str, Any] = {
+        "decisions": getattr(ranker, "decisions_", getattr(assessed, "decisions", None)),
+        "family_probability": getattr(assessed, "family_probability", None),
+        "rank_interval": getattr(ranker, "rank_interval_", None),
+        "selection_probability": getattr(ranker, "selection_probability_", None),
+    }
+    found = {name: None if each is None else each[columns] for name, each in known.items()}
+    if hasattr(ranker, "part_rankings_"):
+        ranks = zip(ranker.rankers_, ranker.part_rankings_, strict=True)
+        found["parts"] = {name: own[columns] for (name, _), own in ranks}
+    return found
+
+
+def chance_of(ranker: "FeatureRanker") -> Chance | None:
+    """Return what chance alone scores by the rule of a ranker, else by its assessment, else None.
+
+    A consensus is assessed by the scores of its parts, so that only a rule knows its chance score.
+    """
+    names = {"cutoff_": "best of the shuffled copies", "assessment_": "best by chance"}
+    for holder, name in names.items():
+        score = float(getattr(getattr(ranker, holder, None), "null_score", math.nan))
+        if math.isfinite(score):
+            return Chance(score, name)
+    return None

@@ -1,0 +1,13 @@
+from semisift.semi_supervised.co_bc import CoBC as CoBC
+from semisift.semi_supervised.co_forest import CoForest as CoForest
+from semisift.semi_supervised.co_training import CoTraining as CoTraining
+from semisift.semi_supervised.labelled_only import LabelledOnly as LabelledOnly
+from semisift.semi_supervised.mixed_nb import MixedNB as MixedNB
+from semisift.semi_supervised.nnge import NNge as NNge
+from semisift.semi_supervised.rasco import RASCO as RASCO
+from semisift.semi_supervised.rasco import ProbMRMR as ProbMRMR
+from semisift.semi_supervised.rasco import RelRASCO as RelRASCO
+from semisift.semi_supervised.self_training import SelfTraining as SelfTraining
+from semisift.semi_supervised.ss_forest import SemiSupervisedForest as SemiSupervisedForest
+from semisift.semi_supervised.transductive import TransductiveClassifier as TransductiveClassifier
+from semisift.semi_supervised.tri_training import TriTraining as TriTraining

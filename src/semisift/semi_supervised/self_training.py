@@ -1,0 +1,129 @@
+"""SelfTraining: one classifier that learns from the labels that it gives.
+
+D. Yarowsky (1995). Unsupervised word sense disambiguation rivaling supervised methods. ACL.
+
+    repeat:
+        train the classifier on the labelled rows
+        add the rows that it is surest about, with the classes that it gives them
+"""
+
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.semi_supervised import SelfTrainingClassifier
+
+from semisift.base._classifier_checks import fit_classifier
+from semisift.base._training_data import TrainingData
+from semisift.committee._estimators import Member, gets_dense, with_random_states
+from semisift.semi_supervised._base import Ints, Labelling
+from semisift.semi_supervised._subspace_loop import SubspaceClassifier, check_estimator
+from semisift.semi_supervised._subspace_members import EstimatorPanel, take
+from semisift.utils._sklearn_compat import Interval, StrOptions, at_least
+
+
+class SelfTraining(SubspaceClassifier):
+    """A classifier that adds the rows it is surest about to those it learns from.
+
+    With ``label_by="k_best"`` the `k_best` surest rows of each class are added in an iteration,
+    equally sure ones in a seeded random order; with ``label_by="min_confidence"`` all rows whose
+    probability exceeds it, by scikit-learn's `SelfTrainingClassifier`. The first is the
+    default because trees, and neighbours, give a probability of 1 to most rows. Labels may be
+    strings, and None or NaN mark unlabelled rows as -1 does.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        Any scikit-learn classifier, with `predict_proba` for min_confidence; None is 3 nearest
+        neighbours.
+    label_by : {"k_best", "min_confidence"}, default="k_best"
+        Which rows are added.
+    k_best : int, default=1
+        Rows of each class.
+    min_confidence : float, default=0.75
+        In [0, 1).
+    max_iter : int or None, default=10
+        Iterations; None goes on until all rows are labelled, or none is sure enough.
+    n_jobs : int, default=None
+        Threads of the nearest neighbours; the results do not depend on it.
+    random_state : int or RandomState instance, default=None
+        Seed of the order of equally sure rows and of the random states of the estimator. None is a
+        fixed seed.
+
+    Attributes
+    ----------
+    {classes_}
+    {transduction_}
+    {labeled_iter_}
+    {n_iter_}
+    {termination_condition_}
+    {n_features_in_}
+    {feature_names_in_}
+
+    References
+    ----------
+    D. Yarowsky (1995). Unsupervised word sense disambiguation rivaling supervised methods. ACL.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from semisift import SelfTraining
+    >>> X, y = load_iris(return_X_y=True)
+    >>> names = np.array(["setosa", "versicolor", "virginica"], dtype=object)[y]
+    >>> names[np.arange(150) % 50 > 3] = None
+    >>> model = SelfTraining().fit(X, names)
+    >>> (model.transduction_ != None).sum()
+    np.int64(42)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SubspaceClassifier._parameter_constraints,
+        "label_by": [StrOptions({"k_best", "min_confidence"})],
+        "k_best": [at_least(1)],
+        "min_confidence": [Interval(Real, 0, 1, closed="left")],
+    }
+
+    label_by: Literal["k_best", "min_confidence"] = "k_best"
+    k_best: int = 1
+    min_confidence: float = 0.75
+
+    def _n_tasks(self, problem: TrainingData) -> int | None:
+        return 0 if self._uses_threshold(problem) else super()._n_tasks(problem)
+
+    def _uses_threshold(self, problem: TrainingData) -> bool:
+        return self.label_by == "min_confidence" and len(problem.labels.unlabelled) > 0
+
+    def _draw(self, problem: TrainingData) -> Ints:
+        return np.arange(problem.n_features)[None, :]
+
+    def _co_train(self, problem: TrainingData) -> Labelling:
+        if not self._uses_threshold(problem):
+            return super()._co_train(problem)
+        labels = problem.labels
+        estimator = check_estimator(self.estimator, len(labels.labelled))
+        if not hasattr(estimator, "predict_proba"):
+            raise ValueError(
+                "label_by='min_confidence' needs an estimator with predict_proba: got "
+                f"{estimator!r}."
+            )
+        estimator = with_random_states(estimator, problem.seed, 0)
+        columns = np.arange(problem.n_features, dtype=np.int32)
+        is_dense = gets_dense(estimator, problem.n_rows, problem.n_features)
+        X = problem.X.tocsr() if problem.is_sparse else problem.X
+        rows = take(X, slice(None), columns, is_dense)
+        first = fit_classifier(
+            with_random_states(estimator, problem.seed, 0),
+            rows[labels.labelled],
+            labels.codes[labels.labelled],
+        )
+        begin = Member(0, columns, first, labels.n_classes)
+        begin.class_shares(rows[:1])  # what it answers is checked
+        model = SelfTrainingClassifier(
+            estimator, threshold=self.min_confidence, max_iter=self.max_iter
+        ).fit(rows, labels.codes)
+        end = begin._replace(estimator=model.estimator_)
+        self._panel = EstimatorPanel([begin], [end], labels.n_classes, is_dense)
+        return Labelling(
+            model.transduction_, model.labeled_iter_, model.n_iter_, model.termination_condition_
+        )

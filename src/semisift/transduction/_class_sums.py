@@ -1,0 +1,120 @@
+"""What rows add up to by class, block after block, and how far that sets a class apart."""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from semisift.transduction._components import ClassSums, weighted
+from semisift.utils._columns import as_if_complete
+from semisift.utils._typing import Bools, Floats
+
+
+class Tally:
+    """Adds up rows on the scale of a `Scale`, with the shares of the classes as weights.
+
+    Parameters
+    ----------
+    n_classes, n_columns : int
+    has_gaps : bool
+        Whether values may be missing.
+    """
+
+    def __init__(self, n_classes: int, n_columns: int, has_gaps: bool) -> None:
+        self.has_gaps = has_gaps
+        self.sums = np.zeros((n_classes, n_columns))
+        self.total, self.squares = np.zeros((2, n_columns))
+        self.sizes = np.zeros((n_classes, n_columns if has_gaps else 1))
+
+    def add(self, Z: Any, block: Any, shares: Floats, weights: Floats | None) -> None:
+        """Add a block of rows.
+
+        Parameters
+        ----------
+        Z : array or csr_array of shape (n, p)
+            The block on the scale; 0 where a value is missing.
+        block : array or csr_array of shape (n, p)
+            As it is stored, with its gaps.
+        shares : float array of shape (n, n_classes)
+        weights : float array of shape (n,) or None
+            How often each row counts.
+        """
+        n_columns = len(self.total)
+        shares = weighted(shares, weights)
+        if issparse(Z):
+            self.sums += np.asarray(Z.T @ shares).T
+            each = None if weights is None else np.repeat(weights, np.diff(Z.indptr))
+            data = Z.data if each is None else each * Z.data
+            self.total += np.bincount(Z.indices, data, n_columns)
+            self.squares += np.bincount(Z.indices, Z.data * data, n_columns)
+        else:
+            self.sums += shares.T @ Z
+            self.total += weighted(Z, weights).sum(axis=0)
+            self.squares += weighted(np.square(Z), weights).sum(axis=0)
+            if self.has_gaps:
+                self.sizes += shares.T @ ~np.isnan(block)
+
+    def class_sums(self, shares: Floats, weights: Floats | None) -> ClassSums:
+        """Return what all rows add up to, centred.
+
+        Parameters
+        ----------
+        shares : float array of shape (n, n_classes)
+            Of all rows.
+        weights : float array of shape (n,) or None
+
+        Returns
+        -------
+        ClassSums
+        """
+        sizes = self.sizes
+        if not self.has_gaps:
+            sizes = weighted(shares, weights).sum(axis=0)[:, None]
+        n = np.full(1, float(len(shares)))
+        if self.has_gaps or weights is not None:
+            n = sizes.sum(axis=0)
+        n_counted = np.where(n > 0, n, 1.0)
+        sums = self.sums - sizes * (self.total / n_counted)
+        squares = np.maximum(self.squares - self.total**2 / n_counted, 0.0)
+        return ClassSums(sums, sizes, n, squares)
+
+
+def class_scores(rows: ClassSums, constant: Bools) -> Floats:
+    """Return the F-score of each class against the rest, for soft labels.
+
+    Parameters
+    ----------
+    rows : ClassSums
+    constant : bool array of shape (p,)
+
+    Returns
+    -------
+    float array of shape (n_classes, p)
+        At most n; 0 for constant columns. Where values are missing, as of the column with the most
+        values.
+    """
+    n, sizes, squares = rows.total, rows.sizes, rows.squares
+    tiny = np.finfo(float).tiny
+    least = 0.0 if len(n) == 1 else tiny  # with gaps a class may be without a value
+    between = rows.sums**2 * n / np.maximum(sizes * np.maximum(n - sizes, tiny), least)
+    total = np.where(constant | ~(squares > 0), 1.0, squares)
+    within = np.maximum(total - between, total / np.maximum(n, 1.0))
+    scores = between / within
+    if len(n) > 1:
+        scores = as_if_complete(scores, n - 2.0, n.max() - 2.0, 2)
+    return np.where(constant, 0.0, scores)
+
+
+def mean_scores(of_classes: Floats) -> Floats:
+    """Return the mean over classes of scores in units of the best score of the class.
+
+    Parameters
+    ----------
+    of_classes : float array of shape (n_classes, p)
+
+    Returns
+    -------
+    float array of shape (p,)
+    """
+    best = of_classes.max(axis=1, initial=0.0, keepdims=True)
+    return np.asarray((of_classes / np.where(best > 0, best, 1.0)).mean(axis=0))

@@ -1,0 +1,403 @@
+"""Soft labels: the shares of the classes for each row, and how far they can be trusted.
+
+Seven members label the rows: Gaussian classes in the first 3, 5, 8, 12, 20 and 30 principal
+components, and a ridge machine in 50. Labelled rows are left out by fifths and labelled by the
+rest, which gives
+
+- the weight of a member: proportional to the product of its shares for the true labels of the rows
+  left out, to the power 1/4 (folds have most labels in common, so they say less than as many rows
+  of their own);
+- the stability: how far the labels of the unlabelled rows stay the same (Cohen's kappa, the mean
+  over the fifths), which tells whether the labels and the shape of the data go together;
+- the recovery: how many of the rows left out are found again;
+- the trust: how far the shares are told as they are. With L the likelihood of the rows left out, by
+  the mean of the members, over that of equal shares, it is (1 + log L) / 2, between 0 and 1. What
+  is told is drawn to equal shares by the rest: where labels tell nothing the members are as sure
+  as elsewhere. Scores are those of the shares as they are.
+
+Of more than 2,000 unlabelled rows so many stand for all where labels are left out. Rows of a group,
+as of a donor, are left out together, and rows count as often as their weights say.
+
+Where the depth of the rows is known, as of cells, what goes with it within classes is taken out of
+the components first (see `semisift.transduction._library_size`).
+
+The members, their number and the power were chosen on half of the sets of benchmarks/labels.py and
+shown on the other half.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift.base._sample_info import SampleInfo
+from semisift.base._training_data import TrainingData
+from semisift.parallel import one_blas_thread
+from semisift.transduction._components import components, mean_row
+from semisift.transduction._gaussian_ridge import (
+    gaussian_classes,
+    gaussian_machines,
+    ridge,
+    ridge_machine,
+    said_by,
+)
+from semisift.transduction._library_size import DepthTaken, take_depth
+from semisift.utils._labels import Labels
+from semisift.utils._typing import Floats, Ints
+
+DIMENSIONS = (3, 5, 8, 12, 20, 30)
+
+N_FOLDS = 5
+
+POWER = 1 / 4
+
+# A share for a row left out is drawn so far towards equal shares: one bad miss is no proof.
+DOUBT = 0.05
+
+# A label is doubtful where the second class comes so near to the first.
+DOUBTFUL_MARGIN = 0.2
+
+# Where no label can be left out nothing is known of the stability.
+UNKNOWN = 0.5
+
+# With less trust, left-out labels are found no more probable than by chance.
+LITTLE_TRUST = 0.5
+
+# Labels are left out on at most so many unlabelled rows, which bounds the time of it.
+MOST_ASKED = 2000
+
+# Sets of held labels are worked on together as long as their shares take no more values.
+MOST_VALUES = 1 << 23
+
+
+@dataclass(frozen=True, eq=False)
+class SoftLabels:
+    """The shares of the classes for each row.
+
+    Attributes
+    ----------
+    shares : float array of shape (n, n_classes)
+        They add up to 1; a labelled row has its label.
+    stability : float
+        How far the labels of unlabelled rows stay the same when a fifth of the labels is left out:
+        1 if they do, 0 if they are as alike as by chance; .5 where no label can be left out.
+    n_left_out, n_recovered : int
+        How many labelled rows were left out once, and how many of them were found again.
+    weights : float array of shape (n_members,)
+        How much each member counted.
+    trust : float
+        How far the shares can be told as they are, from 0 to 1; 1 where no label can be left out.
+    depth : DepthTaken or None
+        What was taken out of the components before.
+    """
+
+    shares: Floats
+    stability: float
+    n_left_out: int
+    n_recovered: int
+    weights: Floats
+    trust: float = 1.0
+    depth: DepthTaken | None = None
+
+    @property
+    def codes(self) -> Ints:
+        """The most likely class of each row."""
+        return np.asarray(self.shares.argmax(axis=1))
+
+    def told(self, codes: NDArray[np.integer]) -> Floats:
+        """Return the shares, drawn to equal ones where left-out labels do not support them.
+
+        `codes` are the given labels of the rows, negative without one; these stay as they are.
+        """
+        drawn = drawn_to_equal(self.shares, self.trust)
+        return np.where(codes[:, None] < 0, drawn, self.shares)
+
+
+def drawn_to_equal(shares: Floats, trust: float) -> Floats:
+    """Return shares of which the part `trust` stays and the rest is dealt equally.
+
+    Examples
+    --------
+    >>> drawn_to_equal(np.array([[0.9, 0.1]]), 0.5).round(6).tolist()
+    [[0.7, 0.3]]
+    """
+    return shares if trust == 1 else trust * shares + (1 - trust) / shares.shape[1]
+
+
+def doubt_of(estimator: Any) -> str | None:
+    """Return what `say_doubt` says of a fitted ranker or classifier."""
+    return say_doubt(getattr(estimator, "label_trust_", 1.0), *getattr(estimator, "recovered_", ()))
+
+
+def say_doubt(trust: float, n_recovered: int = 0, n_left_out: int = 0) -> str | None:
+    """Return a sentence where left-out labels do not support the confidence; else None.
+
+    Examples
+    --------
+    >>> say_doubt(0.2, 5, 10)[:76]
+    'The labels may tell nothing: the classes of 10 labelled rows left out in tur'
+    """
+    if trust >= LITTLE_TRUST:
+        return None
+    return (
+        f"The labels may tell nothing: the classes of {n_left_out:,} labelled rows left out in "
+        f"turn were found no more probable than by chance ({n_recovered:,} predicted right). The "
+        "confidence of all predictions was lowered."
+    )
+
+
+def doubtful(shares: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Return the rows whose label is in doubt, as the second class comes near to the first.
+
+    Parameters
+    ----------
+    shares : float array of shape (n, n_classes)
+        How likely each class is for each row.
+
+    Returns
+    -------
+    bool array of shape (n,)
+
+    Examples
+    --------
+    >>> doubtful(np.array([[0.5, 0.4, 0.1], [0.6, 0.2, 0.2]])).tolist()
+    [True, False]
+    """
+    return lead(shares) < DOUBTFUL_MARGIN
+
+
+def lead(shares: NDArray[np.floating]) -> Floats:
+    """Return how far the most likely class of each row is ahead of the second.
+
+    Examples
+    --------
+    >>> lead(np.array([[0.5, 0.4, 0.1], [0.7, 0.1, 0.2]])).round(6).tolist()
+    [0.1, 0.5]
+    """
+    second, first = np.sort(shares, axis=1)[:, -2:].T
+    return np.asarray(first - second)
+
+
+def find_soft_labels(problem: TrainingData, class_prior: Floats | None = None) -> SoftLabels:
+    """Label all rows of a problem.
+
+    Parameters
+    ----------
+    problem : TrainingData
+        With two classes or more.
+    class_prior : float array of shape (n_classes,), optional
+        The shares of the classes among all rows, where they are known.
+
+    Returns
+    -------
+    SoftLabels
+    """
+    return label_components(components(problem), problem.labels, problem.design, class_prior)
+
+
+def label_components(
+    T: Floats, labels: Labels, design: SampleInfo, class_prior: Floats | None = None
+) -> SoftLabels:
+    """Label rows by their components; `find_soft_labels` says how."""
+    depth = None
+    if design.depth is not None:
+        depth = _take_depth(T, labels, design, class_prior)
+        T = depth.without(T, design.depth)
+    codes, n_classes, weights = labels.codes, labels.n_classes, design.weights
+    rows = _rows_to_ask(codes, T[:, 0])
+    some, own, of_rows = T, codes, design
+    if len(rows) < len(T):
+        own, of_rows = codes[rows], design.take(rows)
+        some = T[rows] - mean_row(T[rows], of_rows.weights)
+    counts = own if of_rows.weights is None else np.where(of_rows.weights > 0, own, -1)
+    folds = fifths(counts, n_classes, some[:, 0], of_rows.groups)
+    sets = [np.where(folds == fold, -1, own) for fold in range(int(folds.max(initial=-1)) + 1)]
+    with one_blas_thread():
+        whole = _ask_members(T, codes[None], n_classes, class_prior, weights)[:, 0]
+        left = np.array(sets).reshape(-1, len(own))
+        parts = _ask_members(some, left, n_classes, class_prior, of_rows.weights)
+    out = np.flatnonzero(folds >= 0)
+    # the share of the true label of each row left out, by the members that did not see it
+    found = parts[:, folds[out], out, own[out]]
+    logs = np.log((1 - DOUBT) * found + DOUBT / n_classes)
+    by_mean = np.log(n_classes * (1 - DOUBT) * found.mean(axis=0) + DOUBT)
+    if of_rows.weights is not None:
+        logs *= of_rows.weights[out]
+        by_mean *= of_rows.weights[out]
+    logs = logs.sum(axis=1)
+    trust = np.exp(POWER * (logs - logs.max()))
+    trust /= trust.sum()
+    shares = np.tensordot(trust, whole, axes=1)
+    shares[codes >= 0] = np.eye(n_classes)[codes[codes >= 0]]  # to the last bit
+    said = np.tensordot(trust, parts, axes=1).argmax(axis=2)
+    asked = np.flatnonzero(own < 0)
+    first = shares.argmax(axis=1)[rows][asked]
+    counted = None if of_rows.weights is None else of_rows.weights[asked]
+    alike = [kappa(first, other[asked], range(n_classes), counted) for other in said]
+    return SoftLabels(
+        shares=shares,
+        stability=float(np.mean(alike)) if alike else UNKNOWN,
+        n_left_out=len(out),
+        n_recovered=int(np.sum(said[folds[out], out] == own[out])),
+        weights=trust,
+        trust=float(np.clip((1 + by_mean.sum()) / 2, 0, 1)),
+        depth=depth,
+    )
+
+
+def _take_depth(
+    T: Floats, labels: Labels, design: SampleInfo, class_prior: Floats | None
+) -> DepthTaken:
+    """Return what goes with depth within classes, by the members as they label the rows first."""
+    assert design.depth is not None
+    with one_blas_thread():
+        said = _ask_members(T, labels.codes[None], labels.n_classes, class_prior, design.weights)
+    return take_depth(T, said[:, 0].mean(axis=0), design.depth, design.weights)
+
+
+def _rows_to_ask(codes: Ints, key: Floats) -> Ints:
+    """Return the rows on which labels are left out: all, or the labelled and some of the others.
+
+    These are taken at equal steps in the order of a key.
+    """
+    unlabelled = np.flatnonzero(codes < 0)
+    if len(unlabelled) <= MOST_ASKED:
+        return np.arange(len(codes))
+    ordered = unlabelled[np.argsort(key[unlabelled], kind="stable")]
+    steps = np.linspace(0, len(ordered) - 1, MOST_ASKED).astype(np.int64)
+    return np.sort(np.concatenate([np.flatnonzero(codes >= 0), ordered[steps]]))
+
+
+def fifths(
+    codes: Ints, n_classes: int, key: Floats, groups: Ints | None = None
+) -> NDArray[np.int64]:
+    """Return the fifth of each labelled row of a class that has two or more, else -1.
+
+    The rows of a class are dealt in turn in the order of a key, so that no fifth is one-sided and
+    neither the order of the rows nor the names of the classes matter. Where there are groups, those
+    with the same classes are dealt in turn, in the order of their mean key; a class that would be
+    left out altogether stays.
+
+    Examples
+    --------
+    >>> fifths(np.array([0, 0, 1, -1, 0]), 2, np.array([0.3, 0.1, 0.5, 0.7, 0.2])).tolist()
+    [2, 0, -1, -1, 1]
+    """
+    if groups is not None:
+        return _fifths_of_groups(codes, n_classes, key, groups)
+    found = np.full(len(codes), -1)
+    for code in range(n_classes):
+        rows = np.flatnonzero(codes == code)
+        if len(rows) > 1:
+            found[rows[np.argsort(key[rows], kind="stable")]] = np.arange(len(rows)) % N_FOLDS
+    return found
+
+
+def _fifths_of_groups(codes: Ints, n_classes: int, key: Floats, groups: Ints) -> NDArray[np.int64]:
+    found = np.full(len(codes), -1)
+    labelled = np.flatnonzero(codes >= 0)
+    _, number = np.unique(groups[labelled], return_inverse=True)
+    held = np.zeros((number.max(initial=-1) + 1, n_classes), dtype=bool)
+    held[number, codes[labelled]] = True
+    mean_key = np.bincount(number, key[labelled]) / np.bincount(number)
+    order = np.argsort(mean_key, kind="stable")
+    fold = np.empty(len(held), dtype=np.int64)
+    for classes in np.unique(held, axis=0):
+        alike = order[(held[order] == classes).all(axis=1)]
+        fold[alike] = np.arange(len(alike)) % N_FOLDS
+    found[labelled] = fold[number]
+    for code in range(n_classes):
+        rows = np.flatnonzero(codes == code)
+        if (found[rows] == found[rows[0]]).all():
+            found[rows] = -1
+    return found
+
+
+def _ask_members(
+    T: Floats,
+    sets: NDArray[np.integer],
+    n_classes: int,
+    class_prior: Floats | None,
+    weights: Floats | None,
+) -> Floats:
+    """Return the shares by each member for each set of labels.
+
+    Their shape is (n_members, n_sets, n, n_classes).
+    """
+    n_sets, n_rows = sets.shape
+    dimensions = dimensions_of(T)
+    found = np.empty((len(dimensions) + 1, n_sets, n_rows, n_classes))
+    held = (sets[:, :, None] == np.arange(n_classes)).astype(np.float64)
+    step = max(1, MOST_VALUES // max(1, n_rows * n_classes))
+    for place, d in enumerate(dimensions):
+        for start in range(0, n_sets, step):
+            some = slice(start, start + step)
+            found[place, some] = gaussian_classes(T[:, :d], held[some], class_prior, weights)
+    for number, codes in enumerate(sets):
+        found[-1, number] = ridge(T, codes, n_classes, weights)
+    found[-1] = np.where(held.any(axis=2, keepdims=True), held, found[-1])
+    return found
+
+
+def dimensions_of(T: Floats) -> list[int]:
+    """Return the numbers of components in which Gaussian classes are sought."""
+    return sorted({min(d, T.shape[-1]) for d in DIMENSIONS})
+
+
+def find_machines(
+    T: Floats, labels: Labels, design: SampleInfo, class_prior: Floats | None = None
+) -> list[tuple[Floats, Floats]]:
+    """Return the slopes and intercepts of the members, for rows that are yet to come."""
+    codes, n_classes, weights = labels.codes, labels.n_classes, design.weights
+    held = (codes[None, :, None] == np.arange(n_classes)).astype(np.float64)
+    with one_blas_thread():
+        gaussian = [
+            gaussian_machines(T[:, :d], held, class_prior, weights) for d in dimensions_of(T)
+        ]
+        last = ridge_machine(T, codes, n_classes, weights)
+    return [*((slopes[0], intercepts[0, 0]) for slopes, intercepts in gaussian), last]
+
+
+def shares_by(T: Floats, machines: list[tuple[Floats, Floats]], weights: Floats) -> Floats:
+    """Return the shares of the classes for rows, labelled or not, by members that were found.
+
+    Parameters
+    ----------
+    T : float array of shape (n, d)
+        Components of the rows.
+    machines : list
+        As `find_machines` returns them.
+    weights : float array of shape (n_members,)
+        Those of `SoftLabels`.
+
+    Returns
+    -------
+    float array of shape (n, n_classes)
+    """
+    with one_blas_thread():
+        said = (said_by(T[:, : len(slopes)], slopes, cut) for slopes, cut in machines)
+        parts = [weight * shares for weight, shares in zip(weights, said, strict=True)]
+    return np.asarray(sum(parts))
+
+
+def kappa(
+    one: NDArray[Any], other: NDArray[Any], classes: Iterable[Any], weights: Floats | None = None
+) -> float:
+    """Return how alike two labellings are: 1 if they are the same, 0 as by chance (Cohen's kappa).
+
+    Examples
+    --------
+    >>> kappa(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 0]), range(2))
+    0.5
+    """
+    if not len(one) or (weights is not None and not weights.any()):
+        return 1.0
+
+    def share(which: NDArray[np.bool_]) -> float:
+        return float(np.mean(which) if weights is None else weights @ which / weights.sum())
+
+    by_chance = sum(share(one == each) * share(other == each) for each in classes)
+    same = share(one == other)
+    return (same - by_chance) / (1 - by_chance) if by_chance < 1 else float(same == 1)

@@ -1,0 +1,1 @@
+"""Pure functions on arrays, texts and files that several packages use."""

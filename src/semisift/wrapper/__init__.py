@@ -1,0 +1,5 @@
+"""Methods that search for the columns with which a classifier does best."""
+
+from semisift.utils._lazy import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,0 +1,323 @@
+"""Forward search: add the best column, again and again; and what the wrappers share around it."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from semisift.base._ranker import FeatureRanker
+from semisift.base._training_data import TrainingData
+from semisift.committee._estimators import Member
+from semisift.exceptions import FallbackWarning
+from semisift.parallel import one_blas_thread, one_openmp_thread
+from semisift.utils._columns import column_factors, dense_columns
+from semisift.utils._sklearn_compat import HasMethods, StrOptions
+from semisift.utils._typing import Bools
+from semisift.utils._warnings import warn
+from semisift.wrapper._candidate_scorers import Columns, Judge, WrappedLearner
+from semisift.wrapper._scorers import choose_judge
+from semisift.wrapper._trials import Array, Ints, Trials, Verdict, divide_columns
+
+# Accuracies and confidences that differ by less are equal: rounding is no reason to prefer one.
+SAME_ACCURACY = 1e-9
+SAME_CONFIDENCE = 1e-8
+
+# Separates the draw that orders ties among the picks from the one that orders ties of scores.
+PICK_STREAM = 0x7069
+
+
+class Search:
+    """Forward searches side by side, one for each sample of the judge's trials.
+
+    Parameters
+    ----------
+    judge : Judge
+    problem : TrainingData
+        Its constant columns are not picked; its seed decides between columns that are equal in all
+        else.
+    tie_break : {"default", "index"}
+        Between columns of equal accuracy: the confidence, the mutual information with the classes
+        and chance; or the first column.
+    picks : sequence of int
+        What every sample starts from.
+    first : bool array of shape (p,), optional
+        The columns that are picked before all others.
+    feature_of : int array of shape (p,), optional
+        Of the other columns of a feature only one is picked.
+    """
+
+    def __init__(
+        self,
+        judge: Judge,
+        problem: TrainingData,
+        tie_break: Literal["default", "index"] = "default",
+        picks: Sequence[int] = (),
+        first: Bools | None = None,
+        feature_of: Ints | None = None,
+    ) -> None:
+        self.judge = judge
+        self.columns = np.flatnonzero(~problem.constant)
+        self.first = None if first is None else first[self.columns]
+        self.feature_of = feature_of
+        self.tie_break = tie_break
+        n_samples = len(judge.trials.samples)
+        self.picks: Columns = np.tile(np.array(picks, dtype=np.int64), (n_samples, 1))
+        rng = np.random.default_rng([problem.seed, PICK_STREAM])
+        self.chance = rng.permutation(problem.n_features)
+
+    def step(self) -> Verdict:
+        """Pick one more column for each sample; return how all columns were judged."""
+        sure = self.picks.shape[1] == 0 or (self.tie_break == "default" and self.judge.sure_at_once)
+        verdict = self.judge.judge(self.picks, self.columns, sure)
+        accuracy = verdict.accuracy.copy()
+        for own, picks in zip(accuracy, self.picks, strict=True):
+            own[~self._left(picks)] = -np.inf
+        if self.tie_break == "index":
+            chosen = accuracy.argmax(axis=1)
+        else:
+            chosen = self._break_ties(accuracy, verdict.confidence)
+        self.picks = np.column_stack([self.picks, self.columns[chosen]])
+        return verdict
+
+    def _left(self, picks: Columns) -> Bools:
+        """Return which columns can be picked next after some others."""
+        left = np.ones(len(self.columns), dtype=bool)
+        left[np.searchsorted(self.columns, picks)] = False
+        if self.first is not None and (left & self.first).any():
+            return left & self.first
+        if self.feature_of is not None:
+            left &= ~np.isin(self.feature_of[self.columns], self.feature_of[picks])
+        return left
+
+    def _break_ties(self, accuracy: Array, confidence: Array | None) -> Columns:
+        tied = accuracy >= accuracy.max(axis=1, keepdims=True) - SAME_ACCURACY
+        if confidence is None:
+            confidence = np.zeros(accuracy.shape)
+            places = np.flatnonzero(tied[tied.sum(axis=1) > 1].any(axis=0))
+            if len(places):
+                again = self.judge.judge(self.picks, self.columns[places], sure=True)
+                confidence[:, places] = again.confidence
+        chosen = []
+        for sample, own in enumerate(tied):
+            places = np.flatnonzero(own)
+            places = _best(places, confidence[sample, places], SAME_CONFIDENCE)
+            if len(places) > 1:
+                relevance = self.judge.trials.relevance(sample)[self.columns[places]]
+                places = _best(places, relevance, 0.0)
+            chosen.append(places[self.chance[self.columns[places]].argmin()])
+        return np.array(chosen)
+
+
+def _best(places: Columns, values: Array, same: float) -> Columns:
+    return places[values >= values.max() - same]
+
+
+@dataclass
+class SearchState:
+    """What a search has found so far, enough to go on from.
+
+    Attributes
+    ----------
+    fingerprint : str
+        Of the data.
+    picks : list of int
+        The columns picked, in order.
+    accuracies : list of float
+        With each pick of a search on the labelled rows.
+    first : float array of shape (p,)
+        Orders all columns as the first step judged them, the best highest; -1 for those that were
+        no candidates.
+    """
+
+    fingerprint: str
+    picks: list[int] = field(default_factory=list)
+    accuracies: list[float] = field(default_factory=list)
+    first: Array | None = None
+
+    def scores(self, n_features: int) -> Array:
+        """Return p, p - 1, ... for the picks, and ranks by the first step for the others."""
+        rest = np.ones(n_features, dtype=bool)
+        rest[self.picks] = False
+        scores = np.zeros(n_features)
+        if self.first is not None:
+            scores[rest] = rankdata(self.first[rest])
+        scores[self.picks] = n_features - np.arange(len(self.picks))
+        return scores
+
+
+class ForwardRanker(FeatureRanker):
+    """Base class of the rankers that pick columns one by one around a classifier.
+
+    Subclasses implement ``_picks(problem, found)``. If a fit is interrupted, what it has found so
+    far is ranked as if no more had been asked for.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The classifier.
+    feature_scaling : {None, "minmax"}, default=None
+        "minmax" divides each column by its range over all rows before the classifier sees it, which
+        matters to nearest neighbours.
+    warm_start : bool, default=False
+        Go on from the picks of the last fit, interrupted or not, with the same X, y and
+        random_state; other parameters should not have changed either.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        p, p - 1, ... for the picks in their order; the others are ranked as the first step judged
+        them, from 1 for the worst. NaN for constant columns.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+    picked_ : ndarray of shape (n_picks,)
+        The columns picked, in order. If `fit` is interrupted, those picked until then; the scores
+        and the ranking are then theirs.
+    classes_ : ndarray of shape (n_classes,)
+        The classes of the labelled rows.
+    """
+
+    labels_needed = "two_classes"
+    scores_are_places = True
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FeatureRanker._parameter_constraints,
+        "estimator": [None, HasMethods(["fit", "predict"])],
+        "feature_scaling": [None, StrOptions({"minmax"})],
+        "warm_start": ["boolean"],
+    }
+
+    estimator: Any = None
+    feature_scaling: Literal["minmax"] | None = None
+    warm_start: bool = False
+
+    @abstractmethod
+    def _picks(self, problem: TrainingData, found: SearchState) -> Iterator[int]:
+        """Yield the next column again and again; each is in ``found.picks`` before the next."""
+
+    def _score(self, problem: TrainingData) -> Array:
+        found = self._begin(problem)
+        n_picks = self._n_picks(problem)
+        del found.picks[n_picks:], found.accuracies[n_picks:]
+        self._found = found
+        seen = problem  # by the classifier
+        if self.feature_scaling == "minmax":
+            # columns are not shifted, which would fill sparse ones
+            span = np.where(problem.constant, 1.0, problem.spans)
+            seen = replace(problem, X=divide_columns(problem.X, span))
+        picks = self._picks(seen, found)
+        try:
+            for _ in self._progress(range(n_picks - len(found.picks)), "pick"):
+                pick = next(picks, None)
+                if pick is not None:
+                    found.picks.append(pick)
+        except KeyboardInterrupt:
+            if found.picks:
+                self._set_found(found)
+                self._set_ranking(problem, found.scores(problem.n_features))
+            raise
+        self._set_found(found)
+        return found.scores(problem.n_features)
+
+    def _set_found(self, found: SearchState) -> None:
+        """Set the attributes that tell what was found."""
+        self.picked_ = np.array(found.picks, dtype=np.int64)
+
+    def _n_picks(self, problem: TrainingData) -> int:
+        return min(self._count_to_pick(problem), int((~problem.constant).sum()))
+
+    def _to_pick_first(self, problem: TrainingData) -> Ints:
+        """Return the columns that are picked before all others."""
+        first = self._picked_first
+        return np.flatnonzero(False if first is None else first & ~problem.constant)
+
+    def _n_tasks(self, problem: TrainingData) -> int:
+        n_found = len(self._found.picks) if self.warm_start and hasattr(self, "_found") else 0
+        return max(0, self._n_picks(problem) - n_found)
+
+    def _begin(self, problem: TrainingData) -> SearchState:
+        """Return what an earlier fit found, where that is asked for, else that nothing is."""
+        fingerprint = problem.fingerprint
+        earlier = getattr(self, "_found", None)
+        if not self.warm_start or earlier is None:
+            return SearchState(fingerprint)
+        if earlier.fingerprint != fingerprint:
+            raise ValueError(
+                "warm_start=True goes on from the picks of the last fit, so X, y and random_state "
+                "must be those of that fit; they are not. Set warm_start=False to start afresh."
+            )
+        return earlier
+
+    def _learner(self, problem: TrainingData) -> WrappedLearner:
+        return WrappedLearner(self.estimator, problem.n_features, problem.seed)
+
+    def _labelled_search(
+        self, problem: TrainingData, learner: WrappedLearner, cv: Any = None, **options: Any
+    ) -> Search:
+        """Return a search on the labelled rows."""
+        labels = problem.labels
+        trials = Trials.build(problem, labels.codes, [labels.labelled], cv)
+        if not trials.splits:
+            warn(
+                "y has a single labelled row of each class, so that none can be held out to judge "
+                f"columns by: {type(self).__name__} picks those that tell most about the classes "
+                "by themselves.",
+                FallbackWarning,
+            )
+        options |= {"first": self._picked_first, "feature_of": self._feature_of}
+        return Search(choose_judge(learner, trials), problem, **options)
+
+
+def advance(search: Search, found: SearchState) -> int:
+    """Pick one more column by a search on the labelled rows, and note how it was judged."""
+    verdict = search.step()
+    pick = int(search.picks[0, -1])
+    if found.first is None:
+        assert verdict.confidence is not None
+        relevance = search.judge.trials.relevance(0)[search.columns]
+        confidence = np.round(verdict.confidence[0], 8)
+        keys = np.column_stack([np.round(verdict.accuracy[0], 9), confidence, relevance])
+        found.first = np.full(len(search.chance), -1.0)
+        found.first[search.columns] = np.unique(keys, axis=0, return_inverse=True)[1]
+    found.accuracies.append(float(verdict.accuracy[0, np.searchsorted(search.columns, pick)]))
+    return pick
+
+
+def predict(
+    problem: TrainingData, learner: WrappedLearner, picks: list[int], train: Ints
+) -> tuple[NDArray[np.int64], Array]:
+    """Fit on labelled rows in the columns picked, and predict the unlabelled rows.
+
+    Parameters
+    ----------
+    problem : TrainingData
+    learner : WrappedLearner
+    picks : list of int
+    train : int array
+        Labelled rows, which may be repeated.
+
+    Returns
+    -------
+    predicted : int array of shape (n_unlabelled,)
+        Codes of classes.
+    probability : float array of shape (n_unlabelled,)
+        That of the predicted class; 1 for a classifier without probabilities.
+    """
+    labels, columns = problem.labels, np.array(picks)
+    X = dense_columns(problem.X, columns)
+    X /= column_factors(problem.X, None, problem.spans)[1]
+    with np.errstate(all="ignore"), one_blas_thread(), one_openmp_thread():
+        fitted = learner.fit(X[train], labels.codes[train].astype(np.int64), columns)
+        return Member(0, columns, fitted, labels.n_classes).judge(X[labels.unlabelled])
+
+
+def one_step(
+    problem: TrainingData, judge: Judge, picks: list[int], feature_of: Ints | None = None
+) -> int:
+    """Return the column that a forward search from the picks would add; see `Search`."""
+    search = Search(judge, problem, picks=picks, feature_of=feature_of)
+    search.step()
+    return int(search.picks[0, -1])

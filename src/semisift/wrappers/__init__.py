@@ -1,5 +1,0 @@
-"""Methods that search for the columns with which a classifier does best."""
-
-from semisift._lazy import lazy_names
-
-__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
