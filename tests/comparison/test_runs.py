@@ -286,7 +286,7 @@ def test_peak_memory_is_that_of_the_method():
     """In a process of its own, since the peak is that of all threads."""
     program = """
 import numpy as np
-from semisift.comparison._methods import Entrant
+from semisift.comparison._methods import ComparedMethod
 from semisift.comparison._protocol import Protocol
 from semisift.comparison._run import run_once
 from tests.comparisons import Spy, numbered_rows
@@ -298,7 +298,7 @@ class Greedy(Spy):
 
 data, protocol = numbered_rows(), Protocol(sizes=(1, 3))
 for spy in (Spy(), Spy(), Greedy(), Spy()):
-    print(run_once(data, Entrant("it", spy), protocol, 0)["measured"]["peak_mb"])
+    print(run_once(data, ComparedMethod("it", spy), protocol, 0)["measured"]["peak_mb"])
 """
     printed = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True

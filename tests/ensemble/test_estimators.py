@@ -501,9 +501,9 @@ def test_extensions_that_were_never_built(tmp_path):
     code = """
 import numpy as np
 import semisift
-from semisift import SSFI, kernels
+from semisift import SSFI, _kernels
 
-assert semisift.__file__.startswith({folder!r}) and not kernels.are_compiled()
+assert semisift.__file__.startswith({folder!r}) and not _kernels.are_compiled()
 X = np.random.default_rng(0).normal(size=(40, 6))
 y = np.arange(40) % 2
 X[:, 3] += 4 * y

@@ -23,7 +23,7 @@ TAKEN = {
 def takes(cls: Any, what: str) -> bool:
     """Tell whether a class takes something of `TAKEN`."""
     mark = TAKEN[what][1]
-    if mark.startswith("takes_"):
+    if mark.startswith(("allow_", "supports_")):
         return bool(getattr(cls, mark, False))
     return mark in inspect.signature(cls.fit).parameters
 

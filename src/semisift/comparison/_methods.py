@@ -189,7 +189,7 @@ def find_entrants(methods: Any) -> list[ComparedMethod]:
 
     Returns
     -------
-    list of Entrant
+    list of ComparedMethod
         With labels that differ.
     """
     if isinstance(methods, str):

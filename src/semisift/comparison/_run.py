@@ -121,7 +121,7 @@ def run_once(
     Parameters
     ----------
     data : ComparisonData
-    entrant : Entrant
+    entrant : ComparedMethod
     protocol : Protocol
     run : int
         Number of the split; every entrant has the same one.

@@ -369,7 +369,7 @@ class Store:
         """Read what is compared and how, or say why it cannot be read."""
         path = self.folder / ABOUT_RUNS
         if not path.is_file():
-            raise ValueError(f"{self.folder} holds no comparison: there is no {ABOUT}.")
+            raise ValueError(f"{self.folder} holds no comparison: there is no {ABOUT_RUNS}.")
         return _read(path, check_about, RESTORE)
 
     @contextmanager

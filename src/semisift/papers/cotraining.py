@@ -155,7 +155,7 @@ class CommitteePlan(RunPlan):
 
 
 def run_committees(plan: CommitteePlan, **options: Any) -> "CommitteeRecords":
-    """Run all classifiers on all splits; the options are those of `carry_out`."""
+    """Run all classifiers on all splits; the options are those of `run_plan`."""
     return CommitteeRecords(*run_plan(plan, **options))
 
 

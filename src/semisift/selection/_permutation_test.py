@@ -213,7 +213,7 @@ def try_together(
 ) -> NDArray[np.bool_]:
     """Tell which columns the best twin reaches in some trials.
 
-    The shape is (n_trials, 2, n_scores, p): see `beaten_by_twins`.
+    The shape is (n_trials, 2, n_scores, p): see `exceeded_by_permuted_features`.
     """
     make_components(problem)  # of all rows, of which a part has its own
     rows = problem.some_rows(MOST_TRIED)

@@ -141,8 +141,8 @@ def format_number(value: float) -> str:
 
     Examples
     --------
-    >>> format_number(42.1760), format_number(0.000012), format_number(123456.0), format_number(-0.5), format_number(float("inf"))
-    ('42.2', '1.20e-05', '123,456', '-0.500', '∞')
+    >>> [format_number(value) for value in (42.1760, 0.000012, 123456.0, -0.5, float("inf"))]
+    ['42.2', '1.20e-05', '123,456', '-0.500', '∞']
     """
     if math.isnan(value):
         return "none"
