@@ -79,12 +79,18 @@ def path(request):
 # What a test asks for tells what it needs; tests that start clusters or kill say so themselves.
 MARKS_OF_FIXTURES = {"chromium": "browser", "data_dir": "real_data"}
 
+# What is slow by nature runs every night, and by `.ci/run --all`.
+NIGHTLY = {"browser", "cluster", "kill"}
 
+
+@pytest.hookimpl(tryfirst=True)  # before the options of the command line choose among marks
 def pytest_collection_modifyitems(items):
     for item in items:
         for fixture, mark in MARKS_OF_FIXTURES.items():
             if fixture in item.fixturenames:
                 item.add_marker(mark)
+        if any(item.get_closest_marker(mark) for mark in NIGHTLY):
+            item.add_marker("nightly")
 
 
 @pytest.fixture(scope="module")
