@@ -64,7 +64,7 @@ def answer(name, X, y, **params):
     """
     model = make(name, **params)
     with warnings.catch_warnings():
-        for each in ("Fallback", "Graph", "NothingUnlabelled", "UnknownClass"):
+        for each in ("Fallback", "Graph", "NoUnlabelledData", "NovelClass"):
             warnings.simplefilter("ignore", getattr(semisift, f"{each}Warning"))
         try:
             model.fit(X, y)
