@@ -16,6 +16,8 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from semisift import METHODS, parallel
+from semisift.base import _training_data
+from semisift.utils import _columns, _graph, _neighbors
 from tests.conftest import in_numpy, make_data
 from tests.properties.fits import MODELS, answer, make
 from tests.properties.profiles import IS_LONG
@@ -123,8 +125,8 @@ def check_sparse_columns(name, recipe, folder):
     X, y = recipe.make()
     expected = answer(name, X, y)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("semisift.utils._columns.FEW_VALUES", 0)
-        patch.setattr("semisift.utils._columns.FEW_COLUMNS", -1)
+        patch.setattr(_columns, "FEW_VALUES", 0)
+        patch.setattr(_columns, "FEW_COLUMNS", -1)
         found = answer(name, sparse.csr_array(X), y)
     assert_same(found, expected, "ties")
 
@@ -136,8 +138,8 @@ def check_threads_and_blocks(name, recipe, folder):
         patch.setattr(parallel, "BLOCK_SIZE", 2)
         assert_same(answer(name, X, y, n_jobs=2), expected)
         # sums of products in blocks of columns: BLAS adds in another order
-        for room in ("math.blocks", "_problem", "math.edge_sums", "math.gram", "math.scaled"):
-            patch.setattr(f"semisift.{room}.BLOCK_VALUES", 30)
+        for module in (_columns, _graph, _neighbors, _training_data):
+            patch.setattr(module, "BLOCK_VALUES", 30)
         promise = PROMISES[name]["columns"]
         assert_same(answer(name, X, y), expected, "ties" if promise == "draws" else "rounding")
 
