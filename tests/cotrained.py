@@ -8,12 +8,6 @@ from semisift.base._training_data import TrainingData
 from .conftest import make_data
 from .reference.committees_cotraining import Committee
 
-EXPECTED_FAILURES = {
-    "check_classifiers_classes": (
-        "feeds the classes {-1, 1}; scikit-learn exempts its own semi-supervised classifiers"
-    )
-}
-
 
 def noisy_data(n_rows=60, n_classes=2, per_class=8, seed=0):
     """Return data on which committees err, so that all branches of the loops are taken."""

@@ -106,12 +106,22 @@ donor, plate = np.arange(len(y)) // 4, np.arange(len(y)) % 2
 model = LabelledOnly(DecisionTreeClassifier())
 """,
 }
+# Pages whose blocks take seconds.
+SLOW = {"docs/cutoffs.md", "docs/single-cells.md", "docs/studies.md", "docs/report.md"}
+
+
+def list_pages_with_code():
+    pages = [page for page in PAGES if blocks(page, "python")]
+    nightly = pytest.mark.nightly
+    return [pytest.param(page, marks=nightly) if name_of(page) in SLOW else page for page in pages]
+
+
 # Blocks that stand for something of the reader's own, or for what another test does.
 NOT_RUN = ("scheduler-address", "class RangeScore", "def test_range_by_hand")
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
-@pytest.mark.parametrize("path", [page for page in PAGES if blocks(page, "python")], ids=name_of)
+@pytest.mark.parametrize("path", list_pages_with_code(), ids=name_of)
 def test_python_blocks_run_one_after_the_other(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}

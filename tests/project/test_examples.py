@@ -26,6 +26,8 @@ def marked(path):
     return pytest.param(path, marks=pytest.mark.cluster) if path.stem in CLUSTERS else path
 
 
+# The site, a step of the gate, runs them as well.
+@pytest.mark.nightly
 @pytest.mark.parametrize("path", [*map(marked, EXAMPLES)], ids=name_of)
 def test_it_runs_without_a_warning(path, tmp_path, monkeypatch):
     here, temporary = tmp_path / "here", tmp_path / "temporary"

@@ -138,7 +138,11 @@ def limited(*arguments):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("ending", [*sorted(WRITERS)])
+OTHERS = sorted({*WRITERS} - {"npz"})
+NIGHTLY = [pytest.param(each, marks=pytest.mark.nightly) for each in OTHERS]
+
+
+@pytest.mark.parametrize("ending", ["npz", *NIGHTLY])
 def test_a_table_larger_than_files_may_be_is_named(tmp_path, ending):
     source, small = tmp_path / f"table.{ending}", tmp_path / f"small.{ending}"
     WRITERS[ending](source)
@@ -148,6 +152,7 @@ def test_a_table_larger_than_files_may_be_is_named(tmp_path, ending):
     assert told.stderr == f"Error: {small}: File too large.\n"
 
 
+@pytest.mark.nightly
 def test_of_several_results_the_one_that_is_too_large_is_named(tmp_path):
     frame().write_csv(tmp_path / "table.csv")
     ranking, page = tmp_path / "ranking.csv", tmp_path / "page.html"

@@ -28,6 +28,7 @@ def soak():
     return module
 
 
+@pytest.mark.nightly
 def test_turns_have_no_failure(soak):
     """Some of each kind that is not stopped, always the same."""
     done = [soak.take_turn(number) for number in range(8)]

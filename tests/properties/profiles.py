@@ -3,6 +3,7 @@
 import os
 import zlib
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 ASKED = os.environ.get("SEMISIFT_PROPERTIES", "ci")
@@ -16,6 +17,26 @@ settings.load_profile("long" if IS_LONG else "ci")
 
 # For what takes no fit.
 several = settings(max_examples=LONG if IS_LONG else 8)
+
+
+# What stands for all methods in the daily run: two filters, a graph, an ensemble, a wrapper, an
+# embedded method, the consensus, and classifiers.
+REPRESENTATIVES = {
+    *("fisher", "variance", "sselect", "ssfi", "fw-semifs", "rlsr", "consensus", "transductive"),
+    *("self-training", "tri-training", "transduction", "nnge"),
+}
+
+
+def daily(values, chosen=REPRESENTATIVES):
+    """Return parameters of a test of which those that were not chosen run every night only."""
+    return [
+        value if value in chosen else pytest.param(*as_tuple(value), marks=pytest.mark.nightly)
+        for value in values
+    ]
+
+
+def as_tuple(value):
+    return value if isinstance(value, tuple) else (value,)
 
 
 def some(values, by, n=1):

@@ -22,6 +22,7 @@ from semisift import (
 )
 from tests.conftest import make_data
 from tests.properties.fits import check_refusal
+from tests.properties.profiles import daily
 
 DATA = make_data(n_rows=40, n_features=6)
 
@@ -192,8 +193,11 @@ NOT_ASKED = {
 TAKEN = {("no classes", "TriTraining"), ("other classes", "LabelledOnly")}
 
 
-@pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize("case", CASES)
+# Each wrong answer once a day, of one host after the other.
+PAIRS = [(case, host) for case in CASES for host in HOSTS]
+
+
+@pytest.mark.parametrize(("case", "host"), daily(PAIRS, PAIRS[:: len(HOSTS) + 1] + PAIRS[::40]))
 def test_wrong_answers_are_refused(case, host):
     methods, words = CASES[case]
     name = words.partition(" ")[0]

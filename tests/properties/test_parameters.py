@@ -17,7 +17,7 @@ import semisift
 from semisift import CLASSIFIERS, METHODS, ApproximateNeighbors, MixedNB, NNge
 from tests.conftest import make_data
 from tests.properties.fits import FEW, check_refusal
-from tests.properties.profiles import some
+from tests.properties.profiles import daily, some
 
 CLASSES = {entry.cls.__name__: entry.cls for entry in (METHODS | CLASSIFIERS).values()}
 CLASSES |= {cls.__name__: cls for cls in (ApproximateNeighbors, MixedNB, NNge)}
@@ -119,7 +119,10 @@ def test_what_is_outside_is_refused_by_name(name):
             assert repr(values[words]) in str(error) or str(values[words]) in str(error), words
 
 
-@pytest.mark.parametrize("name", sorted(CLASSES))
+SEVEN = {"FisherScore", "SSFI", "SSelect", "SequentialForward", "RLSR", "Consensus", "TriTraining"}
+
+
+@pytest.mark.parametrize("name", daily(sorted(CLASSES), SEVEN))
 def test_what_is_inside_works_or_is_refused_by_name(name):
     cls = CLASSES[name]
     parameters = [each for each in sorted(inspect.signature(cls).parameters) if each not in COSTLY]

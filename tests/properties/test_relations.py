@@ -20,7 +20,7 @@ from semisift.base import _training_data
 from semisift.utils import _columns, _graph, _neighbors
 from tests.conftest import in_numpy, make_data
 from tests.properties.fits import MODELS, answer, make
-from tests.properties.profiles import IS_LONG
+from tests.properties.profiles import IS_LONG, REPRESENTATIVES, daily
 from tests.properties.tables import (
     GENERAL,
     Recipe,
@@ -208,7 +208,9 @@ LOOSE = [
 ]
 
 
-@pytest.mark.parametrize(("name", "what"), LOOSE)
+@pytest.mark.parametrize(
+    ("name", "what"), daily(LOOSE, [pair for pair in LOOSE if pair[0] in REPRESENTATIVES])
+)
 def test_other_draws_find_the_same(name, what):
     """Of rankers one column, since some avoid what is redundant; of learners every view."""
     _, y, y_true = make_data(n_rows=40)

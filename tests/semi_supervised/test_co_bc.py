@@ -3,13 +3,11 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from semisift import CoBC, NoUnlabelledDataWarning, parallel
 from semisift.semi_supervised.co_bc import draw_pools
 from tests.conftest import make_data, needs_kernels
 from tests.cotrained import (
-    EXPECTED_FAILURES,
     assert_same_model,
     first_rounds,
     noisy_data,
@@ -17,15 +15,6 @@ from tests.cotrained import (
     slow_committee,
 )
 from tests.reference.committees_cotraining import co_bc
-
-
-@pytest.mark.filterwarnings("ignore::semisift.NoUnlabelledDataWarning")
-@parametrize_with_checks(
-    [CoBC(n_members=4, max_iter=3), CoBC(n_members=3, estimator=GaussianNB(), max_iter=2)],
-    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @needs_kernels

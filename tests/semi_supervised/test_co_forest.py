@@ -7,7 +7,6 @@ from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from semisift import (
     CoBC,
@@ -28,7 +27,6 @@ from semisift.semi_supervised.co_forest import count_draws, keep_sure, measure_e
 from semisift.utils._agreement import entropy_diversity
 from tests.conftest import make_data, needs_kernels
 from tests.cotrained import (
-    EXPECTED_FAILURES,
     assert_same_model,
     first_rounds,
     noisy_data,
@@ -36,15 +34,6 @@ from tests.cotrained import (
     slow_committee,
 )
 from tests.reference.committees_cotraining import co_forest
-
-
-@pytest.mark.filterwarnings("ignore::semisift.NoUnlabelledDataWarning")
-@parametrize_with_checks(
-    [CoForest(n_members=10), CoForest(n_members=3, estimator=GaussianNB())],
-    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @needs_kernels

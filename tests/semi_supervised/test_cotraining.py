@@ -15,7 +15,6 @@ from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from semisift import RASCO, CoTraining, ProbMRMR, RelRASCO, SelfTraining
 from semisift.exceptions import NoUnlabelledDataWarning
@@ -34,19 +33,7 @@ ALL = [
 ]
 NAMES = [type(model).__name__ + str(i) for i, model in enumerate(ALL)]
 
-EXPECTED_FAILURES = {
-    "check_classifiers_classes": (
-        "feeds the classes {-1, 1}; scikit-learn exempts its own semi-supervised classifiers"
-    )
-}
-
 every = pytest.mark.parametrize("model", ALL, ids=NAMES)
-
-
-@pytest.mark.filterwarnings("ignore::semisift.NoUnlabelledDataWarning")
-@parametrize_with_checks(ALL, expected_failed_checks=lambda estimator: EXPECTED_FAILURES)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def words(seed):

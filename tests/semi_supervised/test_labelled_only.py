@@ -12,23 +12,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from semisift import LabelledOnly
-
-EXPECTED_FAILURES = {
-    "check_classifiers_classes": (
-        "feeds the classes {-1, 1}; scikit-learn exempts its own semi-supervised classifiers"
-    )
-}
-
-
-@parametrize_with_checks(
-    [LabelledOnly(LogisticRegression())],
-    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture

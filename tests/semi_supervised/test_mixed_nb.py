@@ -4,14 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from semisift.semi_supervised import MixedNB
-
-
-@parametrize_with_checks([MixedNB(), MixedNB(var_smoothing=1e-3, alpha=0.5)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def make_rows(n=40, seed=0):

@@ -7,15 +7,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_wine
 from sklearn.model_selection import cross_val_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from semisift import CompiledKernelsMissingWarning, LabelledOnly, NNge
 from tests.semi_supervised.test_nnge import boxes_of, fit_then
-
-
-@parametrize_with_checks([NNge(), NNge(half_open=False, n_attempts=1)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def test_accuracy_on_wine():

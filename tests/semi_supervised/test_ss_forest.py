@@ -3,13 +3,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from semisift import NoUnlabelledDataWarning, SemiSupervisedForest, parallel
 from semisift.semi_supervised.ss_forest import draw_labels, label_shares
 from tests.conftest import needs_kernels
 from tests.cotrained import (
-    EXPECTED_FAILURES,
     assert_same_model,
     noisy_data,
     probabilities,
@@ -17,18 +15,6 @@ from tests.cotrained import (
 )
 from tests.reference.committees_cotraining import annealed, ss_forest
 from tests.searches import Stop
-
-
-@pytest.mark.filterwarnings("ignore::semisift.NoUnlabelledDataWarning")
-@parametrize_with_checks(
-    [
-        SemiSupervisedForest(n_members=5, max_iter=2),
-        SemiSupervisedForest(n_members=3, max_iter=2, estimator=GaussianNB()),
-    ],
-    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @needs_kernels

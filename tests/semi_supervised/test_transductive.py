@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csc_array, csr_array
 from sklearn.model_selection import cross_val_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 from semisift import NoUnlabelledDataWarning, TransductiveClassifier, TransductiveScore
@@ -15,21 +14,6 @@ from semisift.base._training_data import TrainingData
 from semisift.transduction._components import components
 from semisift.transduction._projection import find_axes
 from tests.conftest import make_data
-from tests.cotrained import EXPECTED_FAILURES
-
-ONE_FIFTH = "a row of weight 2 is left out at once, two equal rows one after the other"
-OF_WEIGHTS = {
-    f"check_sample_weight_equivalence_on_{form}_data": ONE_FIFTH for form in ("dense", "sparse")
-}
-
-
-@pytest.mark.filterwarnings("ignore::semisift.NoUnlabelledDataWarning")
-@parametrize_with_checks(
-    [TransductiveClassifier()],
-    expected_failed_checks=lambda estimator: EXPECTED_FAILURES | OF_WEIGHTS,
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def counts(n_rows=300, n_columns=250, seed=0):
