@@ -12,7 +12,7 @@ from semisift import FisherScore, TransductiveScore
 from semisift.base._sample_info import parse_design
 from semisift.base._training_data import TrainingData
 from semisift.exceptions import DuplicateRowsWarning
-from semisift.selection import outcome_of
+from semisift.selection import ranking_result
 from semisift.selection._permutation import (
     find_permutation_plan,
     permuted_labels,
@@ -20,7 +20,7 @@ from semisift.selection._permutation import (
     plan_permutation,
 )
 from semisift.selection._sample_checks import copies_of_labelled, differences_of_labelled
-from semisift.selection._summary import judge
+from semisift.selection._summary import summarize
 
 BY_COMMAND = {"n_resamples": 0, "n_permutations": 39, "light": True}
 
@@ -263,7 +263,7 @@ def test_a_marker_is_confirmed_among_columns_with_few_values():
 def words_of(X, y, **of_rows):
     ranker = TransductiveScore(random_state=0).fit(X, y, **of_rows)
     ranker.assess(X, y, **BY_COMMAND, **of_rows)
-    return judge(outcome_of(ranker))
+    return summarize(ranking_result(ranker))
 
 
 def test_differences_are_told():

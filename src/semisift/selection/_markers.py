@@ -17,7 +17,6 @@ were given: what is left when differences between batches are taken out is neith
 was counted, nor the logarithm of anything.
 """
 
-import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -33,9 +32,8 @@ from semisift.transduction._class_sums import Tally
 from semisift.transduction._components import weighted
 from semisift.transduction._projection import find_scale
 from semisift.utils._columns import as_if_complete
-from semisift.utils._labels import Labels
-from semisift.utils._typing import Floats, Ints
-from semisift.utils._validation import check_choice
+from semisift.utils._frame import make_frame
+from semisift.utils._typing import Bools, Floats
 
 if TYPE_CHECKING:
     from semisift.base._ranker import FeatureRanker
@@ -98,18 +96,7 @@ class Markers:
         return np.argsort(-self.scores[number], kind="stable")
 
     def best(self, number: int, n: int) -> NDArray[np.intp]:
-        """Return the first columns of a class, by its number, that are higher there than elsewhere.
-
-        Parameters
-        ----------
-        number : int
-        n : int
-            At most so many.
-
-        Returns
-        -------
-        int array
-        """
+        """Return up to n first columns of a class, by its number, that are higher there."""
         order = self.order(number)[:n]
         return order[self.scores[number, order] > 0]
 
@@ -128,7 +115,6 @@ class Markers:
             With the columns class, rank, feature, score, share and rest_share and, where they are
             known, log2_fold_change and p_value.
         """
-        check_choice(output, "output", ("polars", "pandas"))
         if n is not None and n < 1:
             raise ValueError(f"n must be at least 1: got {n!r}.")
         orders = np.array([self.order(c)[:n] for c in range(len(self.classes))])
@@ -140,15 +126,14 @@ class Markers:
         table = {
             "class": np.repeat(self.classes, n_each).tolist(),
             "rank": np.tile(np.arange(1, n_each + 1), len(orders)),
-            "feature": self.features[orders.ravel()].tolist(),
+            "feature": self.features[orders.ravel()],
             "score": best(self.scores),
             "log2_fold_change": best(self.fold_changes),
             "share": best(self.shares),
             "rest_share": best(self.rest_shares),
             "p_value": best(self.p_values),
         }
-        known = {name: values for name, values in table.items() if values is not None}
-        return importlib.import_module(output).DataFrame(known)
+        return make_frame(table, output)
 
 
 class _Side(NamedTuple):
@@ -164,21 +149,11 @@ class _Side(NamedTuple):
 def find_markers(
     ranker: "FeatureRanker", problem: TrainingData, as_given: TrainingData | None = None
 ) -> Markers:
-    """Return the markers of each class, in one pass over the rows.
+    """Return the markers of each class for a fitted ranker, in one pass over the rows.
 
-    Parameters
-    ----------
-    ranker : FeatureRanker
-        Fitted on the problem.
-    problem : TrainingData
-    as_given : TrainingData, optional
-        The same with the differences between batches, where they were taken out: a second pass.
-
-    Returns
-    -------
-    Markers
-        By the soft labels of the ranker, or the labels that it gave to all rows; those of labelled
-        rows alone where it gives none.
+    By the soft labels of the ranker, or the labels that it gave to all rows; those of labelled rows
+    alone where it gives none. `as_given` are the training data with the differences between
+    batches, where they were taken out: a second pass.
     """
     shares, weights = _counted(ranker, problem)
     own, rest = _two_sides(problem, shares, weights)
@@ -247,16 +222,8 @@ def welch(
 ) -> Floats:
     """Return Welch's t of each class against the rest.
 
-    Parameters
-    ----------
-    differences : float array of shape (k, p)
-        Of the means.
-    inside, outside : (float array of shape (k, p), float array of shape (k, 1) or (k, p))
-        Sums of squares about the mean in the class and in the rest, and the numbers of rows.
-
-    Returns
-    -------
-    float array of shape (k, p)
+    `inside` and `outside` are the sums of squares about the mean in the class and in the rest, and
+    the numbers of rows.
     """
     n = inside[1] + outside[1]
     within = np.maximum(inside[0], 0.0) + np.maximum(outside[0], 0.0)
@@ -281,7 +248,7 @@ def welch(
     return np.where(is_short, np.copysign(size, scores), scores)
 
 
-def _has_missing(n: Floats) -> NDArray[np.bool_]:
+def _has_missing(n: Floats) -> Bools:
     """Return which columns have fewer values than others."""
     return np.asarray(n < (1 - np.sqrt(np.finfo(float).eps)) * n.max(axis=-1, keepdims=True))
 
@@ -296,26 +263,23 @@ def _counted_rows(problem: TrainingData) -> OutOfCoreMatrix:
 
 
 def _counted(ranker: Any, problem: TrainingData) -> tuple[Floats, Floats | None]:
-    """Return how likely each class is for each of these rows, and how often each row counts."""
-    shares, weights = _shares(ranker, problem.all_labels), problem.design.weights
+    """Return how likely each class is for each of these rows, and how often each row counts.
+
+    By a ranker, or else by the given labels.
+    """
+    labels, weights = problem.all_labels, problem.design.weights
+    shares = getattr(ranker, "label_distributions_", None)
+    if shares is None:
+        classes, codes = np.arange(labels.n_classes), labels.codes
+        if ranker.is_transductive:
+            classes, codes = ranker.classes_, ranker.transduction_
+        shares = (np.asarray(codes)[:, None] == classes).astype(np.float64)
     if problem.whole is not None and weights is not None:
         shares = shares[problem.whole.held]
     if not ranker.is_transductive:  # rows without a label do not count
         given = shares.sum(axis=1)
         weights = given if weights is None else given * weights
     return shares, weights
-
-
-def _shares(ranker: Any, labels: Labels) -> Floats:
-    """Return how likely each class is for each row, by a ranker or else by the given labels."""
-    found = getattr(ranker, "label_distributions_", None)
-    if found is not None:
-        return np.asarray(found)
-    codes: Ints = labels.codes
-    classes = np.arange(labels.n_classes)
-    if ranker.is_transductive:
-        classes, codes = ranker.classes_, ranker.transduction_
-    return np.asarray(np.asarray(codes)[:, None] == classes, dtype=np.float64)
 
 
 def _filled(block: Any, shares: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Labels that tell nothing: how they are exchanged between rows, groups of rows, and batches.
+"""Permuted labels and permuted rows: between rows, groups of rows, and batches.
 
 Rows of a group, as of a donor, are no independent ones, so the group is what labels belong to. If
 the labelled rows of a group are all of one class, the group exchanges its class with other such
@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift.base._training_data import TrainingData
-from semisift.selection._resampling import Units, take_rows, units_of
+from semisift.selection._refit import Units, take_rows, units_of
 from semisift.selection._sample_checks import (
     MOST_COMPARED,
     copies_of_labelled,
@@ -54,13 +54,14 @@ ENOUGH_LABELLINGS = 1000
 # Ways that differ by less, in logarithms, are as many.
 SAME_WAYS = 1e-9
 
-# Separates the draw of the rows of even groups from all others.
+# Separate the draw of the rows of even groups, and the order of few labellings, from other draws.
 EVEN_STREAM = 0x6576656E
-
-# Separates the order of few labellings from all other draws.
 LABELLING_STREAM = 0x66657720
 
 How = Literal["batches", "labelled", "all"]
+
+# A seed, and the labels of the labelled rows where they do not follow from it.
+Draw = tuple[int, NDArray[np.int32] | None]
 
 
 @dataclass(frozen=True)
@@ -141,26 +142,14 @@ class PermutationPlan:
         return facts
 
 
-# A seed, and the labels of the labelled rows where they do not follow from it.
-Draw = tuple[int, NDArray[np.int32] | None]
-
-
 def plan_permutation(problem: TrainingData) -> tuple[TrainingData, PermutationPlan]:
-    """Return how the labels of a problem are exchanged, after a look at the labelled rows.
+    """Return how labels are permuted, after a look at the labelled rows.
 
-    Parameters
-    ----------
-    problem : TrainingData
-
-    Returns
-    -------
-    problem : TrainingData
-        Whose groups are the copies among the labelled rows, where no groups are known.
-    exchange : Exchange
+    The groups of the training data that is returned are the copies among the labelled rows, where
+    no groups are known.
     """
     rows = problem.some_rows(MOST_COMPARED)
-    some = problem.part(rows)
-    copies: list[Ints] = []
+    some, copies = problem.part(rows), list[Ints]()
     if problem.design.groups is None:
         copies = [rows[some_copies] for some_copies in copies_of_labelled(some)]
     if copies:
@@ -168,76 +157,58 @@ def plan_permutation(problem: TrainingData) -> tuple[TrainingData, PermutationPl
         for alike in copies:
             groups[alike] = alike[0]
         design = replace(problem.design, groups=groups.astype(np.int32))
-        problem = problem.with_design(design)
-        some = some.with_design(design.take(rows))
-    exchange = find_permutation_plan(problem)
-    can_choose = exchange.how == "all" and not exchange.is_one_class and not problem.given_pairs
+        problem, some = problem.with_design(design), some.with_design(design.take(rows))
+    plan = find_permutation_plan(problem)
+    can_choose = plan.how == "all" and not plan.is_one_class and not problem.given_pairs
     if can_choose and len(problem.labels.labelled):
         units = None if some.design.groups is None else units_of(some).of_row
         if differences := differences_of_labelled(some, units):
-            exchange = find_permutation_plan(problem, differences)
-    return problem, replace(exchange, copies=copies)
+            plan = find_permutation_plan(problem, differences)
+    return problem, replace(plan, copies=copies)
 
 
 def find_permutation_plan(
     problem: TrainingData, differences: tuple[str, ...] = ()
 ) -> PermutationPlan:
-    """Return how the labels of a problem are exchanged.
+    """Return how labels are permuted: among the labelled rows where these differ from the others.
 
     Ways that differ in the names of classes of equal size are one: 6 labels of two classes can be
-    exchanged in 10 ways, so that no p-value below .1 would be possible.
-
-    Parameters
-    ----------
-    problem : TrainingData
-    differences : tuple of str
-        In what the labelled rows differ from the others. Labels are then exchanged among the
-        labelled rows, of which there are several classes.
-
-    Returns
-    -------
-    Exchange
+    permuted in 10 ways, so that no p-value below .1 would be possible.
     """
-    design, counts = problem.design, problem.labels.counts
-    if design.groups is None and design.batches is None:
-        ways = _log_ways(counts[None])
-        enough = not problem.given_pairs and ways >= log(ENOUGH_LABELLINGS)
-        found = PermutationPlan(
-            "labelled" if enough else "all",
-            ways,
-            n_between=int(counts.sum()),
-            is_one_class=len(counts) == 1,
-        )
-        if not differences:
-            return found
-        own = problem.labels.codes[problem.labels.labelled]
-        others = _other_labellings(own, np.random.default_rng([problem.seed, LABELLING_STREAM]))
-        return replace(found, how="labelled", differences=differences, labellings=others)
-    units = units_of(problem)
+    design, labels = problem.design, problem.labels
     known: dict[str, Any] = {
-        "n_between": int(units.is_pure.sum()),
-        "n_within": int(units.is_mixed.sum()),
         "has_groups": design.groups is not None,
         "has_batches": design.batches is not None,
-        "is_one_class": len(counts) == 1,
         "differences": differences,
+        "is_one_class": len(labels.counts) == 1,
     }
-    if problem.given_pairs or not len(problem.labels.labelled):
+    if design.groups is None and design.batches is None:
+        ways, labellings = _log_ways(labels.counts[None]), None
+        among = bool(differences)
+        if among:
+            rng = np.random.default_rng([problem.seed, LABELLING_STREAM])
+            labellings = _other_labellings(labels.codes[labels.labelled], rng)
+        elif not problem.given_pairs:
+            among = ways >= log(ENOUGH_LABELLINGS)
+        known |= {"n_between": int(labels.counts.sum()), "labellings": labellings}
+        return PermutationPlan("labelled" if among else "all", ways, **known)
+    units = units_of(problem)
+    known |= {"n_between": int(units.is_pure.sum()), "n_within": int(units.is_mixed.sum())}
+    if problem.given_pairs or not len(labels.labelled):
         return PermutationPlan("all", inf, **known)
-    has_classes = problem.labels.n_classes > 1  # else labelled rows have nothing to exchange
     forms: list[tuple[How, float]] = []
+    if labels.n_classes > 1:  # else labelled rows have nothing to exchange
+        if known["has_batches"]:
+            within = _exchange_sets(problem, units, within_batches=True)
+            forms.append(("batches", _log_ways(within)))
+        forms.append(("labelled", _log_ways(_exchange_sets(problem, units))))
     if not differences:
-        among = units.strata(design.batches is not None and not has_classes)
-        parts = [_log_ways_among_all(units.take(among == each)) for each in np.unique(among)]
+        strata = units.strata(known["has_batches"] and labels.n_classes == 1)
+        parts = [_log_ways_among_all(units, strata == each) for each in np.unique(strata)]
         forms.append(("all", sum(parts)))
-    if has_classes:
-        forms.insert(0, ("labelled", _log_ways(_exchange_sets(problem, units))))
-    if has_classes and known["has_batches"]:
-        within = _exchange_sets(problem, units, within_batches=True)
-        forms.insert(0, ("batches", _log_ways(within)))
-    enough_of = [form for form in forms if form[1] >= log(ENOUGH_LABELLINGS)]
     most = max(ways for _, ways in forms)
-    how, ways = (enough_of or [form for form in forms if form[1] >= most - SAME_WAYS])[0]
+    needed = min(log(ENOUGH_LABELLINGS), most - SAME_WAYS)
+    how, ways = next(form for form in forms if form[1] >= needed)
     return PermutationPlan(how, ways, **known)
 
 
@@ -301,19 +272,18 @@ def _log_names(sets: Ints) -> float:
     return sum(lgamma(n + 1) for n in np.unique(sets.T, axis=0, return_counts=True)[1])
 
 
-def _log_ways_among_all(units: Units) -> float:
+def _log_ways_among_all(units: Units, some: Bools) -> float:
     """Return the logarithm of the number of ways to give the labels of groups to other groups."""
-    ways = sum(log(n_open) for _, n_open in _by_room(units.counts.sum(axis=1), units.sizes))
-    by_group, by_row = units.is_pure, units.is_mixed
-    if units.counts.shape[1] == 1:  # within a group it matters which rows have the label
-        by_group, by_row = np.zeros_like(by_row), ~units.is_free
-    pure = (units.counts[by_group] > 0).sum(axis=0)
+    counts, sizes = units.counts[some], units.sizes[some]
+    ways = sum(log(n_open) for _, n_open in _by_room(counts.sum(axis=1), sizes))
+    by_group, by_row = units.is_pure[some], units.is_mixed[some]
+    if counts.shape[1] == 1:  # within a group it matters which rows have the label
+        by_group, by_row = np.zeros_like(by_row), ~units.is_free[some]
+    pure, mixed = (counts[by_group] > 0).sum(axis=0), counts[by_row]
     ways -= sum(lgamma(n + 1) for n in pure)
-    mixed = units.counts[by_row]
-    for size, own in zip(units.sizes[by_row], mixed, strict=True):
+    for size, own in zip(sizes[by_row], mixed, strict=True):
         ways += lgamma(size + 1) - lgamma(size - own.sum() + 1) - sum(lgamma(n + 1) for n in own)
-    same = np.unique(mixed, axis=0, return_counts=True)[1]
-    ways -= sum(lgamma(n + 1) for n in same)
+    ways -= sum(lgamma(n + 1) for n in np.unique(mixed, axis=0, return_counts=True)[1])
     return ways - _log_names(np.concatenate([pure[None], mixed]))
 
 
@@ -333,23 +303,12 @@ def _by_room(needed: Ints, sizes: Ints) -> Iterable[tuple[int, int]]:
 # Labels -------------------------------------------------------------------------------------------
 
 
-def permuted_labels(problem: TrainingData, draw: Draw, exchange: PermutationPlan) -> TrainingData:
-    """Return the problem with labels that tell nothing.
+def permuted_labels(problem: TrainingData, draw: Draw, plan: PermutationPlan) -> TrainingData:
+    """Return the training data with permuted labels.
 
     They are exchanged among the labelled rows or, where there are too few ways to do so, given to
     rows drawn from all, as are given pairs. The latter assumes that the labelled rows are a random
     sample of all rows. With groups and batches see above.
-
-    Parameters
-    ----------
-    problem : TrainingData
-    draw : Draw
-        One of those of the exchange.
-    exchange : Exchange
-
-    Returns
-    -------
-    Problem
     """
     seed, labelling = draw
     rng = np.random.default_rng(seed)
@@ -357,17 +316,16 @@ def permuted_labels(problem: TrainingData, draw: Draw, exchange: PermutationPlan
     codes = labels.codes.copy()
     if labelling is not None:
         codes[labels.labelled] = labelling
-    elif exchange.how != "all":
-        if exchange.is_known:
-            codes = _exchanged_codes(problem, rng, within_batches=exchange.how == "batches")
-        else:
-            codes[labels.labelled] = rng.permutation(codes[labels.labelled])
+    elif plan.how != "all" and plan.is_known:
+        codes = _exchanged_codes(problem, rng, within_batches=plan.how == "batches")
+    elif plan.how != "all":
+        codes[labels.labelled] = rng.permutation(codes[labels.labelled])
     else:
         place = rng.permutation(problem.n_rows)
-        if exchange.is_known:
+        if plan.is_known:
             place = _placed_rows(problem, rng)
-            codes[:] = UNLABELLED
         placed = place >= 0
+        codes[:] = UNLABELLED
         codes[place[placed]] = labels.codes[placed]
         pairs = None if pairs is None else pairs.moved(place)
     return problem.with_labels(Labels(codes, labels.classes), pairs, seed)
@@ -429,22 +387,10 @@ def _strata_of_all(problem: TrainingData, units: Units) -> Ints:
 
 
 def permuted_rows(problem: TrainingData, draw: Draw, how: How) -> NDArray[np.int64]:
-    """Return for each row another one, whose values tell nothing of its label.
+    """Return for each row another one, each once, whose values have nothing to do with its label.
 
     Rows are exchanged among the labelled and among the unlabelled ones or, where there are too few
-    ways to do so, among all; with groups or batches as above.
-
-    Parameters
-    ----------
-    problem : TrainingData
-        With even groups, if it has groups.
-    draw : Draw
-    how : {"batches", "labelled", "all"}
-
-    Returns
-    -------
-    int array of shape (n,)
-        Each row once.
+    ways to do so, among all; with groups, which must be even, or batches as above.
     """
     seed, labelling = draw
     rng = np.random.default_rng(seed)
@@ -471,8 +417,7 @@ def _exchanged_blocks(
         stratum = _strata_of_all(problem, units)
         partner = _another(stratum, rng) if stratum.any() else rng.permutation(n_units)
         return _values_of(units.of_row, partner, _another(units.of_row, rng))
-    stratum = units.strata(how == "batches")
-    partner = np.arange(n_units)
+    stratum, partner = units.strata(how == "batches"), np.arange(n_units)
     for some in (np.flatnonzero(units.is_pure), np.flatnonzero(units.is_free)):
         partner[some] = some[_another(stratum[some], rng)]
     parts = 2 * units.of_row + is_labelled
@@ -497,32 +442,21 @@ def _values_of(part: Ints, partner: Ints, within: Ints) -> NDArray[np.int64]:
 
 
 def even_groups(problem: TrainingData, how: How) -> TrainingData:
-    """Return the problem of groups that can change places, since they have as many rows.
+    """Return training data whose groups can change places, as they have as many rows.
 
-    Parameters
-    ----------
-    problem : TrainingData
-    how : {"batches", "labelled", "all"}
-        Between which groups.
-
-    Returns
-    -------
-    Problem
-        The same where they can already.
+    The same where they can already.
     """
     if problem.design.groups is None:
         return problem
     units, codes = units_of(problem), problem.labels.codes
     n_labelled = units.counts.sum(axis=1)
-    of_kinds = [np.ones(len(units.sizes), dtype=bool)]
-    if how != "all":
-        of_kinds = [units.is_pure, units.is_free]
-    alike = (units.sizes, n_labelled) if how != "all" else (units.sizes,)
-    if all(len(np.unique(sizes[kind])) <= 1 for kind in of_kinds for sizes in alike):
+    kinds, alike = [units.is_pure, units.is_free], [units.sizes, n_labelled]
+    if how == "all":
+        kinds, alike = [np.ones(len(units.sizes), dtype=bool)], [units.sizes]
+    if all(len(np.unique(sizes[kind])) <= 1 for kind in kinds for sizes in alike):
         return problem
     rng = np.random.default_rng([problem.seed, EVEN_STREAM])
-    draw = _draw_any if how == "all" else _draw_alike
-    drawn = draw(rng, units, codes)
+    drawn = (_draw_any if how == "all" else _draw_alike)(rng, units, codes)
     rows, is_labelled = (np.concatenate(each) for each in zip(*drawn, strict=True))
     order = np.argsort(rows, kind="stable")
     rows, is_labelled = rows[order], is_labelled[order]
@@ -536,20 +470,20 @@ Drawn = Iterable[tuple[Ints, Bools]]
 
 def _draw_alike(rng: np.random.Generator, units: Units, codes: NDArray[np.int32]) -> Drawn:
     """Yield rows of each group, and which are labelled: as many of groups that change places."""
-    n_labelled = units.counts.sum(axis=1)
-    most = {
-        "labelled": _mean_up(n_labelled[units.is_pure]),
-        "unlabelled": _mean_up((units.sizes - n_labelled)[units.is_pure]),
-        "free": _mean_up(units.sizes[units.is_free]),
-    }
+    n_labelled, is_pure, is_free = units.counts.sum(axis=1), units.is_pure, units.is_free
+    n_own, n_others = (_mean_up(n[is_pure]) for n in (n_labelled, units.sizes - n_labelled))
+    n_free = _mean_up(units.sizes[is_free])
+
+    def drawn(rows: Ints, n: int) -> Ints:  # of fewer rows all, again and again
+        return np.resize(rng.permutation(rows), n)
+
     for unit, rows in enumerate(units.members()):
         labelled, others = rows[codes[rows] != UNLABELLED], rows[codes[rows] == UNLABELLED]
-        if units.is_pure[unit]:
-            labelled = _repeated(rng, labelled, most["labelled"])
-            others = others if len(others) else labelled
-            others = _repeated(rng, others, most["unlabelled"])
-        elif units.is_free[unit]:
-            others = _repeated(rng, others, most["free"])
+        if is_pure[unit]:
+            labelled = drawn(labelled, n_own)
+            others = drawn(others if len(others) else labelled, n_others)
+        elif is_free[unit]:
+            others = drawn(others, n_free)
         yield np.append(labelled, others), np.arange(len(labelled) + len(others)) < len(labelled)
 
 
@@ -569,11 +503,6 @@ def _draw_any(rng: np.random.Generator, units: Units, codes: NDArray[np.int32]) 
         others = rng.permutation(rows[codes[rows] == UNLABELLED])
         others = np.resize(np.append(others, rng.permutation(rows)), size - len(labelled))
         yield np.append(labelled, others), np.arange(size) < len(labelled)
-
-
-def _repeated(rng: np.random.Generator, rows: Ints, n: int) -> Ints:
-    """Return n of the rows, in random order; of fewer all, again and again."""
-    return np.resize(rng.permutation(rows), n)
 
 
 def _mean_up(sizes: Ints) -> int:

@@ -20,8 +20,6 @@ row, in 32 random directions. Tables of few columns hold equal rows by coinciden
 asked.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -65,29 +63,13 @@ MOST_COPIES = 10
 MOST_COMPARED = 2000
 
 
-@dataclass(frozen=True, eq=False)
-class RowNumbers:
-    """What is compared of rows.
-
-    Attributes
-    ----------
-    numbers : float array of shape (n, 5)
-        Those of `NUMBERS`.
-    directions : float array of shape (n, 32)
-        The rows in random directions.
-    """
-
-    numbers: Floats
-    directions: Floats
-
-
-def row_numbers(problem: TrainingData) -> RowNumbers:
-    """Return what is compared of the rows of a problem; made once, whatever their labels."""
-    made: RowNumbers = problem.once("row numbers", _find_row_numbers)
+def row_numbers(problem: TrainingData) -> tuple[Floats, Floats]:
+    """Return the `NUMBERS` of each row, and the rows in 32 random directions; made once."""
+    made: tuple[Floats, Floats] = problem.once("row numbers", _find_row_numbers)
     return made
 
 
-def _find_row_numbers(problem: TrainingData) -> RowNumbers:
+def _find_row_numbers(problem: TrainingData) -> tuple[Floats, Floats]:
     n_rows, n_columns = problem.n_rows, problem.n_features
     rng = np.random.default_rng([problem.seed, DIRECTION_STREAM])
     known, zeros, totals, sums, squares = np.zeros((5, n_rows))
@@ -110,25 +92,16 @@ def _find_row_numbers(problem: TrainingData) -> RowNumbers:
             directions += centred @ rng.normal(size=(centred.shape[1], N_DIRECTIONS))
     n = np.maximum(known, 1.0)
     found = [1 - known / n_columns, zeros / n, totals / n, sums / n, squares / n]
-    return RowNumbers(np.column_stack(found), directions)
+    return np.column_stack(found), directions
 
 
 def differences_of_labelled(problem: TrainingData, units: Ints | None = None) -> tuple[str, ...]:
-    """Return in what the labelled rows differ from the others; nothing where they are a sample.
+    """Return the `NUMBERS` in which the labelled rows differ from the others, the largest first.
 
-    Parameters
-    ----------
-    problem : TrainingData
-    units : int array of shape (n_rows,), optional
-        The group of each row, counted from 0; else each is one by itself.
-
-    Returns
-    -------
-    tuple of str
-        Of `NUMBERS`, the largest difference first.
+    `units` has the group of each row, counted from 0; else each is one by itself.
     """
     is_labelled = problem.labels.codes >= 0
-    numbers = row_numbers(problem).numbers
+    numbers, _ = row_numbers(problem)
     if units is not None:
         sizes = np.bincount(units)
         numbers = np.column_stack([np.bincount(units, each) / sizes for each in numbers.T])
@@ -154,31 +127,21 @@ def differences_of_labelled(problem: TrainingData, units: Ints | None = None) ->
 
 
 def copies_of_labelled(problem: TrainingData) -> list[Ints]:
-    """Return labelled rows that are copies of each other, each set ascending.
-
-    Parameters
-    ----------
-    problem : TrainingData
-
-    Returns
-    -------
-    list of int arrays
-        Each of two rows or more.
-    """
+    """Return labelled rows that are copies of each other, two or more each, ascending."""
     labels = problem.labels
     if problem.n_features < FEW_COLUMNS or len(labels.labelled) < 2:
         return []
     labelled = labels.labelled[:MOST_COMPARED]
     rows = np.concatenate([labelled, labels.unlabelled[:MOST_COMPARED]])
-    places = row_numbers(problem).directions[rows]
+    places = row_numbers(problem)[1][rows]
     squares = np.square(places).sum(axis=1)
     own, n_near = np.arange(len(labelled)), min(MOST_COPIES + 1, len(rows) - 1)
+    if n_near < 2:
+        return []
     with one_blas_thread():
         apart = squares[own, None] + squares - 2 * (places[own] @ places.T)
     apart = np.maximum(apart, 0.0)
     apart[own, own] = np.inf
-    if n_near < 2:
-        return []
     near = np.argpartition(apart, n_near - 1, axis=1)[:, :n_near]
     found = np.take_along_axis(apart, near, axis=1)
     order = np.argsort(found, axis=1, kind="stable")
@@ -191,9 +154,8 @@ def copies_of_labelled(problem: TrainingData) -> list[Ints]:
     one, other = np.nonzero(np.arange(n_near) < n_copies[:, None])
     other = near[one, other]
     both = other < len(labelled)
-    links = coo_array(
-        (np.ones(int(both.sum())), (one[both], other[both])), shape=(len(own), len(own))
-    )
+    ends = one[both], other[both]
+    links = coo_array((np.ones(len(ends[0])), ends), shape=(len(own), len(own)))
     n_sets, set_of = connected_components(links, directed=False)
     sizes = np.bincount(set_of, minlength=n_sets)
     return [labelled[set_of == each] for each in np.flatnonzero(sizes > 1)]
