@@ -125,9 +125,7 @@ def test_twins_that_are_beaten():
     assert "<strong>5 confirmed</strong>" in page
     assert "shuffled labels" not in page
     assert "random sample" not in page
-    assert "p = 0.025 by 79 permutations; 5 of 20 columns confirmed" in repr(
-        ranker.assessment_
-    )
+    assert "p = 0.025 by 79 permutations; 5 of 20 columns confirmed" in repr(ranker.assessment_)
 
 
 def test_twins_that_are_not_beaten():

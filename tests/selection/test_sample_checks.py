@@ -239,25 +239,26 @@ def null_tables(kind, n):
 @pytest.mark.filterwarnings("ignore::semisift.DuplicateRowsWarning")
 @pytest.mark.parametrize("method", [TransductiveScore, FisherScore])
 @pytest.mark.parametrize("kind", ["missing", "zeros", "depth", "copies"])
-def test_labels_that_tell_nothing_rarely_confirm_anything(kind, method):
+@pytest.mark.parametrize("n_tables", [5, pytest.param(12, marks=pytest.mark.nightly)])
+def test_labels_that_tell_nothing_rarely_confirm_anything(kind, method, n_tables):
     # before: in .5 to all of the tables by the former, in .1 to .9 by the latter
     n_confirmed = 0
-    for X, y in null_tables(kind, 12):
+    for X, y in null_tables(kind, n_tables):
         sure = method(random_state=0).fit(X, y).assess(X, y, **BY_COMMAND)
         n_confirmed += "confirmed" in sure.decisions
-    assert n_confirmed <= 2
+    assert n_confirmed <= n_tables // 5
 
 
 def test_a_marker_is_confirmed_among_columns_with_few_values():
     n_confirmed = 0
-    for seed in range(10):
+    for seed in range(5):
         X, y = table(seed)
         X = np.where(np.random.default_rng(seed).random(X.shape) < 0.6, np.nan, X)
         side = np.where(y < 0, np.arange(60) % 2, y)
         X[:, 0] = np.random.default_rng(seed).normal(size=60) + 8 * side
         sure = TransductiveScore(random_state=0).fit(X, y).assess(X, y, **BY_COMMAND)
         n_confirmed += sure.decisions[0] == "confirmed"
-    assert n_confirmed >= 8
+    assert n_confirmed >= 4
 
 
 def words_of(X, y, **of_rows):

@@ -114,7 +114,15 @@ def test_labels_that_go_with_the_shape_are_stable_and_others_are_not():
     assert fits_not.n_recovered < 17
 
 
-@pytest.mark.parametrize("kind", ["normal", "two groups", "three classes", "weights"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "two groups",
+        "weights",
+        pytest.param("normal", marks=pytest.mark.nightly),
+        pytest.param("three classes", marks=pytest.mark.nightly),
+    ],
+)
 def test_confidence_where_labels_tell_nothing_is_what_is_right(kind):
     n_classes = 3 if kind == "three classes" else 2
     raw, told, trust = [], [], []

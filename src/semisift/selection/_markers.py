@@ -29,8 +29,7 @@ from semisift.base._training_data import TrainingData
 from semisift.out_of_core._matrix import OutOfCoreMatrix
 from semisift.parallel import one_blas_thread
 from semisift.transduction._class_sums import Tally
-from semisift.transduction._components import weighted
-from semisift.transduction._projection import find_scale
+from semisift.transduction._components import find_scale, weighted
 from semisift.utils._columns import as_if_complete
 from semisift.utils._frame import make_frame
 from semisift.utils._typing import Bools, Floats

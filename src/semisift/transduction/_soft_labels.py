@@ -201,11 +201,14 @@ def label_components(
     T: Floats, labels: Labels, design: SampleInfo, class_prior: Floats | None = None
 ) -> SoftLabels:
     """Label rows by their components; `find_soft_labels` says how."""
+    codes, n_classes, weights = labels.codes, labels.n_classes, design.weights
     depth = None
     if design.depth is not None:
-        depth = _take_depth(T, labels, design, class_prior)
+        # what goes with depth within classes, by the members as they label the rows first
+        with one_blas_thread():
+            first = _ask_members(T, codes[None], n_classes, class_prior, weights)[:, 0]
+        depth = take_depth(T, first.mean(axis=0), design.depth, weights)
         T = depth.without(T, design.depth)
-    codes, n_classes, weights = labels.codes, labels.n_classes, design.weights
     rows = _rows_to_ask(codes, T[:, 0])
     some, own, of_rows = T, codes, design
     if len(rows) < len(T):
@@ -247,16 +250,6 @@ def label_components(
     )
 
 
-def _take_depth(
-    T: Floats, labels: Labels, design: SampleInfo, class_prior: Floats | None
-) -> DepthTaken:
-    """Return what goes with depth within classes, by the members as they label the rows first."""
-    assert design.depth is not None
-    with one_blas_thread():
-        said = _ask_members(T, labels.codes[None], labels.n_classes, class_prior, design.weights)
-    return take_depth(T, said[:, 0].mean(axis=0), design.depth, design.weights)
-
-
 def _rows_to_ask(codes: Ints, key: Floats) -> Ints:
     """Return the rows on which labels are left out: all, or the labelled and some of the others.
 
@@ -285,20 +278,9 @@ def fifths(
     >>> fifths(np.array([0, 0, 1, -1, 0]), 2, np.array([0.3, 0.1, 0.5, 0.7, 0.2])).tolist()
     [2, 0, -1, -1, 1]
     """
-    if groups is not None:
-        return _fifths_of_groups(codes, n_classes, key, groups)
-    found = np.full(len(codes), -1)
-    for code in range(n_classes):
-        rows = np.flatnonzero(codes == code)
-        if len(rows) > 1:
-            found[rows[np.argsort(key[rows], kind="stable")]] = np.arange(len(rows)) % N_FOLDS
-    return found
-
-
-def _fifths_of_groups(codes: Ints, n_classes: int, key: Floats, groups: Ints) -> NDArray[np.int64]:
-    found = np.full(len(codes), -1)
-    labelled = np.flatnonzero(codes >= 0)
-    _, number = np.unique(groups[labelled], return_inverse=True)
+    found, labelled = np.full(len(codes), -1), np.flatnonzero(codes >= 0)
+    unit_of = labelled if groups is None else groups[labelled]
+    _, number = np.unique(unit_of, return_inverse=True)
     held = np.zeros((number.max(initial=-1) + 1, n_classes), dtype=bool)
     held[number, codes[labelled]] = True
     mean_key = np.bincount(number, key[labelled]) / np.bincount(number)
@@ -310,7 +292,7 @@ def _fifths_of_groups(codes: Ints, n_classes: int, key: Floats, groups: Ints) ->
     found[labelled] = fold[number]
     for code in range(n_classes):
         rows = np.flatnonzero(codes == code)
-        if (found[rows] == found[rows[0]]).all():
+        if len(rows) and (found[rows] == found[rows[0]]).all():
             found[rows] = -1
     return found
 

@@ -337,15 +337,16 @@ def test_shadows_of_groups_are_the_same_for_sparse_columns():
 # --- what is confirmed ----------------------------------------------------------------------------
 
 
-def test_donors_alone_confirm_nothing():
+@pytest.mark.parametrize("n_seeds", [4, pytest.param(8, marks=pytest.mark.nightly)])
+def test_donors_alone_confirm_nothing(n_seeds):
     found = np.zeros((2, 2), dtype=int)
-    for seed in range(8):
+    for seed in range(n_seeds):
         X, y, groups = donors(seed)
         for row, known in enumerate([{}, {"groups": groups}]):
             for column, ranker in enumerate([FisherScore(), TransductiveScore()]):
                 sure = ranker.fit(X, y, **known).assess(X, y, **FEW, **known)
                 found[row, column] += "confirmed" in sure.decisions
-    assert (found[0] >= 3).all()
+    assert (found[0] >= 3 * n_seeds // 8).all()
     assert (found[1] <= 1).all()
 
 

@@ -102,10 +102,21 @@ def test_features_without_a_score_are_not_strong():
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("wdbc", ["--no-assess"]),
-        ("wdbc", ["--method", "fisher", "--redundancy", 0.7, "--assess"]),
-        ("chowdary", ["--method", "ssfi", "--redundancy", 0.7]),
-        ("chowdary", ["--method", "fisher", "--redundancy", 0.7, "--assess"]),
+        ("wdbc", ["--method", "fisher", "--redundancy", 0.7, "--no-assess"]),
+        pytest.param("wdbc", ["--no-assess"], marks=pytest.mark.nightly),
+        pytest.param(
+            "wdbc",
+            ["--method", "fisher", "--redundancy", 0.7, "--assess"],
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param(
+            "chowdary", ["--method", "ssfi", "--redundancy", 0.7], marks=pytest.mark.nightly
+        ),
+        pytest.param(
+            "chowdary",
+            ["--method", "fisher", "--redundancy", 0.7, "--assess"],
+            marks=pytest.mark.nightly,
+        ),
     ],
 )
 def test_the_best_by_score_are_seen_first(name, options, data_dir, tmp_path):
