@@ -304,7 +304,7 @@ def test_what_cannot_be_tested_has_no_p_value(data):
     assert 1 / 6 <= sure.p_value <= 1
 
 
-@pytest.mark.parametrize("n_labelled", [6, 20])
+@pytest.mark.parametrize("n_labelled", [pytest.param(6, marks=pytest.mark.nightly), 20])
 def test_p_values_of_noise_are_uniform(n_labelled):
     # of 40 trials 8 are expected at or below .2, and more than 16 in 0.1 % of cases
     low = 0

@@ -15,6 +15,7 @@ from semisift import (
 )
 from semisift.base._sample_info import parse_design
 from semisift.base._training_data import TrainingData
+from semisift.out_of_core import _matrix
 from semisift.selection import _learning_curve
 from semisift.selection._learning_curve import measure, numbers_of_subsets, split_labels
 from semisift.utils._agreement import extrapolate, mean_kuncheva
@@ -170,7 +171,7 @@ def test_sparse_and_dense_rows_give_the_same_curve():
 
 
 def test_stored_rows_give_the_same_curve(tmp_path, monkeypatch):
-    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 12)
+    monkeypatch.setattr(_matrix, "BLOCK_VALUES", 1 << 12)
     X, y = study(n_rows=2000, n_columns=40)
     np.save(tmp_path / "X.npy", X)
     stored = OutOfCoreMatrix(np.load(tmp_path / "X.npy", mmap_mode="r"), max_memory=400_000)

@@ -188,7 +188,7 @@ def test_constant_columns_are_never_confirmed(per_class):
     assert np.isfinite(sure.p_values).all()
 
 
-@pytest.mark.parametrize("per_class", [3, 10])
+@pytest.mark.parametrize("per_class", [3, pytest.param(10, marks=pytest.mark.nightly)])
 def test_clusters_that_have_nothing_to_do_with_the_labels_are_not_confirmed(per_class):
     passed = 0
     for seed in range(8):

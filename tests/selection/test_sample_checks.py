@@ -59,8 +59,8 @@ def test_what_differs_is_named(name):
 
 
 def test_a_random_sample_is_told_apart_in_5_percent():
-    found = [bool(differences_of_labelled(TrainingData.build(*table(seed)))) for seed in range(200)]
-    assert 2 <= sum(found) <= 20  # 10 are expected
+    found = [bool(differences_of_labelled(TrainingData.build(*table(seed)))) for seed in range(100)]
+    assert 1 <= sum(found) <= 12  # 5 are expected
 
 
 def test_a_single_column_that_only_labelled_rows_have_does_not_matter():

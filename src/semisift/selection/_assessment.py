@@ -153,17 +153,17 @@ class Assessment:
         of classes.
     """
 
-    rank_interval: NDArray[np.int64] | None
-    selection_probability: Floats | None
     n_best: int
     n_resamples: int
-    p_value: float
-    p_values: Floats | None
-    decisions: NDArray[np.str_] | None
-    null_score: float
-    n_permutations: int
     permuted: bool
     light: bool
+    rank_interval: NDArray[np.int64] | None = None
+    selection_probability: Floats | None = None
+    p_value: float = nan
+    p_values: Floats | None = None
+    decisions: NDArray[np.str_] | None = None
+    null_score: float = nan
+    n_permutations: int = 0
     n_labelled: int = 0
     null: Null = "permuted_labels"
     error: str = ERROR
@@ -239,8 +239,7 @@ def assess_ranking(
 
     The other parameters are those of `FeatureRanker.assess`.
     """
-    scorer = Scorer(ranker, light=light)
-    known: dict[str, Any] = {}
+    scorer, known = Scorer(ranker, light=light), dict[str, Any]()
     test, plan = None, find_permutation_plan(problem)
     if n_permutations and scorer.learns_from_labels(problem):
         planned = _, plan = plan_permutation(problem)
@@ -256,25 +255,21 @@ def assess_ranking(
     if len(rankings):
         known["rank_interval"] = rank_interval(rankings)
         known["selection_probability"] = (rankings <= n_best).mean(axis=0)
-    # NaN where it is on another scale than the scores
-    on_scale = test is not None and not (light or ranker.scores_are_places)
+    if test is not None:
+        known |= {**vars(test), "decisions": test.decisions}
+        if light or ranker.scores_are_places:  # it is on another scale than the scores
+            known["null_score"] = nan
     return Assessment(
-        **{"rank_interval": None, "selection_probability": None} | known,
-        n_kept=0 if ranker._features is None else ranker._features.n_kept,
         n_best=n_best,
+        n_kept=0 if ranker._features is None else ranker._features.n_kept,
         n_resamples=len(rankings),
-        p_value=nan if test is None else test.p_value,
-        p_values=None if test is None else test.p_values,
-        decisions=None if test is None else test.decisions,
-        null_score=test.null_score if test is not None and on_scale else nan,
-        n_permutations=0 if test is None else test.n_permutations,
         permuted=plan.how != "all",
         light=light,
         n_labelled=len(problem.labels.labelled),
         null=null_of(scorer.labeller),
         is_copy=near_copies(ranker),
         plan=plan if plan.is_known or plan.is_special else None,
-        class_p_values=None if test is None else test.class_p_values,
+        **known,
         **_stabilities(ranker, [np.flatnonzero(ranking <= n_best) for ranking in rankings]),
     )
 
@@ -286,9 +281,8 @@ def _warn_of_copies(copies: list[Ints]) -> None:
     named = ", ".join(" and ".join(map(str, rows)) for rows in copies[:N_NAMED])
     more = f", and {len(copies) - N_NAMED:,} more" if len(copies) > N_NAMED else ""
     warn(
-        f"Labelled rows with (nearly) equal values: {named}{more} (numbers count from "
-        "0). They are taken for one sample in the permutation test. If they are replicates, pass "
-        "groups; if they are duplicates, keep one of each.",
+        f"Labelled rows with (nearly) equal values: {named}{more} (numbers count from 0). They "
+        "are taken for one sample. If they are replicates, pass groups; else keep one of each.",
         DuplicateRowsWarning,
     )
 
@@ -307,37 +301,35 @@ def _stabilities(ranker: "FeatureRanker", best: list[NDArray[np.int64]]) -> dict
     """Return how alike features, and families of near-copies, are among the best."""
     found: dict[str, Any] = {"stability": alike_features(ranker, best)}
     if best and hasattr(ranker, "representative_"):
-        is_open, feature_of = _counted(ranker)
-        family_of = feature_of[ranker.representative_]
+        family_of = _features_of(ranker)[ranker.representative_]
         families = np.concatenate([np.unique(family_of[columns]) for columns in best])
-        times = np.bincount(families, minlength=ranker.n_features_in_)
+        times = np.bincount(families, minlength=len(family_of))
         found["family_probability"] = (times / len(best))[family_of]
-        if found["stability"] is not None:
-            found["family_stability"] = _alike(best, family_of, is_open)
+        found["family_stability"] = alike_features(ranker, best, family_of)
     return found
 
 
-def alike_features(ranker: "FeatureRanker", best: list[NDArray[np.int64]]) -> Stability | None:
-    """Return how alike sets of the best columns are, but for those kept; None if all are."""
-    is_open, feature_of = _counted(ranker)
-    n_open = sum(int(is_open[columns].sum()) for columns in best)
-    return _alike(best, feature_of, is_open) if n_open else None
+def alike_features(
+    ranker: "FeatureRanker", best: list[NDArray[np.int64]], unit_of: Ints | None = None
+) -> Stability | None:
+    """Return how alike sets of the best columns are, but for those kept; None if all are.
 
-
-def _counted(ranker: "FeatureRanker") -> tuple[Bools, Ints]:
-    """Return which columns are not kept, and the feature of each."""
-    known, p = ranker._features, ranker.n_features_in_
-    if known is None:
-        return np.ones(p, dtype=bool), np.arange(p)
-    return ~known.kept, known.feature_of
-
-
-def _alike(best: list[NDArray[np.int64]], unit_of: Ints, is_open: Bools) -> Stability:
-    """Return how alike the best open columns are, where several columns may be one unit."""
-    units = np.unique(unit_of[is_open])
-    others = [columns[is_open[columns]] for columns in best]
+    Several columns may be one unit: one feature, if nothing else is given.
+    """
+    unit_of = _features_of(ranker) if unit_of is None else unit_of
+    kept = np.zeros(len(unit_of), dtype=bool) if ranker._features is None else ranker._features.kept
+    others = [columns[~kept[columns]] for columns in best]
+    if not any(map(len, others)):
+        return None
+    units = np.unique(unit_of[~kept])
     found = [np.searchsorted(units, np.unique(unit_of[columns])) for columns in others]
     return nogueira(found, len(units))
+
+
+def _features_of(ranker: "FeatureRanker") -> Ints:
+    """Return the feature of each column."""
+    known = ranker._features
+    return np.arange(ranker.n_features_in_) if known is None else known.feature_of
 
 
 def count_best(ranker: "FeatureRanker", test: "PermutationTest | None") -> int:

@@ -21,14 +21,7 @@ from numpy.typing import NDArray
 
 from semisift.base._training_data import TrainingData
 from semisift.selection._assessment import alike_features, count_best
-from semisift.selection._refit import (
-    Scorer,
-    Units,
-    parallel_map,
-    rank_labelled,
-    seed_of,
-    units_of,
-)
+from semisift.selection._refit import Scorer, parallel_map, rank_labelled, seed_of, units_of
 from semisift.transduction._components import make_components
 from semisift.utils._agreement import LEVEL, extrapolate
 from semisift.utils._frame import make_frame
@@ -82,8 +75,8 @@ def numbers_of_subsets(problem: TrainingData, least: int = LEAST_OF_CLASS) -> li
     Of numbers that give subsets of the same size the largest counts. Each of two subsets has
     `least` rows of each class, or groups with such; smaller subsets have one.
     """
-    units, kinds = _labelled_units(problem)
-    sizes: dict[int, int] = {}
+    units = units_of(problem)
+    kinds, sizes = units.kinds(), dict[int, int]()
     for n_subsets in range(2, max(map(len, kinds), default=0) + 1):
         subset = np.concatenate([kind[: len(kind) // n_subsets] for kind in kinds])
         held = (units.counts[subset] > 0).sum(axis=0)
@@ -101,7 +94,8 @@ def numbers_of_subsets(problem: TrainingData, least: int = LEAST_OF_CLASS) -> li
 
 def split_labels(problem: TrainingData, seed: int, least: int = LEAST_OF_CLASS) -> list[LabelSplit]:
     """Split the labels into every one of the `numbers_of_subsets`, several times."""
-    units, kinds = _labelled_units(problem)
+    units = units_of(problem)
+    kinds = units.kinds()
     labelled = [rows[problem.labels.codes[rows] >= 0] for rows in units.members()]
     rng = np.random.default_rng([seed, SPLIT_STREAM])
     splits = []
@@ -114,12 +108,6 @@ def split_labels(problem: TrainingData, seed: int, least: int = LEAST_OF_CLASS) 
                     subset += [labelled[unit] for unit in shuffled[place * n_each :][:n_each]]
             splits.append([np.sort(np.concatenate(subset)) for subset in rows])
     return splits
-
-
-def _labelled_units(problem: TrainingData) -> tuple[Units, list[NDArray[np.int64]]]:
-    """Return the units, and those with labels by the classes that these are of."""
-    units = units_of(problem)
-    return units, [] if units.is_free.all() else units.kinds()
 
 
 def measure(
@@ -312,16 +300,12 @@ def _say_lacking(ranker: "FeatureRanker", problem: TrainingData, n_best: int) ->
     if held[fewest] < needed:
         unit = "group" if has_groups else "labelled row"
         return (
-            f"{start}: rankings from half of them are compared with rankings from the others, "
-            f"which takes {plural(needed, unit)} of each class, and the class "
-            f"{labels.classes.tolist()[fewest]!r} has {int(held[fewest])}."
+            f"{start}: comparing rankings from two halves takes {plural(needed, unit)} of each "
+            f"class, and the class {labels.classes.tolist()[fewest]!r} has {int(held[fewest])}."
         )
     if has_groups and n_best < problem.n_features:
         return (
             f"{start}: groups are compared with others whose labelled rows are of the same "
             "classes, and there are too few of these. Label rows of more groups."
         )
-    return (
-        "Nothing can be told of what more labels would bring: the best features are the same with "
-        "any labels, as no others are left."
-    )
+    return "More labels change nothing: the best features are all that there are."

@@ -32,7 +32,7 @@ from semisift.transduction._class_sums import Tally
 from semisift.transduction._components import find_scale, weighted
 from semisift.utils._columns import as_if_complete
 from semisift.utils._frame import make_frame
-from semisift.utils._typing import Bools, Floats
+from semisift.utils._typing import Floats
 
 if TYPE_CHECKING:
     from semisift.base._ranker import FeatureRanker
@@ -157,9 +157,11 @@ def find_markers(
     shares, weights = _counted(ranker, problem)
     own, rest = _two_sides(problem, shares, weights)
     given = (own, rest) if as_given is None else _two_sides(as_given, shares, weights)
-    differences = own.means - rest.means
+    differences, folds = own.means - rest.means, None
     scores = welch(differences, (own.squares, own.sizes), (rest.squares, rest.sizes))
-    has_folds = kind_of_data(problem) != "measurements"
+    if kind_of_data(problem) != "measurements":
+        means = (np.expm1(np.maximum(side.levels, 0.0)) + LEAST_MEAN for side in given)
+        folds = np.log2(np.divide(*means))
     p_values = getattr(getattr(ranker, "assessment_", None), "class_p_values", None)
     names, features = problem.feature_names, ranker._features
     unnamed = np.array([f"x{j}" for j in range(problem.n_features)], dtype=object)
@@ -173,7 +175,7 @@ def find_markers(
         features=unnamed if names is None else np.asarray(names, dtype=object),
         scores=known(np.where(problem.constant, 0.0, scores)),
         differences=known(differences),
-        fold_changes=known(_log2_fold(*(side.levels for side in given))) if has_folds else None,
+        fold_changes=None if folds is None else known(folds),
         shares=known(given[0].shares),
         rest_shares=known(given[1].shares),
         sizes=np.asarray(weighted(shares, weights).sum(axis=0)),
@@ -185,7 +187,12 @@ def _two_sides(
     problem: TrainingData, shares: Floats, weights: Floats | None
 ) -> tuple[_Side, _Side]:
     """Return the rows of each class and the rest of each, in a pass over the rows."""
-    rows, scale = _counted_rows(problem), find_scale(problem)
+    scale = find_scale(problem)
+    if problem.whole is not None and problem.design.weights is None:
+        rows = problem.whole.rows
+    else:  # without those of weight 0, which stored rows never have
+        rows = OutOfCoreMatrix(problem.X)
+        rows.has_gaps = problem.has_gaps
     n_classes, n_columns = shares.shape[1], problem.n_features
     tally = Tally(n_classes, n_columns, rows.has_gaps)
     filled, squares = np.zeros((2, n_classes, n_columns))
@@ -229,7 +236,8 @@ def welch(
     total = within + differences**2 * inside[1] * outside[1] / n
     pooled = np.maximum(within, total / n) / np.maximum(n - 2.0, 1.0)
     squared = np.zeros_like(differences)
-    is_short = _has_missing(n)
+    # which columns have fewer values than others
+    is_short = n < (1 - np.sqrt(np.finfo(float).eps)) * n.max(axis=-1, keepdims=True)
     for deviations, size in (inside, outside):
         variance = np.maximum(deviations, 0.0) / np.maximum(size - 1.0, TINY)
         variance = np.where(size > 1.0, variance, pooled)
@@ -245,20 +253,6 @@ def welch(
     ratios = as_if_complete(scores**2 / np.maximum(n - 2.0, 1.0), n - 2.0, every, 2)
     size = np.sqrt(ratios * np.maximum(every, 1.0))
     return np.where(is_short, np.copysign(size, scores), scores)
-
-
-def _has_missing(n: Floats) -> Bools:
-    """Return which columns have fewer values than others."""
-    return np.asarray(n < (1 - np.sqrt(np.finfo(float).eps)) * n.max(axis=-1, keepdims=True))
-
-
-def _counted_rows(problem: TrainingData) -> OutOfCoreMatrix:
-    """Return all rows, but for those of weight 0, which stored ones never have."""
-    if problem.whole is not None and problem.design.weights is None:
-        return problem.whole.rows
-    rows = OutOfCoreMatrix(problem.X)
-    rows.has_gaps = problem.has_gaps
-    return rows
 
 
 def _counted(ranker: Any, problem: TrainingData) -> tuple[Floats, Floats | None]:
@@ -287,8 +281,3 @@ def _filled(block: Any, shares: Floats) -> Floats:
         pattern = csr_array(block != 0, dtype=np.float64)
         return np.asarray(pattern.T @ shares).T
     return np.asarray(shares.T @ ((block != 0) & ~np.isnan(block)))
-
-
-def _log2_fold(means: Floats, rest_means: Floats) -> Floats:
-    one, other = (np.expm1(np.maximum(each, 0.0)) + LEAST_MEAN for each in (means, rest_means))
-    return np.asarray(np.log2(one / other))

@@ -118,6 +118,8 @@ class Units:
     def kinds(self) -> list[NDArray[np.int64]]:
         """Return the units with labelled rows, by which classes these are of."""
         labelled = np.flatnonzero(~self.is_free)
+        if not len(labelled):
+            return []
         kinds, kind_of = np.unique(self.counts[labelled] > 0, axis=0, return_inverse=True)
         return [labelled[kind_of.ravel() == kind] for kind in range(len(kinds))]
 

@@ -348,20 +348,18 @@ def ranking_result(
         chance=chance_of(ranker),
         place_of=place_of,
         **_families(ranker, columns, place_of),
-        **_sureness(ranker, columns),
-        **_known(ranker, columns),
+        **_of_columns(ranker, columns),
     )
 
 
 def _selection(ranker: "FeatureRanker") -> tuple[Bools, Any]:
     """Return which columns a ranker selects, and what selects them."""
     try:
-        selected = ranker.get_support()
+        selected, wanted = ranker.get_support(), ranker.n_features_to_select
     except ValueError:  # the number was raised, or a rule set, after the fit
         return np.zeros(ranker.n_features_in_, dtype=bool), "changed"
-    if ranker.n_features_to_select is None:
-        return selected, "half"
-    return selected, "decisions" if isinstance(ranker.n_features_to_select, str) else "number"
+    by_rule = "decisions" if isinstance(wanted, str) else "number"
+    return selected, "half" if wanted is None else by_rule
 
 
 def _families(ranker: "FeatureRanker", columns: Ints, place_of: Ints) -> dict[str, Any]:
@@ -379,31 +377,22 @@ def _families(ranker: "FeatureRanker", columns: Ints, place_of: Ints) -> dict[st
     }
 
 
-def _known(ranker: "FeatureRanker", columns: Ints) -> dict[str, Any]:
-    """Return the constraints on the features."""
-    known = ranker._features
-    if known is None:
-        return {}
-    found: dict[str, Any] = {
-        "kept": known.kept[columns] if known.kept.any() else None,
-        "excluded": known.excluded[columns] if known.excluded.any() else None,
-        "n_columns": known.sizes[known.feature_of[columns]] if known.groups else None,
-    }
-    if known.weights is not None:
-        found["prior"] = known.deciding_weights(ranker.score_ranking_)[columns]
-    return found
-
-
-def _sureness(ranker: "FeatureRanker", columns: Ints) -> dict[str, Any]:
-    """Return what is known about how sure the ranks of some columns are."""
-    assessed = getattr(ranker, "assessment_", None)
-    known: dict[str, Any] = {
+def _of_columns(ranker: "FeatureRanker", columns: Ints) -> dict[str, Any]:
+    """Return how sure the ranks of some columns are, and the constraints on them."""
+    assessed, known = getattr(ranker, "assessment_", None), ranker._features
+    table: dict[str, Any] = {
         "decisions": getattr(ranker, "decisions_", getattr(assessed, "decisions", None)),
         "family_probability": getattr(assessed, "family_probability", None),
         "rank_interval": getattr(ranker, "rank_interval_", None),
         "selection_probability": getattr(ranker, "selection_probability_", None),
     }
-    found = {name: None if each is None else each[columns] for name, each in known.items()}
+    if known is not None:
+        table["kept"] = known.kept if known.kept.any() else None
+        table["excluded"] = known.excluded if known.excluded.any() else None
+        table["n_columns"] = known.sizes[known.feature_of] if known.groups else None
+        if known.weights is not None:
+            table["prior"] = known.deciding_weights(ranker.score_ranking_)
+    found = {name: each[columns] for name, each in table.items() if each is not None}
     if hasattr(ranker, "part_rankings_"):
         ranks = zip(ranker.rankers_, ranker.part_rankings_, strict=True)
         found["parts"] = {name: own[columns] for (name, _), own in ranks}

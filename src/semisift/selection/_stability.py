@@ -28,14 +28,7 @@ from numpy.typing import NDArray
 
 from semisift.base._decisions import decide
 from semisift.base._training_data import TrainingData
-from semisift.selection._refit import (
-    MOST,
-    Scorer,
-    can_halve,
-    parallel_map,
-    rank_half,
-    seeds_of,
-)
+from semisift.selection._refit import MOST, Scorer, can_halve, parallel_map, rank_half, seeds_of
 
 if TYPE_CHECKING:
     from semisift.base._ranker import FeatureRanker

@@ -262,14 +262,12 @@ def say_copies(result: "RankingResult") -> str:
     if result.representative is None or threshold is None:
         return ""
     n_copies = int(result.is_copy.sum())
-    by_kept = getattr(result.ranker, "_copies_of_kept_only", False)
+    other = "kept" if getattr(result.ranker, "_copies_of_kept_only", False) else "better"
     if not n_copies:
-        other = "kept one" if by_kept else "better one"
-        return f"No feature correlates with a {other} by more than {threshold:g}."
-    rank = "near-copy ranks" if n_copies == 1 else "near-copies rank"
+        return f"No feature correlates with a {other} one by more than {threshold:g}."
     return (
-        f"{n_copies:,} {rank} behind the others: correlated with a "
-        f"{'kept' if by_kept else 'better'} feature by more than {threshold:g}, in absolute value "
+        f"{n_copies:,} {'near-copy ranks' if n_copies == 1 else 'near-copies rank'} behind the "
+        f"others: correlated with a {other} feature by more than {threshold:g}, in absolute value "
         "and over all rows."
     )
 
@@ -284,10 +282,9 @@ def _say_decisions(result: "RankingResult") -> str:
             having = f"with {these} {plural(found.n_labelled, 'label')} "
             if found.plan is not None and found.plan.has_groups:
                 having += f"of {plural(found.plan.n_units, 'group')} "
-        text = "The labels tell something, but " if passed else ""
-        text += f"{having}none of the {n_features} can be told from chance"
-        text += f"{' by itself' if passed else ''}: the list below is where to look first."
-        return text[0].upper() + text[1:]
+        start, alone = ("The labels tell something, but ", " by itself") if passed else ("", "")
+        text = f"{start}{having}none of the {n_features} can be told from chance{alone}: "
+        return f"{text[0].upper()}{text[1:]}the list below is where to look first."
     text = f"Confirmed: {counts['confirmed']:,} of {n_features}"
     if counts["tentative"]:
         text += f"; tentative: {counts['tentative']:,}"
