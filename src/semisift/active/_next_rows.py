@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift.active._design import choose_rows
-from semisift.active._reasons import Kind, Reasons, say_start
+from semisift.active._reasons import Kind, Reasons, start_reason
 from semisift.base._training_data import TrainingData
 from semisift.transduction._components import components
 from semisift.transduction._novelty import find_novel_rows
@@ -142,11 +142,11 @@ def find_next_rows(
     T = components(problem)
     if soft is not None and soft.depth is not None and problem.design.depth is not None:
         T = soft.depth.without(T, problem.design.depth)
-    strangers = np.zeros(problem.n_rows, dtype=bool)
+    is_novel = np.zeros(problem.n_rows, dtype=bool)
     doubt = None
     if soft is not None and known is problem:
-        strangers[find_novel_rows(T, labels)] = True
-        doubt = np.where(strangers, 1.0, 1.0 - lead(soft.shares))
+        is_novel[find_novel_rows(T, labels)] = True
+        doubt = np.where(is_novel, 1.0, 1.0 - lead(soft.shares))
     elif soft is not None:
         doubt = soft.shares[:, known.labels.rest]
     chosen = choose_rows(T, labels.labelled, n_wanted, doubt=doubt, design=problem.design)
@@ -154,14 +154,14 @@ def find_next_rows(
     share = n_unlabelled / max(1, len(labels.unlabelled))
     stands_for = np.round(chosen.stands_for * share).astype(np.int64)
     kinds: list[Kind] = ["start"] * len(rows)
-    told = [say_start(n) for n in stands_for.tolist()]
+    told = [start_reason(n) for n in stands_for.tolist()]
     guesses, confidence = np.full(len(rows), None, dtype=object), np.full(len(rows), np.nan)
     if soft is not None:
         guesses[:] = known.labels.classes[soft.codes[rows]].tolist()
         confidence = soft.told(known.labels.codes)[rows].max(axis=1)
         reasons = Reasons(known, soft, T, order, votes)
         found = [
-            reasons.of(row, n, covered, is_stranger=bool(strangers[row]))
+            reasons.of(row, n, covered, is_novel=bool(is_novel[row]))
             for row, n, covered in zip(
                 rows.tolist(), stands_for.tolist(), chosen.covered.tolist(), strict=True
             )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from semisift.base._training_data import TrainingData
 from semisift.transduction._class_sums import class_scores, mean_scores
 from semisift.transduction._components import ClassSums, scaled_rows
-from semisift.transduction._gaussian_ridge import said_by
+from semisift.transduction._gaussian_ridge import machine_shares
 from semisift.transduction._soft_labels import DOUBTFUL_MARGIN, SoftLabels, find_machines, lead
 from semisift.utils._text import plural, printable_name, shorten
 from semisift.utils._typing import Floats, Ints
@@ -27,12 +27,12 @@ N_BEST = 20
 LONGEST_NAME = 40
 
 
-def say_start(n_rows: int) -> str:
+def start_reason(n_rows: int) -> str:
     """Say why a row is asked about where nothing is labelled.
 
     Examples
     --------
-    >>> say_start(41)
+    >>> start_reason(41)
     'stands for 41 rows; nothing is labelled yet'
     """
     return f"stands for {plural(n_rows, 'row')}; nothing is labelled yet"
@@ -67,7 +67,7 @@ class Reasons:
         self.votes = [np.searchsorted(problem.labels.classes, each) for each in votes]
         self._order = order
 
-    def of(self, row: int, n_rows: int, covered: float, *, is_stranger: bool) -> tuple[Kind, str]:
+    def of(self, row: int, n_rows: int, covered: float, *, is_novel: bool) -> tuple[Kind, str]:
         """Say why a row is asked about.
 
         Parameters
@@ -77,7 +77,7 @@ class Reasons:
             How many unlabelled rows it stands for.
         covered : float
             How like the nearest labelled row it is.
-        is_stranger : bool
+        is_novel : bool
             Whether it fits no class.
 
         Returns
@@ -86,7 +86,7 @@ class Reasons:
         reason : str
         """
         alike = plural(n_rows, "unlabelled row")
-        if is_stranger:
+        if is_novel:
             return "stranger", f"fits none of the classes; stands for {alike}"
         shares = self.soft.shares[row]
         first, second = np.argsort(-shares, kind="stable")[:2].tolist()
@@ -116,7 +116,7 @@ class Reasons:
     def _said(self, row: int) -> list[int]:
         """Return the class by each part."""
         by_members = [
-            int(said_by(self.T[row, : len(slopes)][None], slopes, cut)[0].argmax())
+            int(machine_shares(self.T[row, : len(slopes)][None], slopes, cut)[0].argmax())
             for slopes, cut in self._machines
         ]
         return by_members + [int(each[row]) for each in self.votes]

@@ -283,11 +283,11 @@ def draw_curve(
         n_more=n_more,
         n_best=n_best,
         light=light,
-        lacking="" if known else _say_lacking(ranker, problem, n_best),
+        lacking="" if known else _format_lacking(ranker, problem, n_best),
     )
 
 
-def _say_lacking(ranker: "FeatureRanker", problem: TrainingData, n_best: int) -> str:
+def _format_lacking(ranker: "FeatureRanker", problem: TrainingData, n_best: int) -> str:
     """Return why there is no curve, where nothing was measured."""
     labels, has_groups = problem.labels, problem.design.groups is not None
     if ranker.labels_needed == "none":

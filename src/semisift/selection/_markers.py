@@ -28,7 +28,7 @@ from semisift.base._data_kind import kind_of_data
 from semisift.base._training_data import TrainingData
 from semisift.out_of_core._matrix import OutOfCoreMatrix
 from semisift.parallel import one_blas_thread
-from semisift.transduction._class_sums import Tally
+from semisift.transduction._class_sums import RunningSums
 from semisift.transduction._components import find_scale, weighted
 from semisift.utils._columns import as_if_complete
 from semisift.utils._frame import make_frame
@@ -194,17 +194,17 @@ def _two_sides(
         rows = OutOfCoreMatrix(problem.X)
         rows.has_gaps = problem.has_gaps
     n_classes, n_columns = shares.shape[1], problem.n_features
-    tally = Tally(n_classes, n_columns, rows.has_gaps)
+    running = RunningSums(n_classes, n_columns, rows.has_gaps)
     filled, squares = np.zeros((2, n_classes, n_columns))
     with one_blas_thread():
         for start, block in rows.blocks("markers"):
             own = slice(start, start + block.shape[0])
             Z, counted = scale.scale(block), None if weights is None else weights[own]
-            tally.add(Z, block, shares[own], counted)
+            running.add(Z, block, shares[own], counted)
             said = weighted(shares[own], counted)
             filled += _filled(block, said)
             squares += np.asarray((Z * Z).T @ said).T
-    n = tally.class_sums(shares, weights)
+    n = running.class_sums(shares, weights)
     centre = 0.0 if problem.is_sparse else scale.centre
 
     def side(size: Floats, sums: Floats, squares: Floats, filled: Floats) -> _Side:
@@ -213,11 +213,11 @@ def _two_sides(
         return _Side(size, means, centre + means, squares - size * means**2, filled / size)
 
     return (
-        side(n.sizes, tally.sums, squares, filled),
+        side(n.sizes, running.sums, squares, filled),
         side(
             n.total - n.sizes,
-            tally.total - tally.sums,
-            tally.squares - squares,
+            running.total - running.sums,
+            running.squares - squares,
             filled.sum(axis=0) - filled,
         ),
     )

@@ -83,15 +83,15 @@ def summarize(result: "RankingResult") -> Trust | None:
     test, stable = " ".join(filter(None, texts)), "" if found is None else say_stability(found)
     if not (decided or test or stable):
         return None
-    texts = [_say_decisions(result) if decided else "", "" if found is None else _caution(found)]
+    texts = [_format_decisions(result) if decided else "", "" if found is None else _caution(found)]
     return Trust(
         summary=" ".join(filter(None, texts)),
         test=test,
         passed=found is not None and found.passed,
         counted=_count(result) if decided else [],
-        error=_say_error(result) if decided else "",
+        error=_format_error(result) if decided else "",
         stability=stable,
-        notes=_say_assumptions(result),
+        notes=_format_assumptions(result),
     )
 
 
@@ -272,7 +272,7 @@ def say_copies(result: "RankingResult") -> str:
     )
 
 
-def _say_decisions(result: "RankingResult") -> str:
+def _format_decisions(result: "RankingResult") -> str:
     counts, n_features = result.counts, plural(len(result), "feature")
     found = result.assessment
     if not counts["confirmed"]:
@@ -339,13 +339,13 @@ def _compared(result: "RankingResult") -> str:
     return "first step" if result.ranker.scores_are_places else "scores"
 
 
-def _say_error(result: "RankingResult") -> str:
+def _format_error(result: "RankingResult") -> str:
     if result.cutoff is None:
         return f"What the test with {NULLS[result.null]} bounds: {ERROR}."
     return f"What the {result.cutoff.rule} rule bounds: {result.cutoff.error}."
 
 
-def _say_assumptions(result: "RankingResult") -> list[str]:
+def _format_assumptions(result: "RankingResult") -> list[str]:
     found, cutoff, notes = result.assessment, result.cutoff, []
     orders = SENTENCES[_compared(result)].get("orders")
     by_labels = cutoff is None or cutoff.error == ERROR
@@ -353,7 +353,7 @@ def _say_assumptions(result: "RankingResult") -> list[str]:
         notes.append(f"{orders}: a feature may be confirmed while one that ranks higher is not.")
     if found is None:
         return notes
-    notes += _say_other_decisions(result, found)
+    notes += _format_other_decisions(result, found)
     notes += filter(None, [say_exchange(found)])
     plan = found.plan
     if found.passed and plan is not None and found.least_p_value > ALPHA:
@@ -372,7 +372,7 @@ def _say_assumptions(result: "RankingResult") -> list[str]:
     return notes
 
 
-def _say_other_decisions(result: "RankingResult", found: "Assessment") -> Iterator[str]:
+def _format_other_decisions(result: "RankingResult", found: "Assessment") -> Iterator[str]:
     """Yield why the rule and the test of the labels confirm different features, where they do."""
     cutoff = result.cutoff
     if cutoff is None or found.decisions is None or result.decisions is None:

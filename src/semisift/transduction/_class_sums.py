@@ -27,7 +27,7 @@ from semisift.utils._columns import as_if_complete
 from semisift.utils._typing import Bools, Floats
 
 
-class Tally:
+class RunningSums:
     """Adds up rows on the scale of a `Scale`, with the shares of the classes as weights.
 
     Parameters
@@ -162,7 +162,7 @@ def _go_through(whole: FullData, axes: Axes, machines: Any, found: SoftLabels) -
     row_weights, depths = whole.design.weights, whole.design.depth
     shares = np.empty((n_rows, n_classes))
     held = np.eye(n_classes)
-    tally = Tally(n_classes, n_columns, whole.rows.has_gaps)
+    running = RunningSums(n_classes, n_columns, whole.rows.has_gaps)
     with one_blas_thread():
         for start, block in whole.rows.blocks("labelling"):
             Z = axes.scale(block)
@@ -174,5 +174,5 @@ def _go_through(whole: FullData, axes: Axes, machines: Any, found: SoftLabels) -
             labelled = np.flatnonzero(codes[own] >= 0)
             said[labelled] = held[codes[own][labelled]]
             shares[own] = said
-            tally.add(Z, block, said, None if row_weights is None else row_weights[own])
-    return {"shares": shares, **vars(tally.class_sums(shares, row_weights))}
+            running.add(Z, block, said, None if row_weights is None else row_weights[own])
+    return {"shares": shares, **vars(running.class_sums(shares, row_weights))}

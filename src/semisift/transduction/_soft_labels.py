@@ -39,9 +39,9 @@ from semisift.transduction._components import components, mean_row
 from semisift.transduction._gaussian_ridge import (
     gaussian_classes,
     gaussian_machines,
+    machine_shares,
     ridge,
     ridge_machine,
-    said_by,
 )
 from semisift.transduction._library_size import DepthTaken, take_depth
 from semisift.utils._labels import Labels
@@ -116,7 +116,7 @@ class SoftLabels:
 
 
 def drawn_to_equal(shares: Floats, trust: float) -> Floats:
-    """Return shares of which the part `trust` stays and the rest is dealt equally.
+    """Return shares of which the part `trust` stays and the rest is spread equally.
 
     Examples
     --------
@@ -268,9 +268,9 @@ def fifths(
 ) -> NDArray[np.int64]:
     """Return the fifth of each labelled row of a class that has two or more, else -1.
 
-    The rows of a class are dealt in turn in the order of a key, so that no fifth is one-sided and
+    The rows of a class are numbered in turn in the order of a key, so that no fifth is one-sided and
     neither the order of the rows nor the names of the classes matter. Where there are groups, those
-    with the same classes are dealt in turn, in the order of their mean key; a class that would be
+    with the same classes are numbered in turn, in the order of their mean key; a class that would be
     left out altogether stays.
 
     Examples
@@ -359,7 +359,7 @@ def shares_by(T: Floats, machines: list[tuple[Floats, Floats]], weights: Floats)
     float array of shape (n, n_classes)
     """
     with one_blas_thread():
-        said = (said_by(T[:, : len(slopes)], slopes, cut) for slopes, cut in machines)
+        said = (machine_shares(T[:, : len(slopes)], slopes, cut) for slopes, cut in machines)
         parts = [weight * shares for weight, shares in zip(weights, said, strict=True)]
     return np.asarray(sum(parts))
 
