@@ -268,10 +268,10 @@ def fifths(
 ) -> NDArray[np.int64]:
     """Return the fifth of each labelled row of a class that has two or more, else -1.
 
-    The rows of a class are numbered in turn in the order of a key, so that no fifth is one-sided and
-    neither the order of the rows nor the names of the classes matter. Where there are groups, those
-    with the same classes are numbered in turn, in the order of their mean key; a class that would be
-    left out altogether stays.
+    The rows of a class are numbered in turn in the order of a key, so that no fifth is one-sided
+    and neither the order of the rows nor the names of the classes matter. Where there are groups,
+    those with the same classes are numbered in turn, in the order of their mean key; a class that
+    would be left out altogether stays.
 
     Examples
     --------
