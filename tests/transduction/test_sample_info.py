@@ -198,3 +198,8 @@ def test_groups_of_one_row_are_rows():
     problem = TrainingData.build(X, y, design=parse_design(60, groups=np.arange(60)))
     one = find_soft_labels(problem)
     assert_allclose(one.shares, find_soft_labels(TrainingData.build(X, y)).shares)
+
+
+def test_a_class_whose_rows_all_have_weight_0_has_no_fifths():
+    found = fifths(np.array([0, 0, -1]), 2, np.array([0.1, 0.2, 0.3]), np.array([0, 1, 2]))
+    assert found.tolist() == [0, 1, -1]
