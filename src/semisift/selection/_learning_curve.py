@@ -308,4 +308,4 @@ def _format_lacking(ranker: "FeatureRanker", problem: TrainingData, n_best: int)
             f"{start}: groups are compared with others whose labelled rows are of the same "
             "classes, and there are too few of these. Label rows of more groups."
         )
-    return "More labels change nothing: the best features are all that there are."
+    return "More labels change nothing: the best features are the same with any labels."
