@@ -14,12 +14,13 @@ from semisift.base._training_data import TrainingData
 from semisift.exceptions import DuplicateRowsWarning
 from semisift.selection import ranking_result
 from semisift.selection._permutation import (
+    copies_of_labelled,
+    differences_of_labelled,
     find_permutation_plan,
     permuted_labels,
     permuted_rows,
     plan_permutation,
 )
-from semisift.selection._sample_checks import copies_of_labelled, differences_of_labelled
 from semisift.selection._summary import summarize
 
 BY_COMMAND = {"n_resamples": 0, "n_permutations": 39, "light": True}

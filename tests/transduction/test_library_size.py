@@ -13,9 +13,13 @@ from semisift.base._data_kind import kind_of_cells, kind_of_data
 from semisift.base._sample_info import SampleInfo
 from semisift.base._training_data import TrainingData
 from semisift.transduction._components import components, scaled_rows
-from semisift.transduction._library_size import log_filled, slopes_within, take_depth
 from semisift.transduction._permuted_features import exceeded_by_permuted_features
-from semisift.transduction._soft_labels import label_components
+from semisift.transduction._soft_labels import (
+    label_components,
+    log_filled,
+    slopes_within,
+    take_depth,
+)
 from semisift.utils._labels import Labels
 from semisift.utils._named_array import knows_logarithms, names_of
 from tests.reference import transduction as reference

@@ -16,11 +16,11 @@ from scipy.sparse import issparse
 from semisift.base._training_data import FullData, TrainingData
 from semisift.parallel import one_blas_thread
 from semisift.transduction._components import Axes, ClassSums, find_axes, weighted
-from semisift.transduction._library_size import log_filled
 from semisift.transduction._soft_labels import (
     SoftLabels,
     find_machines,
     label_components,
+    log_filled,
     shares_by,
 )
 from semisift.utils._columns import as_if_complete

@@ -44,9 +44,8 @@ from semisift.base._training_data import TrainingData
 from semisift.parallel import one_blas_thread
 from semisift.transduction._components import ScaledRows, components, scaled_rows
 from semisift.transduction._gaussian_ridge import gaussian_classes, ridge
-from semisift.transduction._library_size import slopes_within
 from semisift.transduction._positive_unlabelled import rest_by
-from semisift.transduction._soft_labels import dimensions_of
+from semisift.transduction._soft_labels import dimensions_of, slopes_within
 from semisift.utils._columns import as_if_complete, counted_moments
 from semisift.utils._labels import Labels
 from semisift.utils._typing import Bools, Floats, Ints
