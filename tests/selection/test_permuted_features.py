@@ -188,17 +188,20 @@ def test_constant_columns_are_never_confirmed(per_class):
     assert np.isfinite(sure.p_values).all()
 
 
-@pytest.mark.parametrize("per_class", [3, pytest.param(10, marks=pytest.mark.nightly)])
-def test_clusters_that_have_nothing_to_do_with_the_labels_are_not_confirmed(per_class):
+@pytest.mark.parametrize(
+    ("per_class", "n_seeds"),
+    [(3, 4), *(pytest.param(n, 8, marks=pytest.mark.nightly) for n in (3, 10))],
+)
+def test_clusters_that_have_nothing_to_do_with_the_labels_are_not_confirmed(per_class, n_seeds):
     passed = 0
-    for seed in range(8):
+    for seed in range(n_seeds):
         test = try_planned(TrainingData.build(*clusters(seed, per_class)), SEEDS)
         assert "confirmed" not in test.decisions
         passed += test.p_value <= 0.05
-    assert passed <= 2
+    assert passed <= n_seeds // 4
 
 
-@pytest.mark.parametrize("per_class", [5, 8])
+@pytest.mark.parametrize("per_class", [pytest.param(5, marks=pytest.mark.nightly), 8])
 def test_markers_are_confirmed_and_batches_are_not(per_class):
     for seed in range(3):
         X, y = markers(seed, per_class)
@@ -256,12 +259,13 @@ def test_two_classes_share_their_p_values():
     assert labels.class_p_values is None
 
 
-def test_labels_that_tell_nothing_confirm_no_class():
+@pytest.mark.parametrize("n_seeds", [4, pytest.param(12, marks=pytest.mark.nightly)])
+def test_labels_that_tell_nothing_confirm_no_class(n_seeds):
     n_confirmed = 0
-    for seed in range(12):
+    for seed in range(n_seeds):
         X, _ = three(seed, shift=3.0)
         y = np.full(150, -1)
         y[np.random.default_rng([seed, 1]).permutation(150)[:24]] = np.arange(24) % 3
         test = try_planned(TrainingData.build(X, y), SEEDS)
         n_confirmed += int((test.class_p_values <= 0.025).any())
-    assert n_confirmed <= 3
+    assert n_confirmed <= n_seeds // 4
