@@ -187,12 +187,12 @@ def predict(method, X, given, seed):
     start = time.process_time()
     deals = split_labels(problem, seed, least=1)
     n_best = count_best(ranker, None)
-    n_steps = sum(len(deal.hands) for deal in deals)
+    n_steps = sum(map(len, deals))
     found = measure(
         ranker, problem, deals, iter(range(n_steps)), n_best=n_best, seed=seed, light=True
     )
     seconds = time.process_time() - start
-    record = {name: getattr(found, name).round(5).tolist() for name in vars(found)}
+    record = {name: getattr(found, name).round(5).tolist() for name in found._fields}
     return record | {"seconds": round(seconds, 3), "n_best": n_best, "p": problem.n_features}
 
 

@@ -100,7 +100,7 @@ def new_assessment(**changes):
         "decisions": None,
         "null_score": np.nan,
         "n_permutations": 0,
-        "exchanged": True,
+        "permuted": True,
         "light": False,
     }
     return Assessment(**known | changes)

@@ -71,7 +71,7 @@ def test_rank_tells_how_sure_it_is(folder):
     sure = facts["assessment"]
     # two twins for each of 39 repetitions, and one more
     assert (sure["n_permutations"], sure["n_resamples"], sure["light"]) == (79, 20, True)
-    assert (sure["against"], sure["exchanged"]) == ("twins", True)
+    assert (sure["null"], sure["permuted"]) == ("permuted_features", True)
     assert sure["p_value"] == 0.025
     n_confirmed = sure["decisions"]["confirmed"]
     assert n_confirmed == sure["n_best"] > 0

@@ -20,7 +20,7 @@ from semisift.base._data_kind import without_batches
 from semisift.base._sample_info import parse_design
 from semisift.base._training_data import TrainingData
 from semisift.exceptions import OutOfCoreError
-from semisift.selection._resampling import take_rows
+from semisift.selection._refit import take_rows
 
 
 def batched(X, batch, **known):

@@ -69,7 +69,7 @@ def test_the_sentence_on_shuffled_labels(p_value, n, expected):
     ],
 )
 def test_the_sentence_on_twins(p_value, n, expected):
-    words = say_test(new_assessment(p_value=p_value, n_permutations=n, against="twins"))
+    words = say_test(new_assessment(p_value=p_value, n_permutations=n, null="permuted_features"))
     assert expected in words
     assert words.startswith("The labels go with the data: twins") == (p_value <= 0.05)
     assert "shuffled" not in words
@@ -125,9 +125,7 @@ def test_twins_that_are_beaten():
     assert "<strong>5 confirmed</strong>" in page
     assert "shuffled labels" not in page
     assert "random sample" not in page
-    assert "p = 0.025 by 79 trials with twins; 5 of 20 columns confirmed" in repr(
-        ranker.assessment_
-    )
+    assert "p = 0.025 by 79 permutations; 5 of 20 columns confirmed" in repr(ranker.assessment_)
 
 
 def test_twins_that_are_not_beaten():

@@ -12,15 +12,16 @@ from semisift import FisherScore, TransductiveScore
 from semisift.base._sample_info import parse_design
 from semisift.base._training_data import TrainingData
 from semisift.exceptions import DuplicateRowsWarning
-from semisift.selection import outcome_of
+from semisift.selection import ranking_result
 from semisift.selection._permutation import (
+    copies_of_labelled,
+    differences_of_labelled,
     find_permutation_plan,
     permuted_labels,
     permuted_rows,
     plan_permutation,
 )
-from semisift.selection._sample_checks import copies_of_labelled, differences_of_labelled
-from semisift.selection._summary import judge
+from semisift.selection._summary import summarize
 
 BY_COMMAND = {"n_resamples": 0, "n_permutations": 39, "light": True}
 
@@ -59,8 +60,8 @@ def test_what_differs_is_named(name):
 
 
 def test_a_random_sample_is_told_apart_in_5_percent():
-    found = [bool(differences_of_labelled(TrainingData.build(*table(seed)))) for seed in range(200)]
-    assert 2 <= sum(found) <= 20  # 10 are expected
+    found = [bool(differences_of_labelled(TrainingData.build(*table(seed)))) for seed in range(100)]
+    assert 1 <= sum(found) <= 12  # 5 are expected
 
 
 def test_a_single_column_that_only_labelled_rows_have_does_not_matter():
@@ -239,31 +240,32 @@ def null_tables(kind, n):
 @pytest.mark.filterwarnings("ignore::semisift.DuplicateRowsWarning")
 @pytest.mark.parametrize("method", [TransductiveScore, FisherScore])
 @pytest.mark.parametrize("kind", ["missing", "zeros", "depth", "copies"])
-def test_labels_that_tell_nothing_rarely_confirm_anything(kind, method):
+@pytest.mark.parametrize("n_tables", [5, pytest.param(12, marks=pytest.mark.nightly)])
+def test_labels_that_tell_nothing_rarely_confirm_anything(kind, method, n_tables):
     # before: in .5 to all of the tables by the former, in .1 to .9 by the latter
     n_confirmed = 0
-    for X, y in null_tables(kind, 12):
+    for X, y in null_tables(kind, n_tables):
         sure = method(random_state=0).fit(X, y).assess(X, y, **BY_COMMAND)
         n_confirmed += "confirmed" in sure.decisions
-    assert n_confirmed <= 2
+    assert n_confirmed <= n_tables // 5
 
 
 def test_a_marker_is_confirmed_among_columns_with_few_values():
     n_confirmed = 0
-    for seed in range(10):
+    for seed in range(5):
         X, y = table(seed)
         X = np.where(np.random.default_rng(seed).random(X.shape) < 0.6, np.nan, X)
         side = np.where(y < 0, np.arange(60) % 2, y)
         X[:, 0] = np.random.default_rng(seed).normal(size=60) + 8 * side
         sure = TransductiveScore(random_state=0).fit(X, y).assess(X, y, **BY_COMMAND)
         n_confirmed += sure.decisions[0] == "confirmed"
-    assert n_confirmed >= 8
+    assert n_confirmed >= 4
 
 
 def words_of(X, y, **of_rows):
     ranker = TransductiveScore(random_state=0).fit(X, y, **of_rows)
     ranker.assess(X, y, **BY_COMMAND, **of_rows)
-    return judge(outcome_of(ranker))
+    return summarize(ranking_result(ranker))
 
 
 def test_differences_are_told():

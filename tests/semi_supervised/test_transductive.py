@@ -11,8 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from semisift import NoUnlabelledDataWarning, TransductiveClassifier, TransductiveScore
 from semisift.base._training_data import TrainingData
-from semisift.transduction._components import components
-from semisift.transduction._projection import find_axes
+from semisift.transduction._components import components, find_axes
 from tests.conftest import make_data
 
 

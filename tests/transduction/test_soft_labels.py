@@ -114,11 +114,19 @@ def test_labels_that_go_with_the_shape_are_stable_and_others_are_not():
     assert fits_not.n_recovered < 17
 
 
-@pytest.mark.parametrize("kind", ["normal", "two groups", "three classes", "weights"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "two groups",
+        pytest.param("weights", marks=pytest.mark.nightly),
+        pytest.param("normal", marks=pytest.mark.nightly),
+        pytest.param("three classes", marks=pytest.mark.nightly),
+    ],
+)
 def test_confidence_where_labels_tell_nothing_is_what_is_right(kind):
     n_classes = 3 if kind == "three classes" else 2
     raw, told, trust = [], [], []
-    for seed in range(40):
+    for seed in range(20 if kind == "two groups" else 40):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(60, 200))
         if kind == "two groups":

@@ -15,7 +15,7 @@ from semisift.base._training_data import FEW_HELD, MOST_HELD, TrainingData
 from semisift.base._validation import check_conversion, check_finite
 from semisift.exceptions import NoUnlabelledDataWarning, OutOfCoreError, SubsamplingWarning
 from semisift.out_of_core._matrix import COPIES, OutOfCoreMatrix, as_stored
-from semisift.transduction._library_size import know_depth
+from semisift.transduction._soft_labels import know_depth
 from semisift.utils._labels import Labels, describe_few, parse_labels
 from semisift.utils._memory import in_words
 from semisift.utils._named_array import knows_logarithms, names_of

@@ -601,7 +601,7 @@ class LearningMixin:
 
         seed = problem.seed if random_state is None else random_state
         deals = split_labels(problem, seed) if self.labels_needed != "none" else []
-        n_steps = sum(len(deal.hands) for deal in deals)
+        n_steps = sum(map(len, deals))
         with self._watched(X, y, n_steps, "learning_curve"):
             return draw_curve(
                 self,

@@ -28,7 +28,7 @@ class SampleInfo:
         How many rows each row counts for; not negative, and some of them positive.
     depth : float64 array of shape (n_rows,) or None
         How much was measured of each row, where X holds logarithms of counts, as of the molecules
-        of cells (see `semisift.transduction._library_size`): not given, but found.
+        of cells (see `semisift.transduction._soft_labels`): not given, but found.
     """
 
     groups: NDArray[np.int32] | None = None

@@ -19,9 +19,8 @@ from typing import Any, ClassVar
 
 from semisift.base._ranker import WeightedRanker
 from semisift.base._training_data import MOST_HELD, TrainingData
-from semisift.transduction._class_sums import class_scores, mean_scores
+from semisift.transduction._class_sums import class_scores, label_all_rows, mean_scores
 from semisift.transduction._components import components, scaled_rows
-from semisift.transduction._label_all_rows import label_all_rows
 from semisift.transduction._novelty import warn_of_novel_rows
 from semisift.transduction._soft_labels import find_soft_labels
 from semisift.utils._labels import known_prior

@@ -1,21 +1,27 @@
-"""What came out of a fit: ranking, near-copies, selection, decisions, assessment, and their words.
+"""What came out of a fit: the ranking, correlated features, the selection and how sure all is.
 
-`ranking` holds it in one object, `words` says it. Three rules decide how many features to select:
-shuffled copies (`shadow`), resampling (`stability`) and modelled copies (`knockoff`); `assessment`
-tells how much a ranking depends on the rows and on the labels.
+`_result` holds it in one object, `_summary` writes its sentences. Three rules decide how many
+features to select: permuted copies (`_shadow`), resampling (`_stability`) and modelled copies
+(`_knockoff`); `_assessment` tells how much a ranking depends on the rows and on the labels.
 """
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from semisift.selection._result import Outcome, outcome_of
+    from semisift.selection._result import RankingResult, ranking_result
+    from semisift.selection._result import RankingResult as Outcome
+    from semisift.selection._result import ranking_result as outcome_of
 
-__all__ = ["Outcome", "outcome_of"]
+__all__ = ["Outcome", "RankingResult", "outcome_of", "ranking_result"]
+
+# The earlier names, until all rooms have the new ones.
+_EARLIER = {"Outcome": "RankingResult", "outcome_of": "ranking_result"}
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # When first used: a fit needs none of it.
-    return getattr(importlib.import_module("semisift.selection._result"), name)
+    module = importlib.import_module("semisift.selection._result")
+    return getattr(module, _EARLIER.get(name, name))

@@ -1,26 +1,72 @@
-"""Assessment: how much a ranking depends on the rows it has seen, and whether on the labels."""
+"""Assessment: how much a ranking depends on the rows it has seen, and whether on the labels.
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+The permutation test asks how high columns score if labels are permuted. Under R permutations of the
+labels all columns are scored again. A column is as good as its score is rare among the best scores
+of all R + 1 fits, which corrects for the number of columns. A consensus has a score of each of its
+parts: how rare each is becomes lambda, and they are put together as
+
+    lambda_mj = share of the fits whose best score by part m reaches s_mj
+    psi_j     = - sum over parts m of log lambda_mj
+    p_j       = share of the fits whose best psi reaches psi_j
+
+The fit with the real labels is one of the R + 1, and all are treated alike, so that the p-values
+are exact whatever the parts have in common. The p-value of the whole ranking is made in the same
+way from the highest score, and the mean of the 20 highest, of each part.
+
+Where a ranker labels all rows by the shape of the data, permuted labels find the same shape, and
+columns are compared with permuted features instead: see
+`semisift.transduction._permuted_features`.
+
+F. Pesarin, L. Salmaso (2010). Permutation tests for complex data. Wiley, for the combination.
+P. H. Westfall, S. S. Young (1993). Resampling-based multiple testing. Wiley, for the best score.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
 from math import nan
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift.base._decisions import count_decisions, find_confirmed, near_copies
+from semisift.base._decisions import count_decisions, decide, find_confirmed, near_copies
 from semisift.base._training_data import TrainingData
 from semisift.exceptions import DuplicateRowsWarning
-from semisift.selection._permutation import PermutationPlan, find_permutation_plan, plan_permutation
-from semisift.selection._permutation_test import LabellingsTest, test_labels
-from semisift.selection._refit import ERROR, SIGNIFICANT, Scorer, seeds_of
-from semisift.transduction._components import components
+from semisift.selection._permutation import (
+    Draw,
+    How,
+    PermutationPlan,
+    even_groups,
+    find_permutation_plan,
+    permuted_labels,
+    permuted_rows,
+    plan_permutation,
+)
+from semisift.selection._refit import (
+    ALPHA,
+    ERROR,
+    LABEL_STREAM,
+    SIGNIFICANT,
+    Scorer,
+    is_significant,
+    parallel_map,
+    rank_half,
+    seeds_of,
+    take_rows,
+)
+from semisift.transduction._components import components, make_components
+from semisift.transduction._permuted_features import exceeded_by_permuted_features, n_together
+from semisift.transduction._positive_unlabelled import given_share
 from semisift.utils._agreement import Stability, nogueira
-from semisift.utils._typing import Ints
+from semisift.utils._labels import known_prior
+from semisift.utils._typing import Bools, Floats, Ints
 from semisift.utils._warnings import warn
 
 if TYPE_CHECKING:
     from semisift.base._ranker import FeatureRanker
+
+Null = Literal["permuted_labels", "permuted_features"]
 
 RESAMPLE_STREAM = 0x726573
 
@@ -32,6 +78,16 @@ N_SHOWN = 20
 
 # Sets of copies that a warning names.
 N_NAMED = 5
+
+# How many of the highest scores the test of the whole ranking looks at, besides the highest.
+N_TESTED = 20
+
+# Permuted features are tried on at most so many unlabelled rows: enough for the test, and its time
+# is bounded.
+MOST_TRIED = 2000
+
+# Sums of logarithms that differ by less are equal.
+DECIMALS = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,19 +102,8 @@ class Assessment:
         rank of the group among all features. None without resamples.
     selection_probability : float array of shape (p,) or None
         In which share of them each column was among the best.
-    stability : Stability or None
-        How alike the best columns of different halves are, without those that are kept: 1 if they
-        are the same, about 0 if they are as alike as random ones (Nogueira's measure, with its 95 %
-        interval).
-    family_probability : float array of shape (p,) or None
-        In which share of them the column, or any of those that the ranking takes for near-copies of
-        the same column, was among the best. None where the ranker does not look for near-copies.
-    family_stability : Stability or None
-        The stability with near-copies counted as one column.
     n_best : int
         How many features are the best ones, with those that are kept.
-    n_kept : int
-        How many are kept.
     n_resamples : int
     p_value : float
         The chance of columns that score so high if the labels tell nothing. NaN without
@@ -69,96 +114,114 @@ class Assessment:
         "confirmed": `p_values` at most .025, and `p_value` at most .05; "tentative": `p_values`
         below .5; else "unconfirmed".
     null_score : float
-        The score that the best column under labels that tell nothing exceeds in .025 of the
-        permutations; NaN where a column has several scores, as in a consensus, where scores are
-        places in an order, and with smaller committees.
+        The score that the best column under permuted labels exceeds in .025 of the permutations;
+        NaN where a column has several scores, as in a consensus, where scores are places in an
+        order, and with smaller committees.
     n_permutations : int
-        How many shuffled labellings there were, or comparisons with twins.
-    against : {"labels", "twins"}
-        What stands for labels that tell nothing: shuffled labels, or twins of the columns.
-    exchanged : bool
-        Whether labels were exchanged among the labelled rows, rather than given to rows drawn from
+        How many permutations of the labels there were, or comparisons with permuted features.
+    permuted : bool
+        Whether labels were permuted among the labelled rows, rather than given to rows drawn from
         all; with groups, among or within those with labelled rows.
     light : bool
         Whether committees were smaller than in the fit.
     n_labelled : int
         How many rows carry a label.
+    null : {"permuted_labels", "permuted_features"}
+        What the scores were compared with.
     error : str
         What is bounded for the confirmed columns.
     is_copy : bool array of shape (p,) or None
         Which columns are near-copies of better ones, and not counted.
+    family_probability : float array of shape (p,) or None
+        In which share of the halves the column, or any of those that the ranking takes for
+        near-copies of the same column, was among the best. None where the ranker does not look for
+        near-copies.
+    stability : Stability or None
+        How alike the best columns of different halves are, without those that are kept: 1 if they
+        are the same, about 0 if they are as alike as random ones (Nogueira's measure, with its 95 %
+        interval).
+    family_stability : Stability or None
+        The stability with near-copies counted as one column.
+    n_kept : int
+        How many are kept.
+    plan : PermutationPlan or None
+        How labels were permuted between and within groups and batches, and the least p-value that
+        so many can show. None where each row is one by itself.
     class_p_values : float array of shape (n_classes, p) or None
-        With twins: the chance that any column tells the class from the rest as well as this one if
-        the labels tell nothing. Corrected for the number of columns, and not for that of classes.
-    exchange : Exchange or None
-        How labels were exchanged between and within groups and batches, and the least p-value that
-        so many can show. None without groups and batches.
+        With permuted features: the chance that any column tells the class from the rest as well as
+        this one if the labels tell nothing. Corrected for the number of columns, and not for that
+        of classes.
     """
 
-    rank_interval: NDArray[np.int64] | None
-    selection_probability: NDArray[np.float64] | None
     n_best: int
     n_resamples: int
-    p_value: float
-    p_values: NDArray[np.float64] | None
-    decisions: NDArray[np.str_] | None
-    null_score: float
-    n_permutations: int
-    exchanged: bool
+    permuted: bool
     light: bool
+    rank_interval: NDArray[np.int64] | None = None
+    selection_probability: Floats | None = None
+    p_value: float = nan
+    p_values: Floats | None = None
+    decisions: NDArray[np.str_] | None = None
+    null_score: float = nan
+    n_permutations: int = 0
     n_labelled: int = 0
-    against: Literal["labels", "twins"] = "labels"
+    null: Null = "permuted_labels"
     error: str = ERROR
-    is_copy: NDArray[np.bool_] | None = None
-    family_probability: NDArray[np.float64] | None = None
+    is_copy: Bools | None = None
+    family_probability: Floats | None = None
     stability: Stability | None = None
     family_stability: Stability | None = None
     n_kept: int = 0
-    exchange: PermutationPlan | None = None
-    class_p_values: NDArray[np.float64] | None = None
+    plan: PermutationPlan | None = None
+    class_p_values: Floats | None = None
 
     @property
     def passed(self) -> bool:
-        """Whether the ranking is told from those of labels that tell nothing."""
+        """Whether the ranking differs from those of permuted labels."""
         return bool(self.p_value <= SIGNIFICANT + 1e-12)
 
     @property
+    def has_groups(self) -> bool:
+        """Whether labels were permuted by groups of rows."""
+        return self.plan is not None and self.plan.has_groups
+
+    @property
     def least_p_value(self) -> float:
-        """No p-value is below this, as there are no more ways to exchange labels between groups."""
-        least = 0.0 if self.exchange is None else self.exchange.least_p_value
-        return min(1.0, least if self.against == "labels" else 2 * least)
+        """No p-value is below this, as there are no more ways to permute labels between groups."""
+        least = 0.0 if self.plan is None else self.plan.least_p_value
+        return min(1.0, least if self.null == "permuted_labels" else 2 * least)
 
     @property
     def facts(self) -> dict[str, Any]:
         """What is said of the ranking as a whole, as plain values."""
-        names = ["p_value", "n_permutations", "against", "exchanged"]
-        names += ["n_resamples", "n_best", "light"]
-        facts: dict[str, Any] = {name: getattr(self, name) for name in names}
+        names = "p_value n_permutations null permuted n_resamples n_best light"
+        facts: dict[str, Any] = {name: getattr(self, name) for name in names.split()}
         for name in ("stability", "family_stability"):
             stable = getattr(self, name)
             facts[name] = stable and {k: getattr(stable, k) for k in ("value", "low", "high")}
-        if self.exchange is not None and (self.exchange.is_known or self.exchange.differences):
-            facts |= {**self.exchange.facts, "least_p_value": self.least_p_value}
+        if self.plan is not None and (self.plan.is_known or self.plan.differences):
+            facts |= {**self.plan.facts, "least_p_value": self.least_p_value}
         return facts
 
     def __repr__(self) -> str:
-        said = []
+        parts = []
         if self.decisions is not None:
             is_copy = self.decisions == "" if self.is_copy is None else self.is_copy
             counts = count_decisions(self.decisions, is_copy)
-            by = "shuffled labellings" if self.against == "labels" else "trials with twins"
-            said += [
-                f"p = {self.p_value:.2g} by {self.n_permutations:,} {by}",
-                f"{counts['confirmed']:,} of {len(self.decisions):,} columns confirmed, "
-                f"{counts['tentative']:,} tentative",
-            ]
-        if self.stability is not None:
-            stable = self.stability
-            said.append(
+            confirmed = f"{counts['confirmed']:,} of {len(self.decisions):,} columns confirmed"
+            parts.append(f"p = {self.p_value:.2g} by {self.n_permutations:,} permutations")
+            parts.append(f"{confirmed}, {counts['tentative']:,} tentative")
+        if (stable := self.stability) is not None:
+            parts.append(
                 f"stability of the best {self.n_best:,} {stable.value:.2f} ({stable.low:.2f} to "
                 f"{stable.high:.2f}) on {self.n_resamples:,} halves of the rows"
             )
-        return f"<Assessment: {'; '.join(said) or 'nothing was asked for'}>"
+        return f"<Assessment: {'; '.join(parts) or 'nothing was asked for'}>"
+
+
+def null_of(labeller: Any) -> Null:
+    """Return what the scores of a ranker are compared with, by the part that labels all rows."""
+    return "permuted_labels" if labeller is None else "permuted_features"
 
 
 def assess_ranking(
@@ -172,57 +235,42 @@ def assess_ranking(
     seed: int,
     light: bool,
 ) -> Assessment:
-    """Assess a ranker that was fitted on the problem.
+    """Assess a ranker that was fitted on the problem, in a step for each ranking.
 
-    Parameters
-    ----------
-    ranker : FeatureRanker
-    problem : TrainingData
-    steps : iterator
-        One step is taken for each ranking.
-    n_best, n_resamples, n_permutations, seed, light
-        As of `FeatureRanker.assess`.
-
-    Returns
-    -------
-    Assessment
+    The other parameters are those of `FeatureRanker.assess`.
     """
-    scorer = Scorer(ranker, light=light)
-    test, exchange = None, find_permutation_plan(problem)
+    scorer, known = Scorer(ranker, light=light), dict[str, Any]()
+    test, plan = None, find_permutation_plan(problem)
     if n_permutations and scorer.learns_from_labels(problem):
-        plan = _, exchange = plan_permutation(problem)
-        _warn_of_copies(exchange.copies)
-        test = test_labels(scorer, plan, steps, n_permutations, seed)
+        planned = _, plan = plan_permutation(problem)
+        _warn_of_copies(plan.copies)
+        test = test_labels(scorer, planned, steps, n_permutations, seed)
     if n_best is None:
         n_best = count_best(ranker, test)
-    if ranker._labeller() is not None:
+    if scorer.labeller is not None:
         components(problem)  # halves have their part of them, be there a test or not
     seeds = seeds_of(steps, n_resamples, seed, RESAMPLE_STREAM)
-    found = [*scorer.rankings_on_halves(problem, seeds, n_best)]
+    found = [*parallel_map(rank_half, seeds, problem, scorer, n_best, n_jobs=scorer.n_jobs)]
     rankings = np.array(found, dtype=np.int64).reshape(-1, problem.n_features)
-    n_resamples = len(rankings)
-    best = [np.flatnonzero(ranking <= n_best) for ranking in rankings]
-    on_scale = not (light or ranker.scores_are_places)
+    if len(rankings):
+        known["rank_interval"] = rank_interval(rankings)
+        known["selection_probability"] = (rankings <= n_best).mean(axis=0)
+    if test is not None:
+        known |= {**vars(test), "decisions": test.decisions}
+        if light or ranker.scores_are_places:  # it is on another scale than the scores
+            known["null_score"] = nan
     return Assessment(
-        rank_interval=rank_interval(rankings) if n_resamples else None,
-        selection_probability=(rankings <= n_best).mean(axis=0) if n_resamples else None,
-        n_kept=0 if ranker._features is None else ranker._features.n_kept,
         n_best=n_best,
-        n_resamples=n_resamples,
-        p_value=nan if test is None else test.p_value,
-        p_values=None if test is None else test.p_values,
-        decisions=None if test is None else test.decisions,
-        # NaN where it is on another scale than the scores
-        null_score=nan if test is None or not on_scale else test.null_score,
-        n_permutations=0 if test is None else test.n_labellings,
-        exchanged=exchange.how != "all",
+        n_kept=0 if ranker._features is None else ranker._features.n_kept,
+        n_resamples=len(rankings),
+        permuted=plan.how != "all",
         light=light,
         n_labelled=len(problem.labels.labelled),
-        against="labels" if ranker._labeller() is None else "twins",
+        null=null_of(scorer.labeller),
         is_copy=near_copies(ranker),
-        exchange=exchange if exchange.is_known or exchange.is_special else None,
-        class_p_values=None if test is None else test.class_p_values,
-        **_of_features(ranker, best),
+        plan=plan if plan.is_known or plan.is_special else None,
+        **known,
+        **_stabilities(ranker, [np.flatnonzero(ranking <= n_best) for ranking in rankings]),
     )
 
 
@@ -230,86 +278,72 @@ def _warn_of_copies(copies: list[Ints]) -> None:
     """Name labelled rows that are copies of each other."""
     if not copies:
         return
-    named = [" and ".join(str(row) for row in rows) for rows in copies[:N_NAMED]]
+    named = ", ".join(" and ".join(map(str, rows)) for rows in copies[:N_NAMED])
     more = f", and {len(copies) - N_NAMED:,} more" if len(copies) > N_NAMED else ""
     warn(
-        f"Labelled rows with (nearly) equal values: {', '.join(named)}{more} (numbers count from "
-        "0). They are taken for one sample in the permutation test. If they are replicates, pass "
-        "groups; if they are duplicates, keep one of each.",
+        f"Labelled rows with (nearly) equal values: {named}{more} (numbers count from 0). They "
+        "are taken for one sample. If they are replicates, pass groups; else keep one of each.",
         DuplicateRowsWarning,
     )
 
 
-def _of_features(ranker: "FeatureRanker", best: list[NDArray[np.int64]]) -> dict[str, Any]:
-    """Return how alike features, and families of near-copies, are among the best.
+# Halves of the rows -------------------------------------------------------------------------------
 
-    Those that are kept, which always are, say nothing of that.
-    """
-    p, (is_open, feature_of) = ranker.n_features_in_, _counted(ranker)
-    found: dict[str, Any] = {}
-    if (stable := alike_features(ranker, best)) is not None:
-        found["stability"] = stable
+
+def rank_interval(rankings: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the lowest and highest rank of each column, without the tails."""
+    n_left = max(0, int(TAIL * (len(rankings) + 1) + 1e-9) - 1)
+    ordered = np.sort(rankings, axis=0)
+    return np.column_stack([ordered[n_left], ordered[-1 - n_left]])
+
+
+def _stabilities(ranker: "FeatureRanker", best: list[NDArray[np.int64]]) -> dict[str, Any]:
+    """Return how alike features, and families of near-copies, are among the best."""
+    found: dict[str, Any] = {"stability": alike_features(ranker, best)}
     if best and hasattr(ranker, "representative_"):
-        family_of = feature_of[ranker.representative_]
-        families = [np.unique(family_of[columns]) for columns in best]
-        times = np.bincount(np.concatenate(families), minlength=p)
+        family_of = _features_of(ranker)[ranker.representative_]
+        families = np.concatenate([np.unique(family_of[columns]) for columns in best])
+        times = np.bincount(families, minlength=len(family_of))
         found["family_probability"] = (times / len(best))[family_of]
-        if "stability" in found:
-            found["family_stability"] = _alike(best, family_of, is_open)
+        found["family_stability"] = alike_features(ranker, best, family_of)
     return found
 
 
-def alike_features(ranker: "FeatureRanker", best: list[NDArray[np.int64]]) -> Stability | None:
-    """Return how alike the best features are, but for those that are kept; None if all are.
+def alike_features(
+    ranker: "FeatureRanker", best: list[NDArray[np.int64]], unit_of: Ints | None = None
+) -> Stability | None:
+    """Return how alike sets of the best columns are, but for those kept; None if all are.
 
-    Parameters
-    ----------
-    ranker : FeatureRanker
-        Fitted.
-    best : list of int arrays
-        Columns.
-
-    Returns
-    -------
-    Stability or None
+    Several columns may be one unit: one feature, if nothing else is given.
     """
-    is_open, feature_of = _counted(ranker)
-    n_open = sum(int(is_open[columns].sum()) for columns in best)
-    return _alike(best, feature_of, is_open) if n_open else None
-
-
-def _counted(ranker: "FeatureRanker") -> tuple[NDArray[np.bool_], NDArray[np.integer]]:
-    """Return which columns are not kept, and the feature of each."""
-    known, p = ranker._features, ranker.n_features_in_
-    if known is None:
-        return np.ones(p, dtype=bool), np.arange(p)
-    return ~known.kept, known.feature_of
-
-
-def _alike(
-    best: list[NDArray[np.int64]], unit_of: NDArray[np.integer], is_open: NDArray[np.bool_]
-) -> Stability:
-    """Return how alike the best open columns are, where several columns may be one unit."""
-    units = np.unique(unit_of[is_open])
-    others = [columns[is_open[columns]] for columns in best]
+    unit_of = _features_of(ranker) if unit_of is None else unit_of
+    kept = np.zeros(len(unit_of), dtype=bool) if ranker._features is None else ranker._features.kept
+    others = [columns[~kept[columns]] for columns in best]
+    if not any(map(len, others)):
+        return None
+    units = np.unique(unit_of[~kept])
     found = [np.searchsorted(units, np.unique(unit_of[columns])) for columns in others]
     return nogueira(found, len(units))
 
 
-def count_best(ranker: "FeatureRanker", test: LabellingsTest | None) -> int:
+def _features_of(ranker: "FeatureRanker") -> Ints:
+    """Return the feature of each column."""
+    known = ranker._features
+    return np.arange(ranker.n_features_in_) if known is None else known.feature_of
+
+
+def count_best(ranker: "FeatureRanker", test: "PermutationTest | None") -> int:
     """Return how many columns the ranker selects, or the test confirms if nothing was asked for.
 
     Where that is none, they are half of those that are no near-copies, which always come last.
     """
-    copies = near_copies(ranker)
-    known = ranker._features
+    copies, known = near_copies(ranker), ranker._features
+    best = np.zeros(ranker.n_features_in_, dtype=bool)
     if ranker.n_features_to_select is not None:
         best = ranker.get_support()
     elif test is not None:
         best = find_confirmed(test.decisions, copies)
         best = best if known is None else known.complete(best, ranker.ranking_)
-    else:
-        best = np.zeros(ranker.n_features_in_, dtype=bool)
     if known is None:
         return int(best.sum()) or _few(int((~copies).sum()))
     n_best, n_others = (
@@ -322,8 +356,202 @@ def _few(n_features: int) -> int:
     return min(N_SHOWN, max(1, n_features // 2))
 
 
-def rank_interval(rankings: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the lowest and highest rank of each column, without the tails."""
-    n_left = max(0, int(TAIL * (len(rankings) + 1) + 1e-9) - 1)
-    ordered = np.sort(rankings, axis=0)
-    return np.column_stack([ordered[n_left], ordered[-1 - n_left]])
+# The permutation test -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class PermutationTest:
+    """How a ranking compares with those of permuted labels, or columns with permuted features.
+
+    Attributes
+    ----------
+    p_value : float
+        The chance of columns that score so high if the labels tell nothing.
+    p_values : float array of shape (p,)
+        The chance that any column scores as high as this one if the labels tell nothing.
+    null_score : float
+        What the best column under permuted labels exceeds in .025 of them at most; NaN where a
+        column has several scores.
+    n_permutations : int
+        Of the labels, or trials with permuted features.
+    class_p_values : float array of shape (n_classes, p) or None
+        With permuted features: the chance that any column tells the class from the rest as well as
+        this one.
+    """
+
+    p_value: float
+    p_values: Floats
+    null_score: float
+    n_permutations: int
+    class_p_values: Floats | None = None
+
+    @property
+    def decisions(self) -> NDArray[np.str_]:
+        """Return "confirmed", "tentative" or "unconfirmed" for each column.
+
+        Confirmed are columns that pass, if the ranking as a whole does; tentative are those that
+        beat the best column in more than half of the permutations, or the best permuted feature in
+        more than three quarters of the trials.
+        """
+        passed = is_significant(self.p_values) & (self.p_value <= SIGNIFICANT + 1e-12)
+        return decide(passed, self.p_values < 0.5)
+
+
+def test_labels(
+    scorer: Scorer,
+    planned: tuple[TrainingData, PermutationPlan],
+    steps: Iterator[int],
+    n: int,
+    seed: int,
+) -> PermutationTest | None:
+    """Compare the scores with those of n permutations, a step each, as suits the ranker.
+
+    One that labels all rows by the shape of the data is compared with permuted features, others
+    with fits to permuted labels. `planned` is what `plan_permutation` returns. None where the
+    scores of different fits cannot be compared.
+
+    No p-value is below what so few ways to permute labels can show: that labels are as they were is
+    one of the ways, and rounding may hide that they are.
+    """
+    problem, plan = planned
+    seeds, least = seeds_of(steps, n, seed, LABEL_STREAM), plan.least_p_value
+    if scorer.labeller is None:
+        test = compare_with_permuted_labels(scorer, problem, seeds, plan)
+    else:
+        least, class_prior, prior = 2 * least, scorer.labeller.class_prior, None
+        if problem.labels.n_classes > 1:
+            prior = known_prior(class_prior, problem.labels)
+        elif (share := given_share(class_prior, problem.labels)) is not None:
+            prior = np.array([share, 1 - share])
+        unweighted = problem.unweighted
+        test = compare_with_permuted_features(unweighted, seeds, prior, plan, scorer.n_jobs)
+    for _ in seeds:  # to the end of the bar, also where there are fewer ways than steps
+        pass
+    if test is None:
+        return None
+    least, of_classes = min(1.0, least), test.class_p_values
+    return replace(
+        test,
+        p_value=max(test.p_value, least),
+        p_values=np.maximum(test.p_values, least),
+        class_p_values=None if of_classes is None else np.maximum(of_classes, least),
+    )
+
+
+def compare_with_permuted_features(
+    problem: TrainingData,
+    seeds: Iterable[int],
+    prior: Floats | None,
+    plan: PermutationPlan,
+    n_jobs: int | None = None,
+) -> PermutationTest:
+    """Compare the columns with permuted ones, twice for each seed and once more for the first.
+
+    With 39 seeds the smallest p-value, which is doubled, is 2 / 80.
+    """
+    draws = plan.draws(
+        seed + turn for number, seed in enumerate(seeds) for turn in range(2 if number else 3)
+    )
+    n_rows = len(problem.some_rows(MOST_TRIED))
+    size = n_together(n_rows * components(problem).shape[1])
+    trials = iter(lambda: [*islice(draws, size)], [])
+    n_classes = max(2, problem.labels.n_classes)
+    n_scores = 1 if n_classes == 2 else 1 + n_classes
+    reached = np.zeros((2, n_scores, problem.n_features), dtype=np.int64)
+    all_reached, n = np.zeros(2, dtype=np.int64), 0
+    for beaten in parallel_map(_permute_features, trials, problem, prior, plan.how, n_jobs=n_jobs):
+        reached += beaten.sum(axis=0)
+        all_reached += beaten[:, :, 0].all(axis=2).sum(axis=0)
+        n += len(beaten)
+    # the better of two scores counts, so the p-value is doubled
+    p_values = np.minimum(1.0, 2 * (1 + reached.min(axis=0)) / (1 + n))
+    p_values[:, problem.constant] = 1.0
+    p_value = min(1.0, 2 * (1 + int(all_reached.min())) / (1 + n))
+    # of two classes, what tells one from the other tells of both
+    of_classes = p_values[1:] if n_classes > 2 else np.repeat(p_values, 2, axis=0)
+    return PermutationTest(p_value, p_values[0], nan, n, of_classes)
+
+
+def _permute_features(
+    draws: list[Draw], problem: TrainingData, prior: Floats | None, how: How
+) -> Bools:
+    """Return which columns the best permuted feature reaches in some trials.
+
+    The shape is (n_trials, 2, n_scores, p): see `exceeded_by_permuted_features`.
+    """
+    make_components(problem)  # of all rows, of which a part has its own
+    rows = problem.some_rows(MOST_TRIED)
+    if len(rows) < problem.n_rows:
+        problem = take_rows(problem, rows, problem.seed)
+    problem = even_groups(problem, how)
+    orders = (permuted_rows(problem, draw, how) for draw in draws)
+    return np.array([*exceeded_by_permuted_features(problem, orders, prior)])
+
+
+def compare_with_permuted_labels(
+    scorer: Scorer, problem: TrainingData, seeds: Iterable[int], plan: PermutationPlan
+) -> PermutationTest | None:
+    """Compare the scores with those of permuted labels; None if fits cannot be compared."""
+    observed = scorer.fresh().comparable(problem)
+    if observed is None:
+        return None
+    draws, n_jobs = plan.draws(seeds), scorer.n_jobs
+    others = parallel_map(_permute_labels, draws, problem, scorer, plan, n_jobs=n_jobs)
+    return compare_fits(np.array([observed, *others]))
+
+
+def _permute_labels(
+    draw: Draw, problem: TrainingData, scorer: Scorer, plan: PermutationPlan
+) -> Floats | None:
+    return scorer.fresh().comparable(permuted_labels(problem, draw, plan))
+
+
+def compare_fits(scores: Floats) -> PermutationTest:
+    """Compare the first of several fits, that with the real labels, with the others.
+
+    The scores have the shape (n_fits, n_parts, p), minus infinity where there is none.
+
+    Examples
+    --------
+    >>> scores = np.array([[[9.0, 1.0]], [[2.0, 3.0]], [[0.0, 4.0]], [[1.0, 0.0]]])
+    >>> test = compare_fits(scores)
+    >>> test.p_value, test.p_values.tolist()
+    (0.25, [0.25, 1.0])
+    """
+    best, n_others = scores.max(axis=2), len(scores) - 1
+    psi = np.array([_combine(own, best) for own in scores])
+    p_values = _share_reaching(psi[0], psi.max(axis=1))
+    whole = np.concatenate([best, _mean_of_highest(scores)], axis=1)
+    combined = _combine(whole.T, whole)
+    n_above = int(ALPHA * (n_others + 1) + 1e-12) - 1
+    has_null = scores.shape[1] == 1 and n_above >= 0 and n_others > 0
+    return PermutationTest(
+        p_value=float(_share_reaching(combined[:1], combined)[0]),
+        p_values=p_values,
+        null_score=float(np.sort(best[1:, 0])[-1 - n_above]) if has_null else nan,
+        n_permutations=n_others,
+    )
+
+
+def _combine(values: Floats, rivals: Floats) -> Floats:
+    """Return psi of each column of `values`; both have a row or column for each statistic."""
+    total = np.zeros(values.shape[1])
+    for own, against in zip(values, rivals.T, strict=True):
+        total -= np.log(_share_reaching(own, against))
+    return np.round(total, DECIMALS)
+
+
+def _share_reaching(values: Floats, rivals: Floats) -> Floats:
+    """Return the share of the rivals that are not below each value."""
+    n_below = np.searchsorted(np.sort(rivals), values, side="left")
+    return np.asarray((len(rivals) - n_below) / len(rivals))
+
+
+def _mean_of_highest(scores: Floats) -> Floats:
+    """Return the mean of the highest scores; infinite ones are the highest finite one."""
+    finite = scores[np.isfinite(scores)]
+    if not len(finite):
+        return np.zeros(scores.shape[:2])
+    clipped = np.clip(scores, finite.min(), finite.max())
+    n_left = max(0, scores.shape[2] - N_TESTED)
+    return np.asarray(np.partition(clipped, n_left, axis=2)[:, :, n_left:].mean(axis=2))

@@ -44,16 +44,17 @@ from semisift.base._training_data import TrainingData
 from semisift.parallel import one_blas_thread
 from semisift.selection._permutation import Draw, PermutationPlan, permuted_labels, plan_permutation
 from semisift.selection._refit import (
-    ALPHA,
     LABEL_STREAM,
     MOST,
     MaxStatisticTest,
     Scorer,
+    is_significant,
     parallel_map,
     seed_of,
     seeds_of,
+    with_columns,
 )
-from semisift.selection._resampling import with_columns
+from semisift.utils._typing import Floats
 
 if TYPE_CHECKING:
     from semisift.base._ranker import FeatureRanker
@@ -80,28 +81,18 @@ class KnockoffCutoff:
         What is bounded.
     """
 
-    W: NDArray[np.float64]
+    W: Floats
     threshold: float
     label_p_value: float | None
     error: str = "the expected share of useless features among the confirmed ones is at most .1"
     rule: ClassVar[str] = "knockoff"
 
 
-def knockoff_threshold(W: NDArray[np.float64], q: float, offset: int = 1) -> float:
-    """Return the lowest W to select.
+def knockoff_threshold(W: Floats, q: float, offset: int = 1) -> float:
+    """Return the lowest W to select; infinity where nothing can be.
 
-    Parameters
-    ----------
-    W : float array of shape (p,)
-    q : float
-        The share of useless columns among the selected to aim at.
-    offset : {0, 1}
-        1 is knockoff+, which bounds that share; 0 selects no fewer.
-
-    Returns
-    -------
-    float
-        Infinity where nothing can be selected.
+    q is the share of useless columns among the selected to aim at; an offset of 1 is knockoff+,
+    which bounds that share, and one of 0 selects no fewer.
 
     Examples
     --------
@@ -118,21 +109,13 @@ def knockoff_threshold(W: NDArray[np.float64], q: float, offset: int = 1) -> flo
 
 
 @one_blas_thread()
-def gaussian_knockoffs(X: NDArray[np.floating], seed: int) -> NDArray[np.float64]:
+def gaussian_knockoffs(X: NDArray[np.floating], seed: int) -> Floats:
     """Draw knockoffs of all columns from a normal distribution with the moments of the rows.
 
     The cost is O(n p min(n, p)), besides O(n p^2) for the shrinkage: no matrix of all pairs of
     columns is held where there are more columns than rows.
 
-    Parameters
-    ----------
-    X : float array of shape (n, p)
-    seed : int
-
-    Returns
-    -------
-    Fortran-ordered float64 array of shape (n, p)
-        Constant columns are their own knockoffs.
+    The columns of the result are Fortran-ordered; constant ones are their own knockoffs.
     """
     n, p = X.shape
     X = np.asarray(X, dtype=np.float64)
@@ -157,9 +140,7 @@ def gaussian_knockoffs(X: NDArray[np.floating], seed: int) -> NDArray[np.float64
     return np.asfortranarray(np.where(varies, made * unit, X))
 
 
-def _correlations(
-    Z: NDArray[np.float64], shrinkage: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+def _correlations(Z: Floats, shrinkage: float) -> tuple[Floats, Floats, float]:
     """Return the eigenvalues and eigenvectors of the shrunk correlations, and the other eigenvalue.
 
     With fewer rows than columns all eigenvectors that are not returned have that eigenvalue.
@@ -187,17 +168,15 @@ def decide_by_knockoffs(
     both = with_columns(dense, gaussian_knockoffs(X, seed), seed, own_graph=True)
     next(steps, None)
     W = differences(scorer.fresh(), both)
-    threshold = knockoff_threshold(W, Q)
-    p_value = None
+    threshold, p_value = knockoff_threshold(W, Q), None
     if np.isfinite(threshold) and scorer.learns_from_labels(problem):
-        n_kept = int((threshold <= W).sum())
-        p_value = compare_number(scorer, both, n_kept, steps)
-    can_confirm = p_value is None or p_value <= ALPHA + 1e-12
+        p_value = _p_value_of_number(scorer, both, int((threshold <= W).sum()), steps)
+    can_confirm = p_value is None or is_significant(p_value)
     decisions = decide((threshold <= W) & can_confirm, knockoff_threshold(W, Q, offset=0) <= W)
     return decisions, KnockoffCutoff(W, threshold, p_value)
 
 
-def differences(scorer: Scorer, both: TrainingData) -> NDArray[np.float64]:
+def differences(scorer: Scorer, both: TrainingData) -> Floats:
     """Return W: the scores of the columns in the first half minus those of their knockoffs.
 
     Infinite scores are put just outside the finite ones.
@@ -209,22 +188,21 @@ def differences(scorer: Scorer, both: TrainingData) -> NDArray[np.float64]:
     return np.where(both.constant[: len(own)], 0.0, own - others)
 
 
-def compare_number(scorer: Scorer, both: TrainingData, n_kept: int, steps: Iterator[int]) -> float:
-    """Return the p-value of the number of columns kept, against labels that tell nothing."""
+def _p_value_of_number(
+    scorer: Scorer, both: TrainingData, n_kept: int, steps: Iterator[int]
+) -> float:
+    """Return the p-value of the number of columns kept, against permuted labels."""
     test = MaxStatisticTest(1)
-    both, exchange = plan_permutation(both)
-    draws = exchange.draws(seeds_of(steps, MOST, both.seed, LABEL_STREAM))
-    n_jobs = scorer.n_jobs
-    for n_by_chance in parallel_map(count_by_chance, draws, both, scorer, exchange, n_jobs=n_jobs):
-        test.add(np.array([float(n_kept)]), np.array([float(n_by_chance)]))
+    both, plan = plan_permutation(both)
+    draws = plan.draws(seeds_of(steps, MOST, both.seed, LABEL_STREAM))
+    for n in parallel_map(_count_by_chance, draws, both, scorer, plan, n_jobs=scorer.n_jobs):
+        test.add(np.array([float(n_kept)]), np.array([float(n)]))
         if test.is_over():
             break
-    return max(float(test.p_values[0]), exchange.least_p_value)
+    return max(float(test.p_values[0]), plan.least_p_value)
 
 
-def count_by_chance(
-    draw: Draw, both: TrainingData, scorer: Scorer, exchange: PermutationPlan
-) -> int:
-    """Return how many columns are kept under labels that tell nothing."""
-    W = differences(scorer.fresh(), permuted_labels(both, draw, exchange))
+def _count_by_chance(draw: Draw, both: TrainingData, scorer: Scorer, plan: PermutationPlan) -> int:
+    """Return how many columns are kept under permuted labels."""
+    W = differences(scorer.fresh(), permuted_labels(both, draw, plan))
     return int((knockoff_threshold(W, Q) <= W).sum())

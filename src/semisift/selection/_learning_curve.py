@@ -1,44 +1,39 @@
-"""Hands: the labels dealt out like cards, so that rankings from each share no label.
+"""LearningCurve: how alike the best features of other labels are, now and with more of them.
 
-The labelled rows are shuffled and dealt to m hands: of each class n_c // m rows a hand, the rest
-are left out. Hands that held one class more often than the others do would differ by that alone.
-With groups, whole groups are dealt, of those whose labelled rows are of the same classes as many to
-each hand. All rows stay; those that are not of a hand count as unlabelled.
+The labelled rows are shuffled and split into m disjoint subsets: of each class n_c // m rows a
+subset, the rest are left out. Subsets that held one class more often than the others do would
+differ by that alone. With groups, whole groups are split, of those whose labelled rows are of the
+same classes as many to each subset. All rows stay; those that are not of a subset count as
+unlabelled.
 
-Rankings from two hands of one deal differ as those from labels of two studies of that size would.
-How alike their best features are, in the mean over many deals, is the stability at that size.
-
-LearningCurve: how alike the best features of other labels are, now and with more of them.
+Rankings from two subsets of one split differ as those from labels of two studies of that size
+would. How alike their best features are, in the mean over many splits, is the stability at that
+size.
 """
 
-import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semisift.base._training_data import TrainingData
 from semisift.selection._assessment import alike_features, count_best
-from semisift.selection._refit import Scorer, parallel_map, rank_labelled, seed_of
-from semisift.selection._resampling import Units, kinds_of, units_of
+from semisift.selection._refit import Scorer, parallel_map, rank_labelled, seed_of, units_of
 from semisift.transduction._components import make_components
 from semisift.utils._agreement import LEVEL, extrapolate
+from semisift.utils._frame import make_frame
 from semisift.utils._text import plural
-from semisift.utils._typing import Floats, Ints
-from semisift.utils._validation import check_choice
+from semisift.utils._typing import Floats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from semisift.base._ranker import FeatureRanker
 
+SPLIT_STREAM = 0x68616E64
 
-HAND_STREAM = 0x68616E64
-
-# Labelled rows of each class, or groups with such, that each of two hands must have. With one of
+# Labelled rows of each class, or groups with such, that each of two subsets must have. With one of
 # each, all that can be told is what is usual (see docs/results/learning-curve.md).
 LEAST_OF_CLASS = 2
 
@@ -49,160 +44,109 @@ N_RANKINGS = 24
 MOST_SIZES = 4
 STEP = 1.4
 
+# The curve was tried up to so many times the labels that it starts from.
+FAR = 2
 
-@dataclass(frozen=True, eq=False)
-class LabelSplit:
-    """Labels dealt out once.
-
-    Attributes
-    ----------
-    n_hands : int
-        Into how many hands.
-    hands : list of int arrays
-        The labelled rows of each.
-    """
-
-    n_hands: int
-    hands: list[NDArray[np.int64]]
+# Disjoint subsets of the labelled rows.
+LabelSplit = list[NDArray[np.int64]]
 
 
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """The stability at some sizes, the largest first.
+class Measured(NamedTuple):
+    """The stability at some sizes, the largest first: float arrays of shape (k,).
 
     Attributes
     ----------
-    n_hands : int array of shape (k,)
-    sizes : float array of shape (k,)
-        Labels of a hand, in the mean.
-    values, spreads : float arrays of shape (k,)
-        Mean over deals, and standard deviation between them.
-    n_deals : int array of shape (k,)
+    n_subsets : in one split
+    sizes : labels of a subset, in the mean
+    values, spreads : mean over splits, and standard deviation between them
+    n_splits : that could be compared
     """
 
-    n_hands: Ints
+    n_subsets: Floats
     sizes: Floats
     values: Floats
     spreads: Floats
-    n_deals: Ints
+    n_splits: Floats
 
 
 def numbers_of_subsets(problem: TrainingData, least: int = LEAST_OF_CLASS) -> list[int]:
-    """Return into how many hands the labels are dealt, ascending; none where they are too few.
+    """Return into how many subsets the labels are split, ascending; none where they are too few.
 
-    Of numbers that give hands of the same size the largest counts. Each of two hands has `least`
-    rows of each class, or groups with such; hands of more have one.
+    Of numbers that give subsets of the same size the largest counts. Each of two subsets has
+    `least` rows of each class, or groups with such; smaller subsets have one.
     """
-    units, kinds = _labelled_units(problem)
-    sizes: dict[int, int] = {}
-    for n_hands in range(2, max(map(len, kinds), default=0) + 1):
-        hand = [kind[: len(kind) // n_hands] for kind in kinds]
-        held = (units.counts[np.concatenate(hand)] > 0).sum(axis=0)
+    units = units_of(problem)
+    kinds, sizes = units.kinds(), dict[int, int]()
+    for n_subsets in range(2, max(map(len, kinds), default=0) + 1):
+        subset = np.concatenate([kind[: len(kind) // n_subsets] for kind in kinds])
+        held = (units.counts[subset] > 0).sum(axis=0)
         if held.min() < (1 if sizes else least):
             break
-        sizes[sum(map(len, hand))] = n_hands
+        sizes[len(subset)] = n_subsets
     chosen: list[int] = []
     last = np.inf
-    for size, n_hands in sizes.items():
+    for size, n_subsets in sizes.items():
         if size * STEP <= last and len(chosen) < MOST_SIZES:
-            chosen.append(n_hands)
+            chosen.append(n_subsets)
             last = size
     return chosen
 
 
 def split_labels(problem: TrainingData, seed: int, least: int = LEAST_OF_CLASS) -> list[LabelSplit]:
-    """Deal the labels out into every number of hands, several times.
-
-    Parameters
-    ----------
-    problem : TrainingData
-    seed : int
-    least : int
-        As of `numbers_of_hands`.
-
-    Returns
-    -------
-    list of Deal
-    """
-    units, kinds = _labelled_units(problem)
-    labelled = [rows[problem.labels.codes[rows] >= 0] for rows in units.members()]
-    rng = np.random.default_rng([seed, HAND_STREAM])
-    deals = []
-    for n_hands in numbers_of_subsets(problem, least):
-        for _ in range(max(1, N_RANKINGS // n_hands)):
-            dealt: list[list[NDArray[np.int64]]] = [[] for _ in range(n_hands)]
-            for kind in kinds:
-                shuffled, n_each = rng.permutation(kind), len(kind) // n_hands
-                for place, hand in enumerate(dealt):
-                    hand += [labelled[unit] for unit in shuffled[place * n_each :][:n_each]]
-            deals.append(LabelSplit(n_hands, [np.sort(np.concatenate(hand)) for hand in dealt]))
-    return deals
-
-
-def _labelled_units(problem: TrainingData) -> tuple[Units, list[NDArray[np.int64]]]:
-    """Return the units, and those with labels by the classes that these are of."""
+    """Split the labels into every one of the `numbers_of_subsets`, several times."""
     units = units_of(problem)
-    return units, [] if units.is_free.all() else kinds_of(units)
+    kinds = units.kinds()
+    labelled = [rows[problem.labels.codes[rows] >= 0] for rows in units.members()]
+    rng = np.random.default_rng([seed, SPLIT_STREAM])
+    splits = []
+    for n_subsets in numbers_of_subsets(problem, least):
+        for _ in range(max(1, N_RANKINGS // n_subsets)):
+            rows: list[LabelSplit] = [[] for _ in range(n_subsets)]
+            for kind in kinds:
+                shuffled, n_each = rng.permutation(kind), len(kind) // n_subsets
+                for place, subset in enumerate(rows):
+                    subset += [labelled[unit] for unit in shuffled[place * n_each :][:n_each]]
+            splits.append([np.sort(np.concatenate(subset)) for subset in rows])
+    return splits
 
 
 def measure(
     ranker: "FeatureRanker",
     problem: TrainingData,
-    deals: list[LabelSplit],
-    steps: "Iterator[int]",
+    splits: list[LabelSplit],
+    steps: Iterator[int],
     *,
     n_best: int,
     seed: int,
     light: bool,
 ) -> Measured:
-    """Rank with the labels of each hand, and tell how alike the best features of a deal are.
-
-    Parameters
-    ----------
-    ranker : FeatureRanker
-        Fitted on the problem.
-    problem : TrainingData
-    deals : list of Deal
-    steps : iterator
-        One step is taken for each hand.
-    n_best, seed, light
-        As of `FeatureRanker.learning_curve`.
-
-    Returns
-    -------
-    Measured
-    """
+    """Return how alike the best features are by the labels of the subsets, a step each."""
     scorer = Scorer(ranker, light=light)
-    if ranker._labeller() is not None:
+    if scorer.labeller is not None:
         make_components(problem)
-    hands = [hand for deal in deals for hand in deal.hands]
-    seeds = (seed_of(seed, HAND_STREAM, number) for number in range(len(hands)))
-    items: Any = zip(hands, seeds, strict=True)
-    taken = (item for _, item in zip(steps, items, strict=False))
-    found = parallel_map(rank_labelled, taken, problem, scorer, n_best, n_jobs=scorer.n_jobs)
-    rankings = iter([np.flatnonzero(ranking <= n_best) for ranking in found])
-    alike: dict[int, list[float]] = {}
-    sizes: dict[int, list[float]] = {}
-    for deal in deals:
-        best = [*islice(rankings, len(deal.hands))]
-        stable = alike_features(ranker, best) if len(best) == len(deal.hands) else None
-        if stable is not None and not np.isnan(stable.value):
-            alike.setdefault(deal.n_hands, []).append(stable.value)
-            sizes.setdefault(deal.n_hands, []).append(float(np.mean([*map(len, deal.hands)])))
-    return Measured(
-        n_hands=np.array([*alike], dtype=np.int64),
-        sizes=np.array([np.mean(each) for each in sizes.values()]),
-        values=np.array([np.mean(each) for each in alike.values()]),
-        spreads=np.array([np.std(each, ddof=len(each) > 1) for each in alike.values()]),
-        n_deals=np.array([len(each) for each in alike.values()], dtype=np.int64),
+    subsets = [subset for split in splits for subset in split]
+    items = (
+        (subset, seed_of(seed, SPLIT_STREAM, number))
+        for number, (subset, _) in enumerate(zip(subsets, steps, strict=False))
     )
+    found = parallel_map(rank_labelled, items, problem, scorer, n_best, n_jobs=scorer.n_jobs)
+    rankings = iter([np.flatnonzero(ranking <= n_best) for ranking in found])
+    measured = []
+    for n_subsets, alike in groupby(splits, key=len):
+        values, sizes = [], []
+        for split in alike:
+            best = [*islice(rankings, n_subsets)]
+            stable = alike_features(ranker, best) if len(best) == n_subsets else None
+            if stable is not None and not np.isnan(stable.value):
+                values.append(stable.value)
+                sizes.append(np.mean([*map(len, split)]))
+        if values:
+            spread = np.std(values, ddof=len(values) > 1)
+            measured.append((n_subsets, np.mean(sizes), np.mean(values), spread, len(values)))
+    return Measured(*np.array(measured).reshape(-1, 5).T)
 
 
 # --- curve ----------------------------------------------------------------------------------------
-
-
-# The curve was tried up to so many times the labels that it starts from.
-FAR = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,8 +162,8 @@ class LearningCurve:
         Numbers of labels with which the stability was measured, the largest first; in the mean,
         where groups differ in their labels.
     stability, spread : float arrays of shape (k,)
-        The stability with so many labels: the mean over deals, and the standard deviation between
-        them. All deals are of the same labels, so that other labels would vary by more.
+        The stability with so many labels: the mean over splits, and the standard deviation between
+        them. All splits are of the same labels, so that other labels would vary by more.
     now, then : float or None
         The stability that is expected with the labels at hand, and with more of them. None where
         there are too few labels to tell.
@@ -263,12 +207,12 @@ class LearningCurve:
             f"{self.n_more:,} more expect {self.then:.2f} ({low:.2f} to {high:.2f}), where 1 is "
             "always the same, whichever rows are labelled, and 0 as alike as random picks."
         )
-        if self.n_more > (FAR - 1) * self.n_labelled:
-            text += (
-                f" That is more than {FAR} times the labels at hand, further than the curve was "
-                "tried: take it for a guess."
-            )
-        return text
+        if self.n_more <= (FAR - 1) * self.n_labelled:
+            return text
+        return (
+            f"{text} That is more than {FAR} times the labels at hand, further than the curve was "
+            "tried: take it for a guess."
+        )
 
     def __repr__(self) -> str:
         if self.now is None or self.then is None:
@@ -291,29 +235,22 @@ class LearningCurve:
             With the columns labels, stability, kind ("measured" or "expected"), spread (of what was
             measured), low and high (of what is expected).
         """
-        check_choice(output, "output", ("polars", "pandas"))
-        n, nan = len(self.sizes), float("nan")
-        table: dict[str, list[Any]] = {
-            "labels": self.sizes[::-1].tolist(),
-            "stability": self.stability[::-1].tolist(),
-            "kind": ["measured"] * n,
-            "spread": self.spread[::-1].tolist(),
-            "low": [nan] * n,
-            "high": [nan] * n,
-        }
+        nan = float("nan")
+        measured = zip(self.sizes, self.stability, self.spread, strict=True)
+        rows = [(n, value, "measured", spread, nan, nan) for n, value, spread in [*measured][::-1]]
         ahead = [(0, self.now, self.now_interval), (self.n_more, self.then, self.interval)]
         for more, value, interval in ahead:
             if value is not None and interval is not None:
-                row = (float(self.n_labelled + more), value, "expected", nan, *interval)
-                for column, cell in zip(table.values(), row, strict=True):
-                    column.append(cell)
-        return importlib.import_module(output).DataFrame(table)
+                rows.append((float(self.n_labelled + more), value, "expected", nan, *interval))
+        names = ("labels", "stability", "kind", "spread", "low", "high")
+        columns = zip(*rows, strict=True) if rows else [()] * len(names)
+        return make_frame(dict(zip(names, map(list, columns), strict=True)), output)
 
 
 def draw_curve(
     ranker: "FeatureRanker",
     problem: TrainingData,
-    deals: list[LabelSplit],
+    splits: list[LabelSplit],
     steps: Iterator[int],
     *,
     n_more: int,
@@ -321,35 +258,19 @@ def draw_curve(
     seed: int,
     light: bool,
 ) -> LearningCurve:
-    """Measure the stability from some of the labels, and lead the curve to more of them.
+    """Return the stability from some of the labels, and what the curve says of more of them.
 
-    Parameters
-    ----------
-    ranker : FeatureRanker
-        Fitted on the problem.
-    problem : TrainingData
-    deals : list of Deal
-        Of its labels.
-    steps : iterator
-        One step is taken for each ranking.
-    n_more, n_best, seed, light
-        As of `FeatureRanker.learning_curve`.
-
-    Returns
-    -------
-    LearningCurve
+    `splits` are those of the labels, with a step for each subset; the other parameters are those of
+    `FeatureRanker.learning_curve`.
     """
     if n_best is None:
         assessed = getattr(ranker, "assessment_", None)
         n_best = count_best(ranker, None) if assessed is None else assessed.n_best
-    found = measure(ranker, problem, deals, steps, n_best=n_best, seed=seed, light=light)
-    n = len(problem.labels.labelled)
-    now = then = None
-    lacking = _say_lacking(ranker, problem, n_best)
-    if len(found.sizes):
+    found = measure(ranker, problem, splits, steps, n_best=n_best, seed=seed, light=light)
+    n, now, then, known = len(problem.labels.labelled), None, None, len(found.sizes) > 0
+    if known:
         measured = found.sizes, found.values, float(n)
         now, then = extrapolate(*measured, float(n)), extrapolate(*measured, float(n + n_more))
-        lacking = ""
     return LearningCurve(
         sizes=found.sizes,
         stability=found.values,
@@ -362,18 +283,15 @@ def draw_curve(
         n_more=n_more,
         n_best=n_best,
         light=light,
-        lacking=lacking,
+        lacking="" if known else _format_lacking(ranker, problem, n_best),
     )
 
 
-def _say_lacking(ranker: "FeatureRanker", problem: TrainingData, n_best: int) -> str:
-    """Say why nothing can be told, where nothing was measured."""
+def _format_lacking(ranker: "FeatureRanker", problem: TrainingData, n_best: int) -> str:
+    """Return why there is no curve, where nothing was measured."""
     labels, has_groups = problem.labels, problem.design.groups is not None
     if ranker.labels_needed == "none":
-        return (
-            f"{type(ranker).__name__} learns nothing from labels: more of them change nothing in "
-            "its ranking."
-        )
+        return f"{type(ranker).__name__} learns nothing from labels: more of them change nothing."
     start = "Too few labels to tell what more would bring"
     if not len(labels.labelled):
         return f"{start}: there are none."
@@ -382,16 +300,12 @@ def _say_lacking(ranker: "FeatureRanker", problem: TrainingData, n_best: int) ->
     if held[fewest] < needed:
         unit = "group" if has_groups else "labelled row"
         return (
-            f"{start}: rankings from half of them are compared with rankings from the others, "
-            f"which takes {plural(needed, unit)} of each class, and the class "
-            f"{labels.classes.tolist()[fewest]!r} has {int(held[fewest])}."
+            f"{start}: comparing rankings from two halves takes {plural(needed, unit)} of each "
+            f"class, and the class {labels.classes.tolist()[fewest]!r} has {int(held[fewest])}."
         )
     if has_groups and n_best < problem.n_features:
         return (
             f"{start}: groups are compared with others whose labelled rows are of the same "
             "classes, and there are too few of these. Label rows of more groups."
         )
-    return (
-        "Nothing can be told of what more labels would bring: the best features are the same with "
-        "any labels, as no others are left."
-    )
+    return "More labels change nothing: the best features are the same with any labels."

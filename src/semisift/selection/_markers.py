@@ -17,7 +17,6 @@ were given: what is left when differences between batches are taken out is neith
 was counted, nor the logarithm of anything.
 """
 
-import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -29,13 +28,11 @@ from semisift.base._data_kind import kind_of_data
 from semisift.base._training_data import TrainingData
 from semisift.out_of_core._matrix import OutOfCoreMatrix
 from semisift.parallel import one_blas_thread
-from semisift.transduction._class_sums import Tally
-from semisift.transduction._components import weighted
-from semisift.transduction._projection import find_scale
+from semisift.transduction._class_sums import RunningSums
+from semisift.transduction._components import find_scale, weighted
 from semisift.utils._columns import as_if_complete
-from semisift.utils._labels import Labels
-from semisift.utils._typing import Floats, Ints
-from semisift.utils._validation import check_choice
+from semisift.utils._frame import make_frame
+from semisift.utils._typing import Floats
 
 if TYPE_CHECKING:
     from semisift.base._ranker import FeatureRanker
@@ -98,18 +95,7 @@ class Markers:
         return np.argsort(-self.scores[number], kind="stable")
 
     def best(self, number: int, n: int) -> NDArray[np.intp]:
-        """Return the first columns of a class, by its number, that are higher there than elsewhere.
-
-        Parameters
-        ----------
-        number : int
-        n : int
-            At most so many.
-
-        Returns
-        -------
-        int array
-        """
+        """Return up to n first columns of a class, by its number, that are higher there."""
         order = self.order(number)[:n]
         return order[self.scores[number, order] > 0]
 
@@ -128,7 +114,6 @@ class Markers:
             With the columns class, rank, feature, score, share and rest_share and, where they are
             known, log2_fold_change and p_value.
         """
-        check_choice(output, "output", ("polars", "pandas"))
         if n is not None and n < 1:
             raise ValueError(f"n must be at least 1: got {n!r}.")
         orders = np.array([self.order(c)[:n] for c in range(len(self.classes))])
@@ -140,15 +125,14 @@ class Markers:
         table = {
             "class": np.repeat(self.classes, n_each).tolist(),
             "rank": np.tile(np.arange(1, n_each + 1), len(orders)),
-            "feature": self.features[orders.ravel()].tolist(),
+            "feature": self.features[orders.ravel()],
             "score": best(self.scores),
             "log2_fold_change": best(self.fold_changes),
             "share": best(self.shares),
             "rest_share": best(self.rest_shares),
             "p_value": best(self.p_values),
         }
-        known = {name: values for name, values in table.items() if values is not None}
-        return importlib.import_module(output).DataFrame(known)
+        return make_frame(table, output)
 
 
 class _Side(NamedTuple):
@@ -164,28 +148,20 @@ class _Side(NamedTuple):
 def find_markers(
     ranker: "FeatureRanker", problem: TrainingData, as_given: TrainingData | None = None
 ) -> Markers:
-    """Return the markers of each class, in one pass over the rows.
+    """Return the markers of each class for a fitted ranker, in one pass over the rows.
 
-    Parameters
-    ----------
-    ranker : FeatureRanker
-        Fitted on the problem.
-    problem : TrainingData
-    as_given : TrainingData, optional
-        The same with the differences between batches, where they were taken out: a second pass.
-
-    Returns
-    -------
-    Markers
-        By the soft labels of the ranker, or the labels that it gave to all rows; those of labelled
-        rows alone where it gives none.
+    By the soft labels of the ranker, or the labels that it gave to all rows; those of labelled rows
+    alone where it gives none. `as_given` are the training data with the differences between
+    batches, where they were taken out: a second pass.
     """
     shares, weights = _counted(ranker, problem)
     own, rest = _two_sides(problem, shares, weights)
     given = (own, rest) if as_given is None else _two_sides(as_given, shares, weights)
-    differences = own.means - rest.means
+    differences, folds = own.means - rest.means, None
     scores = welch(differences, (own.squares, own.sizes), (rest.squares, rest.sizes))
-    has_folds = kind_of_data(problem) != "measurements"
+    if kind_of_data(problem) != "measurements":
+        means = (np.expm1(np.maximum(side.levels, 0.0)) + LEAST_MEAN for side in given)
+        folds = np.log2(np.divide(*means))
     p_values = getattr(getattr(ranker, "assessment_", None), "class_p_values", None)
     names, features = problem.feature_names, ranker._features
     unnamed = np.array([f"x{j}" for j in range(problem.n_features)], dtype=object)
@@ -199,7 +175,7 @@ def find_markers(
         features=unnamed if names is None else np.asarray(names, dtype=object),
         scores=known(np.where(problem.constant, 0.0, scores)),
         differences=known(differences),
-        fold_changes=known(_log2_fold(*(side.levels for side in given))) if has_folds else None,
+        fold_changes=None if folds is None else known(folds),
         shares=known(given[0].shares),
         rest_shares=known(given[1].shares),
         sizes=np.asarray(weighted(shares, weights).sum(axis=0)),
@@ -211,19 +187,24 @@ def _two_sides(
     problem: TrainingData, shares: Floats, weights: Floats | None
 ) -> tuple[_Side, _Side]:
     """Return the rows of each class and the rest of each, in a pass over the rows."""
-    rows, scale = _counted_rows(problem), find_scale(problem)
+    scale = find_scale(problem)
+    if problem.whole is not None and problem.design.weights is None:
+        rows = problem.whole.rows
+    else:  # without those of weight 0, which stored rows never have
+        rows = OutOfCoreMatrix(problem.X)
+        rows.has_gaps = problem.has_gaps
     n_classes, n_columns = shares.shape[1], problem.n_features
-    tally = Tally(n_classes, n_columns, rows.has_gaps)
+    running = RunningSums(n_classes, n_columns, rows.has_gaps)
     filled, squares = np.zeros((2, n_classes, n_columns))
     with one_blas_thread():
         for start, block in rows.blocks("markers"):
             own = slice(start, start + block.shape[0])
             Z, counted = scale.scale(block), None if weights is None else weights[own]
-            tally.add(Z, block, shares[own], counted)
+            running.add(Z, block, shares[own], counted)
             said = weighted(shares[own], counted)
             filled += _filled(block, said)
             squares += np.asarray((Z * Z).T @ said).T
-    n = tally.class_sums(shares, weights)
+    n = running.class_sums(shares, weights)
     centre = 0.0 if problem.is_sparse else scale.centre
 
     def side(size: Floats, sums: Floats, squares: Floats, filled: Floats) -> _Side:
@@ -232,11 +213,11 @@ def _two_sides(
         return _Side(size, means, centre + means, squares - size * means**2, filled / size)
 
     return (
-        side(n.sizes, tally.sums, squares, filled),
+        side(n.sizes, running.sums, squares, filled),
         side(
             n.total - n.sizes,
-            tally.total - tally.sums,
-            tally.squares - squares,
+            running.total - running.sums,
+            running.squares - squares,
             filled.sum(axis=0) - filled,
         ),
     )
@@ -247,23 +228,16 @@ def welch(
 ) -> Floats:
     """Return Welch's t of each class against the rest.
 
-    Parameters
-    ----------
-    differences : float array of shape (k, p)
-        Of the means.
-    inside, outside : (float array of shape (k, p), float array of shape (k, 1) or (k, p))
-        Sums of squares about the mean in the class and in the rest, and the numbers of rows.
-
-    Returns
-    -------
-    float array of shape (k, p)
+    `inside` and `outside` are the sums of squares about the mean in the class and in the rest, and
+    the numbers of rows.
     """
     n = inside[1] + outside[1]
     within = np.maximum(inside[0], 0.0) + np.maximum(outside[0], 0.0)
     total = within + differences**2 * inside[1] * outside[1] / n
     pooled = np.maximum(within, total / n) / np.maximum(n - 2.0, 1.0)
     squared = np.zeros_like(differences)
-    is_short = _has_missing(n)
+    # which columns have fewer values than others
+    is_short = n < (1 - np.sqrt(np.finfo(float).eps)) * n.max(axis=-1, keepdims=True)
     for deviations, size in (inside, outside):
         variance = np.maximum(deviations, 0.0) / np.maximum(size - 1.0, TINY)
         variance = np.where(size > 1.0, variance, pooled)
@@ -281,23 +255,18 @@ def welch(
     return np.where(is_short, np.copysign(size, scores), scores)
 
 
-def _has_missing(n: Floats) -> NDArray[np.bool_]:
-    """Return which columns have fewer values than others."""
-    return np.asarray(n < (1 - np.sqrt(np.finfo(float).eps)) * n.max(axis=-1, keepdims=True))
-
-
-def _counted_rows(problem: TrainingData) -> OutOfCoreMatrix:
-    """Return all rows, but for those of weight 0, which stored ones never have."""
-    if problem.whole is not None and problem.design.weights is None:
-        return problem.whole.rows
-    rows = OutOfCoreMatrix(problem.X)
-    rows.has_gaps = problem.has_gaps
-    return rows
-
-
 def _counted(ranker: Any, problem: TrainingData) -> tuple[Floats, Floats | None]:
-    """Return how likely each class is for each of these rows, and how often each row counts."""
-    shares, weights = _shares(ranker, problem.all_labels), problem.design.weights
+    """Return how likely each class is for each of these rows, and how often each row counts.
+
+    By a ranker, or else by the given labels.
+    """
+    labels, weights = problem.all_labels, problem.design.weights
+    shares = getattr(ranker, "label_distributions_", None)
+    if shares is None:
+        classes, codes = np.arange(labels.n_classes), labels.codes
+        if ranker.is_transductive:
+            classes, codes = ranker.classes_, ranker.transduction_
+        shares = (np.asarray(codes)[:, None] == classes).astype(np.float64)
     if problem.whole is not None and weights is not None:
         shares = shares[problem.whole.held]
     if not ranker.is_transductive:  # rows without a label do not count
@@ -306,26 +275,9 @@ def _counted(ranker: Any, problem: TrainingData) -> tuple[Floats, Floats | None]
     return shares, weights
 
 
-def _shares(ranker: Any, labels: Labels) -> Floats:
-    """Return how likely each class is for each row, by a ranker or else by the given labels."""
-    found = getattr(ranker, "label_distributions_", None)
-    if found is not None:
-        return np.asarray(found)
-    codes: Ints = labels.codes
-    classes = np.arange(labels.n_classes)
-    if ranker.is_transductive:
-        classes, codes = ranker.classes_, ranker.transduction_
-    return np.asarray(np.asarray(codes)[:, None] == classes, dtype=np.float64)
-
-
 def _filled(block: Any, shares: Floats) -> Floats:
     """Return how many rows of each class have a value other than 0."""
     if issparse(block):
         pattern = csr_array(block != 0, dtype=np.float64)
         return np.asarray(pattern.T @ shares).T
     return np.asarray(shares.T @ ((block != 0) & ~np.isnan(block)))
-
-
-def _log2_fold(means: Floats, rest_means: Floats) -> Floats:
-    one, other = (np.expm1(np.maximum(each, 0.0)) + LEAST_MEAN for each in (means, rest_means))
-    return np.asarray(np.log2(one / other))

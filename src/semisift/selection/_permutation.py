@@ -1,4 +1,4 @@
-"""Labels that tell nothing: how they are exchanged between rows, groups of rows, and batches.
+"""Permuted labels and permuted rows: between rows, groups of rows, and batches.
 
 Rows of a group, as of a donor, are no independent ones, so the group is what labels belong to. If
 the labelled rows of a group are all of one class, the group exchanges its class with other such
@@ -18,7 +18,7 @@ that has at least `ENOUGH_LABELLINGS` ways; else that with the most:
 
 The first two assume nothing of how groups or rows were chosen for labelling; the last, which is all
 there is for labels of a single class, assumes that they are a random sample. Where the table tells
-that they are not (see `semisift.selection._sample_checks`), one of the first two counts, however
+that they are not (see below), one of the first two counts, however
 few ways it has: without groups and batches each way is then tried once at most. Labels of a single
 class are given to rows of the same batches, where batches are known: no table tells a class from
 the batch that all of its rows are from. With w ways no p-value is below 1 / w, whatever is drawn.
@@ -28,6 +28,28 @@ their test groups count alike: each has as many labelled and as many unlabelled 
 group. Larger groups have some of their rows there, smaller ones repeat theirs, and a group without
 unlabelled rows has copies of its labelled ones for them. What a group has is not a matter of its
 class, so the exchange is exact.
+
+Whether the labelled rows look like a random sample of all rows, and whether some are copies, is
+checked before.
+
+Few labels cannot be permuted among the labelled rows alone: labels of other rows are then drawn in
+their place, which is only right if the labelled rows are a random sample of all rows. Where they
+were chosen or measured apart, the table can tell. Each row gets five numbers,
+
+    the share of missing values, the share of zeros, the total of its values, and the mean and the
+    spread of its values in standard deviations of the columns,
+
+whose ranks are compared between labelled and unlabelled rows. The largest difference, in standard
+deviations under a random choice, is compared with that of 999 random choices of as many rows; with
+groups, of groups with their mean numbers. What reaches the highest 5 % of these is a difference;
+shares must differ by .05 as well, as single columns that only the labelled rows have do no harm. A
+true random sample is told apart in 5 % of tables; what then follows is a permutation among the
+labelled rows, which assumes less.
+
+Labelled rows that are copies of each other, as of a sample that was measured twice, are no
+independent ones. Copies are rows that are at least ten times as near to each other as to any other
+row, in 32 random directions. Tables of few columns hold equal rows by coincidence, and are not
+asked.
 """
 
 from collections.abc import Iterable, Iterator
@@ -37,16 +59,48 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.stats import rankdata
 
 from semisift.base._training_data import TrainingData
-from semisift.selection._resampling import Units, take_rows, units_of
-from semisift.selection._sample_checks import (
-    MOST_COMPARED,
-    copies_of_labelled,
-    differences_of_labelled,
-)
+from semisift.parallel import one_blas_thread
+from semisift.selection._refit import Units, take_rows, units_of
+from semisift.utils._columns import blocks, dense_columns
 from semisift.utils._labels import UNLABELLED, Labels
-from semisift.utils._typing import Bools, Ints
+from semisift.utils._typing import Bools, Floats, Ints
+
+# The share of random samples that are taken for others, and the choices that they are held against.
+LEVEL = 0.05
+N_CHOICES = 999
+
+# Separates these draws from all others.
+CHOICE_STREAM = 0x63686F69
+DIRECTION_STREAM = 0x64697265
+
+NUMBERS = (
+    "share of missing values",
+    "share of zeros",
+    "total",
+    "mean of the standardised values",
+    "spread of the standardised values",
+)
+
+# Shares that differ by less do not matter: the first two numbers are shares.
+LEAST_OF_SHARES = 0.05
+N_SHARES = 2
+
+# Rows with fewer columns are equal by coincidence.
+FEW_COLUMNS = 20
+
+N_DIRECTIONS = 32
+
+# So many times nearer than any other row is a copy, and no row has more of them than this.
+TIMES_NEARER = 10
+MOST_COPIES = 10
+
+# No more labelled rows are compared with each other, and with so many others.
+MOST_COMPARED = 2000
 
 # With fewer ways to exchange the labels among the labelled rows, they are given to other rows.
 ENOUGH_LABELLINGS = 1000
@@ -54,13 +108,14 @@ ENOUGH_LABELLINGS = 1000
 # Ways that differ by less, in logarithms, are as many.
 SAME_WAYS = 1e-9
 
-# Separates the draw of the rows of even groups from all others.
+# Separate the draw of the rows of even groups, and the order of few labellings, from other draws.
 EVEN_STREAM = 0x6576656E
-
-# Separates the order of few labellings from all other draws.
 LABELLING_STREAM = 0x66657720
 
 How = Literal["batches", "labelled", "all"]
+
+# A seed, and the labels of the labelled rows where they do not follow from it.
+Draw = tuple[int, NDArray[np.int32] | None]
 
 
 @dataclass(frozen=True)
@@ -141,26 +196,14 @@ class PermutationPlan:
         return facts
 
 
-# A seed, and the labels of the labelled rows where they do not follow from it.
-Draw = tuple[int, NDArray[np.int32] | None]
-
-
 def plan_permutation(problem: TrainingData) -> tuple[TrainingData, PermutationPlan]:
-    """Return how the labels of a problem are exchanged, after a look at the labelled rows.
+    """Return how labels are permuted, after a look at the labelled rows.
 
-    Parameters
-    ----------
-    problem : TrainingData
-
-    Returns
-    -------
-    problem : TrainingData
-        Whose groups are the copies among the labelled rows, where no groups are known.
-    exchange : Exchange
+    The groups of the training data that is returned are the copies among the labelled rows, where
+    no groups are known.
     """
     rows = problem.some_rows(MOST_COMPARED)
-    some = problem.part(rows)
-    copies: list[Ints] = []
+    some, copies = problem.part(rows), list[Ints]()
     if problem.design.groups is None:
         copies = [rows[some_copies] for some_copies in copies_of_labelled(some)]
     if copies:
@@ -168,76 +211,58 @@ def plan_permutation(problem: TrainingData) -> tuple[TrainingData, PermutationPl
         for alike in copies:
             groups[alike] = alike[0]
         design = replace(problem.design, groups=groups.astype(np.int32))
-        problem = problem.with_design(design)
-        some = some.with_design(design.take(rows))
-    exchange = find_permutation_plan(problem)
-    can_choose = exchange.how == "all" and not exchange.is_one_class and not problem.given_pairs
+        problem, some = problem.with_design(design), some.with_design(design.take(rows))
+    plan = find_permutation_plan(problem)
+    can_choose = plan.how == "all" and not plan.is_one_class and not problem.given_pairs
     if can_choose and len(problem.labels.labelled):
         units = None if some.design.groups is None else units_of(some).of_row
         if differences := differences_of_labelled(some, units):
-            exchange = find_permutation_plan(problem, differences)
-    return problem, replace(exchange, copies=copies)
+            plan = find_permutation_plan(problem, differences)
+    return problem, replace(plan, copies=copies)
 
 
 def find_permutation_plan(
     problem: TrainingData, differences: tuple[str, ...] = ()
 ) -> PermutationPlan:
-    """Return how the labels of a problem are exchanged.
+    """Return how labels are permuted: among the labelled rows where these differ from the others.
 
     Ways that differ in the names of classes of equal size are one: 6 labels of two classes can be
-    exchanged in 10 ways, so that no p-value below .1 would be possible.
-
-    Parameters
-    ----------
-    problem : TrainingData
-    differences : tuple of str
-        In what the labelled rows differ from the others. Labels are then exchanged among the
-        labelled rows, of which there are several classes.
-
-    Returns
-    -------
-    Exchange
+    permuted in 10 ways, so that no p-value below .1 would be possible.
     """
-    design, counts = problem.design, problem.labels.counts
-    if design.groups is None and design.batches is None:
-        ways = _log_ways(counts[None])
-        enough = not problem.given_pairs and ways >= log(ENOUGH_LABELLINGS)
-        found = PermutationPlan(
-            "labelled" if enough else "all",
-            ways,
-            n_between=int(counts.sum()),
-            is_one_class=len(counts) == 1,
-        )
-        if not differences:
-            return found
-        own = problem.labels.codes[problem.labels.labelled]
-        others = _other_labellings(own, np.random.default_rng([problem.seed, LABELLING_STREAM]))
-        return replace(found, how="labelled", differences=differences, labellings=others)
-    units = units_of(problem)
+    design, labels = problem.design, problem.labels
     known: dict[str, Any] = {
-        "n_between": int(units.is_pure.sum()),
-        "n_within": int(units.is_mixed.sum()),
         "has_groups": design.groups is not None,
         "has_batches": design.batches is not None,
-        "is_one_class": len(counts) == 1,
         "differences": differences,
+        "is_one_class": len(labels.counts) == 1,
     }
-    if problem.given_pairs or not len(problem.labels.labelled):
+    if design.groups is None and design.batches is None:
+        ways, labellings = _log_ways(labels.counts[None]), None
+        among = bool(differences)
+        if among:
+            rng = np.random.default_rng([problem.seed, LABELLING_STREAM])
+            labellings = _other_labellings(labels.codes[labels.labelled], rng)
+        elif not problem.given_pairs:
+            among = ways >= log(ENOUGH_LABELLINGS)
+        known |= {"n_between": int(labels.counts.sum()), "labellings": labellings}
+        return PermutationPlan("labelled" if among else "all", ways, **known)
+    units = units_of(problem)
+    known |= {"n_between": int(units.is_pure.sum()), "n_within": int(units.is_mixed.sum())}
+    if problem.given_pairs or not len(labels.labelled):
         return PermutationPlan("all", inf, **known)
-    has_classes = problem.labels.n_classes > 1  # else labelled rows have nothing to exchange
     forms: list[tuple[How, float]] = []
+    if labels.n_classes > 1:  # else labelled rows have nothing to exchange
+        if known["has_batches"]:
+            within = _exchange_sets(problem, units, within_batches=True)
+            forms.append(("batches", _log_ways(within)))
+        forms.append(("labelled", _log_ways(_exchange_sets(problem, units))))
     if not differences:
-        among = units.strata(design.batches is not None and not has_classes)
-        parts = [_log_ways_among_all(units.take(among == each)) for each in np.unique(among)]
+        strata = units.strata(known["has_batches"] and labels.n_classes == 1)
+        parts = [_log_ways_among_all(units, strata == each) for each in np.unique(strata)]
         forms.append(("all", sum(parts)))
-    if has_classes:
-        forms.insert(0, ("labelled", _log_ways(_exchange_sets(problem, units))))
-    if has_classes and known["has_batches"]:
-        within = _exchange_sets(problem, units, within_batches=True)
-        forms.insert(0, ("batches", _log_ways(within)))
-    enough_of = [form for form in forms if form[1] >= log(ENOUGH_LABELLINGS)]
     most = max(ways for _, ways in forms)
-    how, ways = (enough_of or [form for form in forms if form[1] >= most - SAME_WAYS])[0]
+    needed = min(log(ENOUGH_LABELLINGS), most - SAME_WAYS)
+    how, ways = next(form for form in forms if form[1] >= needed)
     return PermutationPlan(how, ways, **known)
 
 
@@ -301,19 +326,18 @@ def _log_names(sets: Ints) -> float:
     return sum(lgamma(n + 1) for n in np.unique(sets.T, axis=0, return_counts=True)[1])
 
 
-def _log_ways_among_all(units: Units) -> float:
+def _log_ways_among_all(units: Units, some: Bools) -> float:
     """Return the logarithm of the number of ways to give the labels of groups to other groups."""
-    ways = sum(log(n_open) for _, n_open in _by_room(units.counts.sum(axis=1), units.sizes))
-    by_group, by_row = units.is_pure, units.is_mixed
-    if units.counts.shape[1] == 1:  # within a group it matters which rows have the label
-        by_group, by_row = np.zeros_like(by_row), ~units.is_free
-    pure = (units.counts[by_group] > 0).sum(axis=0)
+    counts, sizes = units.counts[some], units.sizes[some]
+    ways = sum(log(n_open) for _, n_open in _by_room(counts.sum(axis=1), sizes))
+    by_group, by_row = units.is_pure[some], units.is_mixed[some]
+    if counts.shape[1] == 1:  # within a group it matters which rows have the label
+        by_group, by_row = np.zeros_like(by_row), ~units.is_free[some]
+    pure, mixed = (counts[by_group] > 0).sum(axis=0), counts[by_row]
     ways -= sum(lgamma(n + 1) for n in pure)
-    mixed = units.counts[by_row]
-    for size, own in zip(units.sizes[by_row], mixed, strict=True):
+    for size, own in zip(sizes[by_row], mixed, strict=True):
         ways += lgamma(size + 1) - lgamma(size - own.sum() + 1) - sum(lgamma(n + 1) for n in own)
-    same = np.unique(mixed, axis=0, return_counts=True)[1]
-    ways -= sum(lgamma(n + 1) for n in same)
+    ways -= sum(lgamma(n + 1) for n in np.unique(mixed, axis=0, return_counts=True)[1])
     return ways - _log_names(np.concatenate([pure[None], mixed]))
 
 
@@ -333,23 +357,12 @@ def _by_room(needed: Ints, sizes: Ints) -> Iterable[tuple[int, int]]:
 # Labels -------------------------------------------------------------------------------------------
 
 
-def permuted_labels(problem: TrainingData, draw: Draw, exchange: PermutationPlan) -> TrainingData:
-    """Return the problem with labels that tell nothing.
+def permuted_labels(problem: TrainingData, draw: Draw, plan: PermutationPlan) -> TrainingData:
+    """Return the training data with permuted labels.
 
     They are exchanged among the labelled rows or, where there are too few ways to do so, given to
     rows drawn from all, as are given pairs. The latter assumes that the labelled rows are a random
     sample of all rows. With groups and batches see above.
-
-    Parameters
-    ----------
-    problem : TrainingData
-    draw : Draw
-        One of those of the exchange.
-    exchange : Exchange
-
-    Returns
-    -------
-    Problem
     """
     seed, labelling = draw
     rng = np.random.default_rng(seed)
@@ -357,17 +370,16 @@ def permuted_labels(problem: TrainingData, draw: Draw, exchange: PermutationPlan
     codes = labels.codes.copy()
     if labelling is not None:
         codes[labels.labelled] = labelling
-    elif exchange.how != "all":
-        if exchange.is_known:
-            codes = _exchanged_codes(problem, rng, within_batches=exchange.how == "batches")
-        else:
-            codes[labels.labelled] = rng.permutation(codes[labels.labelled])
+    elif plan.how != "all" and plan.is_known:
+        codes = _exchanged_codes(problem, rng, within_batches=plan.how == "batches")
+    elif plan.how != "all":
+        codes[labels.labelled] = rng.permutation(codes[labels.labelled])
     else:
         place = rng.permutation(problem.n_rows)
-        if exchange.is_known:
+        if plan.is_known:
             place = _placed_rows(problem, rng)
-            codes[:] = UNLABELLED
         placed = place >= 0
+        codes[:] = UNLABELLED
         codes[place[placed]] = labels.codes[placed]
         pairs = None if pairs is None else pairs.moved(place)
     return problem.with_labels(Labels(codes, labels.classes), pairs, seed)
@@ -429,22 +441,10 @@ def _strata_of_all(problem: TrainingData, units: Units) -> Ints:
 
 
 def permuted_rows(problem: TrainingData, draw: Draw, how: How) -> NDArray[np.int64]:
-    """Return for each row another one, whose values tell nothing of its label.
+    """Return for each row another one, each once, whose values have nothing to do with its label.
 
     Rows are exchanged among the labelled and among the unlabelled ones or, where there are too few
-    ways to do so, among all; with groups or batches as above.
-
-    Parameters
-    ----------
-    problem : TrainingData
-        With even groups, if it has groups.
-    draw : Draw
-    how : {"batches", "labelled", "all"}
-
-    Returns
-    -------
-    int array of shape (n,)
-        Each row once.
+    ways to do so, among all; with groups, which must be even, or batches as above.
     """
     seed, labelling = draw
     rng = np.random.default_rng(seed)
@@ -471,8 +471,7 @@ def _exchanged_blocks(
         stratum = _strata_of_all(problem, units)
         partner = _another(stratum, rng) if stratum.any() else rng.permutation(n_units)
         return _values_of(units.of_row, partner, _another(units.of_row, rng))
-    stratum = units.strata(how == "batches")
-    partner = np.arange(n_units)
+    stratum, partner = units.strata(how == "batches"), np.arange(n_units)
     for some in (np.flatnonzero(units.is_pure), np.flatnonzero(units.is_free)):
         partner[some] = some[_another(stratum[some], rng)]
     parts = 2 * units.of_row + is_labelled
@@ -497,32 +496,21 @@ def _values_of(part: Ints, partner: Ints, within: Ints) -> NDArray[np.int64]:
 
 
 def even_groups(problem: TrainingData, how: How) -> TrainingData:
-    """Return the problem of groups that can change places, since they have as many rows.
+    """Return training data whose groups can change places, as they have as many rows.
 
-    Parameters
-    ----------
-    problem : TrainingData
-    how : {"batches", "labelled", "all"}
-        Between which groups.
-
-    Returns
-    -------
-    Problem
-        The same where they can already.
+    The same where they can already.
     """
     if problem.design.groups is None:
         return problem
     units, codes = units_of(problem), problem.labels.codes
     n_labelled = units.counts.sum(axis=1)
-    of_kinds = [np.ones(len(units.sizes), dtype=bool)]
-    if how != "all":
-        of_kinds = [units.is_pure, units.is_free]
-    alike = (units.sizes, n_labelled) if how != "all" else (units.sizes,)
-    if all(len(np.unique(sizes[kind])) <= 1 for kind in of_kinds for sizes in alike):
+    kinds, alike = [units.is_pure, units.is_free], [units.sizes, n_labelled]
+    if how == "all":
+        kinds, alike = [np.ones(len(units.sizes), dtype=bool)], [units.sizes]
+    if all(len(np.unique(sizes[kind])) <= 1 for kind in kinds for sizes in alike):
         return problem
     rng = np.random.default_rng([problem.seed, EVEN_STREAM])
-    draw = _draw_any if how == "all" else _draw_alike
-    drawn = draw(rng, units, codes)
+    drawn = (_draw_any if how == "all" else _draw_alike)(rng, units, codes)
     rows, is_labelled = (np.concatenate(each) for each in zip(*drawn, strict=True))
     order = np.argsort(rows, kind="stable")
     rows, is_labelled = rows[order], is_labelled[order]
@@ -536,20 +524,20 @@ Drawn = Iterable[tuple[Ints, Bools]]
 
 def _draw_alike(rng: np.random.Generator, units: Units, codes: NDArray[np.int32]) -> Drawn:
     """Yield rows of each group, and which are labelled: as many of groups that change places."""
-    n_labelled = units.counts.sum(axis=1)
-    most = {
-        "labelled": _mean_up(n_labelled[units.is_pure]),
-        "unlabelled": _mean_up((units.sizes - n_labelled)[units.is_pure]),
-        "free": _mean_up(units.sizes[units.is_free]),
-    }
+    n_labelled, is_pure, is_free = units.counts.sum(axis=1), units.is_pure, units.is_free
+    n_own, n_others = (_mean_up(n[is_pure]) for n in (n_labelled, units.sizes - n_labelled))
+    n_free = _mean_up(units.sizes[is_free])
+
+    def drawn(rows: Ints, n: int) -> Ints:  # of fewer rows all, again and again
+        return np.resize(rng.permutation(rows), n)
+
     for unit, rows in enumerate(units.members()):
         labelled, others = rows[codes[rows] != UNLABELLED], rows[codes[rows] == UNLABELLED]
-        if units.is_pure[unit]:
-            labelled = _repeated(rng, labelled, most["labelled"])
-            others = others if len(others) else labelled
-            others = _repeated(rng, others, most["unlabelled"])
-        elif units.is_free[unit]:
-            others = _repeated(rng, others, most["free"])
+        if is_pure[unit]:
+            labelled = drawn(labelled, n_own)
+            others = drawn(others if len(others) else labelled, n_others)
+        elif is_free[unit]:
+            others = drawn(others, n_free)
         yield np.append(labelled, others), np.arange(len(labelled) + len(others)) < len(labelled)
 
 
@@ -571,10 +559,106 @@ def _draw_any(rng: np.random.Generator, units: Units, codes: NDArray[np.int32]) 
         yield np.append(labelled, others), np.arange(size) < len(labelled)
 
 
-def _repeated(rng: np.random.Generator, rows: Ints, n: int) -> Ints:
-    """Return n of the rows, in random order; of fewer all, again and again."""
-    return np.resize(rng.permutation(rows), n)
-
-
 def _mean_up(sizes: Ints) -> int:
     return int(np.ceil(sizes.mean())) if len(sizes) else 0
+
+
+# Checks of the sample -----------------------------------------------------------------------------
+
+
+def row_numbers(problem: TrainingData) -> tuple[Floats, Floats]:
+    """Return the `NUMBERS` of each row, and the rows in 32 random directions; made once."""
+    made: tuple[Floats, Floats] = problem.once("row numbers", _find_row_numbers)
+    return made
+
+
+def _find_row_numbers(problem: TrainingData) -> tuple[Floats, Floats]:
+    n_rows, n_columns = problem.n_rows, problem.n_features
+    rng = np.random.default_rng([problem.seed, DIRECTION_STREAM])
+    known, zeros, totals, sums, squares = np.zeros((5, n_rows))
+    directions = np.zeros((n_rows, N_DIRECTIONS))
+    with one_blas_thread():
+        for columns in blocks(n_columns, n_rows):
+            block = dense_columns(problem.X, columns)
+            is_known = ~np.isnan(block)
+            n_known = np.maximum(is_known.sum(axis=0), 1)
+            unit = np.maximum(np.nanmax(np.abs(block), axis=0, initial=0.0), np.finfo(float).tiny)
+            scaled = np.where(is_known, block, 0.0) / unit  # so that squares stay in range
+            centred = np.where(is_known, scaled - scaled.sum(axis=0) / n_known, 0.0)
+            spread = np.sqrt(np.square(centred).sum(axis=0) / n_known)
+            centred /= np.where(spread > 1e-12, spread, np.inf)
+            known += is_known.sum(axis=1)
+            zeros += (is_known & (block == 0)).sum(axis=1)
+            totals += np.where(is_known, block, 0.0).sum(axis=1)
+            sums += centred.sum(axis=1)
+            squares += np.square(centred).sum(axis=1)
+            directions += centred @ rng.normal(size=(centred.shape[1], N_DIRECTIONS))
+    n = np.maximum(known, 1.0)
+    found = [1 - known / n_columns, zeros / n, totals / n, sums / n, squares / n]
+    return np.column_stack(found), directions
+
+
+def differences_of_labelled(problem: TrainingData, units: Ints | None = None) -> tuple[str, ...]:
+    """Return the `NUMBERS` in which the labelled rows differ from the others, the largest first.
+
+    `units` has the group of each row, counted from 0; else each is one by itself.
+    """
+    is_labelled = problem.labels.codes >= 0
+    numbers, _ = row_numbers(problem)
+    if units is not None:
+        sizes = np.bincount(units)
+        numbers = np.column_stack([np.bincount(units, each) / sizes for each in numbers.T])
+        is_labelled = np.bincount(units, is_labelled) > 0
+    n, m = len(numbers), int(is_labelled.sum())
+    if m in (0, n):
+        return ()
+    # numbers that differ by rounding alone are equal
+    unit = np.maximum(np.abs(numbers).max(axis=0), np.finfo(float).tiny)
+    ranks = rankdata(np.round(numbers / unit, 9), axis=0) - (n + 1) / 2
+    error = np.sqrt(m * (n - m) / (n * (n - 1)) * np.square(ranks).sum(axis=0))
+    ranks /= np.where(error > 0, error, np.inf)
+    observed = np.abs(ranks[is_labelled].sum(axis=0))
+    rng = np.random.default_rng([problem.seed, CHOICE_STREAM])
+    chosen = (rng.permutation(n)[:m] for _ in range(N_CHOICES))
+    highest = np.array([np.abs(ranks[rows].sum(axis=0)).max() for rows in chosen])
+    limit = np.sort(highest)[N_CHOICES - int(LEVEL * (N_CHOICES + 1))]
+    is_different = observed > limit + 1e-9
+    shift = numbers[is_labelled].mean(axis=0) - numbers[~is_labelled].mean(axis=0)
+    is_different[:N_SHARES] &= np.abs(shift[:N_SHARES]) >= LEAST_OF_SHARES
+    order = np.argsort(-observed, kind="stable")
+    return tuple(NUMBERS[place] for place in order if is_different[place])
+
+
+def copies_of_labelled(problem: TrainingData) -> list[Ints]:
+    """Return labelled rows that are copies of each other, two or more each, ascending."""
+    labels = problem.labels
+    if problem.n_features < FEW_COLUMNS or len(labels.labelled) < 2:
+        return []
+    labelled = labels.labelled[:MOST_COMPARED]
+    rows = np.concatenate([labelled, labels.unlabelled[:MOST_COMPARED]])
+    places = row_numbers(problem)[1][rows]
+    squares = np.square(places).sum(axis=1)
+    own, n_near = np.arange(len(labelled)), min(MOST_COPIES + 1, len(rows) - 1)
+    if n_near < 2:
+        return []
+    with one_blas_thread():
+        apart = squares[own, None] + squares - 2 * (places[own] @ places.T)
+    apart = np.maximum(apart, 0.0)
+    apart[own, own] = np.inf
+    near = np.argpartition(apart, n_near - 1, axis=1)[:, :n_near]
+    found = np.take_along_axis(apart, near, axis=1)
+    order = np.argsort(found, axis=1, kind="stable")
+    near, found = np.take_along_axis(near, order, axis=1), np.take_along_axis(found, order, axis=1)
+    # sums of squares that differ by rounding alone are equal
+    rounding = 1e-12 * (squares[own, None] + squares[near])
+    found = np.where(found <= rounding, 0.0, found)
+    is_gap = found[:, :-1] * TIMES_NEARER**2 < found[:, 1:]
+    n_copies = np.where(is_gap.any(axis=1), is_gap.argmax(axis=1) + 1, 0)
+    one, other = np.nonzero(np.arange(n_near) < n_copies[:, None])
+    other = near[one, other]
+    both = other < len(labelled)
+    ends = one[both], other[both]
+    links = coo_array((np.ones(len(ends[0])), ends), shape=(len(own), len(own)))
+    n_sets, set_of = connected_components(links, directed=False)
+    sizes = np.bincount(set_of, minlength=n_sets)
+    return [labelled[set_of == each] for each in np.flatnonzero(sizes > 1)]

@@ -1,43 +1,40 @@
-"""Families: a feature with the near-copies that it stands for, and what is shown of them first.
+"""RankingResult: what came out of a fit, made once and read by all that show, write or select.
 
-A short list holds one feature of each family, and that could hide strong ones. So none of the best
-by score is left out of what a reader sees first: each is listed, or named beside the feature that
-stands for it.
-
-Outcome: what came out of a fit, made once and read by all that show, write or select.
+A short list holds one feature of each group of correlated ones, and that could hide strong ones. So
+none of the best by score is left out of what a reader sees first: each is listed, or named beside
+the feature that represents it.
 """
 
-import importlib
 import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from semisift.base._decisions import count_decisions, find_confirmed
-from semisift.selection._assessment import N_SHOWN
-from semisift.selection._summary import Trust, judge
+from semisift.selection._assessment import N_SHOWN, Null, null_of
+from semisift.selection._summary import Trust, summarize
+from semisift.utils._frame import make_frame
 from semisift.utils._redundancy import rank
+from semisift.utils._typing import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from semisift.base._ranker import FeatureRanker
     from semisift.selection._assessment import Assessment
 
-
-if TYPE_CHECKING:
-    pass
-
 # So many near-copies are named beside the feature that stands for them, if not more must be.
 FIRST_NAMES = 3
 
+# Of the features that are confirmed, so many are listed.
+MOST_LISTED = 50
 
-@dataclass(frozen=True, eq=False)
-class Families:
-    """What is shown of an outcome first, as places of features.
+
+class Families(NamedTuple):
+    """What is shown of a result first, as places of features.
 
     Attributes
     ----------
@@ -51,40 +48,12 @@ class Families:
         are among the strongest.
     """
 
-    strongest: NDArray[np.int64]
-    shown: NDArray[np.int64]
+    strongest: Ints
+    shown: Ints
     named: dict[int, list[int]]
 
 
-def gather(outcome: "Outcome") -> Families:
-    """Find out what to show of an outcome first."""
-    best = _strongest(outcome)
-    stand = best[: outcome.n_selected] if outcome.selected_by == "number" else best
-    if outcome.representative is not None:
-        stand = outcome.representative[stand]
-    strong = set(best.tolist())
-    named = {
-        place: members[: max(FIRST_NAMES, len(strong.intersection(members)))]
-        for place, members in outcome.copies.items()
-    }
-    return Families(best, np.union1d(outcome.listed, stand), named)
-
-
-def _strongest(outcome: "Outcome") -> NDArray[np.int64]:
-    ranks = outcome.score_rank
-    order = np.arange(len(outcome)) if ranks is None else np.argsort(ranks)
-    return order[~np.isnan(outcome.scores[order])][:N_SHOWN]
-
-
-# --- ranking --------------------------------------------------------------------------------------
-
-
-# Of the features that are confirmed, so many are listed.
-MOST_LISTED = 50
-
-
-@dataclass(frozen=True)
-class Chance:
+class Chance(NamedTuple):
     """How high chance alone scores, and what stands for chance."""
 
     score: float
@@ -92,7 +61,7 @@ class Chance:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class RankingResult:
     """The features of a fit in the order of their ranks, with all that is known of them.
 
     Attributes
@@ -147,33 +116,33 @@ class Outcome:
 
     ranker: "FeatureRanker"
     features: NDArray[Any]
-    scores: NDArray[np.float64]
+    scores: Floats
     columns: NDArray[np.int64]
     column_names: NDArray[Any]
-    selected: NDArray[np.bool_]
+    selected: Bools
     selected_by: Literal["number", "half", "decisions", "changed"]
     draws: NDArray[np.int64] | None = None
     representative: NDArray[np.int64] | None = None
     score_rank: NDArray[np.int64] | None = None
-    correlation: NDArray[np.float64] | None = None
+    correlation: Floats | None = None
     decisions: NDArray[np.str_] | None = None
     rank_interval: NDArray[np.int64] | None = None
-    selection_probability: NDArray[np.float64] | None = None
-    family_probability: NDArray[np.float64] | None = None
-    parts: dict[str, NDArray[np.float64]] | None = None
+    selection_probability: Floats | None = None
+    family_probability: Floats | None = None
+    parts: dict[str, Floats] | None = None
     chance: Chance | None = None
     place_of: NDArray[np.int64] | None = None
-    kept: NDArray[np.bool_] | None = None
-    excluded: NDArray[np.bool_] | None = None
+    kept: Bools | None = None
+    excluded: Bools | None = None
     n_columns: NDArray[np.int64] | None = None
-    prior: NDArray[np.float64] | None = None
+    prior: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.features)
 
     def __repr__(self) -> str:
         by = type(self.ranker).__name__
-        return f"<Outcome: {len(self):,} features by {by}, {self.n_selected:,} selected>"
+        return f"<RankingResult: {len(self):,} features by {by}, {self.n_selected:,} selected>"
 
     @property
     def assessment(self) -> "Assessment | None":
@@ -186,11 +155,17 @@ class Outcome:
         return getattr(self.ranker, "cutoff_", None)
 
     @cached_property
-    def is_copy(self) -> NDArray[np.bool_]:
+    def null(self) -> Null:
+        """What the scores were compared with, whatever parameters the ranker has by now."""
+        made: Null | None = getattr(self.assessment or self.cutoff, "null", None)
+        return made or null_of(self.ranker._labeller())
+
+    @cached_property
+    def is_copy(self) -> Bools:
         """Which features are near-copies of a better one."""
-        if self.representative is None:
-            return np.zeros(len(self), dtype=bool)
-        return np.asarray(self.representative != np.arange(len(self)))
+        places = np.arange(len(self))
+        stands = places if self.representative is None else self.representative
+        return np.asarray(stands != places)
 
     @cached_property
     def copies(self) -> dict[int, list[int]]:
@@ -211,9 +186,8 @@ class Outcome:
     @property
     def confirmed_are_first(self) -> bool:
         """Whether no feature ranks before a confirmed one without being confirmed itself."""
-        n_confirmed = self.counts.get("confirmed", 0)
         own = np.zeros(0) if self.decisions is None else self.decisions[~self.is_copy]
-        return bool((own[:n_confirmed] == "confirmed").all())
+        return bool((own[: self.counts.get("confirmed", 0)] == "confirmed").all())
 
     @property
     def n_selected(self) -> int:
@@ -233,8 +207,7 @@ class Outcome:
         """
         if self.selected_by == "number":
             return np.flatnonzero(self.selected)
-        kept = self.selected & (self.selected_by == "decisions")
-        n_listed = N_SHOWN
+        kept, n_listed = self.selected & (self.selected_by == "decisions"), N_SHOWN
         if self.assessment is not None and self.counts and not self.counts["confirmed"]:
             n_listed = self.assessment.n_best
         others = np.flatnonzero(~self.is_copy & ~kept)[: max(0, n_listed - kept.sum())]
@@ -243,49 +216,59 @@ class Outcome:
     @cached_property
     def families(self) -> Families:
         """What to show first, so that no strong feature is hidden behind what stands for it."""
-        return gather(self)
+        order = np.arange(len(self)) if self.score_rank is None else np.argsort(self.score_rank)
+        best = order[~np.isnan(self.scores[order])][:N_SHOWN]
+        stand = best[: self.n_selected] if self.selected_by == "number" else best
+        if self.representative is not None:
+            stand = self.representative[stand]
+        strong = set(best.tolist())
+        named = {
+            place: members[: max(FIRST_NAMES, len(strong.intersection(members)))]
+            for place, members in self.copies.items()
+        }
+        return Families(best, np.union1d(self.listed, stand), named)
 
     @cached_property
     def trust(self) -> Trust | None:
         """How sure the ranking is, in words; None where nothing is known of that."""
-        return judge(self)
+        return summarize(self)
 
-    def select(self, wanted: "int | Literal['confirmed']") -> "Outcome":
+    def select(self, wanted: "int | Literal['confirmed']") -> "RankingResult":
         """Return the same with other features selected: the first, or the confirmed and kept."""
-        if isinstance(wanted, str):
-            if self.decisions is None:
-                raise ValueError("Nothing was decided on the features, so that none is confirmed.")
-            confirmed = find_confirmed(self.decisions, self.is_copy)
-            if self.kept is not None:
-                confirmed = confirmed | self.kept
-            return replace(self, selected=confirmed, selected_by="decisions")
-        return replace(self, selected=np.arange(len(self)) < wanted, selected_by="number")
+        if not isinstance(wanted, str):
+            return replace(self, selected=np.arange(len(self)) < wanted, selected_by="number")
+        if self.decisions is None:
+            raise ValueError("Nothing was decided on the features, so that none is confirmed.")
+        confirmed = find_confirmed(self.decisions, self.is_copy)
+        if self.kept is not None:
+            confirmed = confirmed | self.kept
+        return replace(self, selected=confirmed, selected_by="decisions")
 
     def to_frame(self, output: Literal["polars", "pandas"] = "polars") -> Any:
         """Return a frame with a row for each feature, best first; see `FeatureRanker.to_frame`."""
         stands, interval = self.representative, self.rank_interval
+        low, high = (None, None) if interval is None else interval.T
         table: dict[str, Any] = {
-            "feature": self.features.tolist(),
+            "feature": self.features,
             "rank": np.arange(1, len(self) + 1),
             "score": self.scores,
             "selected": self.selected,
             "kept": self.kept,
             "n_columns": self.n_columns,
-            "best_column": None if self.n_columns is None else self.column_names.tolist(),
+            "best_column": None if self.n_columns is None else self.column_names,
             "prior": self.prior,
             "draws": self.draws,
             "score_rank": self.score_rank,
-            "representative": None if stands is None else self.features[stands].tolist(),
+            "representative": None if stands is None else self.features[stands],
             "correlation": self.correlation,
-            "decision": None if self.decisions is None else self.decisions.tolist(),
-            "rank_low": None if interval is None else interval[:, 0],
-            "rank_high": None if interval is None else interval[:, 1],
+            "decision": self.decisions,
+            "rank_low": low,
+            "rank_high": high,
             "selection_probability": self.selection_probability,
             "family_probability": self.family_probability,
-            **{f"rank_by_{name}": ranks for name, ranks in (self.parts or {}).items()},
         }
-        known = {name: values for name, values in table.items() if values is not None}
-        return importlib.import_module(output).DataFrame(known)
+        table |= {f"rank_by_{name}": ranks for name, ranks in (self.parts or {}).items()}
+        return make_frame(table, output)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -293,8 +276,7 @@ class Outcome:
         facts: dict[str, Any] = {}
         if self.parts is not None:
             facts["parts"] = dict(zip(self.parts, self.ranker.weights_.tolist(), strict=True))
-        cutoff = self.cutoff
-        if cutoff is not None:
+        if (cutoff := self.cutoff) is not None:
             facts["rule"] = {"name": cutoff.rule, "error": cutoff.error}
             if hasattr(cutoff, "repetitions"):
                 facts["rule"]["repetitions"] = cutoff.repetitions
@@ -305,15 +287,15 @@ class Outcome:
         return facts
 
 
-def outcome_of(
+def ranking_result(
     ranker: "FeatureRanker",
     names: Sequence[str] | None = None,
     *,
     variables: Sequence[str] | None = None,
     variable_of: NDArray[np.integer] | None = None,
     seed: int = 0,
-) -> Outcome:
-    """Put together what came out of a fit.
+) -> RankingResult:
+    """Return what came out of a fit, with what the ranker selects.
 
     Parameters
     ----------
@@ -332,14 +314,12 @@ def outcome_of(
 
     Returns
     -------
-    Outcome
-        With what the ranker selects; `Outcome.select` changes that.
+    RankingResult
     """
     if names is None:
         unnamed = [f"x{j}" for j in range(ranker.n_features_in_)]
         names = getattr(ranker, "feature_names_in_", unnamed)
-    ranks, known = ranker.ranking_, ranker._features
-    is_spread = variable_of is not None
+    ranks, known, is_spread = ranker.ranking_, ranker._features, variable_of is not None
     if known is not None:
         variables, variable_of = known.names(names), known.feature_of
     elif variable_of is None or variables is None:
@@ -356,7 +336,7 @@ def outcome_of(
         draws = np.bincount(variable_of, draws, len(variables)).astype(np.int64)[order]
     selected, selected_by = _selection(ranker)
     place_of = np.argsort(order)[variable_of]
-    return Outcome(
+    return RankingResult(
         ranker=ranker,
         features=np.array([str(name) for name in variables], dtype=object)[order],
         scores=ranker.scores_[columns],
@@ -368,25 +348,21 @@ def outcome_of(
         chance=chance_of(ranker),
         place_of=place_of,
         **_families(ranker, columns, place_of),
-        **_sureness(ranker, columns),
-        **_known(ranker, columns),
+        **_of_columns(ranker, columns),
     )
 
 
-def _selection(ranker: "FeatureRanker") -> tuple[NDArray[np.bool_], Any]:
+def _selection(ranker: "FeatureRanker") -> tuple[Bools, Any]:
     """Return which columns a ranker selects, and what selects them."""
     try:
-        selected = ranker.get_support()
+        selected, wanted = ranker.get_support(), ranker.n_features_to_select
     except ValueError:  # the number was raised, or a rule set, after the fit
         return np.zeros(ranker.n_features_in_, dtype=bool), "changed"
-    if ranker.n_features_to_select is None:
-        return selected, "half"
-    return selected, "decisions" if isinstance(ranker.n_features_to_select, str) else "number"
+    by_rule = "decisions" if isinstance(wanted, str) else "number"
+    return selected, "half" if wanted is None else by_rule
 
 
-def _families(
-    ranker: "FeatureRanker", columns: NDArray[np.integer], place_of: NDArray[np.integer]
-) -> dict[str, Any]:
+def _families(ranker: "FeatureRanker", columns: Ints, place_of: Ints) -> dict[str, Any]:
     """Return who stands for whom; `place_of` has the place of the feature of each column."""
     score_rank = np.argsort(np.argsort(ranker.score_ranking_[columns])) + 1
     if not hasattr(ranker, "representative_"):
@@ -401,33 +377,22 @@ def _families(
     }
 
 
-def _known(ranker: "FeatureRanker", columns: NDArray[np.integer]) -> dict[str, Any]:
-    """Return what was known of the features beforehand."""
-    known = ranker._features
-    if known is None:
-        return {}
-    found: dict[str, Any] = {
-        name: each[columns]
-        for name, each in (("kept", known.kept), ("excluded", known.excluded))
-        if each.any()
-    }
-    if known.groups:
-        found["n_columns"] = known.sizes[known.feature_of[columns]]
-    if known.weights is not None:
-        found["prior"] = known.deciding_weights(ranker.score_ranking_)[columns]
-    return found
-
-
-def _sureness(ranker: "FeatureRanker", columns: NDArray[np.integer]) -> dict[str, Any]:
-    """Return what is known about how sure the ranks of some columns are."""
-    assessed = getattr(ranker, "assessment_", None)
-    known: dict[str, Any] = {
+def _of_columns(ranker: "FeatureRanker", columns: Ints) -> dict[str, Any]:
+    """Return how sure the ranks of some columns are, and the constraints on them."""
+    assessed, known = getattr(ranker, "assessment_", None), ranker._features
+    table: dict[str, Any] = {
         "decisions": getattr(ranker, "decisions_", getattr(assessed, "decisions", None)),
         "family_probability": getattr(assessed, "family_probability", None),
         "rank_interval": getattr(ranker, "rank_interval_", None),
         "selection_probability": getattr(ranker, "selection_probability_", None),
     }
-    found = {name: None if each is None else each[columns] for name, each in known.items()}
+    if known is not None:
+        table["kept"] = known.kept if known.kept.any() else None
+        table["excluded"] = known.excluded if known.excluded.any() else None
+        table["n_columns"] = known.sizes[known.feature_of] if known.groups else None
+        if known.weights is not None:
+            table["prior"] = known.deciding_weights(ranker.score_ranking_)
+    found = {name: each[columns] for name, each in table.items() if each is not None}
     if hasattr(ranker, "part_rankings_"):
         ranks = zip(ranker.rankers_, ranker.part_rankings_, strict=True)
         found["parts"] = {name: own[columns] for (name, _), own in ranks}

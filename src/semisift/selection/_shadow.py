@@ -39,8 +39,8 @@ from numpy.typing import NDArray
 
 from semisift.base._decisions import decide
 from semisift.base._training_data import TrainingData
+from semisift.selection._assessment import Null, null_of, test_labels
 from semisift.selection._permutation import plan_permutation
-from semisift.selection._permutation_test import test_labels
 from semisift.selection._refit import (
     ALPHA,
     ERROR,
@@ -48,10 +48,12 @@ from semisift.selection._refit import (
     N_LABELLINGS,
     MaxStatisticTest,
     Scorer,
+    is_significant,
     parallel_map,
     seeds_of,
+    with_shadows,
 )
-from semisift.selection._resampling import with_shadows
+from semisift.utils._typing import Floats
 
 if TYPE_CHECKING:
     from semisift.base._ranker import FeatureRanker
@@ -86,16 +88,19 @@ class ShadowCutoff:
         The score that the best shadow would have among the columns, in the median repetition.
     threshold : float
         The largest p-value that confirms a column.
+    null : {"permuted_labels", "permuted_features"}
+        What the scores were compared with, besides the shadows.
     error : str
         What is bounded.
     """
 
     repetitions: int
     hits: NDArray[np.int64]
-    shadow_maxima: NDArray[np.float64]
-    p_values: NDArray[np.float64]
-    label_p_values: NDArray[np.float64] | None
+    shadow_maxima: Floats
+    p_values: Floats
+    label_p_values: Floats | None
     null_score: float
+    null: Null = "permuted_labels"
     threshold: float = ALPHA
     error: str = ERROR
     rule: ClassVar[str] = "shadow"
@@ -104,26 +109,9 @@ class ShadowCutoff:
 def decide_by_shadows(
     ranker: "FeatureRanker", problem: TrainingData, steps: Iterator[int]
 ) -> tuple[NDArray[np.str_], ShadowCutoff]:
-    """Decide on each column.
-
-    Parameters
-    ----------
-    ranker : FeatureRanker
-        Fitted on the problem.
-    problem : TrainingData
-    steps : iterator
-        One step is taken for each repetition.
-
-    Returns
-    -------
-    decisions : array of str of shape (p,)
-    cutoff : ShadowCutoff
-    """
-    scorer = Scorer(ranker)
-    p = problem.n_features
-    test = MaxStatisticTest(p)
-    n_better = []
-    is_supervised = scorer.learns_from_labels(problem)
+    """Decide on each column of the training data of a fitted ranker, in a step a repetition."""
+    scorer, p, n_better = Scorer(ranker), problem.n_features, []
+    test, is_supervised = MaxStatisticTest(p), scorer.learns_from_labels(problem)
     seeds = seeds_of(steps, MOST, problem.seed, SHADOW_STREAM)
     given = problem, scorer, not is_supervised
     for scores in parallel_map(score_with_shadows, seeds, *given, n_jobs=scorer.n_jobs):
@@ -131,34 +119,32 @@ def decide_by_shadows(
         n_better.append(np.count_nonzero(scores[:p] > test.best[-1]))
         if test.is_over():
             break
-    confirmed = test.passed
+    confirmed, by_labels = is_significant(test.p_values), None
     observed = scorer.comparable_of(ranker) if is_supervised else None
-    against_labels = None
     if observed is not None and confirmed.any():
-        plan = plan_permutation(problem)
-        against_labels = test_labels(scorer, plan, steps, N_LABELLINGS, problem.seed)
-    if against_labels is not None:
-        confirmed = confirmed & (against_labels.decisions == "confirmed")
+        planned = plan_permutation(problem)
+        by_labels = test_labels(scorer, planned, steps, N_LABELLINGS, problem.seed)
+    if by_labels is not None:
+        confirmed = confirmed & (by_labels.decisions == "confirmed")
     cutoff = ShadowCutoff(
-        repetitions=test.n,
+        repetitions=len(test.best),
         hits=test.hits,
         shadow_maxima=np.array(test.best),
         p_values=test.p_values,
-        label_p_values=None if against_labels is None else against_labels.p_values,
+        label_p_values=None if by_labels is None else by_labels.p_values,
         null_score=score_at(ranker.scores_, int(np.median(n_better))),
+        null=null_of(scorer.labeller),
         error=ERROR_WITHOUT_LABELS if observed is None else ERROR,
     )
-    return decide(confirmed, 2 * test.hits > test.n), cutoff
+    return decide(confirmed, 2 * test.hits > len(test.best)), cutoff
 
 
-def score_with_shadows(
-    seed: int, problem: TrainingData, scorer: Scorer, own_graph: bool
-) -> NDArray[np.float64]:
+def score_with_shadows(seed: int, problem: TrainingData, scorer: Scorer, own_graph: bool) -> Floats:
     """Return the scores of the columns, and behind them those of their shadows."""
     return scorer.fresh().scores(with_shadows(problem, seed, own_graph=own_graph))
 
 
-def score_at(scores: NDArray[np.float64], n_better: int) -> float:
+def score_at(scores: Floats, n_better: int) -> float:
     """Return a score that so many columns exceed: shadows are scored among twice the columns.
 
     Examples

@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 
 from semisift.base._decisions import decide
 from semisift.base._training_data import TrainingData
-from semisift.selection._refit import MOST, Scorer, seeds_of
-from semisift.selection._resampling import can_halve
+from semisift.selection._refit import MOST, Scorer, can_halve, parallel_map, rank_half, seeds_of
 
 if TYPE_CHECKING:
     from semisift.base._ranker import FeatureRanker
@@ -75,17 +74,7 @@ class StabilityCutoff:
 def expected_errors(n_best: int, threshold: float, n_features: int) -> float:
     """Return the bound of the expected number of useless columns that are confirmed.
 
-    Parameters
-    ----------
-    n_best : int
-        How many columns each sample picks.
-    threshold : float
-        Lowest frequency, above 1/2.
-    n_features : int
-
-    Returns
-    -------
-    float
+    Each sample picks `n_best` columns; the threshold is the lowest frequency, above 1/2.
 
     Examples
     --------
@@ -113,11 +102,9 @@ def decide_by_stability(
     """Decide on each column; parameters and results as of `decide_by_shadows`."""
     scorer = Scorer(ranker)
     usable = max(1, problem.n_features - int(problem.constant.sum()))
-    n_best = choose_n_best(usable)
-    times = np.zeros(problem.n_features)
-    n = 0
+    n_best, times, n = choose_n_best(usable), np.zeros(problem.n_features), 0
     seeds = seeds_of(steps, MOST, problem.seed, HALF_STREAM)
-    for ranking in scorer.rankings_on_halves(problem, seeds):
+    for ranking in parallel_map(rank_half, seeds, problem, scorer, None, n_jobs=scorer.n_jobs):
         times += ranking <= n_best
         n += 1
     times[problem.constant] = 0  # among the best where there are no others

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift.semi_supervised._base import SemiSupervisedClassifier
-from semisift.transduction._library_size import log_filled
+from semisift.transduction._components import find_axes
 from semisift.transduction._novelty import warn_of_novel_rows
 from semisift.transduction._positive_unlabelled import find_rest, given_share
-from semisift.transduction._projection import find_axes
 from semisift.transduction._soft_labels import (
     drawn_to_equal,
     find_machines,
     label_components,
+    log_filled,
     shares_by,
 )
 from semisift.utils._labels import known_prior

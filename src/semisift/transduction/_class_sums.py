@@ -1,16 +1,33 @@
-"""What rows add up to by class, block after block, and how far that sets a class apart."""
+"""Sums of the rows by class, and how far they set a class apart.
 
+Where training data hold some of the rows, one pass goes over all of them. The components, their
+scale and the members that label are those of the rows that are held. The pass places every row
+among them, labels it and adds it to the sums of the classes, so that the scores are those of all
+rows. Blocks have the same bounds wherever the rows are, and sums are added in their order.
+"""
+
+from dataclasses import replace
 from typing import Any
 
+import joblib
 import numpy as np
 from scipy.sparse import issparse
 
-from semisift.transduction._components import ClassSums, weighted
+from semisift.base._training_data import FullData, TrainingData
+from semisift.parallel import one_blas_thread
+from semisift.transduction._components import Axes, ClassSums, find_axes, weighted
+from semisift.transduction._soft_labels import (
+    SoftLabels,
+    find_machines,
+    label_components,
+    log_filled,
+    shares_by,
+)
 from semisift.utils._columns import as_if_complete
 from semisift.utils._typing import Bools, Floats
 
 
-class Tally:
+class RunningSums:
     """Adds up rows on the scale of a `Scale`, with the shares of the classes as weights.
 
     Parameters
@@ -118,3 +135,44 @@ def mean_scores(of_classes: Floats) -> Floats:
     """
     best = of_classes.max(axis=1, initial=0.0, keepdims=True)
     return np.asarray((of_classes / np.where(best > 0, best, 1.0)).mean(axis=0))
+
+
+def label_all_rows(
+    problem: TrainingData, class_prior: Floats | None
+) -> tuple[SoftLabels, ClassSums]:
+    """Label all rows of a problem that knows them, and add them up by class."""
+    whole, labels = problem.whole, problem.labels
+    assert whole is not None
+    axes = find_axes(problem)
+    T = axes.place(problem.X)
+    found = label_components(T, labels, problem.design, class_prior)
+    if found.depth is not None and problem.design.depth is not None:
+        T = found.depth.without(T, problem.design.depth)
+    machines = find_machines(T, labels, problem.design, class_prior)
+    known = [vars(axes), machines, found.weights, whole.labels.codes, found.depth]
+    about = joblib.hash([*known, vars(whole.design)] if whole.design.is_known else known)
+    made = whole.rows.once("soft labels", about, lambda: _go_through(whole, axes, machines, found))
+    sums = {name: array for name, array in made.items() if name != "shares"}
+    return replace(found, shares=made["shares"]), ClassSums(**sums)
+
+
+def _go_through(whole: FullData, axes: Axes, machines: Any, found: SoftLabels) -> dict[str, Any]:
+    n_rows, n_columns = whole.rows.shape
+    codes, n_classes = whole.labels.codes, whole.labels.n_classes
+    row_weights, depths = whole.design.weights, whole.design.depth
+    shares = np.empty((n_rows, n_classes))
+    held = np.eye(n_classes)
+    running = RunningSums(n_classes, n_columns, whole.rows.has_gaps)
+    with one_blas_thread():
+        for start, block in whole.rows.blocks("labelling"):
+            Z = axes.scale(block)
+            own = slice(start, start + block.shape[0])
+            T = axes.place_scaled(Z)
+            if found.depth is not None:
+                T = found.depth.without(T, log_filled(block) if depths is None else depths[own])
+            said = shares_by(T, machines, found.weights)
+            labelled = np.flatnonzero(codes[own] >= 0)
+            said[labelled] = held[codes[own][labelled]]
+            shares[own] = said
+            running.add(Z, block, said, None if row_weights is None else row_weights[own])
+    return {"shares": shares, **vars(running.class_sums(shares, row_weights))}

@@ -55,7 +55,7 @@ def gaussian_classes(
     -------
     float array of shape (n_sets, n, n_classes)
     """
-    shares = said_by(T, *gaussian_machines(T, held, class_prior, weights))
+    shares = machine_shares(T, *gaussian_machines(T, held, class_prior, weights))
     return np.where(held.any(axis=2, keepdims=True), held, shares)
 
 
@@ -82,7 +82,7 @@ def gaussian_machines(
     # at first nothing is known of most rows: one covariance around one mean, and equal shares
     machines = _maximised(T, held, total, 0.0, equal, counted)
     for _ in range(STEPS):
-        shares = np.where(is_held, held, said_by(T, *machines))
+        shares = np.where(is_held, held, machine_shares(T, *machines))
         machines = _maximised(T, shares, total, 1.0, class_prior, counted)
     return machines
 
@@ -117,7 +117,7 @@ def _maximised(
     return slopes, np.log(prior)[:, None, :] - offsets
 
 
-def said_by(T: Floats, slopes: Floats, intercepts: Floats) -> Floats:
+def machine_shares(T: Floats, slopes: Floats, intercepts: Floats) -> Floats:
     """Return the shares of the classes by linear machines."""
     return softmax(np.matmul(T, slopes) + intercepts)
 
@@ -160,7 +160,7 @@ def ridge(T: Floats, codes: Ints, n_classes: int, weights: Floats | None = None)
     float array of shape (n, n_classes)
         Of labelled rows too what the machine says.
     """
-    return said_by(T, *ridge_machine(T, codes, n_classes, weights))
+    return machine_shares(T, *ridge_machine(T, codes, n_classes, weights))
 
 
 def ridge_machine(

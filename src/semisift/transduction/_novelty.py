@@ -4,7 +4,7 @@ One class more is sought among the rows: it starts from the densest third of the
 unlabelled rows that lie farthest from the means of all labelled classes, and takes part in the
 Gaussian classes of `semisift.transduction._gaussian_ridge` as if these rows were labelled. The rows
 that
-fall to it are strangers if they are many, at least a tenth of the unlabelled rows, and differ from
+fall to it are novel if they are many, at least a tenth of the unlabelled rows, and differ from
 every labelled class by 3 standard deviations of a class and by .85 of what the two most similar of
 those differ by. Both must hold in 12 and in 20 principal components.
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from semisift.base._training_data import TrainingData
 from semisift.exceptions import NovelClassWarning
 from semisift.parallel import one_blas_thread
-from semisift.transduction._gaussian_ridge import gaussian_machines, said_by, shrunk
+from semisift.transduction._gaussian_ridge import gaussian_machines, machine_shares, shrunk
 from semisift.utils._labels import Labels
 from semisift.utils._typing import Bools, Floats, Ints
 from semisift.utils._warnings import warn
@@ -98,7 +98,7 @@ def _strange(T: Floats, codes: Ints, n_classes: int) -> Bools:
     held = (codes[:, None] == np.arange(n_classes + 1)).astype(np.float64)
     start = held.copy()
     start[_core(T, codes, n_classes), -1] = 1.0
-    shares = said_by(T, *gaussian_machines(T, start[None], None))[0]
+    shares = machine_shares(T, *gaussian_machines(T, start[None], None))[0]
     shares = np.where(codes[:, None] < 0, shares, held)  # what it started from may leave it
     sizes = shares.sum(axis=0)[:, None]
     means = shares.T @ T / sizes

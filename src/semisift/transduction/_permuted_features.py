@@ -34,6 +34,7 @@ Mathematical Biophysics 15, for the scores of tournaments.
 """
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -43,12 +44,11 @@ from semisift.base._training_data import TrainingData
 from semisift.parallel import one_blas_thread
 from semisift.transduction._components import ScaledRows, components, scaled_rows
 from semisift.transduction._gaussian_ridge import gaussian_classes, ridge
-from semisift.transduction._library_size import slopes_within
 from semisift.transduction._positive_unlabelled import rest_by
-from semisift.transduction._soft_labels import dimensions_of
+from semisift.transduction._soft_labels import dimensions_of, slopes_within
 from semisift.utils._columns import as_if_complete, counted_moments
 from semisift.utils._labels import Labels
-from semisift.utils._typing import Floats, Ints
+from semisift.utils._typing import Bools, Floats, Ints
 
 # Repetitions are worked on together as long as their components take no more values.
 MOST_VALUES = 1 << 22
@@ -61,7 +61,7 @@ def n_together(n_values: int) -> int:
 
 def exceeded_by_permuted_features(
     problem: TrainingData, orders: Iterator[Ints], class_prior: Floats | None
-) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+) -> Iterator[tuple[Bools, Bools]]:
     """Tell for each repetition which columns the best twin reaches.
 
     Parameters
@@ -80,7 +80,7 @@ def exceeded_by_permuted_features(
     T, rows, labels = components(problem), scaled_rows(problem), problem.labels
     size = n_together(T.size)
     own = labelled_scores(rows, labels, np.arange(len(T)))
-    for batch in _batches(orders, size):
+    while len(batch := np.array([*islice(orders, size)])):
         with one_blas_thread():
             shares = _label(T, batch, labels, class_prior, problem.design.depth)
             scores = _soft_scores(rows, shares, batch)
@@ -90,20 +90,9 @@ def exceeded_by_permuted_features(
             yield _reached(columns, twins), _reached(own, theirs)
 
 
-def _reached(columns: Floats, twins: Floats) -> NDArray[np.bool_]:
+def _reached(columns: Floats, twins: Floats) -> Bools:
     """Tell which columns the best twin reaches, by each score."""
     return ~(columns > twins.max(axis=1, keepdims=True))
-
-
-def _batches(orders: Iterator[Ints], size: int) -> Iterator[NDArray[np.int64]]:
-    batch: list[Ints] = []
-    for order in orders:
-        batch.append(order)
-        if len(batch) == size:
-            yield np.array(batch)
-            batch = []
-    if batch:
-        yield np.array(batch)
 
 
 def _label(

@@ -18,34 +18,57 @@ rest, which gives
 Of more than 2,000 unlabelled rows so many stand for all where labels are left out. Rows of a group,
 as of a donor, are left out together, and rows count as often as their weights say.
 
-Where the depth of the rows is known, as of cells, what goes with it within classes is taken out of
-the components first (see `semisift.transduction._library_size`).
-
 The members, their number and the power were chosen on half of the sets of benchmarks/labels.py and
 shown on the other half.
+
+Where the depth of the rows is known, as of cells, what goes with it within classes is taken out of
+the components first. The depth of rows of counts is how much was measured in each, as molecules in
+a cell: the logarithm of the number of values other than 0, which stays the same when rows are
+brought to equal totals and logarithms are taken. Such rows still differ by it, as small counts are
+more often 0 in shallow ones: where the labelled cells of one class happen to be the deeper ones,
+genes would be ranked for that. It is known where a table holds cells (`normalize_counts`, the
+command line's ``--normalize``, `semisift.tl`). Elsewhere it is left: how long a text is may tell of
+what it is.
+
+How much goes with it is found as in the analysis of covariance: rows are labelled once as they are,
+and with p_ic the share of class c for row i and d_i its depth, the slope of component t is
+
+    sum_ic p_ic (d_i - mean_c d) (t_i - mean_c t) / sum_ic p_ic (d_i - mean_c d)^2
+
+So it makes no difference whether the classes differ in depth, or whether the labelled cells happen
+to: what cells of a class have in common stays. There is one turn, not several, by our own choice:
+labels that were found without depth make what differs between classes look like its effect.
+
+F. W. Townes, S. C. Hicks, M. J. Aryee, R. A. Irizarry (2019). Feature selection and dimension
+reduction for single-cell RNA-Seq based on a multinomial model. Genome Biology 20. G. Finak et al.
+(2015). MAST: a flexible statistical framework for assessing transcriptional changes in single-cell
+RNA sequencing data. Genome Biology 16, for the number of detected genes as a nuisance.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from semisift.base._sample_info import SampleInfo
 from semisift.base._training_data import TrainingData
 from semisift.parallel import one_blas_thread
-from semisift.transduction._components import components, mean_row
+from semisift.transduction._components import components, mean_row, weighted
 from semisift.transduction._gaussian_ridge import (
     gaussian_classes,
     gaussian_machines,
+    machine_shares,
     ridge,
     ridge_machine,
-    said_by,
 )
-from semisift.transduction._library_size import DepthTaken, take_depth
 from semisift.utils._labels import Labels
 from semisift.utils._typing import Floats, Ints
+
+# Variances below this are those of rows of one depth, or of components that are rounding.
+NEGLIGIBLE = 1e-10
 
 DIMENSIONS = (3, 5, 8, 12, 20, 30)
 
@@ -70,6 +93,137 @@ MOST_ASKED = 2000
 
 # Sets of held labels are worked on together as long as their shares take no more values.
 MOST_VALUES = 1 << 23
+
+
+# Depth --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class DepthTaken:
+    """How much of the components goes with the depth of the rows.
+
+    Attributes
+    ----------
+    mean : float
+        Of the depth.
+    slopes : float array of shape (d,)
+        How much of each component goes with one unit of depth.
+    order : int array of at most d numbers
+        The components that remain, by their variance.
+    """
+
+    mean: float
+    slopes: Floats
+    order: Ints
+
+    def without(self, T: Floats, depth: Floats) -> Floats:
+        """Return the components of rows of some depth without what goes with it.
+
+        Parameters
+        ----------
+        T : float array of shape (n, d)
+        depth : float array of shape (n,)
+            NaN for rows that are of none.
+
+        Returns
+        -------
+        float array of shape (n, len(order))
+        """
+        own = np.nan_to_num(depth - self.mean)
+        return np.asarray((T - np.outer(own, self.slopes))[:, self.order])
+
+
+def take_depth(T: Floats, shares: Floats, depth: Floats, weights: Floats | None) -> DepthTaken:
+    """Return how much of the components goes with depth, within classes.
+
+    Parameters
+    ----------
+    T : float array of shape (n, d)
+        Components, centred.
+    shares : float array of shape (n, n_classes)
+        How likely each class is for each row.
+    depth : float array of shape (n,)
+        NaN for rows that are of none.
+    weights : float array of shape (n,) or None
+        How often each row counts.
+
+    Returns
+    -------
+    DepthTaken
+    """
+    is_known = ~np.isnan(depth)
+    known = is_known if weights is None else is_known * weights
+    mean = float(mean_row(np.nan_to_num(depth)[:, None], known.astype(np.float64))[0])
+    slopes = slopes_within(T, weighted(shares, known), np.nan_to_num(depth - mean))
+    taken = DepthTaken(mean, slopes, np.arange(T.shape[1]))
+    variance = weighted(np.square(taken.without(T, depth)), weights).sum(axis=0)
+    order = np.argsort(-variance, kind="stable")
+    kept = order[variance[order] > NEGLIGIBLE * variance.max()]
+    return DepthTaken(mean, slopes, kept if len(kept) else order[:1])
+
+
+def slopes_within(T: Floats, shares: Floats, depth: Floats) -> Floats:
+    """Return the slopes of components on depth, within classes; 0 for rows of one depth.
+
+    Parameters
+    ----------
+    T : float array of shape (n, d) or (n_sets, n, d)
+    shares : float array of shape (n, n_classes) or (n_sets, n, n_classes)
+    depth : float array of shape (n,) or (n_sets, n)
+        About 0.
+
+    Returns
+    -------
+    float array of shape (d,) or (n_sets, d)
+
+    Examples
+    --------
+    >>> depth = np.array([0.0, 1.0, 2.0, 3.0])
+    >>> T = np.array([[1.0], [3.0], [0.0], [2.0]])  # two classes, in which it rises by 2
+    >>> slopes_within(T, np.eye(2)[[0, 0, 1, 1]], depth).tolist()
+    [2.0]
+    """
+    columns = np.swapaxes(shares, -1, -2)
+    sizes = np.maximum(columns.sum(axis=-1, keepdims=True), np.finfo(np.float64).tiny)
+    counted = (shares.sum(axis=-1) * depth)[..., None, :]
+    of_depth = np.matmul(columns, depth[..., None])
+    common = np.swapaxes(of_depth / sizes, -1, -2)
+    together = np.matmul(counted, T) - np.matmul(common, np.matmul(columns, T))
+    squares = np.matmul(counted, depth[..., None]) - np.matmul(common, of_depth)
+    differ = squares > NEGLIGIBLE * np.maximum(sizes.sum(axis=-2, keepdims=True), 1.0)
+    return np.asarray(np.where(differ, together / np.where(differ, squares, 1.0), 0.0)[..., 0, :])
+
+
+def know_depth(problem: TrainingData) -> TrainingData:
+    """Return the problem of logarithms of counts, which knows the depth of its rows."""
+    design = replace(problem.design, depth=log_filled(problem.X))
+    return replace(problem, design=design, is_log=True)
+
+
+def log_filled(X: Any) -> Floats:
+    """Return the logarithm of how many values of each row are other than 0; NaN where none is.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, p)
+
+    Returns
+    -------
+    float array of shape (n,)
+
+    Examples
+    --------
+    >>> log_filled(np.array([[0.0, 2.0, 5.0], [0.0, 0.0, 0.0]])).round(3).tolist()
+    [0.693, nan]
+    """
+    if issparse(X):
+        filled = np.asarray((X != 0).sum(axis=1)).ravel()
+    else:
+        filled = np.count_nonzero(X, axis=1) - np.isnan(X).sum(axis=1)
+    return np.log(np.where(filled > 0, filled, np.nan))
+
+
+# Labels -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +270,7 @@ class SoftLabels:
 
 
 def drawn_to_equal(shares: Floats, trust: float) -> Floats:
-    """Return shares of which the part `trust` stays and the rest is dealt equally.
+    """Return shares of which the part `trust` stays and the rest is spread equally.
 
     Examples
     --------
@@ -201,11 +355,14 @@ def label_components(
     T: Floats, labels: Labels, design: SampleInfo, class_prior: Floats | None = None
 ) -> SoftLabels:
     """Label rows by their components; `find_soft_labels` says how."""
+    codes, n_classes, weights = labels.codes, labels.n_classes, design.weights
     depth = None
     if design.depth is not None:
-        depth = _take_depth(T, labels, design, class_prior)
+        # what goes with depth within classes, by the members as they label the rows first
+        with one_blas_thread():
+            first = _ask_members(T, codes[None], n_classes, class_prior, weights)[:, 0]
+        depth = take_depth(T, first.mean(axis=0), design.depth, weights)
         T = depth.without(T, design.depth)
-    codes, n_classes, weights = labels.codes, labels.n_classes, design.weights
     rows = _rows_to_ask(codes, T[:, 0])
     some, own, of_rows = T, codes, design
     if len(rows) < len(T):
@@ -247,16 +404,6 @@ def label_components(
     )
 
 
-def _take_depth(
-    T: Floats, labels: Labels, design: SampleInfo, class_prior: Floats | None
-) -> DepthTaken:
-    """Return what goes with depth within classes, by the members as they label the rows first."""
-    assert design.depth is not None
-    with one_blas_thread():
-        said = _ask_members(T, labels.codes[None], labels.n_classes, class_prior, design.weights)
-    return take_depth(T, said[:, 0].mean(axis=0), design.depth, design.weights)
-
-
 def _rows_to_ask(codes: Ints, key: Floats) -> Ints:
     """Return the rows on which labels are left out: all, or the labelled and some of the others.
 
@@ -275,30 +422,19 @@ def fifths(
 ) -> NDArray[np.int64]:
     """Return the fifth of each labelled row of a class that has two or more, else -1.
 
-    The rows of a class are dealt in turn in the order of a key, so that no fifth is one-sided and
-    neither the order of the rows nor the names of the classes matter. Where there are groups, those
-    with the same classes are dealt in turn, in the order of their mean key; a class that would be
-    left out altogether stays.
+    The rows of a class are numbered in turn in the order of a key, so that no fifth is one-sided
+    and neither the order of the rows nor the names of the classes matter. Where there are groups,
+    those with the same classes are numbered in turn, in the order of their mean key; a class that
+    would be left out altogether stays.
 
     Examples
     --------
     >>> fifths(np.array([0, 0, 1, -1, 0]), 2, np.array([0.3, 0.1, 0.5, 0.7, 0.2])).tolist()
     [2, 0, -1, -1, 1]
     """
-    if groups is not None:
-        return _fifths_of_groups(codes, n_classes, key, groups)
-    found = np.full(len(codes), -1)
-    for code in range(n_classes):
-        rows = np.flatnonzero(codes == code)
-        if len(rows) > 1:
-            found[rows[np.argsort(key[rows], kind="stable")]] = np.arange(len(rows)) % N_FOLDS
-    return found
-
-
-def _fifths_of_groups(codes: Ints, n_classes: int, key: Floats, groups: Ints) -> NDArray[np.int64]:
-    found = np.full(len(codes), -1)
-    labelled = np.flatnonzero(codes >= 0)
-    _, number = np.unique(groups[labelled], return_inverse=True)
+    found, labelled = np.full(len(codes), -1), np.flatnonzero(codes >= 0)
+    unit_of = labelled if groups is None else groups[labelled]
+    _, number = np.unique(unit_of, return_inverse=True)
     held = np.zeros((number.max(initial=-1) + 1, n_classes), dtype=bool)
     held[number, codes[labelled]] = True
     mean_key = np.bincount(number, key[labelled]) / np.bincount(number)
@@ -310,7 +446,7 @@ def _fifths_of_groups(codes: Ints, n_classes: int, key: Floats, groups: Ints) ->
     found[labelled] = fold[number]
     for code in range(n_classes):
         rows = np.flatnonzero(codes == code)
-        if (found[rows] == found[rows[0]]).all():
+        if len(rows) and (found[rows] == found[rows[0]]).all():
             found[rows] = -1
     return found
 
@@ -377,7 +513,7 @@ def shares_by(T: Floats, machines: list[tuple[Floats, Floats]], weights: Floats)
     float array of shape (n, n_classes)
     """
     with one_blas_thread():
-        said = (said_by(T[:, : len(slopes)], slopes, cut) for slopes, cut in machines)
+        said = (machine_shares(T[:, : len(slopes)], slopes, cut) for slopes, cut in machines)
         parts = [weight * shares for weight, shares in zip(weights, said, strict=True)]
     return np.asarray(sum(parts))
 

@@ -17,11 +17,9 @@ from semisift import (
     SSelect,
 )
 from semisift.base._training_data import TrainingData
-from semisift.selection._assessment import rank_interval
+from semisift.selection._assessment import compare_fits, rank_interval
 from semisift.selection._permutation import find_permutation_plan, permuted_labels
-from semisift.selection._permutation_test import compare_labellings
-from semisift.selection._refit import Scorer
-from semisift.selection._resampling import half_of_rows
+from semisift.selection._refit import Scorer, half_of_rows, rank_half
 from semisift.selection._summary import say_stability
 from semisift.utils._agreement import mean_kuncheva
 from tests.conftest import make_data
@@ -118,7 +116,7 @@ def test_intervals_cover_the_rank_on_the_whole_population(per_class, least):
 
 
 def one_part(scores):
-    return compare_labellings(np.array(scores)[:, None, :])
+    return compare_fits(np.array(scores)[:, None, :])
 
 
 def test_p_value_of_one_score_is_that_of_the_best():
@@ -126,7 +124,7 @@ def test_p_value_of_one_score_is_that_of_the_best():
     test = one_part([[5.0, 2.0, 0.5], [9.0, 0, 0], [3.0, 0, 0], [2.0, 0, 0], [0, 1.0, 0]])
     assert_allclose(test.p_values, [2 / 5, 4 / 5, 1])
     assert test.p_value == 2 / 5
-    assert test.n_labellings == 4
+    assert test.n_permutations == 4
 
 
 def test_p_value_counts_ties_and_infinite_scores():
@@ -154,17 +152,17 @@ def combined_slowly(scores):
 def test_parts_are_combined_by_how_rare_their_scores_are():
     scores = np.random.default_rng(0).normal(size=(12, 3, 7)) * [[[1.0], [50.0], [1e-3]]]
     scores[0, :, 2] = [2.4, 120, 2.4e-3]  # high with all parts
-    test = compare_labellings(scores)
+    test = compare_fits(scores)
     assert_allclose(test.p_values, combined_slowly(scores))
     assert test.p_values.argmin() == 2
     # the size of a score does not matter, only how rare it is
-    assert_array_equal(compare_labellings(np.exp(scores)).p_values, test.p_values)
+    assert_array_equal(compare_fits(np.exp(scores)).p_values, test.p_values)
 
 
 def test_p_values_of_several_parts_are_exact():
     # all fits alike: the first has p <= 1/4 in a quarter of the trials, 25 of 100 (SE 4.3)
     rng = np.random.default_rng(1)
-    tests = [compare_labellings(rng.normal(size=(8, 2, 5)).cumsum(axis=1)) for _ in range(100)]
+    tests = [compare_fits(rng.normal(size=(8, 2, 5)).cumsum(axis=1)) for _ in range(100)]
     assert 10 <= sum(test.p_value <= 0.25 for test in tests) <= 40
     assert 10 <= sum(test.p_values.min() <= 0.25 for test in tests) <= 40
 
@@ -173,11 +171,11 @@ def test_decisions_follow_from_the_p_values():
     fits = np.zeros((40, 1, 4))
     fits[0, 0] = [3.0, 1.5, 0.5, 0.0]
     fits[1:, 0, 3] = np.linspace(0, 2, 39)
-    test = compare_labellings(fits)
+    test = compare_fits(fits)
     assert test.decisions.tolist() == ["confirmed", "tentative", "unconfirmed", "unconfirmed"]
     assert test.null_score == 2.0
     fits[1:, 0, 1:] = 2.0  # many good columns: the first one alone does not make a good ranking
-    assert compare_labellings(fits).decisions[0] == "confirmed"
+    assert compare_fits(fits).decisions[0] == "confirmed"
 
 
 def noise_in_groups(seed):
@@ -239,7 +237,7 @@ def test_near_copies_of_a_half_stand_behind_the_others():
     X, y = noise_in_groups(1)
     ranker = FisherScore(redundancy_threshold=0.7).fit(X, y)
     problem = TrainingData.build(X, y)
-    (ranking,) = Scorer(ranker).rankings_on_halves(problem, [5], 1)
+    ranking = rank_half(5, problem, Scorer(ranker), 1)
     rows = half_of_rows(problem, 5)
     again = FisherScore(redundancy_threshold=0.7, random_state=5).fit(X[rows], y[rows])
     assert_array_equal(ranking, again.ranking_)
@@ -306,7 +304,7 @@ def test_what_cannot_be_tested_has_no_p_value(data):
     assert 1 / 6 <= sure.p_value <= 1
 
 
-@pytest.mark.parametrize("n_labelled", [6, 20])
+@pytest.mark.parametrize("n_labelled", [pytest.param(6, marks=pytest.mark.nightly), 20])
 def test_p_values_of_noise_are_uniform(n_labelled):
     # of 40 trials 8 are expected at or below .2, and more than 16 in 0.1 % of cases
     low = 0

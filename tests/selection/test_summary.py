@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
 from semisift import C4, MRMR, SSFI, Consensus, FisherScore
-from semisift.selection import outcome_of
+from semisift.selection import ranking_result
 from tests.commands import call
 from tests.conftest import make_data
 from tests.pages import Checker
@@ -85,7 +85,7 @@ def test_the_ranking_as_a_frame(assessed):
     assert_array_equal(frame["rank_low"], ranker.rank_interval_[order, 0])
     assert frame["decision"].to_list() == ranker.assessment_.decisions[order].tolist()
     assert frame["selected"].sum() == X.shape[1] // 2
-    assert repr(outcome_of(ranker)) == "<Outcome: 30 features by Consensus, 15 selected>"
+    assert repr(ranking_result(ranker)) == "<RankingResult: 30 features by Consensus, 15 selected>"
     other = ranker.to_frame("pandas")
     assert isinstance(other, pd.DataFrame)
     assert other.columns.tolist() == frame.columns
@@ -196,7 +196,7 @@ def test_labels_that_tell_something_of_no_feature_are_explained(assessed, tmp_pa
     before = ranker.assessment_
     try:
         with_assessment(ranker, decisions=np.full(30, "tentative"), p_value=0.05)
-        trust, page = outcome_of(ranker).trust, page_of(ranker, tmp_path, X, y)
+        trust, page = ranking_result(ranker).trust, page_of(ranker, tmp_path, X, y)
     finally:
         ranker.assessment_ = before
     assert trust.summary == (
@@ -219,13 +219,15 @@ def test_a_rule_and_an_assessment_that_differ_are_explained(rule, p_value):
     ranker.assess(data.X, data.y, n_resamples=0, n_permutations=39)
     same = np.where(ranker.get_support(), "confirmed", "tentative")
     with_assessment(ranker, decisions=same, p_value=p_value)
-    trust = outcome_of(ranker).trust
+    trust = ranking_result(ranker).trust
     assert not any("Shuffled labels alone" in note for note in trust.notes)
     disagrees = f"What is confirmed passed the {rule} rule, " in trust.test
     assert disagrees == (p_value > 0.05)
     with_assessment(ranker, decisions=np.full(8, "confirmed"))
     n_confirmed = int(ranker.get_support().sum())
-    (note,) = (n for n in outcome_of(ranker).trust.notes if n.startswith("Shuffled labels alone"))
+    (note,) = (
+        n for n in ranking_result(ranker).trust.notes if n.startswith("Shuffled labels alone")
+    )
     why = "asks that features score higher" if rule == "shadow" else "bounds another error"
     assert f"would confirm 8 features, {n_confirmed} of them among those confirmed here" in note
     assert f"by the {rule} rule, which {why}" in note
@@ -326,7 +328,7 @@ def test_an_assessment_can_be_read():
     assert sure.decisions[8] == "confirmed"
     text = repr(sure)
     assert text.startswith(
-        f"<Assessment: p = 0.025 by 39 shuffled labellings; {n_confirmed} of 9 columns confirmed, "
+        f"<Assessment: p = 0.025 by 39 permutations; {n_confirmed} of 9 columns confirmed, "
     )
     stable = sure.stability
     assert f"stability of the best 2 {stable.value:.2f} ({stable.low:.2f} to " in text

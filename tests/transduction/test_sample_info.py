@@ -9,9 +9,8 @@ from semisift import TransductiveScore
 from semisift.base._sample_info import parse_design
 from semisift.base._training_data import TrainingData
 from semisift.transduction import _components as room
-from semisift.transduction._components import components, scaled_rows
+from semisift.transduction._components import components, find_axes, scaled_rows
 from semisift.transduction._permuted_features import labelled_scores
-from semisift.transduction._projection import find_axes
 from semisift.transduction._soft_labels import fifths, find_soft_labels
 
 TIMES = np.array([1, 2, 3])
@@ -34,14 +33,21 @@ def counts(seed=0):
 
 
 @pytest.mark.parametrize("table", [study, counts])
-@pytest.mark.parametrize("form", [np.asarray, csr_array])
-@pytest.mark.parametrize("is_exact", [True, False])
+@pytest.mark.parametrize(
+    ("form", "is_exact"),
+    [
+        (np.asarray, True),
+        (csr_array, False),
+        pytest.param(csr_array, True, marks=pytest.mark.nightly),
+        pytest.param(np.asarray, False, marks=pytest.mark.nightly),
+    ],
+)
 def test_a_row_of_weight_2_counts_as_two_rows(table, form, is_exact, monkeypatch):
     if not is_exact:
         monkeypatch.setattr(room, "FEW", 5)
         monkeypatch.setattr(room, "N_COMPONENTS", 3)
         monkeypatch.setattr(room, "N_POWERS", 40)
-    monkeypatch.setattr("semisift.transduction._components.is_small", lambda *shape: False)
+    monkeypatch.setattr(room, "is_small", lambda *shape: False)
     X, y, weights = table()
     rows = np.repeat(np.arange(len(X)), weights)
     one = TransductiveScore().fit(form(X), y, sample_weight=weights)
@@ -192,3 +198,8 @@ def test_groups_of_one_row_are_rows():
     problem = TrainingData.build(X, y, design=parse_design(60, groups=np.arange(60)))
     one = find_soft_labels(problem)
     assert_allclose(one.shares, find_soft_labels(TrainingData.build(X, y)).shares)
+
+
+def test_a_class_whose_rows_all_have_weight_0_has_no_fifths():
+    found = fifths(np.array([0, 0, -1]), 2, np.array([0.1, 0.2, 0.3]), np.array([0, 1, 2]))
+    assert found.tolist() == [0, 1, -1]

@@ -15,6 +15,7 @@ from semisift import (
 )
 from semisift.base._sample_info import parse_design
 from semisift.base._training_data import TrainingData
+from semisift.out_of_core import _matrix
 from semisift.selection import _learning_curve
 from semisift.selection._learning_curve import measure, numbers_of_subsets, split_labels
 from semisift.utils._agreement import extrapolate, mean_kuncheva
@@ -56,14 +57,14 @@ def test_labels_are_dealt_as_far_as_each_class_goes_round(counts, numbers):
 
 def test_hands_share_no_label_and_have_each_class_alike():
     y = np.repeat([0, 1, -1], [7, 15, 4])
-    deals = split_labels(TrainingData.build(np.arange(26.0)[:, None], y), 0)
-    assert {deal.n_hands for deal in deals} == {2, 3, 5}
-    for deal in deals:
-        assert len(deal.hands) == deal.n_hands
-        held = np.concatenate(deal.hands)
+    splits = split_labels(TrainingData.build(np.arange(26.0)[:, None], y), 0)
+    assert {len(split) for split in splits} == {2, 3, 5}
+    for split in splits:
+        assert len(split) == len(split)
+        held = np.concatenate(split)
         assert len(np.unique(held)) == len(held)
-        for hand in deal.hands:
-            assert_array_equal(np.bincount(y[hand]), [7 // deal.n_hands, 15 // deal.n_hands])
+        for subset in split:
+            assert_array_equal(np.bincount(y[subset]), [7 // len(split), 15 // len(split)])
 
 
 def test_hands_are_of_whole_groups():
@@ -72,13 +73,13 @@ def test_hands_are_of_whole_groups():
     problem = TrainingData.build(
         np.arange(48.0)[:, None], y, design=parse_design(48, groups=groups)
     )
-    deals = split_labels(problem, 0)
-    assert {deal.n_hands for deal in deals} == {2, 3, 6}
-    for deal in deals:
-        of_groups = [np.unique(groups[hand]) for hand in deal.hands]
+    splits = split_labels(problem, 0)
+    assert {len(split) for split in splits} == {2, 3, 6}
+    for split in splits:
+        of_groups = [np.unique(groups[subset]) for subset in split]
         assert len(np.unique(np.concatenate(of_groups))) == sum(map(len, of_groups))
-        for hand, own in zip(deal.hands, of_groups, strict=True):
-            assert_array_equal(hand, np.flatnonzero(np.isin(groups, own) & (y >= 0)))
+        for subset, own in zip(split, of_groups, strict=True):
+            assert_array_equal(subset, np.flatnonzero(np.isin(groups, own) & (y >= 0)))
 
 
 def test_what_is_measured_is_how_alike_the_best_are(monkeypatch):
@@ -86,17 +87,17 @@ def test_what_is_measured_is_how_alike_the_best_are(monkeypatch):
     X, y = study(per_class=6)
     ranker = FisherScore(n_features_to_select=5).fit(X, y)
     problem = TrainingData.build(X, y)
-    deals = split_labels(problem, 3)
-    found = measure(ranker, problem, deals, iter(range(99)), n_best=5, seed=3, light=True)
+    splits = split_labels(problem, 3)
+    found = measure(ranker, problem, splits, iter(range(99)), n_best=5, seed=3, light=True)
     expected = {}
-    for deal in deals:
+    for split in splits:
         best = []
-        for rows in deal.hands:
+        for rows in split:
             few = np.full(len(y), -1)
             few[rows] = y[rows]
             best.append(FisherScore(n_features_to_select=5).fit(X, few).get_support(indices=True))
-        expected.setdefault(deal.n_hands, []).append(mean_kuncheva(best, 100))
-    assert_array_equal(found.n_hands, [2, 3, 6])
+        expected.setdefault(len(split), []).append(mean_kuncheva(best, 100))
+    assert_array_equal(found.n_subsets, [2, 3, 6])
     assert_array_equal(found.sizes, [6, 4, 2])
     assert_allclose(found.values, [np.mean(values) for values in expected.values()])
 
@@ -170,7 +171,7 @@ def test_sparse_and_dense_rows_give_the_same_curve():
 
 
 def test_stored_rows_give_the_same_curve(tmp_path, monkeypatch):
-    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 12)
+    monkeypatch.setattr(_matrix, "BLOCK_VALUES", 1 << 12)
     X, y = study(n_rows=2000, n_columns=40)
     np.save(tmp_path / "X.npy", X)
     stored = OutOfCoreMatrix(np.load(tmp_path / "X.npy", mmap_mode="r"), max_memory=400_000)

@@ -37,6 +37,13 @@ pytestmark = [
 
 rules = pytest.mark.parametrize("rule", RULES)
 
+# One of each kind runs every day: labels only, unsupervised, with a graph, a search, committees.
+DAILY = {"fisher", "laplacian", "sselect", "mrmr", "ssfi", "transductive"}
+
+
+def at_night(name):
+    return pytest.param(name, marks=pytest.mark.nightly)
+
 
 @pytest.fixture
 def few_repetitions(monkeypatch):
@@ -57,7 +64,7 @@ def make(name, rule, **params):
 
 
 @rules
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [name if name in DAILY else at_night(name) for name in METHODS])
 @pytest.mark.usefixtures("few_repetitions")
 def test_every_method_accepts_every_rule(name, rule):
     data = make_data(n_rows=40, n_features=6, per_class=5)
@@ -74,7 +81,9 @@ def test_every_method_accepts_every_rule(name, rule):
 
 
 @rules
-@pytest.mark.parametrize("name", ["fisher", "laplacian", "sselect", "mrmr", "ssfi"])
+@pytest.mark.parametrize(
+    "name", ["fisher", "sselect", *map(at_night, ["laplacian", "mrmr", "ssfi"])]
+)
 @pytest.mark.usefixtures("few_repetitions")
 def test_sparse_equals_dense(name, rule):
     data = make_data(per_class=10)
@@ -110,7 +119,7 @@ def label_copy():
 
 
 @pytest.mark.parametrize("rule", ["shadow", "stability"])
-@pytest.mark.parametrize("name", ["fisher", "sselect", "mrmr", "ssfi", "forest"])
+@pytest.mark.parametrize("name", ["fisher", "sselect", "mrmr", *map(at_night, ["ssfi", "forest"])])
 def test_a_copy_of_the_labels_is_confirmed(name, rule, label_copy):
     X, y = label_copy
     ranker = make(name, rule, n_members=100).fit(X, y)
@@ -136,10 +145,12 @@ def noise(seed, n_labelled):
 
 
 @rules
-@pytest.mark.parametrize("n_labelled", [6, 20])
-def test_noise_is_rarely_confirmed(rule, n_labelled):
+@pytest.mark.parametrize(
+    ("n_labelled", "trials"),
+    [(6, 10), *(pytest.param(n, 30, marks=pytest.mark.nightly) for n in (6, 20))],
+)
+def test_noise_is_rarely_confirmed(rule, n_labelled, trials):
     # 2.5 % of 30 trials are 0.75; more than 4 happen in 0.1 % of cases at the level itself
-    trials = 30
     fits = [
         FisherScore(n_features_to_select=rule, random_state=seed).fit(*noise(seed, n_labelled))
         for seed in range(trials)
@@ -148,7 +159,7 @@ def test_noise_is_rarely_confirmed(rule, n_labelled):
     if rule == "stability":  # bounds the number of columns instead, by 1
         assert np.mean([fit.get_support().sum() for fit in fits]) <= 1
     else:
-        assert n_kept <= 4
+        assert n_kept <= (4 if trials == 30 else 2)
 
 
 def test_structure_that_the_labels_do_not_follow_is_not_confirmed():
@@ -157,7 +168,7 @@ def test_structure_that_the_labels_do_not_follow_is_not_confirmed():
     X = rng.normal(size=(60, 30))
     X[:, :5] += 4 * (np.arange(60) % 2)[:, None]
     kept = []
-    for seed in range(8):
+    for seed in range(5):
         y = np.full(60, -1)
         y[np.random.default_rng(seed).permutation(60)[:12]] = np.arange(12) % 2
         ranker = SSelect(n_features_to_select="shadow", graph_weight=0.8).fit(X, y)
@@ -182,11 +193,17 @@ def test_decisions_follow_from_what_was_measured(label_copy):
     assert_array_equal(ranker.decisions_ == "tentative", halves & ~confirmed)
 
 
-@pytest.mark.parametrize("name", ["fisher", "ssfi", "consensus"])
-def test_what_the_shadow_rule_confirms_is_confirmed_by_an_assessment(name):
+@pytest.mark.parametrize(
+    ("name", "n_seeds"),
+    [
+        ("fisher", 3),
+        *(pytest.param(name, 3, marks=pytest.mark.nightly) for name in ("ssfi", "consensus")),
+    ],
+)
+def test_what_the_shadow_rule_confirms_is_confirmed_by_an_assessment(name, n_seeds):
     """Both bound the same error, so that it must not be a matter of other shuffled labels."""
     n_confirmed = 0
-    for seed in range(3):
+    for seed in range(n_seeds):
         data = make_data(n_features=20, per_class=12, seed=seed)
         ranker = make(name, "shadow", random_state=seed, n_members=60).fit(data.X, data.y)
         sure = ranker.assess(data.X, data.y, n_resamples=0)

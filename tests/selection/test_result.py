@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from semisift.report import render
-from semisift.selection import outcome_of
+from semisift.selection import ranking_result
 from semisift.selection._result import FIRST_NAMES
 from tests.commands import call
 from tests.pages import Given
@@ -32,7 +32,7 @@ def one_large_family(n_copies=30, n_others=60, **options):
     signs = np.where(np.arange(n_copies) % 2, 1.0, -1.0)
     X = np.column_stack([X[:, :1], X[:, :1] * signs, X[:, 1:]])
     scores = np.arange(X.shape[1], 0, -1.0)
-    return outcome_of(GivenFamilies(scores=scores, **options).fit(X)), X
+    return ranking_result(GivenFamilies(scores=scores, **options).fit(X)), X
 
 
 def seen_on_terminal(text):
@@ -72,7 +72,7 @@ def test_a_few_names_of_a_family_that_is_not_strong():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 40))
     X = np.column_stack([X, *(X[:, 39] * (k + 2) for k in range(8))])
-    outcome = outcome_of(GivenFamilies(scores=np.arange(48, 0, -1.0)).fit(X))
+    outcome = ranking_result(GivenFamilies(scores=np.arange(48, 0, -1.0)).fit(X))
     assert len(outcome.copies[39]) == 8
     assert outcome.families.named == {39: outcome.copies[39][:FIRST_NAMES]}
 
@@ -92,7 +92,7 @@ def test_the_list_grows_where_a_strong_feature_would_be_missing():
 def test_features_without_a_score_are_not_strong():
     scores = [3.0, np.nan, 1.0, 2.0]
     X = np.random.default_rng(0).normal(size=(9, 4))
-    outcome = outcome_of(GivenFamilies(scores=scores).fit(X))
+    outcome = ranking_result(GivenFamilies(scores=scores).fit(X))
     assert outcome.features[outcome.families.strongest].tolist() == ["x0", "x3", "x2"]
 
 
@@ -102,10 +102,21 @@ def test_features_without_a_score_are_not_strong():
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("wdbc", ["--no-assess"]),
-        ("wdbc", ["--method", "fisher", "--redundancy", 0.7, "--assess"]),
-        ("chowdary", ["--method", "ssfi", "--redundancy", 0.7]),
-        ("chowdary", ["--method", "fisher", "--redundancy", 0.7, "--assess"]),
+        ("wdbc", ["--method", "fisher", "--redundancy", 0.7, "--no-assess"]),
+        pytest.param("wdbc", ["--no-assess"], marks=pytest.mark.nightly),
+        pytest.param(
+            "wdbc",
+            ["--method", "fisher", "--redundancy", 0.7, "--assess"],
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param(
+            "chowdary", ["--method", "ssfi", "--redundancy", 0.7], marks=pytest.mark.nightly
+        ),
+        pytest.param(
+            "chowdary",
+            ["--method", "fisher", "--redundancy", 0.7, "--assess"],
+            marks=pytest.mark.nightly,
+        ),
     ],
 )
 def test_the_best_by_score_are_seen_first(name, options, data_dir, tmp_path):

@@ -64,7 +64,7 @@ def test_rows_without_doubt_about_them_count_for_nothing():
     assert len(set(found.tolist()) - {40}) == 5
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_rare_group_is_asked_about(seed):
     T = np.random.default_rng(seed).normal(size=(400, 8))
     T[:40, 0] += 12

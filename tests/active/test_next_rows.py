@@ -29,7 +29,13 @@ def groups_of_rows(n=300, n_groups=3, seed=0):
     return X, y
 
 
-@pytest.mark.parametrize("name", METHODS)
+DAILY = {"fisher", "laplacian", "semi-mim", "ssfi", "consensus"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=() if n in DAILY else pytest.mark.nightly) for n in METHODS],
+)
 def test_every_ranker_tells_from_any_labels(name):
     data = make_data()
     ranker = METHODS[name].cls()
