@@ -14,10 +14,7 @@ from typing import Any
 from semisift.exceptions import CompiledKernelsMissingWarning
 from semisift.utils._warnings import warn
 
-WITH_TWINS = (
-    *("columns", "dual", "edges", "heaps", "neighbours", "nnge", "passes", "pct", "plan"),
-    "tables",
-)
+WITH_TWINS = ("columns", "dual", "edges", "heaps", "nnge", "passes", "pct", "plan", "tables")
 
 # Measured: benchmarks/enscls.py 5 to 12 times, benchmarks/ssfi.py --part no-kernels 40 to 200,
 # benchmarks/modern.py --part no-kernels 8 for S3VMRFE, 11 to 34 for trees, 30 and 104 for NNge.

@@ -6,7 +6,6 @@ import numpy as np
 from scipy.sparse import issparse
 
 from semisift._kernels.fallback.columns import Columns
-from semisift.utils._pct import Tree, gini
 from semisift.utils._random import Purpose, draw_distinct
 from semisift.utils._typing import Floats, Ints
 
@@ -31,7 +30,7 @@ def grow_tree(
     by_labelled: bool,
     seed: int,
     member: int,
-) -> Tree:
+) -> tuple[Any, ...]:
     """Grow one tree, as the kernel of that name does.
 
     Parameters
@@ -56,7 +55,8 @@ def grow_tree(
 
     Returns
     -------
-    Tree
+    tuple of arrays
+        As in `semisift.ensemble._pct.Tree`.
     """
     marks = np.eye(n_classes + 1, n_classes, dtype=np.int64)[codes[rows]] * weights[:, None]
     nodes, depth = [np.arange(len(rows))], [0]
@@ -90,7 +90,7 @@ def grow_tree(
         depth += [depth[number] + 1] * 2
     each = [splits.get(number, (-1, -1, 0.0, 0.0)) for number in range(len(nodes))]
     feature, left, thresholds, gains = (np.array(values) for values in zip(*each, strict=True))
-    return Tree(
+    return (
         feature.astype(np.int32),
         left.astype(np.int32),
         np.array(depth, dtype=np.int32),
@@ -185,6 +185,14 @@ class Node:
         for j in range(totals.shape[1]):
             lanes[j % 4] += totals[:, j] ** 2
         return np.asarray((lanes[0] + lanes[1]) + (lanes[2] + lanes[3]))
+
+
+def gini(counts: Ints) -> Floats:
+    """Return the Gini index of counts along the last axis; 0 where there are none."""
+    n = counts.sum(axis=-1)
+    squares = (counts**2).sum(axis=-1)
+    n_squared = n.astype(np.float64) * n
+    return np.where(n > 0, 1.0 - squares / np.maximum(n_squared, 1.0), 0.0)
 
 
 def first_best(gains: Floats, least: float) -> int:
