@@ -187,7 +187,7 @@ def test_distinct_rows(dtype):
 
 def test_too_many_ties_are_an_error(monkeypatch):
     monkeypatch.setattr(_neighbors, "MOST_EDGES", 1000)
-    with pytest.raises(ValueError, match=r"Too many of the 60 rows are equally near.*of the 5 "):
+    with pytest.raises(ValueError, match=r"Too many of the 60 rows are equally near.*of 5 "):
         LaplacianScore(n_neighbors=5).fit(np.eye(60))
     assert len(neighbour_graph(np.eye(60), GraphOptions(59)).weights) == 60 * 59 / 2
     LaplacianScore(n_neighbors=5).fit(make_rows("normal"))

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
 from semisift.exceptions import OutOfCoreError
-from semisift.out_of_core._sources import ArraySource, Source, SparseSource, find_source
+from semisift.out_of_core._sources import ArraySource, Source, find_source
 from semisift.utils._columns import blank_columns, check_structure, copy_rows
 from semisift.utils._files import drafts
 from semisift.utils._memory import available_memory, in_words, read_size
@@ -114,7 +114,7 @@ class OutOfCoreMatrix(NamedColumnsMixin):
             )
         found = X if isinstance(X, Source) else find_source(X, name)
         if found is None:
-            found = SparseSource(X, name) if issparse(X) else ArraySource(np.asarray(X), name)
+            found = ArraySource(X if issparse(X) else np.asarray(X), name)
         self.source: Source = found
         self.shape = found.shape
         self.is_sparse = found.is_sparse
@@ -169,6 +169,10 @@ class OutOfCoreMatrix(NamedColumnsMixin):
         return COPIES * self.n_bytes <= self.usable
 
     @property
+    def _row_bytes(self) -> float:
+        return max(1.0, self.n_bytes / max(1, len(self)))
+
+    @property
     def is_read_in_place(self) -> bool:
         """Whether the rows are mapped one after the other, and are more than are read at once."""
         return self.source.is_mapped_by_row and self.n_bytes > READ_BYTES
@@ -176,8 +180,7 @@ class OutOfCoreMatrix(NamedColumnsMixin):
     @property
     def many_rows(self) -> int:
         """Rows of large blocks, for passes whose result does not depend on the blocks."""
-        row = max(1.0, self.n_bytes / max(1, len(self)))
-        most = int(math.log2(max(1.0, min(READ_BYTES, self.usable // 4) / row)))
+        most = int(math.log2(max(1.0, min(READ_BYTES, self.usable // 4) / self._row_bytes)))
         return max(self.block_rows, min(MOST_ROWS, 1 << most))
 
     # --- reading ---
@@ -225,15 +228,15 @@ class OutOfCoreMatrix(NamedColumnsMixin):
 
     def _group_rows(self, height: int) -> int:
         """Return how many rows are read at once, a multiple of the height of a block."""
-        row = max(1.0, self.n_bytes / max(1, len(self)))
+        row = self._row_bytes
         most = min(READ_BYTES, self.usable // 4)
         # two groups at a time, and the parts from which they are made
         least = 4 * min(height, len(self)) * row
         if self.usable < least:
             raise OutOfCoreError(
                 f"a block of {min(height, len(self)):,} rows of {self.source.name} needs "
-                f"{in_words(int(least))} to be worked on, and the memory that may be used is "
-                f"{in_words(self.usable)}. Allow more memory."
+                f"{in_words(int(least))} of memory, and {in_words(self.usable)} may be used. Allow "
+                "more memory."
             )
         chunk = max((b - a for a, b in _spans(self.source.bounds)), default=0)
         if chunk * row > self.usable:
@@ -271,7 +274,7 @@ class OutOfCoreMatrix(NamedColumnsMixin):
                 f"{(len(numbers), self.shape[1])} is announced."
             )
         try:
-            clean = self._clean_sparse(rows) if issparse(rows) else self._clean_dense(rows)
+            clean = self._clean(rows)
         except ValueError as error:
             raise OutOfCoreError(f"{where}: {error}") from error
         if self._blank is not None:
@@ -291,10 +294,9 @@ class OutOfCoreMatrix(NamedColumnsMixin):
                     return self.source.place(low, high)
         return None
 
-    def _clean_dense(self, rows: Any) -> NDArray[np.floating]:
-        return np.ascontiguousarray(rows, dtype=self.dtype)
-
-    def _clean_sparse(self, rows: Any) -> csr_array:
+    def _clean(self, rows: Any) -> Any:
+        if not issparse(rows):
+            return np.ascontiguousarray(rows, dtype=self.dtype)
         rows = csr_array(rows)
         check_structure(rows, "it")
         rows = rows.astype(self.dtype, copy=False)
@@ -438,6 +440,11 @@ def entries_of(block: Any) -> tuple[Floats, Ints]:
         return block.data.astype(np.float64), block.indices
     rows, columns = np.nonzero(block)
     return block[rows, columns].astype(np.float64), columns.astype(np.int32)
+
+
+def filled_by_row(block: Any) -> Ints:
+    """Return how many values of each row are not 0."""
+    return np.diff(block.indptr) if issparse(block) else np.count_nonzero(block, axis=1)
 
 
 def _is_finite(values: NDArray[np.floating]) -> bool:

@@ -76,12 +76,8 @@ def distinct_rows(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     node : int array of shape (n,)
         The node of each row.
     """
-    hashes = None if issparse(X) else _row_hashes(X)
-    if hashes is not None and len(set(hashes)) == len(hashes):
-        nodes = np.arange(len(hashes))
-        return nodes, nodes
     found: dict[Any, int] = {}
-    keys = _sparse_keys(X.tocsr()) if hashes is None else _dense_keys(X, hashes)
+    keys = _sparse_keys(X.tocsr()) if issparse(X) else _dense_keys(X)
     node = np.array([found.setdefault(key, len(found)) for key in keys], dtype=np.int64)
     rows = np.full(len(found), len(node), dtype=np.int64)
     np.minimum.at(rows, node, np.arange(len(node)))
@@ -96,20 +92,13 @@ def _sparse_keys(X: Any) -> Iterator[bytes]:
         yield key.digest()
 
 
-def _row_hashes(X: NDArray[np.floating]) -> list[int]:
-    """Return a number for each row, different only if the rows are.
-
-    Most rows differ in a few columns already, and then there is no need to read the others.
-    """
+def _dense_keys(X: NDArray[np.floating]) -> Iterator[Any]:
+    """Yield a hash of each row; most differ in a few columns already, and the rest is not read."""
     few = slice(0, None, max(1, X.shape[1] // FIRST_LOOK))
     values = np.ascontiguousarray(X[:, few][:, :FIRST_LOOK], dtype=np.float64) + 0.0  # -0 is 0
     bits = values.view(np.uint64)
     bits ^= bits >> np.uint64(32)  # of whole numbers only the highest bits are not 0
     hashes: list[int] = (bits @ ODD[: bits.shape[1]]).tolist()
-    return hashes
-
-
-def _dense_keys(X: NDArray[np.floating], hashes: list[int]) -> Iterator[Any]:
     times = Counter(hashes)
     for i, row_hash in enumerate(hashes):
         if times[row_hash] == 1:
@@ -156,6 +145,8 @@ class MeasuredRows:
         What each column is multiplied by.
     """
 
+    has_gaps = False
+
     def __init__(self, X: Any, rows: Ints, counts: Ints, factors: Floats) -> None:
         self.X, self.counts, self.factors = X, counts, factors
         self.rows = slice(None) if len(rows) == X.shape[0] else rows
@@ -182,13 +173,16 @@ class MeasuredRows:
         #: mean squared distance over all pairs of rows, those of one node included
         self.mean_d2 = 2 * max(0.0, counts @ self.lengths - n_rows * centre2) / max(1, n_rows - 1)
 
+    @property
+    def _block_size(self) -> int:
+        return min(BLOCK_VALUES, max(CACHED_VALUES, FEWEST_COLUMNS * len(self.counts)))
+
     def _blocks(self) -> Iterator[Floats]:
         if self.held is not None:
             yield from self.held
             return
         ones = np.ones(len(self.counts))
-        size = min(BLOCK_VALUES, max(CACHED_VALUES, FEWEST_COLUMNS * len(self.counts)))
-        for columns, values in dense_blocks(self.X, self.dense, size):
+        for columns, values in dense_blocks(self.X, self.dense, self._block_size):
             # the same order for dense and sparse: products have the same bits then
             block = np.array(values[self.rows], dtype=np.float64, order="F")
             if (self.factors[columns] != 1).any():
@@ -238,19 +232,28 @@ class MeasuredRows:
 
     def from_differences(self, first: Ints, second: Ints) -> Floats:
         """Return the squared distances of some pairs of rows, slowly and to the last digits."""
-        d2 = np.zeros(len(first))
+        sums, common = np.zeros((2, len(first)))
         for columns, values in dense_blocks(self.X, self.dense, BLOCK_VALUES):
             block = np.ascontiguousarray(values[self.rows]) * self.factors[columns]
             for part in blocks(len(first), block.shape[1]):
-                d2[part] += ((block[first[part]] - block[second[part]]) ** 2).sum(axis=1)
+                apart = block[first[part]] - block[second[part]]
+                if self.has_gaps:
+                    common[part] += np.count_nonzero(~np.isnan(apart), axis=1)
+                    apart = np.nan_to_num(apart)
+                sums[part] += (apart**2).sum(axis=1)
         if self.sparse is not None:
             for part in blocks(len(first), max(1, self.sparse.nnz // len(self.lengths))):
                 apart = self.sparse[first[part]] - self.sparse[second[part]]
-                d2[part] += apart.power(2).sum(axis=1)
-        return d2
+                sums[part] += apart.power(2).sum(axis=1)
+        return self._scaled(sums, common) if self.has_gaps else sums
+
+    def _scaled(self, sums: Floats, common: Floats) -> Floats:
+        """Return sums over the columns that rows have in common as if they were over all."""
+        d2 = np.maximum(sums, 0.0) * len(self.dense)
+        return np.divide(d2, common, out=np.full_like(d2, np.inf), where=common > 0)
 
 
-class RowsWithGaps:
+class RowsWithGaps(MeasuredRows):
     """Rows with gaps to measure distances between: four products instead of one.
 
     Parameters
@@ -260,13 +263,15 @@ class RowsWithGaps:
         What each column is multiplied by.
     """
 
+    has_gaps = True
+
     def __init__(self, X: NDArray[np.floating], factors: Floats) -> None:
-        self.X, self.factors = X, factors
+        self.X, self.factors, self.rows, self.sparse = X, factors, slice(None), None
         self.counts = np.ones(len(X), dtype=np.int64)
         self.dense = np.flatnonzero(factors > 0)
         squares, n_known = np.zeros((2, len(X)))
         self.mean_d2 = 0.0
-        for values, known in self._blocks():
+        for values, known in self._known_blocks():
             squares += np.einsum("ij,ij->i", values, values)
             n_known += known.sum(axis=1)
             # twice the variance of a column is the mean squared difference of two of its values
@@ -274,10 +279,9 @@ class RowsWithGaps:
             self.mean_d2 += 2 * float(np.sum((values**2).sum(axis=0) / n_values))
         self.lengths = squares * len(self.dense) / np.maximum(n_known, 1)
 
-    def _blocks(self) -> Iterator[tuple[Floats, Floats]]:
+    def _known_blocks(self) -> Iterator[tuple[Floats, Floats]]:
         """Yield values around the mean of their column, 0 in gaps, and which are there."""
-        size = min(BLOCK_VALUES, max(CACHED_VALUES, FEWEST_COLUMNS * len(self.counts)))
-        for columns, part in dense_blocks(self.X, self.dense, size):
+        for columns, part in dense_blocks(self.X, self.dense, self._block_size):
             values = part * self.factors[columns]
             known = (~np.isnan(values)).astype(np.float64)
             values = np.nan_to_num(values)
@@ -292,7 +296,7 @@ class RowsWithGaps:
         for start in range(0, n, height):
             stop = min(start + height, n)
             sums, common = np.zeros((2, stop - start, n))
-            for values, known in self._blocks():
+            for values, known in self._known_blocks():
                 own, there = values[start:stop], known[start:stop]
                 sums += own**2 @ known.T
                 sums += there @ (values**2).T
@@ -302,28 +306,13 @@ class RowsWithGaps:
             d2[np.arange(stop - start), np.arange(start, stop)] = np.inf
             yield start, d2
 
-    def _scaled(self, sums: Floats, common: Floats) -> Floats:
-        d2 = np.maximum(sums, 0.0) * len(self.dense)
-        return np.divide(d2, common, out=np.full_like(d2, np.inf), where=common > 0)
 
-    def from_differences(self, first: Ints, second: Ints) -> Floats:
-        """Return the squared distances of some pairs of rows, slowly and to the last digits."""
-        sums, common = np.zeros((2, len(first)))
-        for columns, values in dense_blocks(self.X, self.dense, BLOCK_VALUES):
-            block = np.ascontiguousarray(values) * self.factors[columns]
-            for part in blocks(len(first), block.shape[1]):
-                apart = block[first[part]] - block[second[part]]
-                common[part] += np.count_nonzero(~np.isnan(apart), axis=1)
-                sums[part] += (np.nan_to_num(apart) ** 2).sum(axis=1)
-        return self._scaled(sums, common)
-
-
-def nearest(rows: MeasuredRows | RowsWithGaps, k: int) -> Edges:
+def nearest(rows: MeasuredRows, k: int) -> Edges:
     """Give each row's k places to its nearest other rows; those at the last distance share.
 
     Parameters
     ----------
-    rows : MeasuredRows or RowsWithGaps
+    rows : MeasuredRows
     k : int
         Less than the number of rows. Rows of one node fill each other's places first; these
         edges, within nodes, are left out.
@@ -338,7 +327,7 @@ def nearest(rows: MeasuredRows | RowsWithGaps, k: int) -> Edges:
     for start, d2 in rows.squared_distances():
         origin = np.arange(start, start + len(d2))
         wanted = places[origin]
-        if isinstance(rows, RowsWithGaps):
+        if rows.has_gaps:
             # not all rows have so many others within reach
             wanted = np.minimum(wanted, np.count_nonzero(np.isfinite(d2), axis=1))
             some = wanted > 0
@@ -347,16 +336,15 @@ def nearest(rows: MeasuredRows | RowsWithGaps, k: int) -> Edges:
         n_edges += len(parts[-1][0])
         if n_edges > most:
             raise ValueError(
-                f"Too many of the {rows.counts.sum()} rows are equally near: rows at the same "
-                f"distance share the last of the {k} places among the neighbours of a row, which "
-                f"makes more than {most} edges. Use fewer rows, or columns that tell more of "
-                "them apart."
+                f"Too many of the {rows.counts.sum()} rows are equally near: sharing the last of "
+                f"{k} places makes more than {most} edges. Use fewer rows, or columns that tell "
+                "more of them apart."
             )
     return Edges(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
 def _block_of_edges(
-    d2: Floats, origin: Ints, rows: MeasuredRows | RowsWithGaps, wanted: Ints
+    d2: Floats, origin: Ints, rows: MeasuredRows, wanted: Ints
 ) -> tuple[NDArray[Any], ...]:
     """Return the edges of the rows `origin`, which want so many neighbours within reach."""
     n_rows, n = d2.shape
@@ -367,8 +355,7 @@ def _block_of_edges(
         return tuple(np.empty(0, dtype=t) for t in (np.int64, np.int64, np.float64, np.float64))
     bound = np.partition(d2, most - 1, axis=1)[:, most - 1]
     if np.isinf(bound).any():  # where fewer are within reach, all of them
-        furthest = d2.max(axis=1, where=np.isfinite(d2), initial=0.0)
-        bound = np.minimum(bound, furthest)
+        bound = np.minimum(bound, d2.max(axis=1, where=np.isfinite(d2), initial=0.0))
     lengths = rows.lengths[origin]
     tie = TIE * (lengths + bound)
     at = np.flatnonzero(d2 <= (bound + tie)[:, None])

@@ -151,8 +151,7 @@ def find_copies(
     n_rows = X.shape[0]
     width = _block_width(n_rows)
     holds = issparse(X) or n_rows * min(n_kept, len(walk)) <= MOST_HELD
-    is_copy = np.zeros(len(walk), dtype=bool)
-    representative = np.array(walk, dtype=np.int64)
+    is_copy, representative = np.zeros(len(walk), dtype=bool), np.array(walk, dtype=np.int64)
     pieces: list[Standardised] = []
     left = max(n_kept, n_sure)
     with one_blas_thread():
@@ -165,7 +164,8 @@ def find_copies(
             kept, n_visited = _walk_block(known, inside, threshold + TIE, left, n_sure - start)
             copies = np.setdiff1d(np.arange(n_visited), kept)
             names = np.concatenate([*(piece.columns for piece in pieces), block.columns[kept]])
-            best = _most_correlated(known[:, copies], inside[np.ix_(kept, copies)], kept, copies)
+            before_it = np.where(kept[:, None] < copies, inside[np.ix_(kept, copies)], 0.0)
+            best = _most_correlated(np.concatenate([known[:, copies], before_it]))
             is_copy[start + copies] = True
             representative[start + copies] = names[best]
             left -= len(kept)
@@ -195,8 +195,7 @@ def find_copies_of_first(X: Any, walk: Ints, n_first: int, threshold: float) -> 
     is_copy, representative
         As of `find_copies`.
     """
-    is_copy = np.zeros(len(walk), dtype=bool)
-    representative = np.array(walk, dtype=np.int64)
+    is_copy, representative = np.zeros(len(walk), dtype=bool), np.array(walk, dtype=np.int64)
     width = _block_width(X.shape[0])
     starts = range(0, n_first, width)
     with one_blas_thread():
@@ -205,8 +204,7 @@ def find_copies_of_first(X: Any, walk: Ints, n_first: int, threshold: float) -> 
             block = standardise(X, walk[start : start + width])
             known = np.concatenate([np.abs(_correlate(piece, block)) for piece in first])
             copies = np.flatnonzero(known.max(axis=0) > threshold + TIE)
-            nobody = np.empty((0, len(copies)))
-            best = _most_correlated(known[:, copies], nobody, np.empty(0, dtype=int), copies)
+            best = _most_correlated(known[:, copies])
             is_copy[start + copies] = True
             representative[start + copies] = walk[best]
     return is_copy, representative
@@ -260,23 +258,15 @@ def standardise(X: Any, columns: Ints) -> Standardised:
     if issparse(X):
         return _standardise_sparse(X[:, columns], columns)
     values = np.ascontiguousarray(dense_columns(X, columns).T)
-    there = ~np.isnan(values)
-    if not there.all():
-        return _standardise_known(values, there.astype(np.float64), columns)
+    known = ~np.isnan(values)
+    there = None if known.all() else known.astype(np.float64)
+    values = values if there is None else np.nan_to_num(values)
     values /= power_of_two(np.abs(values).max(axis=1))[:, None]
-    values -= values.mean(axis=1)[:, None]
+    values -= (values.sum(axis=1) / np.maximum(known.sum(axis=1), 1))[:, None]
+    if there is not None:
+        values *= there
     length = np.sqrt(np.einsum("ij,ij->i", values, values))
     values *= _inverse(length, np.sqrt(values.shape[1]))[:, None]
-    return Standardised(columns.astype(np.int64), values, np.zeros(len(columns)))
-
-
-def _standardise_known(values: Floats, there: Floats, columns: Ints) -> Standardised:
-    values = np.nan_to_num(values)
-    values /= power_of_two(np.abs(values).max(axis=1))[:, None]
-    values -= (values.sum(axis=1) / np.maximum(there.sum(axis=1), 1))[:, None]
-    values *= there
-    length = np.sqrt(np.einsum("ij,ij->i", values, values))
-    values *= _inverse(length, float(np.sqrt(values.shape[1])))[:, None]
     return Standardised(columns.astype(np.int64), values, np.zeros(len(columns)), there)
 
 
@@ -289,8 +279,9 @@ def _over_common_rows(
     any two columns are near-copies in two rows.
     """
     a, b = first.values, second.values
-    has_a = np.ones_like(a) if first.there is None else first.there
-    has_b = np.ones_like(b) if second.there is None else second.there
+    has_a, has_b = (
+        np.ones_like(each.values) if each.there is None else each.there for each in (first, second)
+    )
     n = product(has_a, has_b)
     enough = n >= max(2, min(LEAST_COMMON, a.shape[1] // 2))
     n = np.maximum(n, 1)
@@ -360,14 +351,11 @@ def _walk_block(
     return np.array(kept, dtype=np.int64), len(inside)
 
 
-def _most_correlated(known: Floats, inside: Floats, kept: Ints, copies: Ints) -> Ints:
-    """Return for each copy the first of the kept columns before it that comes nearest."""
-    inside = np.where(kept[:, None] < copies, inside, 0.0)
-    both = np.concatenate([known, inside])
-    if not both.size:
+def _most_correlated(known: Floats) -> Ints:
+    """Return for each copy, a column, the first of the kept ones that comes nearest."""
+    if not known.size:
         return np.empty(0, dtype=np.int64)
-    nearest = np.asarray(both >= both.max(axis=0) - TIE)
-    return np.asarray(nearest.argmax(axis=0))
+    return np.asarray((known >= known.max(axis=0) - TIE).argmax(axis=0))
 
 
 # --- ranks ----------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Predictive clustering trees: kernels/pct.pyx in numpy, bit for bit."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -101,10 +102,11 @@ def grow_tree(
     )
 
 
+@dataclass(eq=False)
 class Node:
     """The rows of one node, of which cuts are tried.
 
-    Parameters
+    Attributes
     ----------
     weights : int array of shape (n,)
     marks : int array of shape (n, n_classes)
@@ -114,23 +116,19 @@ class Node:
     by_labelled : bool
     """
 
-    def __init__(
-        self,
-        weights: Ints,
-        marks: Ints,
-        coordinates: Floats,
-        label_weight: float,
-        row_weight: float,
-        by_labelled: bool,
-    ) -> None:
-        self.weights, self.marks = weights, marks
-        self.label_weight, self.row_weight = label_weight, row_weight
-        self.by_labelled = by_labelled
-        self.n, self.counts = int(weights.sum()), marks.sum(axis=0)
+    weights: Ints
+    marks: Ints
+    coordinates: Floats
+    label_weight: float
+    row_weight: float
+    by_labelled: bool
+
+    def __post_init__(self) -> None:
+        self.n, self.counts = int(self.weights.sum()), self.marks.sum(axis=0)
         self.gini = float(gini(self.counts))
-        each = weights[:, None].astype(np.float64)
-        mean = np.cumsum(each * coordinates, axis=0)[-1] / float(self.n)
-        self.centred = each * (coordinates - mean)
+        each = self.weights[:, None].astype(np.float64)
+        mean = np.cumsum(each * self.coordinates, axis=0)[-1] / float(self.n)
+        self.centred = each * (self.coordinates - mean)
 
     def best_cut(self, values: Floats, min_leaf: int, least: float) -> tuple[float, float]:
         """Return the gain and the threshold of the first best cut that gains more than `least`."""
@@ -153,8 +151,9 @@ class Node:
             gains = np.where(allowed, self.gains(taken, n_part), -np.inf)
             place = first_best(gains, best[0])
             if place >= 0:
-                ends = float(swept[place]), float(following[place])
-                best = float(gains[place]), halfway(min(ends), max(ends))
+                low, high = sorted((float(swept[place]), float(following[place])))
+                middle = low / 2 + high / 2
+                best = float(gains[place]), middle if low <= middle < high else low
         return best
 
     def gains(self, taken: Ints, n_part: Ints) -> Floats:
@@ -204,12 +203,6 @@ def first_best(gains: Floats, least: float) -> int:
             return place
         place += 1 + int(better[0])
         least = float(gains[place])
-
-
-def halfway(low: float, high: float) -> float:
-    """Return a threshold between two values."""
-    middle = low / 2 + high / 2
-    return middle if low <= middle < high else low
 
 
 def _column(X: Any, rows: Ints, column: int) -> Floats:

@@ -1,10 +1,10 @@
-"""How much members disagree, and what their vote is worth."""
+"""How much the members of an ensemble disagree."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from semisift.utils._agreement import entropy_diversity, majority_accuracy
+from semisift.utils._agreement import entropy_diversity
 
 
 def test_entropy_diversity_by_hand():
@@ -31,19 +31,3 @@ def test_properties_of_entropy_diversity():
 def test_what_is_neither_right_nor_wrong(correct):
     with pytest.raises(ValueError, match="correct must be true or false"):
         entropy_diversity(correct)
-
-
-def test_majority_accuracy_by_hand():
-    assert_allclose(majority_accuracy(5, 0.6), 0.68256)
-    assert_allclose(majority_accuracy(5, 0.7), 0.83692)
-    assert majority_accuracy(1, 0.8) == pytest.approx(0.8)
-    assert majority_accuracy(4, 0.5) == pytest.approx(5 / 16)
-    assert [majority_accuracy(7, accuracy) for accuracy in (0, 1)] == [0, 1]
-    assert majority_accuracy(1001, 0.6) > 1 - 1e-9
-    assert_allclose(majority_accuracy(9, 0.3), 1 - majority_accuracy(9, 0.7))
-
-
-@pytest.mark.parametrize(("n_members", "accuracy"), [(0, 0.5), (3, 1.1), (3, -0.1), (3, np.nan)])
-def test_majorities_that_cannot_be(n_members, accuracy):
-    with pytest.raises(ValueError, match=r"n_members must be|accuracy must lie"):
-        majority_accuracy(n_members, accuracy)
