@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 
 from semisift import CLS, CSFS, FallbackWarning, GraphWarning, LaplacianScore
 from semisift.filters.csfs import coherent_pairs, incoherence
+from tests.nightly import nightly
 from tests.reference import cls as reference
 
 T1 = np.array([[0, 0, 2], [1, 3, 2], [4, 0, 2], [5, 3, 2], [0, 2, 2], [5, 1, 2]], dtype=float)
@@ -176,7 +177,7 @@ def test_pairs_without_a_class_are_no_group():
 @pytest.mark.parametrize("kind", ["normal", "counts"])
 @pytest.mark.parametrize("graph", ["mean", "union"])
 @pytest.mark.parametrize("mean", ["plain", "D"])
-@pytest.mark.parametrize("n_neighbors", [3, 10])
+@pytest.mark.parametrize("n_neighbors", [nightly(3), 10])
 def test_cls_equals_loops(form, kind, graph, mean, n_neighbors):
     X, y = labelled_data(kind=kind)
     ranker = CLS(n_neighbors=n_neighbors, graph=graph, mean=mean)
