@@ -330,7 +330,9 @@ def peak_of(fit):
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("ranker", [VarianceScore(), FisherScore(), SemiMIM()], ids=by_name)
+@pytest.mark.parametrize(
+    "ranker", [VarianceScore(), nightly(FisherScore()), nightly(SemiMIM())], ids=by_name
+)
 def test_a_map_is_not_copied_whole(ranker, order, tmp_path, monkeypatch):
     monkeypatch.setattr(stored_rows, "READ_BYTES", 1 << 17)
     monkeypatch.setattr(_training_data, "BLOCK_VALUES", 1 << 14)

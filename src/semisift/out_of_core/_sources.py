@@ -446,8 +446,8 @@ def from_group(
         )
     if fingerprint is None and hasattr(group, "file"):
         fingerprint = (*of_file(group.file.filename), str(group.name))
-    parts = (group[part] for part in ("data", "indices", "indptr"))
-    return CompressedSource(*parts, shape, name, fingerprint)
+    values, columns, starts = (group[part] for part in ("data", "indices", "indptr"))
+    return CompressedSource(values, columns, starts, shape, name, fingerprint)
 
 
 def _from_dask(X: Any, name: str) -> Source | None:

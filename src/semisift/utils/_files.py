@@ -104,12 +104,13 @@ def no_room(error: BaseException | None) -> OSError | None:
     """
     while error is not None:
         number = getattr(error, "errno", None)
+        if number in NO_ROOM and isinstance(error, OSError):
+            return error
         is_of_system = isinstance(error, OSError) or type(error).__module__.startswith("polars")
         if number is None and is_of_system and (told := WORDED.search(str(error))):
             number = int(told[1] or told[2])
-        if number in NO_ROOM:
-            has_number = isinstance(error, OSError) and error.errno is not None
-            return error if has_number else OSError(number, os.strerror(number))
+            if number in NO_ROOM:
+                return OSError(number, os.strerror(number))
         error = error.__cause__ or error.__context__
     return None
 

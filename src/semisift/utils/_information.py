@@ -30,6 +30,9 @@ from semisift.utils._typing import Floats, Ints
 
 N_BINS = 5
 
+# Information is compared up to this: the order in which counts are added changes the last bits.
+DECIMALS = 12
+
 # Counts are made for so many cells at once, 16 MB as int32.
 BLOCK_COUNTS = 1 << 22
 

@@ -32,15 +32,13 @@ def available_memory() -> int | None:
 
 def free_on_machine(meminfo: Path = Path("/proc/meminfo")) -> int | None:
     """Return what the whole machine has left; half of its memory where it says no more."""
-    try:
+    with suppress(OSError, StopIteration, ValueError):  # psutil would read the same
+        lines = meminfo.read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvail"))
+    with suppress(ImportError, OSError, RuntimeError):
         import psutil
 
         return int(psutil.virtual_memory().available)
-    except (ImportError, OSError, RuntimeError):
-        pass
-    with suppress(OSError, StopIteration, ValueError):
-        lines = meminfo.read_text().splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvail"))
     if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
         return None  # Windows, without psutil
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
