@@ -34,8 +34,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse, triu
 
 from semisift.parallel import one_blas_thread
-from semisift.utils import _columns as cols
-from semisift.utils import _graph
+from semisift.utils import _columns, _graph
 from semisift.utils._columns import blocks, dense_columns
 from semisift.utils._graph import CANCELS, Graph
 from semisift.utils._labels import Labels, pairs_from_labels
@@ -101,7 +100,7 @@ class Gram:
     def __init__(self, X: Any, factors: Floats) -> None:
         self.X = X
         self.factors = factors
-        self.matrix = None if cols.too_many_to_square(X.shape[0]) else self._all_products()
+        self.matrix = None if _columns.too_many_to_square(X.shape[0]) else self._all_products()
 
     def _all_products(self) -> Floats:
         n = self.X.shape[0]
@@ -200,7 +199,7 @@ class ListedPairs:
         """Return the least squared distance of a must-link, and the least that is not 0."""
         return self.d2.min(initial=np.inf), self.d2.min(initial=np.inf, where=self.d2 > 0)
 
-    def must_link_sums(self, heat: Heat) -> tuple[Floats, Floats, float]:
+    def must_link_sums(self, heat: Heat) -> tuple[Floats, Floats, float, float]:
         """Add up over must-links, each once, with weights that `heat` makes of squared distances.
 
         Returns
@@ -209,13 +208,13 @@ class ListedPairs:
             Weighted squared differences, each column in its unit.
         degrees : float array of shape (n_constrained,)
             Sum of the weights at each row.
-        largest : float
-            The largest weight.
+        total, largest : float
+            Sum of the weights, each pair twice, and the largest of them.
         """
         weights = heat(self.d2)
         matrix = pair_matrix(self.constraints.must_link, weights, self.held.shape[0])
-        self.total = float(matrix.sum())
-        return self._sums(matrix), matrix.sum(axis=1), weights.max(initial=0.0)
+        total, largest = float(matrix.sum()), weights.max(initial=0.0)
+        return self._sums(matrix), matrix.sum(axis=1), total, largest
 
     def cannot_link_sums(self, degrees: Floats) -> tuple[Floats, float, float]:
         """Add up over cannot-links; a pair weighs as much as its rows together.
@@ -237,7 +236,7 @@ class ListedPairs:
             edges = _graph.edges_of(triu(csr_array(matrix), k=1))
             graph = Graph(*edges, nodes, nodes, np.zeros(len(nodes)))
             found = _graph.edge_sums(self.held, graph, self.unit, has_gaps=True)
-            return cols.scaled_to_all(found.difference, found.volume, graph.degrees.sum())
+            return _columns.scaled_to_all(found.difference, found.volume, graph.degrees.sum())
         sums = np.zeros(self.held.shape[1])
         for columns in blocks(len(sums), max(1, self.held.shape[0])):
             block = dense_columns(self.held, columns) / self.unit[columns]
@@ -258,7 +257,7 @@ def pair_matrix(pairs: Ints, weights: Floats, n: int) -> Any:
     -------
     array of shape (n, n), or csr_array where that is too large
     """
-    if cols.too_many_to_square(n):
+    if _columns.too_many_to_square(n):
         half = coo_array((weights, tuple(pairs.T)), shape=(n, n)).tocsr()
         return csr_array(half + half.T)
     matrix = np.zeros((n, n))
@@ -316,9 +315,9 @@ class ClassPairs(ListedPairs):
         smallest, apart = np.min(least, axis=0).tolist()
         return smallest, apart
 
-    def must_link_sums(self, heat: Heat) -> tuple[Floats, Floats, float]:
+    def must_link_sums(self, heat: Heat) -> tuple[Floats, Floats, float, float]:
         """Add up over must-links, with weights that `heat` makes of squared distances."""
-        sums, degrees, largest = super().must_link_sums(heat)
+        sums, degrees, _, largest = super().must_link_sums(heat)
         for X, members, rows, d2 in self._parts():
             weights = np.where(np.isinf(d2), 0.0, heat(d2))
             largest = max(largest, float(weights.max()))
@@ -327,8 +326,7 @@ class ClassPairs(ListedPairs):
             for columns in blocks(len(sums), X.shape[0]):
                 block = _centred(X, columns, 1 / self.unit, rows.start)
                 sums[columns] += _rectangular_sums(weights, block)
-        self.total = float(degrees.sum())
-        return sums, degrees, largest
+        return sums, degrees, float(degrees.sum()), largest
 
     def cannot_link_sums(self, degrees: Floats) -> tuple[Floats, float, float]:
         """Add up over cannot-links."""
@@ -516,7 +514,7 @@ def cls_parts(
     -------
     Parts
     """
-    factors, length = cols.column_factors(X, None, cols.spans(X, has_gaps=has_gaps))
+    factors, length = _columns.column_factors(X, None, _columns.spans(X, has_gaps=has_gaps))
     mean, mean_d2 = _mean_and_distance(X, unit, factors, has_gaps)
     edges, rows, node, within, _ = _graph.nearest_edges(
         X[unlabelled], options, factors, has_gaps=has_gaps
@@ -540,7 +538,7 @@ def cls_parts(
             return np.where(d2 > lowest, np.exp((lowest - d2) / scale), 1.0)
 
     edge_heat = heat(edges.d2)
-    must_link, degrees, largest_tie = pairs.must_link_sums(heat)
+    must_link, degrees, must_total, largest_tie = pairs.must_link_sums(heat)
     largest = max(edge_heat.max(initial=0.0), largest_tie, float(within.any()))
     graph = Graph(edges.first, edges.second, edges.share * edge_heat, rows, node, within)
     if options.self_loops:
@@ -557,10 +555,10 @@ def cls_parts(
     difference = around.difference
     if has_gaps:
         difference, variance = (
-            cols.scaled_to_all(part, around.volume, volume) for part in (difference, variance)
+            _columns.scaled_to_all(part, around.volume, volume) for part in (difference, variance)
         )
     sums = np.array([2 * difference, 2 * must_link, cannot_link, variance])
-    totals = np.array([volume, pairs.total, total, number, largest])
+    totals = np.array([volume, must_total, total, number, largest])
 
     # identical rows are tied as ever, and do not differ
     apart = edges.d2.min(initial=least_apart, where=edges.d2 > 0)
@@ -582,8 +580,8 @@ def _mean_and_distance(
 
     def moments(unit: Floats) -> tuple[Floats, Floats]:
         if not has_gaps:
-            return cols.column_moments(X, unit)
-        n_known, mean, squares = cols.moments_of_counted(X, unit)
+            return _columns.column_moments(X, unit)
+        n_known, mean, squares = _columns.moments_of_counted(X, unit)
         return mean, squares / np.maximum(1, n_known - 1)
 
     with np.errstate(under="ignore", over="ignore"):
@@ -693,11 +691,11 @@ def combine(sums: Floats, totals: Floats, balance: float | None = None) -> Float
     """
     neighbours, must, cannot, variance = np.moveaxis(sums, -2, 0)
     if balance is None:
-        return cols.ratio(neighbours + must, variance + cannot)
+        return _columns.ratio(neighbours + must, variance + cannot)
     tiny = np.finfo(np.float64).tiny
     scale = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals >= tiny)
     each_row, each_must, each_cannot = np.moveaxis(scale, -1, 0)[:3, ..., None]
-    return cols.ratio(
+    return _columns.ratio(
         neighbours * each_row + balance * must * each_must,
         variance * each_row + balance * cannot * each_cannot,
     )

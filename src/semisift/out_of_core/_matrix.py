@@ -13,7 +13,6 @@ import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -247,19 +246,15 @@ class OutOfCoreMatrix(NamedColumnsMixin):
             )
         return height * max(1, int(most / (height * row)))
 
-    def read(self, start: int, stop: int) -> Any:
-        """Return some rows that follow each other, clean; see `blocks`."""
-        return self._read(start, stop, np.arange(start, stop), self.source.read)
-
-    def read_some(self, start: int, stop: int, rows: Ints) -> Any:
-        """Return those of the rows from `start` to `stop` that are wanted, clean."""
-        some = partial(self.source.read_some, places=rows - start)
-        return self._read(start, stop, rows, some)
-
-    def _read(self, start: int, stop: int, numbers: Ints, take: Callable[[int, int], Any]) -> Any:
+    def read(self, start: int, stop: int, rows: Ints | None = None) -> Any:
+        """Return some rows that follow each other, or those of them that are wanted, clean."""
+        numbers = np.arange(start, stop) if rows is None else rows
         where = self.source.place(start, stop)
         try:
-            rows = take(start, stop)
+            if rows is None:
+                found = self.source.read(start, stop)
+            else:
+                found = self.source.read_some(start, stop, rows - start)
         except (OutOfCoreError, KeyboardInterrupt, MemoryError):
             raise
         except Exception as error:
@@ -268,13 +263,14 @@ class OutOfCoreMatrix(NamedColumnsMixin):
                 f"{where} cannot be read: {type(error).__name__}: {error}. It is cut or damaged, "
                 "or no longer there."
             ) from error
-        if tuple(rows.shape) != (len(numbers), self.shape[1]):
+        announced = len(numbers), self.shape[1]
+        if tuple(found.shape) != announced:
             raise OutOfCoreError(
-                f"{where}: the rows have the shape {tuple(rows.shape)}, where "
-                f"{(len(numbers), self.shape[1])} is announced."
+                f"{where}: the rows have the shape {tuple(found.shape)}, where {announced} is "
+                "announced."
             )
         try:
-            clean = self._clean(rows)
+            clean = self._clean(found)
         except ValueError as error:
             raise OutOfCoreError(f"{where}: {error}") from error
         if self._blank is not None:
@@ -308,16 +304,16 @@ class OutOfCoreMatrix(NamedColumnsMixin):
         return rows
 
     def _refuse_gaps(self, rows: Any, numbers: Ints) -> None:
-        values = rows.data if issparse(rows) else rows
+        values = (rows.data if issparse(rows) else rows).ravel()
         if _is_finite(values):
             return
-        places = np.flatnonzero(~np.isfinite(values.ravel()))
+        places = np.flatnonzero(~np.isfinite(values))
         if issparse(rows):
             row = int(np.searchsorted(rows.indptr, places[0], side="right")) - 1
             column = int(rows.indices[places[0]])
         else:
             row, column = divmod(int(places[0]), rows.shape[1])
-        is_nan = np.isnan(values.ravel()[places[0]])
+        is_nan = np.isnan(values[places[0]])
         named = column if self.feature_names is None else repr(self.feature_names[column])
         where = self.source.place(int(numbers[row]), int(numbers[row]) + 1)
         more = f", and {len(places) - 1:,} more in the rows after it" if len(places) > 1 else ""
@@ -338,7 +334,7 @@ class OutOfCoreMatrix(NamedColumnsMixin):
             stop = min(start + size, n_rows)
             wanted = rows[low:high]
             if len(wanted) > FEW_WANTED * (stop - start):
-                found.append(self.read_some(start, stop, wanted))
+                found.append(self.read(start, stop, wanted))
             elif len(wanted):
                 found += self._look_up(wanted, bounds)
             if self.progress is not None:
@@ -351,12 +347,8 @@ class OutOfCoreMatrix(NamedColumnsMixin):
     def _look_up(self, rows: Ints, bounds: NDArray[np.integer]) -> list[Any]:
         """Return rows that stand far from each other, part by part of the store."""
         parts = np.searchsorted(bounds, rows, side="right")
-        found = []
-        for part in np.unique(parts):
-            own = rows[parts == part]
-            first = int(own[0])
-            found.append(self.read_some(first, int(own[-1]) + 1, own))
-        return found
+        each = (rows[parts == part] for part in np.unique(parts))
+        return [self.read(int(own[0]), int(own[-1]) + 1, own) for own in each]
 
     def load(self, *, keeps_gaps: bool = False) -> Any:
         """Return all rows as a Fortran-ordered array or csr_array; gaps of dense ones may stay.

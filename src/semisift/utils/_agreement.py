@@ -264,14 +264,11 @@ def _checked(sets: Sequence[ArrayLike], p: int | None = None) -> list[Ints]:
                 f"A set must be indices of features in one axis, but set {i} has {features.dtype} "
                 f"values of shape {features.shape}."
             )
-        if not features.size:
-            continue
-        low, high = features.min(), features.max()
-        if low < 0 or (p is not None and high >= p):
+        outside = (features < 0) | (features >= (np.inf if p is None else p))
+        if outside.any():
             bound = "on" if p is None else f"to {p - 1}"
-            raise ValueError(
-                f"Features are numbered from 0 {bound}, but set {i} has {low if low < 0 else high}."
-            )
+            found = features[outside].min()
+            raise ValueError(f"Features are numbered from 0 {bound}, but set {i} has {found}.")
         if len(np.unique(features)) < len(features):
             raise ValueError(f"A set must hold a feature once, but set {i} repeats one.")
     return [features.astype(np.int64) for features in arrays]
