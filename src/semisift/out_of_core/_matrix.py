@@ -234,8 +234,8 @@ class OutOfCoreMatrix(NamedColumnsMixin):
         if self.usable < least:
             raise OutOfCoreError(
                 f"a block of {min(height, len(self)):,} rows of {self.source.name} needs "
-                f"{in_words(int(least))} of memory, and {in_words(self.usable)} may be used. Allow "
-                "more memory."
+                f"{in_words(int(least))}, and the memory that may be used is "
+                f"{in_words(self.usable)}. Allow more memory."
             )
         chunk = max((b - a for a, b in _spans(self.source.bounds)), default=0)
         if chunk * row > self.usable:

@@ -509,8 +509,8 @@ def _share_of_one(given: Any, labels: Labels) -> float | None:
         return None
     if not isinstance(values[0], Real) or not 0 < float(values[0]) < 1:
         raise ValueError(
-            f"class_prior must be between 0 and 1, the share of the only labelled class {own!r}: "
-            f"got {values[0]!r}."
+            f"class_prior must be between 0 and 1, the share of the class {own!r} among the "
+            f"unlabelled rows, where no other is labelled: got {values[0]!r}."
         )
     return float(values[0])
 
