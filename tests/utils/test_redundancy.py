@@ -19,6 +19,7 @@ from semisift.utils import _redundancy
 from semisift.utils._redundancy import correlations_in_families, find_copies, put_copies_last
 from tests.conftest import make_data
 from tests.methods.test_common import make
+from tests.nightly import daily_are, nightly
 
 FORMS = [np.asarray, np.asfortranarray, sparse.csc_array]
 every_form = pytest.mark.parametrize("form", FORMS)
@@ -55,9 +56,9 @@ def walk_slowly(X, walk, threshold, n_kept):
 
 
 @every_form
-@pytest.mark.parametrize("threshold", [0.2, 0.5, 0.9])
-@pytest.mark.parametrize("n_kept", [1, 4, 30])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("threshold", [nightly(0.2), 0.5, 0.9])
+@pytest.mark.parametrize("n_kept", [nightly(1), 4, 30])
+@pytest.mark.parametrize("seed", [0, nightly(1)])
 def test_agreement_with_one_correlation_after_the_other(form, threshold, n_kept, seed):
     X = make_copies(seed=seed)
     walk = np.random.default_rng(seed).permutation(30)
@@ -129,7 +130,7 @@ def test_correlations_in_families_have_their_sign(form, width, monkeypatch):
 # --- rankers --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", daily_are(["fisher", "cls", "mrmr", "s3vm-rfe"], METHODS))
 @pytest.mark.filterwarnings("ignore::semisift.exceptions.FallbackWarning")
 def test_every_ranker_puts_copies_last(name, data):
     X = np.column_stack([data.X, -3 * data.X[:, :3] + 0.01 * data.X[:, 5:8]])

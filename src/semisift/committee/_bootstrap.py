@@ -22,8 +22,7 @@ from semisift import _kernels
 from semisift.base._training_data import TrainingData
 from semisift.utils._columns import blocks
 from semisift.utils._labels import Labels
-from semisift.utils._pct import draw_bag
-from semisift.utils._random import Purpose, draw_below, row_mask
+from semisift.utils._random import Purpose, draw_bag, draw_below, row_mask
 
 # A draw has a given row or group with a chance of at least 1 - 1/e: so many draws do not fail.
 MOST_DRAWS = 64

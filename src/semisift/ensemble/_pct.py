@@ -8,14 +8,15 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from semisift import _kernels
+from semisift._kernels.fallback.pct import gini
 from semisift.base._pairs import units
 from semisift.base._training_data import TrainingData
 from semisift.committee._bootstrap import Bootstrap, by_appearance
 from semisift.parallel import Committee
-from semisift.utils import _pct
 from semisift.utils._columns import column_moments
 from semisift.utils._labels import Labels
 from semisift.utils._random import Purpose, draw_distinct, stream_words
+from semisift.utils._typing import Floats, Ints
 
 # Separates the draw of the folds from the draws that trees make with the same seed.
 FOLD_STREAM = 0x666F6C64
@@ -26,6 +27,30 @@ WEIGHTS = tuple(step / 10 for step in range(11))
 TRIED_TREES = 50
 # A vote is spread over the classes in units of this, so that the order of adding does not matter.
 VOTE = 1 << 16
+
+
+class Tree(NamedTuple):
+    """One tree; node 0 is the root, and the right child follows the left one.
+
+    Attributes
+    ----------
+    feature, left, depth : int32 arrays of shape (n_nodes,)
+        The column that a node tests and its left child, -1 at leaves.
+    threshold, gain : float arrays of shape (n_nodes,)
+        Rows with a value of at most `threshold` go left.
+    size : int64 array of shape (n_nodes,)
+        Rows of each node.
+    counts : int64 array of shape (n_nodes, n_classes)
+        Labelled rows of each class.
+    """
+
+    feature: Ints
+    left: Ints
+    depth: Ints
+    threshold: Floats
+    gain: Floats
+    size: Ints
+    counts: Ints
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -118,7 +143,7 @@ class PCTSetting:
         part /= self.spread[which]
         return part
 
-    def grow(self, member: int, bag: NDArray[np.int32]) -> _pct.Tree:
+    def grow(self, member: int, bag: NDArray[np.int32]) -> Tree:
         """Grow the tree of a member on a bag."""
         rows = np.flatnonzero(bag).astype(np.int32)
         of_labels, of_rows = self.terms()
@@ -130,11 +155,11 @@ class PCTSetting:
         gain = of_labels, of_rows, self.by_labelled
         how: Any = self.labels.n_classes, *limits, *gain, self.seed, member
         data = self.usable, rows, bag[rows], self.labels.codes, coordinates
-        return _pct.Tree(*_kernels.pct.grow_tree(self.columns, *data, *how))
+        return Tree(*_kernels.pct.grow_tree(self.columns, *data, *how))
 
     def terms(self) -> tuple[float, float]:
         """Return what the two terms of the gain are multiplied by, that of labels and of rows."""
-        root = float(_pct.gini(self.labels.counts)) if self.label_weight > 0 else 1.0
+        root = float(gini(self.labels.counts)) if self.label_weight > 0 else 1.0
         of_labels = self.label_weight / root if root > 0 else 0.0
         return of_labels, (1.0 - self.label_weight) / max(1, self.n_measured)
 
@@ -165,7 +190,7 @@ def measure(members: tuple[int, int], setting: PCTSetting, importance: str) -> W
 
 
 def permutation_importance(
-    tree: _pct.Tree, setting: PCTSetting, member: int, bag: NDArray[np.int32]
+    tree: Tree, setting: PCTSetting, member: int, bag: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return how the error of one tree grows when a column is permuted over its out-of-bag rows.
 
@@ -177,7 +202,7 @@ def permutation_importance(
     if not len(rows):
         return np.empty(0, dtype=np.int64), np.empty(0)
     answers = np.argmax(tree.counts, axis=1)
-    wrong = int(np.count_nonzero(answers[_pct.path_ends(tree, X)] != truth))
+    wrong = int(np.count_nonzero(answers[path_ends(tree, X)] != truth))
     columns = np.unique(tree.feature[tree.feature >= 0]).astype(np.int64)
     X = X.toarray() if issparse(X) else np.array(X)
     worths = np.zeros(len(columns))
@@ -186,7 +211,7 @@ def permutation_importance(
         counters = column * len(rows) + np.arange(len(rows))
         words = stream_words(setting.seed, member, Purpose.PERMUTATION, counters)
         X[:, column] = kept[np.argsort(words)]
-        permuted = np.count_nonzero(answers[_pct.path_ends(tree, X)] != truth)
+        permuted = np.count_nonzero(answers[path_ends(tree, X)] != truth)
         worths[i] = (permuted - wrong) / max(wrong, 1)
         X[:, column] = kept
     return columns, worths
@@ -218,7 +243,7 @@ def votes(
         tried = replace(inside, label_weight=weight)
         for member in range(*members):
             tree = tried.grow(member, tried.bag(member))
-            counts = tree.counts[_pct.path_ends(tree, X)]
+            counts = tree.counts[path_ends(tree, X)]
             total[place] += counts * VOTE // np.maximum(counts.sum(axis=1), 1)[:, None]
     return total
 
@@ -262,3 +287,32 @@ def choose_weight(
         answers = np.argmax(of_fold, axis=2)
         n_right += np.count_nonzero(answers == problem.labels.codes[held], axis=1)
     return WEIGHTS[len(WEIGHTS) - 1 - int(np.argmax(n_right[::-1]))]
+
+
+def path_ends(tree: Tree, X: Any) -> Ints:
+    """Return for each row the last node on its way that has labelled rows.
+
+    Parameters
+    ----------
+    tree : Tree
+    X : array or csc_array of shape (n, p)
+        Few rows.
+
+    Returns
+    -------
+    int array of shape (n,)
+    """
+    at = np.zeros(X.shape[0], dtype=np.int64)
+    known = at.copy()
+    has_labels = tree.counts.sum(axis=1) > 0
+    moving = np.flatnonzero(tree.feature[at] >= 0)
+    while len(moving):
+        node = at[moving]
+        values = X[moving, tree.feature[node]]
+        values = values.toarray().ravel() if issparse(values) else np.asarray(values).ravel()
+        goes_left = values <= tree.threshold[node]
+        at[moving] = tree.left[node] + ~goes_left
+        reached = moving[has_labels[at[moving]]]
+        known[reached] = at[reached]
+        moving = moving[tree.feature[at[moving]] >= 0]
+    return known

@@ -16,20 +16,20 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from semisift import _kernels
-from semisift.base._constraints import list_constraints, scaled, weight_options
 from semisift.base._training_data import TrainingData
 from semisift.committee._bootstrap import Bootstrap
-from semisift.parallel import features_to_draw, one_blas_thread
-from semisift.utils._columns import MOST_SQUARED, dense_columns
-from semisift.utils._constrained_laplacian import (
+from semisift.ensemble._som import FEWEST_ROWS, batch_som
+from semisift.filters._constrained_laplacian import (
     Constraints,
     Parts,
     TieOptions,
     combine,
     member_parts,
 )
+from semisift.filters._constraints import list_constraints, scaled, weight_options
+from semisift.parallel import features_to_draw, one_blas_thread
+from semisift.utils._columns import MOST_SQUARED, dense_columns
 from semisift.utils._random import Purpose, stream_words
-from semisift.utils._self_organizing_map import FEWEST_ROWS, batch_som
 
 Aggregate = Literal["draws", "rank", "zscore", "printed"]
 AGGREGATES = ("draws", "rank", "zscore", "printed")
@@ -313,7 +313,7 @@ class MemberScores(NamedTuple):
     scores : float array of shape (n_members, m)
         Low is good; NaN where a feature is constant.
     totals : float array of shape (n_members, 5)
-        As in `semisift.utils._constrained_laplacian.Parts`.
+        As in `semisift.filters._constrained_laplacian.Parts`.
     """
 
     features: NDArray[np.int32]
@@ -355,6 +355,9 @@ def run_kernel(
     X: Any, unit: NDArray[np.float64], deal: Deal, setting: SubspaceSetting
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the sums and totals of some members."""
+    if not _kernels.are_compiled():
+        done = [_parts(deal.alone(i), X, unit, setting) for i in range(len(deal.features))]
+        return np.array([parts.sums for parts in done]), np.array([parts.totals for parts in done])
     rows, must_link, cannot_link, _ = setting.constraints
     return _kernels.neighbours.cls_parts(
         _kernels.columns.Columns(X),
@@ -403,14 +406,19 @@ def _weights(alone: Deal, setting: SubspaceSetting) -> Parts:
         with one_blas_thread():
             X, unit, alone, setting = _mapped(alone, setting)
     else:
-        features = alone.features[0]
-        X, unit = dense_columns(setting.X, features), setting.unit[features]
+        X, unit = setting.X, setting.unit
+    return _parts(alone, X, unit, setting)
+
+
+def _parts(alone: Deal, X: Any, unit: NDArray[np.float64], setting: SubspaceSetting) -> Parts:
+    """Return the parts of the score of one member."""
+    features = alone.features[0]
     return member_parts(
-        X,
+        dense_columns(X, features),
         alone.unlabelled[0],
         setting.constraints,
         alone.copies[0],
         alone.pair_counts[0] if len(alone.pair_counts) else None,
         setting.options,
-        unit,
+        unit[features],
     )

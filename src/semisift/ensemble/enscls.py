@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift.base._constraints import refuse_vanished, warn_of_no_cannot_link
 from semisift.base._ranker import PairRanker
 from semisift.base._training_data import TrainingData
 from semisift.ensemble._importance import COMMITTEE_CONSTRAINTS, CommitteeMixin
+from semisift.ensemble._random_subspaces import KINDS
 from semisift.ensemble._subspaces import (
     AGGREGATES,
     MemberScores,
@@ -23,9 +23,9 @@ from semisift.ensemble._subspaces import (
     score_members,
     weigh_members,
 )
-from semisift.utils._constrained_laplacian import N_CANNOT_LINKS
+from semisift.filters._constrained_laplacian import N_CANNOT_LINKS
+from semisift.filters._constraints import refuse_vanished, warn_of_no_cannot_link
 from semisift.utils._sklearn_compat import Interval, StrOptions, at_least
-from semisift.utils._subspaces import KINDS
 
 # Members whose weights are looked at one by one, to tell whether the heat fits the data.
 N_PROBED = 3

@@ -27,12 +27,12 @@ from semisift.ensemble._importance import (
     measure,
     sum_draws,
 )
+from semisift.ensemble._random_subspaces import KINDS
 from semisift.ensemble._votes import aggregate_votes, class_factors, decide, sort_confident
 from semisift.parallel import Committee, features_to_draw
 from semisift.utils._labels import class_prior
 from semisift.utils._random import row_mask
 from semisift.utils._sklearn_compat import HasMethods, Interval, StrOptions, at_least
-from semisift.utils._subspaces import KINDS
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import gzip
 import importlib
-import os
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from semisift.exceptions import TableError
-from semisift.utils._files import NO_ROOM
+from semisift.utils._files import no_room
 from semisift.utils._memory import shortage
 
 # What a column costs before it holds a value: its name, and its place in lists and sets.
@@ -36,17 +35,6 @@ def naming(path: Path | str) -> Iterator[None]:
         yield
     except FileError as error:
         raise TableError(f"{path}: {error}") from error.__cause__
-
-
-def no_room(error: Exception) -> OSError | None:
-    """Return the system's error where a file did not fit onto its disk, whoever tells of it."""
-    for number in NO_ROOM:
-        if isinstance(error, OSError) and error.errno == number:
-            return error
-        # so polars and shutil say it
-        if f"(os error {number})" in str(error) or f"[Errno {number}]" in str(error):
-            return OSError(number, os.strerror(number))
-    return None
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from semisift.exceptions import OutOfCoreError
 from semisift.io._guards import FileError
 from semisift.io._options import Reading, TableOptions, said
 from semisift.out_of_core._matrix import COPIES, OutOfCoreMatrix
-from semisift.out_of_core._sources import DerivedSource, SelectedColumns, Source
+from semisift.out_of_core._sources import DerivedSource, Source
 from semisift.preprocessing._log_normalized import first_negative
 from semisift.utils._columns import check_structure
 from semisift.utils._files import can_write
@@ -103,7 +103,7 @@ class MatrixOnDisk(OnDisk):
     def source(self, positions: NDArray[np.integer]) -> Source:
         """Return the rows of some columns."""
         is_whole = len(positions) == self.shape[1]
-        return self._source if is_whole else SelectedColumns(self._source, positions)
+        return self._source if is_whole else DerivedSource(self._source, columns=positions)
 
     def doubtful(self, positions: NDArray[np.integer]) -> list[int]:
         """Return no column: a matrix holds numbers."""

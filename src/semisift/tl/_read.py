@@ -24,7 +24,7 @@ from semisift.base._sample_info import parse_design
 from semisift.io._guards import import_extra
 from semisift.io._on_disk import few_rows
 from semisift.out_of_core._matrix import OutOfCoreMatrix
-from semisift.out_of_core._sources import SelectedColumns, find_source
+from semisift.out_of_core._sources import DerivedSource, find_source
 from semisift.preprocessing._counts import to_log_shares
 from semisift.preprocessing._log_normalized import as_log_shares, first_no_count
 from semisift.tl._parameters import Asked
@@ -133,7 +133,7 @@ def take_values(adata: Any, asked: Asked) -> Taken:
         )
         rows = settled.X
         if selects:
-            part = SelectedColumns(rows.source, chosen)
+            part = DerivedSource(rows.source, columns=chosen)
             rows = OutOfCoreMatrix(part, feature_names=names, **about)
         rows.is_log = settled.is_log
     return Taken(rows, names, places, settled.words)

@@ -17,9 +17,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from semisift.exceptions import OutOfCoreError, TableError
-from semisift.io._guards import USABLE_SHARE, FileError, naming, no_room
+from semisift.io._guards import USABLE_SHARE, FileError, naming
 from semisift.io._options import TableOptions, said
 from semisift.io._table import FileTable, drop_columns, settle_names
+from semisift.utils._files import no_room
 from semisift.utils._memory import available_memory, most_addresses
 from semisift.utils._text import quote
 

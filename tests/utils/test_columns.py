@@ -6,6 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from semisift.utils._columns import has_long_tails
+from tests.nightly import daily_are
 
 
 def normal(n_rows=80, n_columns=30):
@@ -54,7 +55,10 @@ RAW = {"chowdary", "colon_alon"}
 DENSE = "german ionosphere isolet_bc khan_srbct madelon optdigits sonar warppie10p waveform40 wdbc"
 
 
-@pytest.mark.parametrize("name", [*sorted(RAW), *DENSE.split(), "leukemia_allaml", "prostata"])
+EVERY = [*sorted(RAW), *DENSE.split(), "leukemia_allaml", "prostata"]
+
+
+@pytest.mark.parametrize("name", daily_are([*RAW, "prostata", "wdbc"], EVERY))
 def test_real_tables(load_dataset, name):
     """prostata is raw as well, but has values below 0, of which there is no logarithm."""
     X, _ = load_dataset(name)

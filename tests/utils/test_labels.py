@@ -16,11 +16,14 @@ from semisift.exceptions import TableError
 from semisift.utils._labels import pairs_from_labels, parse_labels
 from tests.conftest import make_data
 from tests.methods.test_common import assert_is_ranking, assert_same_fit, make
+from tests.nightly import daily_are
 
 TAKE_PAIRS = [name for name in METHODS if issubclass(METHODS[name].cls, PairRanker)]
 MUST, CANNOT = [(0, 2), (1, 3), (30, 31)], [(0, 1), (2, 3), (40, 1)]
 
 each = pytest.mark.parametrize("name", TAKE_PAIRS)
+few = pytest.mark.parametrize("name", daily_are(["constraint", "csfs"], TAKE_PAIRS))
+one = pytest.mark.parametrize("name", daily_are(["constraint"], TAKE_PAIRS))
 
 
 # --- in Python ------------------------------------------------------------------------------------
@@ -30,7 +33,7 @@ def test_there_are_such_methods():
     assert {"constraint", "bs"} <= set(TAKE_PAIRS)
 
 
-@each
+@few
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_pairs_alone(name, form, data):
     ranker = make(name).fit(form(data.X), must_link=MUST, cannot_link=CANNOT)
@@ -41,14 +44,14 @@ def test_pairs_alone(name, form, data):
     assert_same_fit(ranker, again)
 
 
-@each
+@few
 def test_order_and_repetition_of_pairs_do_not_matter(name, data):
     expected = make(name).fit(data.X, must_link=MUST, cannot_link=CANNOT)
     turned = [(j, i) for i, j in MUST[::-1]] + MUST
     assert_same_fit(expected, make(name).fit(data.X, must_link=turned, cannot_link=CANNOT * 2))
 
 
-@each
+@few
 def test_pairs_that_the_labels_imply_change_nothing(name, data):
     must, cannot = pairs_from_labels(parse_labels(data.y, 60))
     expected = make(name).fit(data.X, data.y)
@@ -74,7 +77,7 @@ def test_pairs_beside_labels_count(name, data):
     assert (ranker.scores_ != expected.scores_).any()
 
 
-@each
+@one
 @pytest.mark.parametrize(
     ("must_link", "cannot_link", "message"),
     [
@@ -95,7 +98,7 @@ def test_contradictions_are_shown(name, must_link, cannot_link, message, data):
         make(name).fit(data.X, data.y, must_link=must_link, cannot_link=cannot_link)
 
 
-@each
+@one
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
-from semisift.utils._self_organizing_map import (
+from semisift.ensemble._som import (
     batch_som,
     grid_sides,
     nearest_units,

@@ -1,4 +1,4 @@
-"""What a problem gives to the constrained Laplacian score: its constrained rows and their pairs."""
+"""What the training data give to the constrained Laplacian score: rows, pairs and settings."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from semisift.base._pairs import count_pairs, some_pairs, units, unlabelled_pairs
 from semisift.base._training_data import TrainingData
 from semisift.exceptions import FallbackWarning, GraphWarning
+from semisift.filters._constrained_laplacian import Constraints, TieOptions
 from semisift.utils._columns import column_factors, too_many_to_square
-from semisift.utils._constrained_laplacian import Constraints, TieOptions
 from semisift.utils._labels import Labels
 from semisift.utils._typing import Floats
 from semisift.utils._warnings import warn

@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from semisift import SSFI, EnsCLS
 from semisift._kernels.fallback.plan import draw_subspaces as random_subspaces
-from semisift.utils import _subspaces
+from semisift.ensemble import _random_subspaces as _subspaces
 from semisift.utils._information import bin_columns, mutual_information
 from semisift.utils._labels import parse_labels
 from tests.reference.cotraining import draw_prob_mrmr_odds, relevant_pairs

@@ -34,30 +34,11 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse, triu
 
 from semisift.parallel import one_blas_thread
-from semisift.utils._columns import (
-    blocks,
-    column_factors,
-    column_moments,
-    dense_columns,
-    moments_of_counted,
-    ratio,
-    scaled_to_all,
-    spans,
-    too_many_to_square,
-)
-from semisift.utils._graph import (
-    CANCELS,
-    PRODUCT_VALUES,
-    Graph,
-    GraphOptions,
-    edge_sums,
-    edges_of,
-    few_edges,
-    heat_scale,
-    nearest_edges,
-)
+from semisift.utils import _columns, _graph
+from semisift.utils._columns import blocks, dense_columns
+from semisift.utils._graph import CANCELS, Graph
 from semisift.utils._labels import Labels, pairs_from_labels
-from semisift.utils._neighbors import FAR, Gram, RowsWithGaps, exact_distances
+from semisift.utils._neighbors import FAR, LOST, MeasuredRows, RowsWithGaps
 from semisift.utils._typing import Floats, Ints
 
 # A centre that is more than so many standard deviations from the mean of the rows is none.
@@ -103,29 +84,87 @@ class Constraints(NamedTuple):
         return Constraints(self.rows[places], must, cannot)
 
 
-class MustLinkSums(NamedTuple):
-    """Sums over must-link pairs, each once.
+class Gram:
+    """Dot products of rows around their mean, columns multiplied by factors.
 
-    Attributes
+    ``gram[i, j]`` with two arrays of row numbers, of one shape or as for an outer product, is as of
+    a matrix. There is one unless there are very many rows: then products are worked out when they
+    are asked for.
+
+    Parameters
     ----------
-    sums : float array of shape (p,)
-        Weighted squared differences, each column in its unit.
-    degrees : float array of shape (n_constrained,)
-        Sum of the weights at each row.
-    total : float
-        Sum of the weights, each pair twice.
-    largest : float
-        The largest weight.
+    X : array or csc_array of shape (n, p)
+    factors : float array of shape (p,)
     """
 
-    sums: Floats
-    degrees: Floats
-    total: float
-    largest: float
+    def __init__(self, X: Any, factors: Floats) -> None:
+        self.X = X
+        self.factors = factors
+        self.matrix = None if _columns.too_many_to_square(X.shape[0]) else self._all_products()
+
+    def _all_products(self) -> Floats:
+        n = self.X.shape[0]
+        products = np.zeros((n, n))
+        for columns in blocks(self.X.shape[1] if n else 0, max(1, n)):
+            block = self._centred(columns)
+            products += block @ block.T
+        return products
+
+    def _centred(self, columns: slice) -> Floats:
+        block = dense_columns(self.X, columns) * self.factors[columns]
+        block -= block.mean(axis=0)
+        return block
+
+    def __getitem__(self, at: tuple[Ints, Ints]) -> Floats:
+        if self.matrix is not None:
+            return self.matrix[at]
+        first, second = at
+        is_outer = first.ndim == 2
+        products = np.zeros((len(first), len(second)) if is_outer else len(first))
+        n_columns = self.X.shape[1] if products.size else 0
+        for columns in blocks(n_columns, self.X.shape[0] + len(first) + len(second)):
+            block = self._centred(columns)
+            if is_outer:
+                products += block[first[:, 0]] @ block[second].T
+            else:
+                products += np.einsum("ij,ij->i", block[first], block[second])
+        return products
+
+    def distances(self, pairs: Ints) -> Floats:
+        """Return the squared distances of pairs of rows, of shape (k, 2)."""
+        i, j = pairs.T
+        lengths = self[i, i] + self[j, j]
+        d2 = lengths - 2 * self[i, j]
+        lost = np.flatnonzero(lengths > LOST * d2)
+        d2[lost] = exact_distances(self.X, i[lost], j[lost], self.factors)
+        return d2
+
+
+def exact_distances(X: Any, first: Ints, second: Ints, factors: Floats) -> Floats:
+    """Return the squared distances of pairs of rows from their differences.
+
+    Parameters
+    ----------
+    X : array or csc_array of shape (n, p)
+    first, second : int arrays of shape (k,)
+    factors : float array of shape (p,)
+
+    Returns
+    -------
+    float array of shape (k,)
+    """
+    if not len(first):
+        return np.zeros(0)
+    every = np.arange(X.shape[0])
+    rows = MeasuredRows(X, every, np.ones_like(every), factors)
+    return rows.from_differences(first.astype(np.int64), second.astype(np.int64))
 
 
 class ListedPairs:
     """Sums over listed pairs, from a matrix of their weights.
+
+    Where there are gaps, distances are those of `semisift.utils._neighbors`, and the sum of a
+    column is over the pairs in which both rows have the value, scaled to all pairs.
 
     Parameters
     ----------
@@ -136,28 +175,46 @@ class ListedPairs:
         What columns are multiplied by to measure distances.
     unit, centre : float arrays of shape (p,)
         The unit to add up a column in, and what to take from it first so that less cancels.
+    has_gaps : bool
     """
 
     def __init__(
-        self, held: Any, constraints: Constraints, factors: Floats, unit: Floats, centre: Floats
+        self,
+        held: Any,
+        constraints: Constraints,
+        factors: Floats,
+        unit: Floats,
+        centre: Floats,
+        has_gaps: bool = False,
     ) -> None:
-        self.held, self.constraints = held, constraints
-        self.unit, self.centre = unit, centre
-        self.d2 = self._distances(factors)
-
-    def _distances(self, factors: Floats) -> Floats:
-        return Gram(self.held, factors).distances(self.constraints.must_link)
+        self.held, self.constraints, self.factors = held, constraints, factors
+        self.unit, self.centre, self.has_gaps = unit, centre, has_gaps
+        pairs = constraints.must_link
+        if has_gaps:
+            self.d2 = RowsWithGaps(held, factors).from_differences(*pairs.T.astype(np.int64))
+        else:
+            self.d2 = Gram(held, factors).distances(pairs)
 
     def least_distances(self) -> tuple[float, float]:
         """Return the least squared distance of a must-link, and the least that is not 0."""
         return self.d2.min(initial=np.inf), self.d2.min(initial=np.inf, where=self.d2 > 0)
 
-    def must_link_sums(self, heat: Heat) -> MustLinkSums:
-        """Add up over must-links, with weights that `heat` makes of squared distances."""
+    def must_link_sums(self, heat: Heat) -> tuple[Floats, Floats, float, float]:
+        """Add up over must-links, each once, with weights that `heat` makes of squared distances.
+
+        Returns
+        -------
+        sums : float array of shape (p,)
+            Weighted squared differences, each column in its unit.
+        degrees : float array of shape (n_constrained,)
+            Sum of the weights at each row.
+        total, largest : float
+            Sum of the weights, each pair twice, and the largest of them.
+        """
         weights = heat(self.d2)
         matrix = pair_matrix(self.constraints.must_link, weights, self.held.shape[0])
-        degrees, largest = matrix.sum(axis=1), weights.max(initial=0.0)
-        return MustLinkSums(self._sums(matrix), degrees, float(matrix.sum()), largest)
+        total, largest = float(matrix.sum()), weights.max(initial=0.0)
+        return self._sums(matrix), matrix.sum(axis=1), total, largest
 
     def cannot_link_sums(self, degrees: Floats) -> tuple[Floats, float, float]:
         """Add up over cannot-links; a pair weighs as much as its rows together.
@@ -174,6 +231,12 @@ class ListedPairs:
         return self._sums(matrix), float(matrix.sum() / 2), len(pairs)
 
     def _sums(self, matrix: Any) -> Floats:
+        if self.has_gaps:
+            nodes = np.arange(len(self.held))
+            edges = _graph.edges_of(triu(csr_array(matrix), k=1))
+            graph = Graph(*edges, nodes, nodes, np.zeros(len(nodes)))
+            found = _graph.edge_sums(self.held, graph, self.unit, has_gaps=True)
+            return _columns.scaled_to_all(found.difference, found.volume, graph.degrees.sum())
         sums = np.zeros(self.held.shape[1])
         for columns in blocks(len(sums), max(1, self.held.shape[0])):
             block = dense_columns(self.held, columns) / self.unit[columns]
@@ -194,7 +257,7 @@ def pair_matrix(pairs: Ints, weights: Floats, n: int) -> Any:
     -------
     array of shape (n, n), or csr_array where that is too large
     """
-    if too_many_to_square(n):
+    if _columns.too_many_to_square(n):
         half = coo_array((weights, tuple(pairs.T)), shape=(n, n)).tocsr()
         return csr_array(half + half.T)
     matrix = np.zeros((n, n))
@@ -229,41 +292,20 @@ def quadratic_sums(weights: Any, block: Floats, centre: Floats) -> Floats:
         half = triu(coo_array(weights), format="coo")
         few = block[:, lost]
         sums[lost] = 0.0
-        for pairs in blocks(half.nnz, len(lost), PRODUCT_VALUES):
+        for pairs in blocks(half.nnz, len(lost), _graph.PRODUCT_VALUES):
             apart = few[half.row[pairs]] - few[half.col[pairs]]
             sums[lost] += half.data[pairs] @ np.asfortranarray(apart) ** 2
     return sums
 
 
-class KnownPairs(ListedPairs):
-    """Sums over listed pairs of rows with gaps, scaled to all pairs.
-
-    Distances are those of `semisift.utils._neighbors`, and the sum of a column is over the pairs in
-    which both rows have the value.
-    """
-
-    def _distances(self, factors: Floats) -> Floats:
-        rows = RowsWithGaps(self.held, factors)
-        return rows.from_differences(*self.constraints.must_link.T.astype(np.int64))
-
-    def _sums(self, matrix: Any) -> Floats:
-        nodes = np.arange(len(self.held))
-        edges = edges_of(triu(csr_array(matrix), k=1))
-        graph = Graph(*edges, nodes, nodes, np.zeros(len(nodes)))
-        sums = edge_sums(self.held, graph, self.unit, has_gaps=True)
-        return scaled_to_all(sums.difference, sums.volume, graph.degrees.sum())
-
-
 class ClassPairs(ListedPairs):
     """Sums over the pairs that follow from labels, besides the listed ones."""
 
-    def __init__(
-        self, held: Any, constraints: Constraints, factors: Floats, unit: Floats, centre: Floats
-    ) -> None:
-        super().__init__(held, constraints, factors, unit, centre)
-        assert constraints.labels is not None
-        self.factors, self.labels = factors, constraints.labels
-        self.rows = held.tocsr() if issparse(held) else held
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        assert self.constraints.labels is not None
+        self.labels = self.constraints.labels
+        self.rows = self.held.tocsr() if issparse(self.held) else self.held
 
     def least_distances(self) -> tuple[float, float]:
         """Return the least squared distance of a must-link, and the least that is not 0."""
@@ -273,7 +315,7 @@ class ClassPairs(ListedPairs):
         smallest, apart = np.min(least, axis=0).tolist()
         return smallest, apart
 
-    def must_link_sums(self, heat: Heat) -> MustLinkSums:
+    def must_link_sums(self, heat: Heat) -> tuple[Floats, Floats, float, float]:
         """Add up over must-links, with weights that `heat` makes of squared distances."""
         sums, degrees, _, largest = super().must_link_sums(heat)
         for X, members, rows, d2 in self._parts():
@@ -284,7 +326,7 @@ class ClassPairs(ListedPairs):
             for columns in blocks(len(sums), X.shape[0]):
                 block = _centred(X, columns, 1 / self.unit, rows.start)
                 sums[columns] += _rectangular_sums(weights, block)
-        return MustLinkSums(sums, degrees, float(degrees.sum()), largest)
+        return sums, degrees, float(degrees.sum()), largest
 
     def cannot_link_sums(self, degrees: Floats) -> tuple[Floats, float, float]:
         """Add up over cannot-links."""
@@ -400,7 +442,7 @@ MOST_UNITS = 1e100
 
 
 @dataclass(frozen=True, kw_only=True)
-class TieOptions(GraphOptions):
+class TieOptions(_graph.GraphOptions):
     """How rows are tied to each other; the mean squared distance is that of all rows.
 
     Attributes
@@ -472,18 +514,20 @@ def cls_parts(
     -------
     Parts
     """
-    factors, length = column_factors(X, None, spans(X, has_gaps=has_gaps))
+    factors, length = _columns.column_factors(X, None, _columns.spans(X, has_gaps=has_gaps))
     mean, mean_d2 = _mean_and_distance(X, unit, factors, has_gaps)
-    edges, rows, node, within, _ = nearest_edges(X[unlabelled], options, factors, has_gaps=has_gaps)
-    kind = ListedPairs if constraints.labels is None else ClassPairs
-    kind = KnownPairs if has_gaps else kind
-    pairs = kind(X[constraints.rows], constraints, factors, unit, mean)
+    edges, rows, node, within, _ = _graph.nearest_edges(
+        X[unlabelled], options, factors, has_gaps=has_gaps
+    )
+    given = X[constraints.rows], constraints, factors, unit, mean
+    is_listed = has_gaps or constraints.labels is None
+    pairs = ListedPairs(*given, has_gaps) if is_listed else ClassPairs(*given)
     least, least_apart = pairs.least_distances()
 
     lowest = 0.0
     if options.shift and not within.any():
         lowest = min(edges.d2.min(initial=np.inf), least)
-    scale = heat_scale(edges, mean_d2, length, options.heat_scale, no_median=mean_d2)
+    scale = _graph.heat_scale(edges, mean_d2, length, options.heat_scale, no_median=mean_d2)
     with np.errstate(over="ignore"):
         scale = options.heat_constant * scale
 
@@ -493,15 +537,15 @@ def cls_parts(
         with np.errstate(all="ignore"):
             return np.where(d2 > lowest, np.exp((lowest - d2) / scale), 1.0)
 
-    edge_heat, must_link = heat(edges.d2), pairs.must_link_sums(heat)
-    largest = max(edge_heat.max(initial=0.0), must_link.largest, float(within.any()))
+    edge_heat = heat(edges.d2)
+    must_link, degrees, must_total, largest_tie = pairs.must_link_sums(heat)
+    largest = max(edge_heat.max(initial=0.0), largest_tie, float(within.any()))
     graph = Graph(edges.first, edges.second, edges.share * edge_heat, rows, node, within)
-    degrees = must_link.degrees
     if options.self_loops:
         degrees = degrees + (largest if largest > 0 else 1.0)
     cannot_link, total, number = pairs.cannot_link_sums(degrees)
 
-    around = edge_sums(X[unlabelled], graph, unit, has_gaps=has_gaps)
+    around = _graph.edge_sums(X[unlabelled], graph, unit, has_gaps=has_gaps)
     volume = float(graph.degrees.sum())
     if options.mean == "D" and volume + degrees.sum() > 0:
         held_mean, held = _weighted_sums(X[constraints.rows], degrees, unit, has_gaps)
@@ -511,16 +555,16 @@ def cls_parts(
     difference = around.difference
     if has_gaps:
         difference, variance = (
-            scaled_to_all(part, around.volume, volume) for part in (difference, variance)
+            _columns.scaled_to_all(part, around.volume, volume) for part in (difference, variance)
         )
-    sums = np.array([2 * difference, 2 * must_link.sums, cannot_link, variance])
-    totals = np.array([volume, must_link.total, total, number, largest])
+    sums = np.array([2 * difference, 2 * must_link, cannot_link, variance])
+    totals = np.array([volume, must_total, total, number, largest])
 
     # identical rows are tied as ever, and do not differ
     apart = edges.d2.min(initial=least_apart, where=edges.d2 > 0)
     with np.errstate(all="ignore"):
         vanished = options.weights == "heat" and apart < np.inf and np.exp(-apart / scale) == 0
-    few = None if vanished else few_edges(graph, edges.share)
+    few = None if vanished else _graph.few_edges(graph, edges.share)
     return Parts(sums, totals, bool(vanished), few)
 
 
@@ -536,8 +580,8 @@ def _mean_and_distance(
 
     def moments(unit: Floats) -> tuple[Floats, Floats]:
         if not has_gaps:
-            return column_moments(X, unit)
-        n_known, mean, squares = moments_of_counted(X, unit)
+            return _columns.column_moments(X, unit)
+        n_known, mean, squares = _columns.moments_of_counted(X, unit)
         return mean, squares / np.maximum(1, n_known - 1)
 
     with np.errstate(under="ignore", over="ignore"):
@@ -647,11 +691,11 @@ def combine(sums: Floats, totals: Floats, balance: float | None = None) -> Float
     """
     neighbours, must, cannot, variance = np.moveaxis(sums, -2, 0)
     if balance is None:
-        return ratio(neighbours + must, variance + cannot)
+        return _columns.ratio(neighbours + must, variance + cannot)
     tiny = np.finfo(np.float64).tiny
     scale = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals >= tiny)
     each_row, each_must, each_cannot = np.moveaxis(scale, -1, 0)[:3, ..., None]
-    return ratio(
+    return _columns.ratio(
         neighbours * each_row + balance * must * each_must,
         variance * each_row + balance * cannot * each_cannot,
     )
