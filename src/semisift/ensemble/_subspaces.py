@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from semisift import _kernels
-from semisift.base._constraints import list_constraints, scaled, weight_options
+from semisift.base._pairs import list_constraints, scaled, weight_options
 from semisift.base._training_data import TrainingData
 from semisift.committee._bootstrap import Bootstrap
 from semisift.parallel import features_to_draw, one_blas_thread

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift.base._constraints import refuse_vanished, warn_of_no_cannot_link
+from semisift.base._pairs import refuse_vanished, warn_of_no_cannot_link
 from semisift.base._ranker import PairRanker
 from semisift.base._training_data import TrainingData
 from semisift.ensemble._importance import COMMITTEE_CONSTRAINTS, CommitteeMixin

@@ -32,7 +32,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from semisift.base._constraints import (
+from semisift.base._pairs import (
     list_constraints,
     refuse_vanished,
     scaled,

@@ -30,7 +30,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from semisift.base._constraints import list_constraints, warn_of_no_cannot_link
+from semisift.base._pairs import list_constraints, warn_of_no_cannot_link
 from semisift.base._graph_ranker import GraphRanker
 from semisift.base._pairs import units
 from semisift.base._ranker import PairRanker

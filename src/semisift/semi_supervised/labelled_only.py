@@ -10,7 +10,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from semisift.base._classifier_checks import (
+from semisift.base._validation import (
     classes_of,
     decisions_of,
     fit_classifier,
