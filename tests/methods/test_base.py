@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from rich.console import Console
-from sklearn.callback import ProgressBar
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -180,6 +179,11 @@ def test_nothing_unlabelled_warns_where_the_user_called(data, cls):
     assert caught[0].filename == __file__
 
 
+needs_callbacks = pytest.mark.skipif(
+    not hasattr(FeatureRanker, "set_callbacks"), reason="scikit-learn 1.9 brought callbacks"
+)
+
+
 class Recorder:
     """A callback that writes down the tasks it hears of."""
 
@@ -199,6 +203,7 @@ class Recorder:
         self.torn_down += 1
 
 
+@needs_callbacks
 def test_callbacks_hear_of_every_task(data):
     recorder = Recorder()
     ranker = MeanGap().set_callbacks(recorder).fit(data.X, data.y)
@@ -207,6 +212,7 @@ def test_callbacks_hear_of_every_task(data):
     pickle.loads(pickle.dumps(ranker.set_callbacks()))
 
 
+@needs_callbacks
 def test_a_callback_can_end_the_loop(data):
     recorder = Recorder(stop=True)
     MeanGap().set_callbacks(recorder).fit(data.X, data.y)
@@ -218,7 +224,10 @@ def test_progress_without_fit(data):
     assert_array_equal(ranker._score(ranker.problem_), ranker.scores_)
 
 
+@needs_callbacks
 def test_progress_bar(data, monkeypatch):
+    from sklearn.callback import ProgressBar
+
     screen = io.StringIO()
     monkeypatch.setattr("rich.progress.get_console", lambda: Console(file=screen, width=120))
     MeanGap().set_callbacks(ProgressBar()).fit(data.X, data.y)

@@ -55,6 +55,7 @@ class RankingAnalysisMixin:
 
     if TYPE_CHECKING:
         _given_to_fit: FitFingerprint
+        ranking_: NDArray[np.int64]
         decisions_: NDArray[np.str_]
         cutoff_: ShadowCutoff | StabilityCutoff | KnockoffCutoff
 
@@ -448,7 +449,7 @@ class RankingAnalysisMixin:
         report.write_report(path, outcome, X=X, y=y, title=title, **found)
         return Path(path)
 
-    def _outcome(self) -> "Outcome":
+    def _outcome(self: Any) -> "Outcome":
         check_is_fitted(self)
         from semisift.selection import outcome_of
 
@@ -461,6 +462,8 @@ class RankingAnalysisMixin:
         from semisift import report
 
         return diagram + report.notebook(self._outcome())
+
+    _repr_html_inner = _html_repr  # its name before scikit-learn 1.7
 
     # --- the data of the fit again ---
 

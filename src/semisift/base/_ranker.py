@@ -181,8 +181,6 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
 
     # what the last four say of the columns of the fit
     _features: ClassVar[Features | None] = None
-    # so many unlabelled rows stand for all, wherever they are; None where all are used
-    _most_used: ClassVar[int | None] = None
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, batch: Any = None) -> Self:
@@ -298,6 +296,11 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
     def _bytes_needed(self, problem: TrainingData) -> int:
         """Return the bytes of memory that `_score` needs at least, besides those of X."""
         return BYTES_A_COLUMN * problem.n_features
+
+    @property
+    def _most_used(self) -> int | None:
+        """How many unlabelled rows stand for all, wherever they are; None where all are used."""
+        return None
 
     def _find_novel_rows(self, problem: TrainingData) -> None:
         """Tell of rows that fit no class, where the method labels rows by their shape."""
@@ -580,7 +583,7 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
             return super().inverse_transform(X)
 
 
-def _why_nothing(problem: TrainingData, rule: str) -> str:
+def _why_nothing(problem: TrainingData, rule: str | None) -> str:
     """Say why a rule confirms nothing."""
     from semisift.selection._permutation import plan_permutation
     from semisift.selection._refit import ALPHA

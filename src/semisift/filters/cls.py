@@ -32,6 +32,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from semisift.base._graph_ranker import GraphRanker
 from semisift.base._pairs import (
     list_constraints,
     refuse_vanished,
@@ -39,7 +40,6 @@ from semisift.base._pairs import (
     warn_of_no_cannot_link,
     weight_options,
 )
-from semisift.base._graph_ranker import GraphRanker
 from semisift.base._ranker import PairRanker
 from semisift.base._training_data import TrainingData
 from semisift.utils._columns import MOST_SQUARED

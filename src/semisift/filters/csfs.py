@@ -30,9 +30,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from semisift.base._pairs import list_constraints, warn_of_no_cannot_link
 from semisift.base._graph_ranker import GraphRanker
-from semisift.base._pairs import units
+from semisift.base._pairs import list_constraints, units, warn_of_no_cannot_link
 from semisift.base._ranker import PairRanker
 from semisift.base._training_data import TrainingData
 from semisift.parallel import one_blas_thread

@@ -11,6 +11,7 @@ import importlib
 import inspect
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
@@ -113,7 +114,7 @@ class Learner(Entry):
 class PluginMethod(Method):
     """A ranker of another package; what it accepts is asked of its class when it is needed."""
 
-    family = "plug-ins"  # type: ignore[assignment]
+    family = "plug-ins"
 
     def __init__(self, point: EntryPoint) -> None:
         package = (
@@ -137,20 +138,28 @@ class PluginMethod(Method):
             raise TypeError(f"{who} must be a subclass of semisift.FeatureRanker: got {cls!r}.")
         return cls
 
-    @cached_property
-    def accepts(self) -> list[str]:  # type: ignore[override]
-        """What the class says."""
-        return accepted_by(self.cls)
+    # One that cannot be imported says so where it is used, and accepts nothing in lists.
 
     @cached_property
-    def labels_needed(self) -> Any:  # type: ignore[override]
+    def accepts(self) -> list[str]:
         """What the class says."""
-        return self.cls.labels_needed
+        with suppress(ImportError, TypeError):
+            return accepted_by(self.cls)
+        return []
 
     @cached_property
-    def is_transductive(self) -> bool:  # type: ignore[override]
+    def labels_needed(self) -> Any:
         """What the class says."""
-        return bool(self.cls.is_transductive)
+        with suppress(ImportError, TypeError):
+            return self.cls.labels_needed
+        return "optional"
+
+    @cached_property
+    def is_transductive(self) -> bool:
+        """What the class says."""
+        with suppress(ImportError, TypeError):
+            return bool(self.cls.is_transductive)
+        return False
 
 
 def accepted_by(cls: Any) -> list[str]:
@@ -177,7 +186,9 @@ def read_entries(cls: type[AnyEntry], file: str | Path) -> dict[str, AnyEntry]:
     path = Path(__file__).parent / file
     entries = {}
     for name, about in tomllib.loads(path.read_text(encoding="utf-8")).items():
-        joined = {k: " ".join(v.split()) if isinstance(v, str) else v for k, v in about.items()}
+        joined: dict[str, Any] = {
+            k: " ".join(v.split()) if isinstance(v, str) else v for k, v in about.items()
+        }
         try:
             entries[name] = cls(name=name, **joined)
         except TypeError as error:
