@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
 from semisift import CLASSIFIERS, METHODS, SSFI, CoBC, CoTraining, SelfTraining
+from tests.methods.test_common import spread
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::semisift.FallbackWarning", "ignore::semisift.GraphWarning"
@@ -51,7 +52,7 @@ def assert_same_answers(model, seed):
             assert_array_equal(found, wanted)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", spread(MODELS))
 def test_ties_are_the_same(name):
     for seed in range(6):
         assert_same_answers(small(MODELS[name]), seed)

@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from semisift.base._data_kind import without_batches
 from semisift.base._docstrings import fill_slots
+from semisift.base._feature_constraints import PARAMETERS
 from semisift.base._sample_info import NOTHING, parse_design
 from semisift.base._training_data import FEW_HELD, MOST_HELD, TrainingData
 from semisift.base._validation import check_conversion, check_finite
@@ -89,16 +90,19 @@ class SemiSupervisedMixin(WatchedMixin):
         )
         if names is not None:
             self.feature_names_in_ = names
+        seed = self.random_state or 0
         problem = TrainingData.build(
             X,
             own_y,
-            seed=_seed(self.random_state),
+            seed=seed if type(seed) is int else _draw_seed(seed),
             feature_names=getattr(self, "feature_names_in_", None),
             design=parse_design(X.shape[0], **of_rows) if of_rows else NOTHING,
             allow_nan=self.allow_nan or not get_config()["assume_finite"],
             **pairs,
         )
-        problem = self._exclude(problem)
+        self.__dict__.pop("_features", None)
+        if any(getattr(self, name, None) is not None for name in PARAMETERS):
+            problem = self._exclude(problem)
         if problem.has_gaps or "sample_weight" in of_rows:
             self._refuse_gaps(problem)
         if is_log:
@@ -187,12 +191,13 @@ class SemiSupervisedMixin(WatchedMixin):
         problem = TrainingData.of_stored(
             rows,
             labels,
-            seed=_seed(self.random_state),
+            seed=_draw_seed(self.random_state),
             max_unlabelled=wanted,
             max_labelled=max_labelled,
             design=parse_design(len(rows), **of_rows),
             **pairs,
         )
+        self.__dict__.pop("_features", None)
         problem = self._exclude(problem)
         return know_depth(problem) if rows.is_log else problem
 
@@ -242,7 +247,7 @@ def _make_constructor(cls: type) -> None:
     vars(cls)["__init__"].of_attributes = True
 
 
-def _seed(random_state: int | np.random.RandomState | None) -> int:
+def _draw_seed(random_state: int | np.random.RandomState | None) -> int:
     if random_state is None:
         return 0
     if isinstance(random_state, np.random.RandomState):

@@ -50,16 +50,10 @@ class GraphRanker(FeatureRanker):
         """Return the graph; shifted, for a score that the scale of the weights does not change."""
         by_name = isinstance(self.graph, str)
         union = self.variant == "paper" or (by_name and self.graph == "union")
-        options = GraphOptions(
-            n_neighbors=self.n_neighbors,
-            symmetry="union" if union else "mean",
-            weights=self.weights,
-            feature_scaling=self.feature_scaling,
-            heat_scale=self.heat_scale,
-            heat_constant=self.heat_constant,
-            shift=shift,
-        )
-        return problem.graph(options, None if by_name else self.graph)
+        same = ("n_neighbors", "weights", "feature_scaling", "heat_scale", "heat_constant")
+        options: dict[str, Any] = {name: getattr(self, name) for name in same}
+        options |= {"symmetry": "union" if union else "mean", "shift": shift}
+        return problem.graph(GraphOptions(**options), None if by_name else self.graph)
 
     def _lacks_classes(self, problem: TrainingData, instead: str) -> bool:
         """Return whether no two rows are known to be of different classes, with a warning."""

@@ -337,10 +337,8 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
 
     def _exclude(self, problem: TrainingData) -> TrainingData:
         known = {name: getattr(self, name) for name in PARAMETERS}
-        self.__dict__["_features"] = features = None
-        if any(given is not None for given in known.values()):
-            features = read_features(problem.feature_names, problem.n_features, **known)
-            self.__dict__["_features"] = features
+        features = read_features(problem.feature_names, problem.n_features, **known)
+        self.__dict__["_features"] = features
         if features is None or not features.excluded.any():
             return problem
         return without(problem, features.excluded)
@@ -415,7 +413,12 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
                 f"n_features_to_select must be at most the number of features of X: "
                 f"got n_features_to_select={wanted} and n_features={n_features}."
             )
-        return int(wanted) if known is None else known.check_number(int(wanted))
+        if known is not None and wanted < known.n_kept:
+            raise ValueError(
+                f"n_features_to_select must be at least the number of kept features: got {wanted} "
+                f"to select and {known.n_kept} in keep."
+            )
+        return int(wanted)
 
     def _count_to_pick(self, problem: TrainingData) -> int:
         """Return how many columns to pick one by one, for methods that do."""

@@ -246,7 +246,8 @@ class TrainingData:
         does without them.
         """
         must, cannot = pairs_from_labels(self.labels)
-        if (given := self.given_pairs) is None:
+        given = self.given_pairs
+        if given is None:
             return Pairs(must, cannot)
         kinds = (must, given.must_link), (cannot, given.cannot_link)
         return Pairs(*(np.unique(np.concatenate(kind), axis=0) for kind in kinds))
@@ -255,18 +256,14 @@ class TrainingData:
         """Return the problem of some rows, ascending, which have all the classes among them."""
         if len(rows) == self.n_rows:
             return self
-        X = clean_sparse(self.X[rows]) if self.is_sparse else some_rows(self.X, rows)
-        labels = Labels(self.labels.codes[rows], self.labels.classes)
-        source = None if self.graph_source is None else self.graph_source.part(rows)
-        numbers = rows if self.numbers is None else self.numbers[rows]
         return replace(
             self,
-            X=X,
-            labels=labels,
+            X=clean_sparse(self.X[rows]) if self.is_sparse else some_rows(self.X, rows),
+            labels=Labels(self.labels.codes[rows], self.labels.classes),
             given_pairs=None,
-            graph_source=source,
+            graph_source=self.graph_source and self.graph_source.part(rows),
             whole=None,
-            numbers=numbers,
+            numbers=rows if self.numbers is None else self.numbers[rows],
             design=self.design.take(rows),
         )
 
@@ -314,8 +311,7 @@ class TrainingData:
         return self._parts[len(rows)]
 
     def _limited(self, rows: NDArray[np.int64]) -> "TrainingData":
-        whole = self.whole
-        if whole is None:
+        if (whole := self.whole) is None:
             stored = OutOfCoreMatrix(self.X)
             stored.has_gaps = self.has_gaps
             whole = FullData(stored, self.labels, np.arange(self.n_rows), self.design)
@@ -323,8 +319,8 @@ class TrainingData:
 
     def with_labels(self, labels: Labels, given_pairs: Pairs | None, seed: int) -> "TrainingData":
         """Return the problem of the same rows with other labels, and the same graphs."""
-        pairs = {"given_pairs": given_pairs, "seed": seed}
-        return self._same_rows(labels=labels, whole=None, numbers=None, **pairs)
+        no_others: dict[str, Any] = {"whole": None, "numbers": None}
+        return self._same_rows(labels=labels, given_pairs=given_pairs, seed=seed, **no_others)
 
     def with_design(self, design: SampleInfo) -> "TrainingData":
         """Return the problem of the same rows, of which something else is known."""

@@ -133,9 +133,9 @@ class PluginMethod(Method):
         try:
             cls = super().cls
         except (ImportError, AttributeError) as error:
-            raise ImportError(f"{who} cannot be imported: {error}.") from error
+            raise ValueError(f"{who} cannot be imported: {error}.") from error
         if not (inspect.isclass(cls) and issubclass(cls, FeatureRanker)):
-            raise TypeError(f"{who} must be a subclass of semisift.FeatureRanker: got {cls!r}.")
+            raise ValueError(f"{who} must be a subclass of semisift.FeatureRanker: got {cls!r}.")
         return cls
 
     # One that cannot be imported says so where it is used, and accepts nothing in lists.
@@ -143,21 +143,21 @@ class PluginMethod(Method):
     @cached_property
     def accepts(self) -> list[str]:
         """What the class says."""
-        with suppress(ImportError, TypeError):
+        with suppress(ValueError):
             return accepted_by(self.cls)
         return []
 
     @cached_property
     def labels_needed(self) -> Any:
         """What the class says."""
-        with suppress(ImportError, TypeError):
+        with suppress(ValueError):
             return self.cls.labels_needed
         return "optional"
 
     @cached_property
     def is_transductive(self) -> bool:
         """What the class says."""
-        with suppress(ImportError, TypeError):
+        with suppress(ValueError):
             return bool(self.cls.is_transductive)
         return False
 
