@@ -449,7 +449,7 @@ class Head:
 def _do(task: Callable[..., Any], plain: list[Any], *held: Any) -> Any:
     """Do one task on a worker, which spreads nothing any further."""
     left = iter(held)
-    args = []
+    args: list[Any] = []
     for each in plain:
         if isinstance(each, tuple):
             args += each
@@ -476,8 +476,9 @@ def _keep_memory() -> None:
     """Let a worker of Dask use up to 256 MB again that arrays have left."""
     if "MALLOC_TRIM_THRESHOLD_" in os.environ and os.name == "posix":
         set_option = getattr(ctypes.CDLL(None), "mallopt", None)
-        for option, value in KEPT_BYTES.items() if set_option else ():
-            set_option(option, value)
+        if set_option is not None:
+            for option, value in KEPT_BYTES.items():
+                set_option(option, value)
 
 
 # --- workers --------------------------------------------------------------------------------------

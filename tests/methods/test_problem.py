@@ -8,6 +8,7 @@ from sklearn import config_context
 
 from semisift.base import _training_data
 from semisift.base._training_data import TrainingData
+from semisift.utils import _memory
 
 SPARSE_FORMATS = [
     sparse.csr_matrix,
@@ -78,7 +79,7 @@ def test_other_dense_input_is_copied_once(given):
 
 
 def test_a_copy_that_does_not_fit_is_not_begun(monkeypatch):
-    monkeypatch.setattr("semisift.utils._memory.available_memory", lambda: 30_000_000)
+    monkeypatch.setattr(_memory, "available_memory", lambda: 30_000_000)
     X = np.ones((2000, 2000))
     assert TrainingData.build(np.asfortranarray(X)).n_features == 2000  # needs none
     with pytest.raises(MemoryError, match=r"a copy of X \(2,000 x 2,000\) .* needs 32 MB .* 30 MB"):

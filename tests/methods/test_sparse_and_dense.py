@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
 from semisift import CLASSIFIERS, METHODS, SSFI, CoBC, CoTraining, SelfTraining
+from semisift.utils import _columns
 from tests.methods.test_common import spread
 
 pytestmark = pytest.mark.filterwarnings(
@@ -77,5 +78,5 @@ def test_sparse_rows_to_predict_are_made_dense_in_blocks(monkeypatch):
     X, y = whole_numbers(0)
     model = CoTraining().fit(sparse.csr_array(X), y)
     expected = model.predict_proba(X)
-    monkeypatch.setattr("semisift.utils._columns.BLOCK_VALUES", 20)
+    monkeypatch.setattr(_columns, "BLOCK_VALUES", 20)
     assert_array_equal(model.predict_proba(sparse.csr_array(X)), expected)

@@ -96,7 +96,7 @@ class Features:
         np.minimum.at(lowest, self.feature_of, values)
         return lowest
 
-    def _first(self, order: Ints) -> NDArray[np.int64]:
+    def _first(self, order: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the column of each feature that comes first in an order."""
         return order[np.unique(self.feature_of[order], return_index=True)[1]]
 
