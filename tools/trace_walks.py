@@ -14,9 +14,12 @@ from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from anndata import AnnData
+from click.testing import CliRunner
 
 import semisift
-from semisift import SSFI, FisherScore
+from semisift import SSFI, FisherScore, cli
 
 HOUSE = str(Path(semisift.__file__).parent) + os.sep
 
@@ -49,45 +52,36 @@ def trace(call: Callable[[], object]) -> Walk:
     call()
     walk = Walk()
     sys.setprofile(walk.see)
-    try:
-        call()
-    finally:
-        sys.setprofile(None)
+    call()
+    sys.setprofile(None)
     return walk
 
 
 def make_data() -> tuple[np.ndarray, np.ndarray]:
     """Return 60 rows of three classes in 30 columns, 24 of them labelled."""
-    rng = np.random.default_rng(0)
     truth = np.arange(60) % 3
-    X = rng.normal(size=(60, 30))
+    X = np.random.default_rng(0).normal(size=(60, 30))
     X[:, :4] += 2 * truth[:, None]
     return X, np.where(np.arange(60) < 24, truth, -1)
 
 
 def run_command(*words: str) -> None:
     """Run ``semisift`` in this process, its output unseen."""
-    from click.testing import CliRunner
-
-    from semisift.cli import main
-
-    found = CliRunner().invoke(main, words)
+    found = CliRunner().invoke(cli.main, words)
     if found.exit_code:
         raise RuntimeError(found.output) from found.exception
 
 
 def walks(folder: Path) -> dict[str, Callable[[], object]]:
     """Return the five calls by their names."""
-    import pandas as pd
-    from anndata import AnnData
-
     X, y = make_data()
     words = np.array(["B", "NK", "T", ""])[y]
     table = pd.DataFrame(X, columns=[f"gene{j}" for j in range(X.shape[1])]).assign(label=words)
     table.to_csv(folder / "table.csv", index=False)
     table.assign(label=np.arange(60) % 3).to_csv(folder / "whole.csv", index=False)
-    whole = [str(folder / "whole.csv"), "--label", "label"]
-    given = [str(folder / "table.csv"), "--label", "label"]
+    whole, given = (
+        [str(folder / f"{name}.csv"), "--label", "label"] for name in ("whole", "table")
+    )
     counts = np.random.default_rng(0).poisson(np.exp(np.clip(X, -2, 3))).astype(np.float32)
 
     def rank_markers() -> None:
@@ -95,20 +89,21 @@ def walks(folder: Path) -> dict[str, Callable[[], object]]:
         cells.obs["label"] = pd.Categorical(words)
         semisift.tl.rank_markers(cells, "label")
 
-    page = ("--report", str(folder / "page.html"))
-    pair = ("--methods", "fisher,laplacian", "--runs", "2", "--labels-per-class", "4")
-    here = ("--sizes", "1,5", "--n-jobs", "1", "--backend", "threading")
+    asked = "--methods fisher,laplacian --runs 2 --labels-per-class 4 --sizes 1,5 --n-jobs 1"
 
     def compare() -> None:
         with tempfile.TemporaryDirectory(dir=folder) as store:
-            run_command("compare", *whole, *pair, *here, "--out", f"{store}/results")
+            here = ("--backend", "threading", "--out", f"{store}/results")
+            run_command("compare", *whole, *asked.split(), *here)
 
     return {
         "FisherScore().fit": lambda: FisherScore().fit(X, y),
         "SSFI().fit": lambda: SSFI().fit(X, y),
         "tl.rank_markers": rank_markers,
         "semisift compare, two methods": compare,
-        "semisift rank --report": lambda: run_command("rank", *given, *page),
+        "semisift rank --report": lambda: run_command(
+            "rank", *given, "--report", f"{folder}/page.html"
+        ),
     }
 
 
@@ -120,8 +115,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name, call in walks(Path(folder)).items():
             walk = trace(call)
-            counts = f"{len(walk.functions):,} | {len(walk.files):,} | {walk.n_changes:,}"
-            print(f"| {name} | {counts} |", flush=True)
+            counts = (len(walk.functions), len(walk.files), walk.n_changes)
+            print(f"| {name} | {' | '.join(f'{n:,}' for n in counts)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from semisift import CLASSIFIERS, METHODS, LabelledOnly, MixedNB, NNge
-from tests.methods.test_base import MeanGap
 from tests.methods.test_common import REPRESENTATIVES, make
+from tests.methods.test_ranker import MeanGap
 
 # As with the forests of scikit-learn: three copies of a row are drawn into bags one by one, a row
 # of weight 3 as a whole. tests/ensemble compares it with copies that are drawn together.
