@@ -57,14 +57,6 @@ def trace(call: Callable[[], object]) -> Walk:
     return walk
 
 
-def make_data() -> tuple[np.ndarray, np.ndarray]:
-    """Return 60 rows of three classes in 30 columns, 24 of them labelled."""
-    truth = np.arange(60) % 3
-    X = np.random.default_rng(0).normal(size=(60, 30))
-    X[:, :4] += 2 * truth[:, None]
-    return X, np.where(np.arange(60) < 24, truth, -1)
-
-
 def run_command(*words: str) -> None:
     """Run ``semisift`` in this process, its output unseen."""
     found = CliRunner().invoke(cli.main, words)
@@ -74,11 +66,14 @@ def run_command(*words: str) -> None:
 
 def walks(folder: Path) -> dict[str, Callable[[], object]]:
     """Return the five calls by their names."""
-    X, y = make_data()
+    truth = np.arange(60) % 3
+    X = np.random.default_rng(0).normal(size=(60, 30))
+    X[:, :4] += 2 * truth[:, None]
+    y = np.where(np.arange(60) < 24, truth, -1)
     words = np.array(["B", "NK", "T", ""])[y]
     table = pd.DataFrame(X, columns=[f"gene{j}" for j in range(X.shape[1])]).assign(label=words)
     table.to_csv(folder / "table.csv", index=False)
-    table.assign(label=np.arange(60) % 3).to_csv(folder / "whole.csv", index=False)
+    table.assign(label=truth).to_csv(folder / "whole.csv", index=False)
     whole, given = (
         [str(folder / f"{name}.csv"), "--label", "label"] for name in ("whole", "table")
     )
