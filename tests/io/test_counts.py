@@ -11,7 +11,6 @@ from scipy.sparse import csr_array, csr_matrix, issparse
 from semisift import FisherScore, OutOfCoreMatrix, read_table
 from semisift.cli import main
 from semisift.exceptions import TableError
-from semisift.out_of_core import _matrix
 from semisift.preprocessing._counts import log_of_shares, usual_total
 from tests.stored_files import FORMS, GENES, LITTLE, N_GENES, N_ROWS, make_cells, reading, write
 
@@ -39,7 +38,7 @@ def shares(X):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(_matrix, "BLOCK_VALUES", 1 << 10)
+    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 10)
 
 
 @pytest.mark.parametrize("form", CELLS)

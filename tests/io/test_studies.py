@@ -149,7 +149,7 @@ def test_classes_in_batches_of_their_own(labels, batches, alone):
 
 
 def test_stored_rows_take_groups_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(_matrix, "BLOCK_VALUES", 1 << 10)
+    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 10)
     rng = np.random.default_rng(0)
     frame = pl.DataFrame(rng.normal(size=(2000, 30)), schema=[f"x{j}" for j in range(30)])
     number = np.arange(2000)

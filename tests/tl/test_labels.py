@@ -6,7 +6,6 @@ import pytest
 import semisift
 from semisift import UnlabelledTextWarning
 from semisift.tl._read import read_labels
-from tests.nights import daily
 from tests.tl.cells import make_cells
 
 T, B = "T", "B"
@@ -20,7 +19,7 @@ def labels_of(values, **given):
 
 @pytest.mark.parametrize(
     "values",
-    daily([
+    [
         pd.Categorical([T, B, None], categories=[B, "unused", T]),
         np.array([T, B, None], dtype=object),
         np.array([T, B, np.nan], dtype=object),
@@ -28,7 +27,7 @@ def labels_of(values, **given):
         np.array([T, B, "  "], dtype=object),
         pd.Categorical([T, B, ""]),
         pd.array([T, B, pd.NA], dtype="string"),
-    ], 4),
+    ],
 )
 def test_what_is_missing_or_empty_is_unlabelled(values):
     assert labels_of(values)[0] == [T, B, None]
@@ -41,7 +40,7 @@ def test_the_order_is_that_of_the_categories():
 
 @pytest.mark.parametrize(
     ("values", "category", "expected"),
-    daily([
+    [
         ([T, B, "Unknown"], "Unknown", [T, B, None]),
         ([T, "", "Unknown"], "Unknown", [T, None, None]),
         (pd.Categorical([T, B, None], categories=[T, B, "Unknown"]), "Unknown", [T, B, None]),
@@ -60,7 +59,7 @@ def test_the_order_is_that_of_the_categories():
         ([T, B, None], np.nan, [T, B, None]),
         ([T, B, None], pd.NA, [T, B, None]),
         (pd.array([3, None], dtype="Int64"), None, [3, None]),
-    ], 9),
+    ],
 )
 def test_a_category_that_means_none(values, category, expected):
     assert labels_of(values, unlabeled_category=category)[0] == expected
@@ -68,7 +67,7 @@ def test_a_category_that_means_none(values, category, expected):
 
 @pytest.mark.parametrize(
     ("values", "category", "message"),
-    daily([
+    [
         (
             [T, B, ""],
             "Unknown",
@@ -83,14 +82,14 @@ def test_a_category_that_means_none(values, category, expected):
         ([1, -1, 1], None, "holds -1, which may be a class .* unlabeled_category=-1"),
         ([T, "-1", T], None, "holds '-1', which may be a class .* unlabeled_category='-1'"),
         (["drug", "None", ""], None, "holds 'None', which may be a class"),
-    ], 6),
+    ],
 )
 def test_bad_categories(values, category, message):
     with pytest.raises(ValueError, match=message):
         labels_of(values, unlabeled_category=category)
 
 
-@pytest.mark.parametrize("word", daily(["nan", "-1", "NA", "None", "<NA>", "N/A"], 2))
+@pytest.mark.parametrize("word", ["nan", "NA", "None", "-1", "<NA>", "N/A"])
 def test_text_that_means_none_is_told(word):
     with pytest.warns(UnlabelledTextWarning, match=rf"obs\['l'\] holds .*'{word}' \(2 rows\)"):
         assert labels_of([T, B, word, word])[0] == [T, B, None, None]
@@ -104,7 +103,7 @@ def test_a_class_called_minus_one_is_ranked():
     assert adata.uns["semisift"]["names"].dtype.names == ("-1", "B", "NK")
 
 
-@pytest.mark.parametrize("word", daily(["Unknown", "na", "unlabeled", "none"], 2))
+@pytest.mark.parametrize("word", ["Unknown", "unlabeled", "none", "na"])
 def test_words_that_may_mean_none_are_told(word):
     with pytest.warns(UserWarning, match=f"'{word}' in .* is taken for a class.*='{word}'"):
         assert labels_of([T, B, word])[0] == [T, B, word]

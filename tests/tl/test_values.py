@@ -4,7 +4,6 @@ import scanpy as sc
 from scipy.sparse import csr_matrix
 
 import semisift
-from tests.nights import daily
 from tests.tl.cells import (
     GENES,
     MARKERS,
@@ -26,7 +25,7 @@ def ranks(adata, **given):
 # --- counts and logarithms ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", daily(["transductive", "ssfi", "consensus", "fisher"], 2))
+@pytest.mark.parametrize("method", ["transductive", "consensus", "fisher", "ssfi"])
 def test_counts_and_their_logarithms_rank_alike(method):
     counts = make_cells()
     other = log_normalised(counts)
@@ -101,7 +100,7 @@ def test_values_below_0_are_no_counts():
 
 
 @pytest.mark.parametrize("form", [csr_matrix, np.array])
-@pytest.mark.parametrize("normalize", daily([None, True], 1))
+@pytest.mark.parametrize("normalize", [None, True])
 def test_infinite_values_are_no_counts(form, normalize):
     adata = make_cells()
     X = adata.X.toarray()
@@ -123,7 +122,7 @@ def test_no_cells_and_no_genes(shape):
 # --- cells without a value ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", daily([csr_matrix, np.array], 1))
+@pytest.mark.parametrize("form", [csr_matrix, np.array])
 @pytest.mark.parametrize("call", [semisift.tl.rank_markers, semisift.tl.predict_labels])
 def test_cells_without_a_value_are_uncertain(call, form):
     adata = make_cells()
