@@ -1,7 +1,5 @@
 """Filters on tables with gaps: closed forms, slow versions, and what chance leaves as it is."""
 
-import re
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -10,7 +8,6 @@ from sklearn.neighbors import KNeighborsTransformer
 
 from semisift import (
     C4,
-    CLASSIFIERS,
     CLS,
     GSFS,
     LSDF,
@@ -27,7 +24,6 @@ from semisift import (
     SSelect,
     VarianceScore,
 )
-from semisift.base._estimator import WITH_GAPS
 from semisift.utils._columns import as_if_complete
 from tests.conftest import make_data
 from tests.methods.test_common import DETERMINISTIC, assert_is_ranking, assert_same_fit, make
@@ -54,13 +50,6 @@ def make_rows(seed=0, n_classes=2, share=0.15):
 
 
 # --- all that take gaps ---------------------------------------------------------------------------
-
-
-def test_those_who_take_gaps_are_named():
-    every = [entry.cls for entry in (*METHODS.values(), *CLASSIFIERS.values())]
-    with_gaps = {cls.__name__ for cls in every if getattr(cls, "allow_nan", False)}
-    named = re.findall(r"\w+", WITH_GAPS.partition(":")[2])
-    assert sorted(named) == sorted([*with_gaps, "and"])
 
 
 @pytest.mark.parametrize("name", daily_are(["csfs", "rlsr"], sorted(set(METHODS) - set(TAKE_GAPS))))

@@ -75,11 +75,11 @@ def test_what_is_wrong_is_named(case):
         check_structure(damaged(*how))
 
 
-@pytest.mark.parametrize("case", ["column far too high", "order", "length", "coordinates"])
 @pytest.mark.parametrize("door", DOORS)
-def test_no_door_lets_it_in(door, case):
-    with pytest.raises(ValueError, match="X is a damaged sparse matrix"):
-        DOORS[door](damaged(*CASES[case][0]))
+def test_no_door_lets_it_in(door):
+    for case in ("column far too high", "order", "length", "coordinates"):
+        with pytest.raises(ValueError, match="X is a damaged sparse matrix"):
+            DOORS[door](damaged(*CASES[case][0]))
 
 
 def test_graphs_are_checked():

@@ -30,7 +30,7 @@ def takes(cls: Any, what: str) -> bool:
 
 def names_of_takers(what: str, entries: Mapping[str, Any]) -> list[str]:
     """Return the names of the methods that take something."""
-    return [name for name, entry in entries.items() if takes(entry.cls, what)]
+    return [name for name, entry in entries.items() if entry.takes(TAKEN[what][1])]
 
 
 def check_takes(entry: Entry, what: str, entries: Mapping[str, Any], option: str) -> None:
@@ -47,7 +47,7 @@ def check_takes(entry: Entry, what: str, entries: Mapping[str, Any], option: str
     option : str
         That was given, for messages.
     """
-    if not takes(entry.cls, what):  # type: ignore[attr-defined]
+    if not entry.takes(TAKEN[what][1]):
         able = ", ".join(names_of_takers(what, entries))
         raise click.BadParameter(
             f"{entry.name} does not take {what}. Those that do: {able}.", param_hint=option

@@ -32,8 +32,8 @@ from sklearn.tree import BaseDecisionTree, DecisionTreeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from semisift.base._classifier_checks import fit_classifier, labels_of, probabilities_of
 from semisift.base._training_data import TrainingData
+from semisift.base._validation import fit_classifier, labels_of, probabilities_of
 from semisift.committee._blocks import BaseBlock, EnsembleContext, Importance
 from semisift.committee._bootstrap import UNIT, row_weights
 from semisift.parallel import one_openmp_thread

@@ -32,8 +32,8 @@ from scipy.sparse import issparse
 from sklearn.neighbors import KNeighborsClassifier
 
 from semisift import _kernels
-from semisift.base._classifier_checks import fit_classifier
 from semisift.base._training_data import TrainingData
+from semisift.base._validation import fit_classifier
 from semisift.committee._estimators import Member, gets_dense, with_random_states
 from semisift.parallel import Committee, one_openmp_thread
 from semisift.semi_supervised._base import Array, Int32s, Ints, Mask, When

@@ -10,14 +10,14 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from semisift.base._classifier_checks import (
+from semisift.base._validation import (
+    check_unmasked,
     classes_of,
     decisions_of,
     fit_classifier,
     labels_of,
     probabilities_of,
 )
-from semisift.base._validation import check_unmasked
 from semisift.utils._columns import check_structure
 from semisift.utils._labels import parse_labels
 from semisift.utils._sklearn_compat import (

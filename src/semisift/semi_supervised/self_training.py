@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.semi_supervised import SelfTrainingClassifier
 
-from semisift.base._classifier_checks import fit_classifier
 from semisift.base._training_data import TrainingData
+from semisift.base._validation import fit_classifier
 from semisift.committee._estimators import Member, gets_dense, with_random_states
 from semisift.semi_supervised._base import Ints, Labelling
 from semisift.semi_supervised._subspace_loop import SubspaceClassifier, check_estimator

@@ -16,7 +16,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from semisift.base._classifier_checks import decisions_of, fit_classifier, labels_of
+from semisift.base._validation import decisions_of, fit_classifier, labels_of
 from semisift.committee._estimators import Constant, Member
 from semisift.parallel import one_blas_thread, one_openmp_thread
 from semisift.utils._columns import blocks

@@ -8,6 +8,7 @@ from sklearn import config_context
 
 from semisift.base import _training_data
 from semisift.base._training_data import TrainingData
+from semisift.utils import _memory
 
 SPARSE_FORMATS = [
     sparse.csr_matrix,
@@ -42,23 +43,23 @@ def dense():
         ("object", "float64"),
     ],
 )
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_dense_types(given, kept, order):
-    X = np.array([[0, 1], [1, 0], [1, 1]], order=order).astype(given)
-    problem = TrainingData.build(X)
-    assert problem.X.dtype == kept
-    assert problem.X.flags.f_contiguous
-    assert_array_equal(problem.X, X.astype(float))
+def test_dense_types(given, kept):
+    for order in "CF":
+        X = np.array([[0, 1], [1, 0], [1, 1]], order=order).astype(given)
+        problem = TrainingData.build(X)
+        assert problem.X.dtype == kept
+        assert problem.X.flags.f_contiguous
+        assert_array_equal(problem.X, X.astype(float))
 
 
-@pytest.mark.parametrize("given", ["float32", "float64", "bool", "int8", "int64"])
 @pytest.mark.parametrize("form", SPARSE_FORMATS)
-def test_sparse_types(form, given):
-    X = form(np.array([[0, 1], [1, 0], [1, 1]], dtype=given))
-    problem = TrainingData.build(X)
-    assert isinstance(problem.X, sparse.csc_array)
-    assert problem.X.dtype == TrainingData.build(X.toarray()).X.dtype
-    assert_array_equal(problem.X.toarray(), X.toarray())
+def test_sparse_types(form):
+    for given in ("float32", "float64", "bool", "int8", "int64"):
+        X = form(np.array([[0, 1], [1, 0], [1, 1]], dtype=given))
+        problem = TrainingData.build(X)
+        assert isinstance(problem.X, sparse.csc_array)
+        assert problem.X.dtype == TrainingData.build(X.toarray()).X.dtype
+        assert_array_equal(problem.X.toarray(), X.toarray())
 
 
 def test_fortran_ordered_floats_are_not_copied():
@@ -78,7 +79,7 @@ def test_other_dense_input_is_copied_once(given):
 
 
 def test_a_copy_that_does_not_fit_is_not_begun(monkeypatch):
-    monkeypatch.setattr("semisift.utils._memory.available_memory", lambda: 30_000_000)
+    monkeypatch.setattr(_memory, "available_memory", lambda: 30_000_000)
     X = np.ones((2000, 2000))
     assert TrainingData.build(np.asfortranarray(X)).n_features == 2000  # needs none
     with pytest.raises(MemoryError, match=r"a copy of X \(2,000 x 2,000\) .* needs 32 MB .* 30 MB"):
@@ -128,9 +129,8 @@ def test_duplicates_zeros_and_order_of_sparse_entries():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_matrix])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_non_finite_values_name_their_column(form, value, dtype):
-    X = np.ones((4, 3), dtype=dtype)
+def test_non_finite_values_name_their_column(form, value):
+    X = np.ones((4, 3), dtype=np.float32)
     X[2, 1] = value
     what = "NaN" if np.isnan(value) else "infinity or a value too large for dtype"
     with pytest.raises(ValueError, match=rf"Input X contains {what}[\s\S]*in column 1\."):

@@ -35,7 +35,7 @@ from semisift.out_of_core import _matrix as stored_rows
 from semisift.selection import outcome_of
 from semisift.utils._information import bin_columns, mutual_information
 from tests.conftest import make_data
-from tests.methods.test_common import make
+from tests.methods.test_common import make, nightly, spread
 
 pytestmark = pytest.mark.filterwarnings("ignore::semisift.FallbackWarning")
 
@@ -241,7 +241,7 @@ def test_messages_name_what_is_near():
 # --- every method --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", spread(METHODS))
 def test_every_method_takes_them_together(name, data):
     known = {"exclude": [0, 5], "keep": [6], "feature_groups": {"g": [2, 7]}, "prior": {3: 4.0}}
     ranker = make(name, n_features_to_select=3, **known).fit(data.X, data.y)
@@ -259,8 +259,8 @@ def test_every_method_takes_them_together(name, data):
     assert_array_equal(clone(ranker).fit(data.X, data.y).ranking_, ranker.ranking_)
 
 
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("name", spread(METHODS))
+@pytest.mark.parametrize("form", [np.asarray, *nightly(sparse.csr_array)])
 def test_excluded_columns_are_as_zeros(name, form, data):
     zeros = data.X.copy()
     zeros[:, [0, 3]] = 0.0

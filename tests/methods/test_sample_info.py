@@ -20,6 +20,7 @@ from semisift.base._data_kind import without_batches
 from semisift.base._sample_info import parse_design
 from semisift.base._training_data import TrainingData
 from semisift.exceptions import OutOfCoreError
+from semisift.out_of_core import _matrix
 from semisift.selection._refit import take_rows
 
 
@@ -198,7 +199,7 @@ def test_gaps_in_an_excluded_column_do_not_matter():
 
 
 def test_one_class_of_rows_on_disk_is_sought_among_many(tmp_path, monkeypatch):
-    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 12)
+    monkeypatch.setattr(_matrix, "BLOCK_VALUES", 1 << 12)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 40))
     X[::2, :3] += 3
