@@ -336,12 +336,12 @@ def test_logarithms_name_the_column_of_a_value_below_0(save, tmp_path):
     text = "a,b,c\n1,2,3\n,1,1\n4,-5,-6\n"
     expected = (
         r"line 4, column 2 \('b'\): log=True takes log\(1 \+ x\) of values of 0 or more, and this "
-        r"one is -5. 2 columns of 3 have values below 0: leave them out with drop=..., or do "
+        r"one is -5. 2 columns have values below 0: leave such out with drop=..., or do "
         r"without log=True"
     )
     with pytest.raises(TableError, match=expected):
         read_table(save(text), missing="drop-rows", log=True)
-    with pytest.raises(TableError, match=r"row 2, column 1 .*1 column of 2 has .* leave it out"):
+    with pytest.raises(TableError, match=r"row 2, column 1 .*1 column has .* leave such out"):
         prepare(matrix(tmp_path, csr_array([[0.0, 1.0], [-0.5, 0.0]])), Reading(log=True))
     with pytest.raises(TableError, match="log=True needs columns of numbers, and there are none"):
         read_table(save("a\nred\nblue\nred\n"), categorical="onehot", log=True)

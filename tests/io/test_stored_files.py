@@ -440,7 +440,7 @@ def test_sizes_that_are_none(tmp_path, value):
 def test_other_formats_stay_in_memory(tmp_path, option):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n")
     (name,) = option
-    with pytest.raises(TableError, match=rf"{name}=.* is for files whose rows may stay there.*csv"):
+    with pytest.raises(TableError, match=rf"{name}=.* is for h5ad, zarr, parquet files.*csv"):
         read_table(tmp_path / "t.csv", **option)
 
 

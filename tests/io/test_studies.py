@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from semisift import read_table
 from semisift.exceptions import TableError
-from semisift.io._sample_info import say_confounded
+from semisift.io._dataset import say_confounded
 
 TABLE = {
     "x": [1.5, None, 2.5, 3.5],

@@ -93,13 +93,13 @@ def _option(default: Any, about: str, kind: str = "", choices: tuple[str, ...] =
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """What may be said of any table."""
+    """Options of reading any table."""
 
     supports_out_of_core: ClassVar[bool] = False
     """Whether the values of a large table may stay in its file."""
 
     judges_by_some: ClassVar[bool] = False
-    """Whether the usual total of counts that stay there may be that of some rows."""
+    """Whether the median total of counts that stay there may be that of some rows."""
 
     label: str | None = _option(
         None,
@@ -116,13 +116,11 @@ class TableOptions:
     )
     drop: tuple[str, ...] = _option((), "Column that is not a feature.", "COLUMN")
     unlabelled: tuple[str, ...] = _option(
-        (),
-        "Label that means: nobody has looked at this row. Empty cells, NA and ? mean it anyway.",
-        "VALUE",
+        (), "Label of unlabelled rows, as empty cells, NA and ? always are.", "VALUE"
     )
     missing: str = _option(
         "error",
-        "What to do about missing values; they can stay for methods that take gaps.",
+        "What to do about missing values; keep is for methods that accept them.",
         choices=("error", "keep", "median", "drop-columns", "drop-rows"),
     )
     na: tuple[str, ...] = _option(
@@ -177,7 +175,7 @@ class TableOptions:
     decimal_comma: bool = _option(False, "Numbers are written 1,5 instead of 1.5.")
 
     def check(self) -> None:
-        """Refuse what no table can be read with."""
+        """Raise a TableError for a value that no table can be read with."""
         for each in fields(self):
             value, choices = getattr(self, each.name), each.metadata.get("choices")
             if choices and value is not None and value not in choices:
@@ -187,9 +185,8 @@ class TableOptions:
             if (value := getattr(self, name)) is not None and not is_writable(value):
                 raise TableError(f"{_named(name)} must be a text: got {quote(value)}.")
         if self.separator is not None and len(self.between_cells or "") != 1:
-            raise TableError(
-                f"{_named('separator')} must be a single character, or tab: got {self.separator!r}."
-            )
+            rule = "must be a single character, or tab"
+            raise TableError(f"{_named('separator')} {rule}: got {self.separator!r}.")
 
     @property
     def between_cells(self) -> str | None:
@@ -204,7 +201,7 @@ class TableOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading(TableOptions):
-    """What may be said of one table and the files beside it."""
+    """Options of reading one table and the files beside it."""
 
     supports_out_of_core = True
 
@@ -215,9 +212,7 @@ class Reading(TableOptions):
         "COLUMN",
     )
     weight: str | None = _option(
-        None,
-        "Column that says how many rows each row counts for, 0 or more. Not a feature.",
-        "COLUMN",
+        None, "Column with the weight of each row, 0 or more. Not a feature.", "COLUMN"
     )
     labels: str | None = _option(
         None,
@@ -241,11 +236,7 @@ class Reading(TableOptions):
         "those that the method gives.",
         "K",
     )
-    log: bool = _option(
-        False,
-        "Take log(1 + x) of every column of numbers, as raw intensities want it. Values below 0 "
-        "are refused.",
-    )
+    log: bool = _option(False, "Take log(1 + x) of every column of numbers, none of them negative.")
     max_memory: int | str | None = _option(
         None,
         "How much memory the values may take, with the copies that a ranking needs, as in 4GB; "
@@ -263,30 +254,24 @@ class Reading(TableOptions):
 
     @classmethod
     def of(cls, **options: Any) -> "Reading":
-        """Take options as Python users give them: numbers of columns, one value or several."""
-        kinds = {each.name: each for each in fields(cls)}
-        taken = {}
-        for name, value in options.items():
-            if name not in kinds:
-                raise TypeError(f"read_table has no parameter {name!r}. It has {', '.join(kinds)}.")
-            try:
-                taken[name] = _taken(value, kinds[name])
-            except ValueError as error:
-                raise TableError(str(error)) from error
-        return cls(**taken)
+        """Return options as Python users give them: numbers of columns, one value or several."""
+        known = {each.name: each for each in fields(cls)}
+        if unknown := [name for name in options if name not in known]:
+            has = ", ".join(known)
+            raise TypeError(f"read_table has no parameter {unknown[0]!r}. It has {has}.")
+        try:
+            return cls(**{name: _parse(value, known[name]) for name, value in options.items()})
+        except ValueError as error:
+            raise TableError(str(error)) from error
 
     def check(self) -> None:
-        """Refuse what no table can be read with."""
+        """Raise a TableError for a value that no table can be read with."""
+        from semisift.utils._validation import check_integer  # not for --help: it needs numpy
+
         super().check()
         if self.log and self.normalize:
-            raise TableError(
-                f"{said('normalize', True)} takes log(1 + x) as {said('log', True)} does: give one "
-                "of them."
-            )
-        from semisift.utils._validation import (
-            check_integer,  # with numpy, which a list of options does without
-        )
-
+            both = f"{said('normalize', True)} and {said('log', True)} take the same logarithms"
+            raise TableError(f"{both}: give one of them.")
         try:
             check_integer(self.labels_per_class, _named("labels_per_class"), or_none=True)
             if self.max_memory is not None:
@@ -295,67 +280,52 @@ class Reading(TableOptions):
             raise TableError(str(error)) from error
 
 
-def _taken(value: Any, option: Field[Any]) -> Any:
-    """Return the value of an option as the command line gives it; refuse what is none, by name."""
-    from semisift.utils import _validation  # with numpy, which a list of options does without
+def _parse(value: Any, option: Field[Any]) -> Any:
+    """Return the value of an option as the command line has it, or raise a ValueError."""
+    from semisift.utils import _validation as validation  # not for --help: it needs numpy
 
     name, kind, default = option.name, option.metadata["kind"], option.default
     if isinstance(default, tuple):
-        return _several(value, name)
+        is_list = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+        given = [*value] if is_list else [value]
+        if not all(isinstance(each, str | Real) for each in given):
+            rule = "one text or number, or a list of them"
+            raise ValueError(f"{name} must be {rule}: got {quote(value)}.")
+        return tuple(map(str, given))
     if "bool" in str(option.type):
-        _validation.check_flag(value, name, or_none=default is None)
+        validation.check_flag(value, name, or_none=default is None)
     elif value is None and default is None:
         return None
     elif kind in ("FILE", "FOLDER"):
-        _validation.check_path(value, name)
+        validation.check_path(value, name)
         return os.fspath(value)
     elif kind == "COLUMN":
-        if not isinstance(value, str) and not _validation.is_integer(value):
+        if not isinstance(value, str) and not validation.is_integer(value):
             raise ValueError(f"{name} must be the name or number of a column: got {quote(value)}.")
         return str(value)
     elif kind == "N":
-        _validation.check_integer(value, name, 0, _validation.LARGEST_SEED)
-    elif kind not in ("K", "SIZE"):  # which are checked wherever they come from
-        _validation.check_text(value, name)
+        validation.check_integer(value, name, 0, validation.LARGEST_SEED)
+    elif kind not in ("K", "SIZE"):  # which `check` looks at
+        validation.check_text(value, name)
     return value
 
 
-def _several(value: Any, name: str) -> tuple[str, ...]:
-    """Return one text or number, or several, as texts."""
-    is_one = isinstance(value, str | Real)
-    is_list = isinstance(value, Iterable) and not isinstance(value, bytes | Mapping)
-    given = [value] if is_one else [*value] if is_list else [None]
-    if not all(isinstance(each, str | Real) for each in given):
-        rule = "one text or number, or a list of them"
-        raise ValueError(f"{name} must be {rule}: got {quote(value)}.")
-    return tuple(map(str, given))
-
-
-TYPES = {
-    "COLUMN": "str or int",
-    "FILE": "str or Path",
-    "FOLDER": "str or Path",
-    "K": "int",
-    "N": "int",
-    "SIZE": "int or str",
-}
+TYPES = {"FILE": "str or Path", "FOLDER": "str or Path", "COLUMN": "str or int"}
+TYPES |= {"K": "int", "N": "int", "SIZE": "int or str"}
 
 
 def takes_options(function: Any) -> Any:
     """Give a function the parameters of `Reading`, and their documentation for ``{options}``."""
-    signature, lines = inspect.signature(function), []
+    lines = []
     for each in fields(Reading):
-        kind = TYPES.get(each.metadata["kind"], "str")
-        if each.metadata["choices"]:
-            kind = "{" + ", ".join(f'"{choice}"' for choice in each.metadata["choices"]) + "}"
-        elif "bool" in str(each.type):
-            kind = "bool"
-        if isinstance(each.default, tuple):
-            kind += ", or several"
+        kind = "bool" if "bool" in str(each.type) else TYPES.get(each.metadata["kind"], "str")
+        if choices := each.metadata["choices"]:
+            kind = "{" + ", ".join(f'"{choice}"' for choice in choices) + "}"
+        kind += ", or several" if isinstance(each.default, tuple) else ""
         about = textwrap.fill(each.metadata["about"], 92, subsequent_indent=" " * 4)
         lines += [f"{each.name} : {kind}, default={each.default!r}", f"    {about}"]
-    options = inspect.signature(Reading).parameters.values()
-    function.__signature__ = signature.replace(parameters=[signature.parameters["path"], *options])
+    own, options = inspect.signature(function), inspect.signature(Reading).parameters.values()
+    function.__signature__ = own.replace(parameters=[own.parameters["path"], *options])
     # newer versions of Python have taken the margin from it already
     text = inspect.cleandoc(function.__doc__ or "")
     function.__doc__ = text.replace("{options}", "\n".join(lines))

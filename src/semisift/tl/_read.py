@@ -26,7 +26,7 @@ from semisift.io._on_disk import few_rows
 from semisift.out_of_core._matrix import OutOfCoreMatrix
 from semisift.out_of_core._sources import SelectedColumns, find_source
 from semisift.preprocessing._counts import to_log_shares
-from semisift.preprocessing._log_normalized import as_log_shares, first_no_count
+from semisift.preprocessing._counts import first_no_count
 from semisift.tl._parameters import Asked
 from semisift.utils._labels import (
     UNLABELLED,
@@ -207,7 +207,7 @@ def _on_disk(rows: OutOfCoreMatrix, where: str, normalize: bool | None) -> Settl
     look = _look(few_rows(rows))
     if not _is_to_do(look, where, normalize):
         return Settled(rows, look.kind == "logarithms", _say_as_they_are(look, where))
-    shares, total = as_log_shares(rows)
+    shares, total = to_log_shares(rows)
     return Settled(shares, True, _say_done(look, where, total))
 
 

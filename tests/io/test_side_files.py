@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from semisift.exceptions import TableError
-from semisift.io._feature_tables import read_groups, read_names, read_weights
+from semisift.io._side_files import read_groups, read_names, read_weights
 
 KNOWN = {"age", "sex", "BRCA1", "a, b"}
 
