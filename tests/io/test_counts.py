@@ -16,8 +16,7 @@ from tests.stored_files import FORMS, GENES, LITTLE, N_GENES, N_ROWS, make_cells
 
 CELLS = [form for form in FORMS if not form.endswith(".parquet")]
 LOGARITHMS = (
-    "The values look like logarithms of counts (fractions of at most 25, most of them 0), and are "
-    "taken for that as they are."
+    "The values look like logarithms of counts (fractions of at most 25, most of them 0): kept so."
 )
 
 
@@ -128,7 +127,7 @@ def test_what_cannot_be_normalised(tmp_path):
     with pytest.raises(
         TableError,
         match=r"line 4, column 2 \('b'\): normalize=True takes rows of counts, which are 0 or "
-        r"more, and this value is -5\. Leave columns that hold none out with drop=\.\.\., or say "
+        r"more, and this value is -5\. Leave such columns out with drop=\.\.\., or say "
         r"normalize=False\.",
     ):
         read_table(tmp_path / "t.csv", label="c", normalize=True)

@@ -98,7 +98,7 @@ def test_two_columns_that_could_be_names_are_not_guessed_between(save):
 
 def test_a_labels_file_without_names(save):
     labels = save("1,A\n2,B\n3,A\n", "labels.csv")
-    refused("'1' is a row of the table", save(PATIENTS), id="patient", labels=labels)
+    refused("'1' is a row", save(PATIENTS), id="patient", labels=labels)
 
 
 def test_labels_in_order_may_end_in_unlabelled_rows(save):

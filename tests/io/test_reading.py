@@ -152,7 +152,7 @@ def test_a_label_that_is_a_row_tells_it_too(run, tmp_path):
 
 
 def test_a_first_column_of_names_may_be_features(run):
-    refused("looks like an identifier.*id='gene'; if the file has features in rows.*transpose", "genes.csv")
+    refused("looks like an identifier.*id='gene'; if it names features.*transpose", "genes.csv")
 
 
 # --- what was read is told before the work --------------------------------------------------------

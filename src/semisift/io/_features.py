@@ -99,21 +99,14 @@ def _treat_missing(
     if missing == "drop-rows":
         rows = np.setdiff1d(every, row_of)
         if not len(rows):
-            others = f"{said('missing', 'median')} or {said('missing', 'drop-columns')}"
-            raise FileError(
-                f"{said('missing', missing)} leaves no row: every row has a missing value. Try "
-                f"{others}."
-            )
-        left = plural(n_rows - len(rows), "row")
-        notes.append(f"{left} of {n_rows} with missing values, left out.")
+            raise FileError(f"{said('missing', missing)} leaves no row: all have missing values.")
+        gone = plural(n_rows - len(rows), "row")
+        notes.append(f"{gone} of {n_rows} with missing values, left out.")
         X = columns.X[rows]
         return replace(columns, X=X if issparse(X) else np.asfortranarray(X)), rows
     if missing == "keep" and issparse(columns.X):
-        raise FileError(
-            f"{said('missing', missing)} is for dense tables, and this one is sparse, with missing "
-            f"values in {plural(len(affected), 'column')}. Fill them with "
-            f"{said('missing', 'median')}, or leave them out."
-        )
+        cure = f"Say {said('missing', 'median')}, or leave such columns or rows out"
+        raise FileError(f"{said('missing', missing)} is for dense tables: this is sparse. {cure}.")
     gone = affected if missing == "drop-columns" else np.flatnonzero(counts == n_rows)
     if len(gone) == n_columns:
         why = "all have missing values" if missing == "drop-columns" else "none holds a value"
@@ -122,16 +115,13 @@ def _treat_missing(
         names = examples([table.names[columns.positions[j]] for j in gone])
         notes.append(f"{plural(len(gone), 'column')} with missing values, left out: {names}.")
     filled = np.setdiff1d(affected, gone)
-    found = f"{plural(int(counts[filled].sum()), 'missing value')} in"
-    found = f"{found} {plural(len(filled), 'column')}"
-    if len(filled) and missing == "keep":
-        notes.append(f"{found}, kept as gaps.")
-    elif len(filled):
-        notes.append(
-            f"{found}, replaced by the median of the column (by the most frequent category, where "
-            "it is categorical)."
-        )
-        columns = replace(columns, X=_fill(columns, filled))
+    if len(filled):
+        done = "kept as gaps"
+        if missing != "keep":
+            columns = replace(columns, X=_fill(columns, filled))
+            done = "replaced by the median (in categorical columns by the most frequent category)"
+        values = plural(int(counts[filled].sum()), "missing value")
+        notes.append(f"{values} in {plural(len(filled), 'column')}, {done}.")
     if len(gone):
         kept = np.setdiff1d(np.arange(n_columns), gone)
         number = {int(old): new for new, old in enumerate(kept)}
@@ -201,21 +191,19 @@ def _check_categories(table: FileTable, columns: FeatureColumns, categorical: st
         name = table.names[position]
         if len(values) > max(MAX_CATEGORIES, n_rows / 2) or 2 < len(values) == n_rows:
             raise FileError(
-                f"column {position + 1 + table.column_offset} ({quote(name)}) holds words, "
-                f"{len(values)} different ones in {n_rows} rows ({examples(values, 2)}): this "
-                f"looks like an identifier. If it names the rows, say {said('id', name)}; if the "
-                f"file has features in rows, say {said('transpose', True)}; else leave it out with "
-                f"{said('drop')}."
+                f"column {position + 1 + table.column_offset} ({quote(name)}) looks like an "
+                f"identifier: {len(values)} different words in {n_rows} rows "
+                f"({examples(values, 2)}). If it names the rows, say {said('id', name)}; if it "
+                f"names features, say {said('transpose', True)}; or leave it out."
             )
         shown.append(f"{quote(name)} ({', '.join(values[:3])}{', ...' * (len(values) > 3)})")
     if shown and categorical == "error":
         more = f" and {len(shown) - MAX_SHOWN} more" if len(shown) > MAX_SHOWN else ""
         raise FileError(
             f"categories instead of numbers in {len(shown)} of {len(columns.positions)} columns: "
-            f"{', '.join(shown[:MAX_SHOWN])}{more}. Say {said('categorical', 'onehot')} to give "
-            "each category a column of its own (they are ranked together, as one variable), or "
-            f"{said('categorical', 'ordinal')} to number the categories in their order; or leave "
-            f"such columns out with {said('drop')}."
+            f"{', '.join(shown[:MAX_SHOWN])}{more}. Say {said('categorical', 'onehot')} for a "
+            f"column of each category, {said('categorical', 'ordinal')} to number the categories, "
+            f"or leave such columns out with {said('drop')}."
         )
 
 
@@ -226,10 +214,10 @@ def _encode(prep: Preparation, columns: FeatureColumns) -> tuple[Any, list[str],
     """
     names = [prep.table.names[j] for j in columns.positions.tolist()]
     n_categorical = len(columns.categories)
+    if n_categorical and prep.reading.categorical == "ordinal":
+        spread = plural(n_categorical, "column")
+        prep.notes.append(f"The categories of {spread} were numbered in their order.")
     if not n_categorical or prep.reading.categorical == "ordinal":
-        if n_categorical:
-            spread = plural(n_categorical, "column")
-            prep.notes.append(f"The categories of {spread} were numbered in their order.")
         return columns.X, names, np.arange(len(names))
     parts, spread_names, owners = [], [], []
     for j, name in enumerate(names):
@@ -239,7 +227,7 @@ def _encode(prep: Preparation, columns: FeatureColumns) -> tuple[Any, list[str],
             spread_names.append(name)
             owners.append(j)
             continue
-        codes = [code for code in range(len(values)) if (column == code).any()]
+        codes = np.unique(column[~np.isnan(column)]).astype(int).tolist()
         is_each = (column == np.array(codes)).astype(columns.X.dtype)
         parts.append(np.where(np.isnan(column), column, is_each))
         spread_names += [f"{name}={values[code]}" for code in codes]
@@ -272,11 +260,9 @@ def _take_logarithms(
         row = int(np.flatnonzero(column < 0)[0])
         place = prep.table.place(int(rows[row]), int(columns.positions[below[0]]))
         have = "column has" if len(below) == 1 else "columns have"
-        raise FileError(
-            f"{place}: {log} takes log(1 + x) of values of 0 or more, and this one is "
-            f"{column[row]:g}. {len(below):,} {have} values below 0: leave such out with "
-            f"{said('drop')}, or do without {log}."
-        )
+        problem = f"{place}: {log} takes values of 0 or more, and this one is {column[row]:g}"
+        cure = f"leave such out with {said('drop')}, or do without {log}"
+        raise FileError(f"{problem}. {len(below):,} {have} values below 0: {cure}.")
     dtype = np.result_type(X.dtype, np.float32)
     n_values = X.nnz if issparse(X) else X.size
     check_fits(n_values * dtype.itemsize, "a copy of the table, for its logarithms,")
@@ -314,24 +300,19 @@ def _scale(
     if not takes_logarithms(kind, is_wanted):
         is_log = kind == "logarithms"
         if is_log:
-            notes.append(
-                "The values look like logarithms of counts (fractions of at most "
-                f"{LARGEST_LOGARITHM:g}, most of them 0), and are taken for that as they are."
-            )
+            fractions = f"fractions of at most {LARGEST_LOGARITHM:g}, most of them 0"
+            notes.append(f"The values look like logarithms of counts ({fractions}): kept so.")
         return X, is_log, None
     if columns is not None:
         n_values = X.nnz if issparse(X) else X.size
-        what = f"the table as logarithms ({n_values:,} of 8 bytes, and a copy)"
-        check_fits(2 * 8 * n_values, what)
+        check_fits(16 * n_values, f"the table as {n_values:,} logarithms, and a copy,")
     try:
         usual = usual_total(some) if columns is None and reading.judges_by_some else None
         shares, total = to_log_shares(X, usual)
     except OutOfCoreError as error:
         raise FileError(f"{error} {_way_out()}") from error
-    done = (
-        f"each row was brought to the median total ({format_total(total)}), and log(1 + x) was "
-        "taken"
-    )
+    brought = f"each row was brought to the median total ({format_total(total)})"
+    done = f"{brought}, and log(1 + x) was taken"
     note = f"The table holds counts: {done}"
     if kind != "counts":
         odd = "More than half of the values are other than 0, which is unusual for counts"
@@ -362,9 +343,7 @@ def _no_count(
 
 
 def _way_out() -> str:
-    return (
-        f"Leave columns that hold none out with {said('drop')}, or say {said('normalize', False)}."
-    )
+    return f"Leave such columns out with {said('drop')}, or say {said('normalize', False)}."
 
 
 # --- values that stay in their file ---------------------------------------------------------------
@@ -390,7 +369,7 @@ def _refuse_column(table: FileTable, position: int, reading: Reading) -> None:
     found = read_numbers(alone, np.array([0]), (), reading.decimal_comma)
     _check_categories(alone, found, "error")
     raise FileError(
-        f"column {offset + 1} ({quote(name)}) holds numbers that are stored as text, which are "
-        f"read from tables in memory only. Write them as numbers, leave the column out with "
-        f"{said('drop', name)}, or allow more memory with {said('max_memory')}."
+        f"column {offset + 1} ({quote(name)}) holds numbers as text, which are read in memory "
+        f"only. Write them as numbers, leave the column out with {said('drop', name)}, or allow "
+        f"more memory with {said('max_memory')}."
     )

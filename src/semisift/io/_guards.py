@@ -3,6 +3,8 @@
 import gzip
 import importlib
 import os
+import re
+import shutil
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -39,14 +41,17 @@ def naming(path: Path | str) -> Iterator[None]:
 
 
 def no_room(error: Exception) -> OSError | None:
-    """Return the system's error where a file did not fit onto its disk, whoever tells of it."""
-    for number in NO_ROOM:
-        if isinstance(error, OSError) and error.errno == number:
-            return error
-        # so polars and shutil say it
-        if f"(os error {number})" in str(error) or f"[Errno {number}]" in str(error):
-            return OSError(number, os.strerror(number))
-    return None
+    """Return the error of a file that did not fit onto its disk, also of polars or shutil."""
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        return error
+    texts: list[str] = []
+    if isinstance(error, shutil.Error):  # with a list of (source, target, reason)
+        texts = [str(reason) for *_, reason in error.args[0]]
+    elif isinstance(error, OSError) or type(error).__module__.startswith("polars"):
+        texts = [str(error)]
+    found = re.findall(r"^\[Errno (\d+)\]|\(os error (\d+)\)$", "\n".join(texts), re.MULTILINE)
+    numbers = [int(one or other) for one, other in found]
+    return next((OSError(n, os.strerror(n)) for n in numbers if n in NO_ROOM), None)
 
 
 @contextmanager
@@ -71,10 +76,8 @@ def check_fits(n_bytes: int, what: str) -> None:
         What claims this size, for the message: "the array 'X' of shape (1000000, 1000000)".
     """
     if (lack := shortage(n_bytes, USABLE_SHARE)) is not None:
-        raise FileError(
-            f"{what} {lack}. If the file is what it should be, use a larger machine or a sparse "
-            "format."
-        )
+        cure = "If the file is right, use a larger machine or a sparse format"
+        raise FileError(f"{what} {lack}. {cure}.")
 
 
 # --- bytes of a file ------------------------------------------------------------------------------
@@ -114,18 +117,16 @@ def read_bytes(path: Path) -> bytes:
                 # twice: the parts, and the whole that is made of them
                 check_fits(2 * size, "the unpacked file")
     except DAMAGED as error:
-        raise FileError(
-            f"the file{packing} cannot be read: {error}. It may be cut or damaged: make or "
-            "download it again."
-        ) from error
+        cure = "It may be cut or damaged: make or download it again"
+        raise FileError(f"the file{packing} cannot be read: {error}. {cure}.") from error
     return b"".join(chunks)
 
 
 def check_shape(shape: Sequence[int]) -> None:
     """Refuse a sparse matrix whose rows and columns could not even be named."""
-    rows, columns = shape
-    n_bytes = BYTES_A_NAME * int(columns) + 16 * int(rows)
-    check_fits(n_bytes, f"a table of {rows} rows and {columns} columns")
+    rows, columns = map(int, shape)
+    what = f"a table of {rows} rows and {columns} columns"
+    check_fits(BYTES_A_NAME * columns + 16 * rows, what)
 
 
 def import_extra(module: str, extra: str) -> Any:
@@ -133,6 +134,6 @@ def import_extra(module: str, extra: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise FileError(
-            f'this needs the library {module.partition(".")[0]}: pip install "semisift[{extra}]"'
-        ) from error
+        library = module.partition(".")[0]
+        cure = f'pip install "semisift[{extra}]"'
+        raise FileError(f"this needs the library {library}: {cure}") from error

@@ -52,10 +52,8 @@ def find_labels(prep: Preparation) -> tuple[NDArray[Any], set[str], str]:
             name = _label_column(labels, wanted)
             _check_lengths(labels, column_of(labels, name))
             if len(labels.names) > 2 and wanted is None and labels.label is None:
-                raise FileError(
-                    f"there are {len(labels.names)} columns. Say with {said('label')} which holds "
-                    f"the labels: {examples(labels.names)}."
-                )
+                which = f"Say with {said('label')} which holds the labels: {examples(labels.names)}"
+                raise FileError(f"there are {len(labels.names)} columns. {which}.")
             raw = _join(prep, labels, name, "label", prep.notes)
         # the same labels in the table itself would be the best feature of all
         columns |= {name} & {*table.names, *table.rows.columns}
@@ -203,10 +201,8 @@ def _matching_names(
 ) -> list[str]:
     """Choose the column of the labels file that holds the names of the table's rows."""
     if heading := known & {*labels.names}:
-        raise FileError(
-            f"the first line should name the columns, and {quote(heading.pop())} is a row of the "
-            "table. Add a line such as sample,label."
-        )
+        problem = f"the first line should name the columns: {quote(heading.pop())} is a row"
+        raise FileError(f"{problem}. Add a line such as sample,label.")
     if wanted in candidates:
         return candidates[wanted]
     matches = {name: len(known & set(names)) for name, names in candidates.items()}
@@ -226,10 +222,9 @@ def _check_turned(table: FileTable, candidates: Iterable[Iterable[str]]) -> None
     for names in candidates:
         found = [name for name in names if name in columns]
         if not table.transposed and 2 * len(found) > len(set(names)):
-            raise FileError(
-                f"the names in it are columns of {table.path}, not rows: {examples(found)}. If "
-                f"that file has features in rows, say {said('transpose', True)}."
-            )
+            problem = f"the names in it are columns of {table.path}, not rows: {examples(found)}"
+            cure = f"If that file has features in rows, say {said('transpose', True)}"
+            raise FileError(f"{problem}. {cure}.")
 
 
 def _check_order(table: FileTable, labels: FileTable, n_labels: int) -> None:
@@ -258,28 +253,20 @@ def _check_names(
     known = set(row_names)
     if len(known) < len(row_names):
         [(twice, _)] = Counter(row_names).most_common(1)
-        raise TableError(
-            f"{table.path}: several rows are called {quote(twice)}. To join labels, the names of "
-            "the rows must differ."
-        )
+        rule = "To join labels, the names of the rows must differ"
+        raise TableError(f"{table.path}: several rows are called {quote(twice)}. {rule}.")
     strangers = [name for name in labelled if name not in known]
     if len(strangers) == len(labelled):
         _check_turned(table, [labelled])
-        raise FileError(
-            f"none of its {len(labelled)} names is a row of {table.path}, such as "
-            f"{examples(row_names)}; here {examples(strangers)}. Do the two files belong together, "
-            f"and is {said('id')} the right column?"
-        )
+        problem = f"none of its {len(labelled)} names is a row of {table.path}"
+        names = f"Rows are called {examples(row_names)}; here {examples(strangers)}"
+        raise FileError(f"{problem}. {names}. Is {said('id')} the right column?")
     if strangers:
-        notes.append(
-            f"{len(strangers)} of the {len(labelled)} names in {labels.path.name} are not rows of "
-            f"the table and were left out: {examples(strangers)}."
-        )
+        some = f"{len(strangers)} of the {len(labelled)} names in {labels.path.name}"
+        notes.append(f"{some} are not rows of the table, left out: {examples(strangers)}.")
     if without := [name for name in row_names if name not in labelled]:
-        notes.append(
-            f"{plural(len(without), 'row')} without an entry in {labels.path.name}, unlabelled: "
-            f"{examples(without)}."
-        )
+        rows = f"{plural(len(without), 'row')} without an entry in {labels.path.name}"
+        notes.append(f"{rows}, unlabelled: {examples(without)}.")
 
 
 def _check_lengths(table: FileTable, column: pl.Series) -> None:
@@ -289,11 +276,9 @@ def _check_lengths(table: FileTable, column: pl.Series) -> None:
     lengths = column.str.len_chars()
     if (lengths.max() or 0) > LONGEST_LABEL:  # type: ignore[operator]
         row = (lengths > LONGEST_LABEL).arg_max() or 0
-        raise FileError(
-            f"{table.place(row)}: the label {quote(column[row][:60])}... has {lengths[row]:,} "
-            f"characters, and the name of a class at most {LONGEST_LABEL:,}. Is "
-            f"{quote(column.name)} the right column?"
-        )
+        problem = f"the label {quote(column[row][:60])}... has {lengths[row]:,} characters"
+        rule = f"a class has at most {LONGEST_LABEL:,}. Is {quote(column.name)} the right column?"
+        raise FileError(f"{table.place(row)}: {problem}, and the name of {rule}")
 
 
 # --- from cells to classes ------------------------------------------------------------------------
@@ -337,11 +322,10 @@ def _classes(cells: pl.Series, named: Sequence[str], where: str, notes: list[str
         if written and len(set(labels.values())) < 2:
             others = [label for label in found if label != written[0]]
             beside = f"the labels are {written[0]} and {examples(others)}, and " if others else ""
-            raise FileError(
-                f"{beside}{written[0]} can mean a class or an unlabelled row. Say "
-                f"{said('unlabelled', written[0])} if it marks rows without a label, or "
-                f"{said('unlabelled', 'NA')} if all of them are classes."
-            )
+            cure = f"Say {said('unlabelled', written[0])} if it marks rows without a label, or"
+            cure += f" {said('unlabelled', 'NA')} if all of them are classes"
+            problem = f"{beside}{written[0]} can mean a class or an unlabelled row"
+            raise FileError(f"{problem}. {cure}.")
         if written:
             notes.append(f"Rows with the label {join(written)} were read as unlabelled.")
     # by the number of the cell: each label is one object, however many rows have it

@@ -197,11 +197,9 @@ def _check_type(table: FileTable, position: int, column: pl.Series) -> None:
     if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
         return
     what = "dates or times" if dtype.is_temporal() else f"values of type {dtype}"
-    raise FileError(
-        f"column {position + 1 + table.column_offset} ({quote(column.name)}) holds {what}, and "
-        "only numbers and words can be ranked. Turn it into numbers, or leave it out with "
-        f"{said('drop', column.name)}."
-    )
+    place = f"column {position + 1 + table.column_offset} ({quote(column.name)})"
+    cure = f"Turn it into numbers, or leave it out with {said('drop', column.name)}"
+    raise FileError(f"{place} holds {what}: only numbers and words can be ranked. {cure}.")
 
 
 def _check_words(
@@ -245,7 +243,5 @@ def _check_finite(table: FileTable, columns: FeatureColumns) -> None:
     first = int(np.isinf(entries.data).argmax())
     row, j = int(entries.row[first]), int(entries.col[first])
     place = table.place(row, int(columns.positions[j]))
-    raise FileError(
-        f"{place}: the value is infinite. Correct it, or mark such values as missing with "
-        f"{said('na', 'inf')}."
-    )
+    cure = f"Correct it, or mark such values as missing with {said('na', 'inf')}"
+    raise FileError(f"{place}: the value is infinite. {cure}.")

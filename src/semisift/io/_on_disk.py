@@ -131,12 +131,12 @@ class LogRows(DerivedSource):
         taken = rows.astype(self.dtype)
         if (found := first_no_count(taken, allow_infinite=True)) is not None:
             row, column, value = found
-            log = said("log", True)
-            raise OutOfCoreError(
-                f"{self.place(start + row, start + row + 1)}, column {quote(self.names[column])}: "
-                f"{log} takes log(1 + x) of values of 0 or more, and this one is {value:g}. Leave "
-                f"the column out with {said('drop')}, or do without {log}."
+            place = (
+                f"{self.place(start + row, start + row + 1)}, column {quote(self.names[column])}"
             )
+            problem = f"{said('log', True)} takes values of 0 or more, and this one is {value:g}"
+            cure = f"Leave the column out with {said('drop')}, or do without {said('log', True)}"
+            raise OutOfCoreError(f"{place}: {problem}. {cure}.")
         stored = taken.data if issparse(taken) else taken
         np.log1p(stored, out=stored)
         return taken
@@ -199,10 +199,10 @@ def stays_on_disk(
     for name in OF_ALL_VALUES:
         if (value := getattr(options, name)) != getattr(plain, name):
             shown = value[0] if isinstance(value, tuple) else value
+            needs = f"{in_words(COPIES * rows.n_bytes)} of memory, and {in_words(rows.usable)} may"
+            cure = f"Allow more with {said('max_memory')}, or leave it out"
             raise FileError(
-                f"{said(name, shown)} needs all values at once: with what a ranking needs, "
-                f"{in_words(COPIES * rows.n_bytes)}, of which {in_words(rows.usable)} may be used. "
-                f"Allow more with {said('max_memory')}, or leave it out."
+                f"{said(name, shown)} needs all values at once: {needs} be used. {cure}."
             )
     if options.passes is not None:
         _make_folder(Path(options.passes))

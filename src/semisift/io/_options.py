@@ -40,36 +40,24 @@ class Format(NamedTuple):
 PLAIN = ("csv", "tsv", "parquet")
 
 
+SHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+SERIES = ("_series_matrix.txt", "_series_matrix.txt.gz")
+SVM = (".svmlight", ".libsvm", ".svm", ".svmlight.gz", ".libsvm.gz", ".svm.gz")
+
 FORMATS: dict[str, Format] = {
     "csv": Format("text", (".csv", ".csv.gz", ".txt", ".txt.gz"), "text, comma or semicolon"),
     "tsv": Format("text", (".tsv", ".tsv.gz", ".tab", ".tab.gz"), "text, tab"),
     "parquet": Format("parquet", (".parquet", ".pq"), "Apache Parquet"),
     "npz": Format("npz", (".npz",), "arrays of numpy, dense or sparse"),
     "mat": Format("matlab", (".mat",), "MATLAB; version 7.3 needs the extra hdf5"),
-    "xlsx": Format(
-        "xlsx",
-        (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
-        "a sheet of Excel or LibreOffice; needs the extra excel",
-        PLAIN,
-    ),
-    "geo": Format(
-        "geo",
-        ("_series_matrix.txt", "_series_matrix.txt.gz"),
-        "a series matrix of GEO, with what it says of the samples",
-        PLAIN,
-    ),
+    "xlsx": Format("xlsx", SHEETS, "Excel or LibreOffice; needs the extra excel", PLAIN),
+    "geo": Format("geo", SERIES, "a series matrix of GEO, with facts of the samples", PLAIN),
     "gct": Format("gct", (".gct", ".gct.gz"), "GenePattern, version 1.2 or 1.3", PLAIN),
     "arff": Format("arff", (".arff", ".arff.gz"), "Weka, dense or sparse"),
-    "svmlight": Format(
-        "svmlight",
-        (".svmlight", ".libsvm", ".svm", ".svmlight.gz", ".libsvm.gz", ".svm.gz"),
-        "svmlight and libsvm",
-    ),
+    "svmlight": Format("svmlight", SVM, "svmlight and libsvm"),
     "mtx": Format("mtx", (".mtx", ".mtx.gz"), "Matrix Market"),
     "10x": Format("tenx", (), "a folder with matrix.mtx, features.tsv and barcodes.tsv"),
-    "10x-h5": Format(
-        "tenx_h5", (".h5",), "the matrix of Cell Ranger; needs the extra hdf5", ("npz",)
-    ),
+    "10x-h5": Format("tenx_h5", (".h5",), "Cell Ranger; needs the extra hdf5", ("npz",)),
     "h5ad": Format("h5ad", (".h5ad",), "AnnData; needs the extra anndata"),
     "zarr": Format("zarr_store", (".zarr",), "a folder of AnnData; needs the extra anndata"),
 }
@@ -102,16 +90,13 @@ class TableOptions:
     """Whether the median total of counts that stay there may be that of some rows."""
 
     label: str | None = _option(
-        None,
-        "Column with the labels, by name or by number (the first is 1, the last -1).",
-        "COLUMN",
+        None, "Column with the labels, by name or number (the first is 1, the last -1).", "COLUMN"
     )
     id: str | None = _option(None, "Column with the names of the rows; not a feature.", "COLUMN")
     group: str | None = _option(
         None,
-        "Column that says which rows belong together, as those of one donor, plate or patient: "
-        "they are never split between bags or halves of the rows, or by compare between training "
-        "and test. Not a feature.",
+        "Column with groups of rows, such as donors: a group is never split between bags, halves "
+        "of the rows, or training and test. Not a feature.",
         "COLUMN",
     )
     drop: tuple[str, ...] = _option((), "Column that is not a feature.", "COLUMN")
@@ -128,8 +113,7 @@ class TableOptions:
     )
     categorical: str = _option(
         "error",
-        "What to do about columns of words: a column for each category, ranked together, or "
-        "numbers in the order of the categories.",
+        "What to do about columns of words: a column for each category, or one of numbers.",
         choices=("error", "onehot", "ordinal"),
     )
     category: tuple[str, ...] = _option(
@@ -142,31 +126,28 @@ class TableOptions:
     )
     normalize: bool | None = _option(
         None,
-        "Bring the counts of each row to the median total of a row and take log(1 + x). If it is "
-        f"not said: where {', '.join(OF_CELLS[:-1])} and {OF_CELLS[-1]} files hold counts.",
+        "Bring the counts of each row to the median total and take log(1 + x); by default where "
+        f"{', '.join(OF_CELLS)} files hold counts.",
     )
     transpose: bool = _option(False, "The file has features in rows.")
     format: str | None = _option(
         None,
-        f"Format of the file, where the ending of its name does not tell: {', '.join(FORMATS)}.",
+        f"Format of a file whose name does not end with it: {', '.join(FORMATS)}.",
         "NAME",
         choices=tuple(FORMATS),
     )
     matrix: str | None = _option(
         None,
-        "Which array of the file holds the values (npz, mat), which layer (h5ad, zarr), sheet "
-        "(xlsx) or genome (10x-h5).",
+        "The array with the values (npz, mat), layer (h5ad, zarr), sheet (xlsx), genome (10x-h5).",
         "NAME",
     )
     names_from: str | None = _option(
         None,
-        "Column with the names of the features: of var (h5ad, zarr), id or name (10x, 10x-h5), "
-        "Description or another one before the samples (gct).",
+        "Column with the names of the features: of var (h5ad, zarr), id or name (10x, 10x-h5), or "
+        "before the samples (gct).",
         "NAME",
     )
-    append_unlabelled: bool = _option(
-        False, "Append the rows that an npz keeps apart as unlabelled (u_X)."
-    )
+    append_unlabelled: bool = _option(False, "Append the unlabelled rows (u_X) of an npz file.")
     separator: str | None = _option(
         None, "Between the cells of a text table: a character, or tab.", "CHAR"
     )
@@ -207,8 +188,7 @@ class Reading(TableOptions):
 
     batch: str | None = _option(
         None,
-        "Column that says which rows were measured together: differences between batches are "
-        "taken out before anything is ranked. Not a feature.",
+        "Column with batches of rows, whose differences are removed before ranking. Not a feature.",
         "COLUMN",
     )
     weight: str | None = _option(
@@ -216,38 +196,33 @@ class Reading(TableOptions):
     )
     labels: str | None = _option(
         None,
-        "Labels in a file of their own: row names and labels, or labels alone in the order of the "
-        "rows.",
+        "File with the labels: row names and labels, or labels alone in the order of the rows.",
         "FILE",
     )
     must_link: str | None = _option(
         None,
-        "Pairs of rows that belong to the same class, for the methods that learn from pairs: two "
-        "columns with the names of the rows, or with their numbers from 1. Labels are then "
-        "optional.",
+        "File with pairs of rows of the same class: two columns with the names of the rows, or "
+        "their numbers from 1. Labels are then optional.",
         "FILE",
     )
     cannot_link: str | None = _option(
-        None, "Pairs of rows that belong to different classes, in the same form.", "FILE"
+        None, "File with pairs of rows of different classes, in the same form.", "FILE"
     )
     labels_per_class: int | None = _option(
         None,
-        "Hide all but K labels of each class: a trial on labelled data. The hidden labels judge "
-        "those that the method gives.",
+        "Hide all but K labels of each class, to test predictions on the hidden ones.",
         "K",
     )
     log: bool = _option(False, "Take log(1 + x) of every column of numbers, none of them negative.")
     max_memory: int | str | None = _option(
         None,
-        "How much memory the values may take, with the copies that a ranking needs, as in 4GB; "
-        "half of what is free, if it is not said. Rows of h5ad, zarr and Parquet files that need "
-        "more stay in the file: a ranking is made from some of them and passes over all.",
+        "Memory for the values and the copies that a ranking needs, as in 4GB; half of what is "
+        "free by default. Rows of h5ad, zarr and Parquet files that need more stay in the file.",
         "SIZE",
     )
     passes: str | None = _option(
         None,
-        "Keep finished passes over rows that stay in the file here: a second start goes on from "
-        "there.",
+        "Keep finished passes over rows in a file here: a second start goes on from there.",
         "FOLDER",
     )
     seed: int = _option(0, "Decides which labels are hidden.", "N")
