@@ -11,7 +11,9 @@ from scipy.sparse import csr_array, csr_matrix, issparse
 from semisift import FisherScore, OutOfCoreMatrix, read_table
 from semisift.cli import main
 from semisift.exceptions import TableError
+from semisift.out_of_core import _matrix
 from semisift.preprocessing._counts import log_of_shares, usual_total
+from tests.nights import daily
 from tests.stored_files import FORMS, GENES, LITTLE, N_GENES, N_ROWS, make_cells, reading, write
 
 CELLS = [form for form in FORMS if not form.endswith(".parquet")]
@@ -37,10 +39,10 @@ def shares(X):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 10)
+    monkeypatch.setattr(_matrix, "BLOCK_VALUES", 1 << 10)
 
 
-@pytest.mark.parametrize("form", CELLS)
+@pytest.mark.parametrize("form", daily(CELLS, 2))
 def test_counts_of_cells_are_normalised_unless_told_otherwise(tmp_path, form):
     X = counts()
     path = write(tmp_path, form, X)
@@ -140,7 +142,7 @@ def test_what_cannot_be_normalised(tmp_path):
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", daily(FORMS, 3))
 def test_rows_that_stay_in_the_file_have_the_same_bits(tmp_path, form):
     X = counts() * np.float32(9.7)  # totals that depend on the order of adding
     path = write(tmp_path, form, X)
