@@ -496,7 +496,7 @@ def test_columns_of_other_things_get_the_error_of_memory(tmp_path, column):
 
 def test_numbers_as_text_must_be_written_as_numbers(tmp_path):
     path = odd_table(tmp_path, odd=pl.Series([str(i % 7) for i in range(N_ROWS)]))
-    with pytest.raises(TableError, match=r"column 32 \('odd'\) holds numbers that are stored as t"):
+    with pytest.raises(TableError, match=r"column 32 \('odd'\) holds numbers as t"):
         read_table(path, label="kind", max_memory=LITTLE)
     data = read_table(path, label="kind", drop="odd", max_memory=LITTLE)
     assert data.feature_names == GENES

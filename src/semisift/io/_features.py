@@ -100,8 +100,8 @@ def _treat_missing(
         rows = np.setdiff1d(every, row_of)
         if not len(rows):
             raise FileError(f"{said('missing', missing)} leaves no row: all have missing values.")
-        gone = plural(n_rows - len(rows), "row")
-        notes.append(f"{gone} of {n_rows} with missing values, left out.")
+        left = plural(n_rows - len(rows), "row")
+        notes.append(f"{left} of {n_rows} with missing values, left out.")
         X = columns.X[rows]
         return replace(columns, X=X if issparse(X) else np.asfortranarray(X)), rows
     if missing == "keep" and issparse(columns.X):

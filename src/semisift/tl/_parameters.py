@@ -118,10 +118,8 @@ class Asked:
         text = str(kept["settings"])
         settings = python_value(text)
         if not isinstance(settings, dict):
-            raise ValueError(
-                f"the ranking was made with parameters that .uns cannot hold ({text}), and cannot "
-                "be made again. Assess a ranker of semisift itself, with its fit and assess."
-            )
+            problem = f"the ranking was made with parameters that .uns cannot hold ({text})"
+            raise ValueError(f"{problem}. Assess a ranker of semisift itself instead.")
         own = {name: _plain(kept.get(name)) for name in cls._written()}
         if isinstance(own["mask_var"], list):
             own["mask_var"] = np.asarray(own["mask_var"], dtype=bool)

@@ -408,10 +408,8 @@ def assess(
     there = given.places >= 0
     ranks = np.asarray(adata.var[f"{key}_rank"], dtype=np.float64)[given.places[there]]
     if not np.array_equal(ranks, ranker.ranking_[there]):
-        raise ValueError(
-            f"key={quote(key)}: the values or labels are no longer those that were ranked, as the "
-            "same ranking comes out otherwise. Rank them again."
-        )
+        problem = "the values or labels are no longer those that were ranked"
+        raise ValueError(f"key={quote(key)}: {problem}. Rank them again.")
     effort: dict[str, Any] = {"n_resamples": n_resamples, "n_permutations": n_permutations}
     ranker.assess(given.X, given.y, light=light, **effort, **given.of_rows)
     found, assessed = fitted.markers(), ranker.assessment_
@@ -447,9 +445,8 @@ def _results(adata: Any, key: str) -> Any:
     ]
     if not isinstance(key, str) or key not in ranked:
         there = f"Those that are there: {examples(ranked)}." if ranked else "There is none."
-        raise ValueError(
-            f"key={quote(key)} names no ranking of semisift.tl.rank_markers in adata. {there}"
-        )
+        problem = "names no ranking of semisift.tl.rank_markers in adata"
+        raise ValueError(f"key={quote(key)} {problem}. {there}")
     shape = tuple(np.asarray(adata.uns[key]["shape"]).tolist())
     if shape != adata.shape:
         raise ValueError(

@@ -49,9 +49,8 @@ def column_of(frame: Any, key: Any, parameter: str, where: str) -> Any:
     check_name(key, frame.columns, parameter, f"column of adata.{where}")
     column = frame[key] if not hasattr(frame, "to_memory") else frame[[key]].to_memory()[key]
     if getattr(column, "ndim", 1) != 1:
-        raise ValueError(
-            f"{parameter}={quote(key)}: several columns of adata.{where} are called so."
-        )
+        problem = f"several columns of adata.{where} are called so"
+        raise ValueError(f"{parameter}={quote(key)}: {problem}.")
     return column
 
 
@@ -137,10 +136,8 @@ def _find_table(adata: Any, layer: str | None, use_raw: bool) -> tuple[Any, Any,
 def _names_of_genes(index: Any, where: str) -> NDArray[Any]:
     if not index.is_unique:
         twice = index[index.duplicated()].unique().tolist()
-        raise ValueError(
-            f"the genes of {where} must have names of their own, by which results are found again: "
-            f"got {examples(twice)} more than once. Call adata.var_names_make_unique() first."
-        )
+        cure = "Call adata.var_names_make_unique() first"
+        raise ValueError(f"{where} has several genes called {examples(twice)}. {cure}.")
     return np.array([str(name) for name in index], dtype=object)
 
 
@@ -155,10 +152,9 @@ def _chosen(var: Any, mask: Any, where: str) -> NDArray[np.intp]:
         raise ValueError(f"mask_var must have the genes of adata.{where} for an index.")
     values = as_array(mask)
     if values.shape != (len(var.index),) or values.dtype != bool:
-        raise ValueError(
-            f"{said} must say True or False of each of {plural(len(var.index), 'gene')} of "
-            f"adata.{where}: got values of type {values.dtype} and shape {values.shape}."
-        )
+        genes = f"{plural(len(var.index), 'gene')} of adata.{where}"
+        got = f"got values of type {values.dtype} and shape {values.shape}"
+        raise ValueError(f"{said} must say True or False of each of {genes}: {got}.")
     if not values.any():
         raise ValueError(f"{said} must leave a gene to rank: it is False for all of them.")
     return np.flatnonzero(values)
@@ -194,10 +190,9 @@ def _scale(
         name = "values that do not look like counts, and were said to be some"
     if cells is not None and (found := first_no_count(X)) is not None:
         cell, gene = quote(cells[found[0]]), quote(genes[found[1]])
-        raise ValueError(
-            f"{where} holds {found[2]:g} (cell {cell}, gene {gene}), and counts are finite and 0 "
-            "or more. Name the layer that holds counts, or say normalize=False."
-        )
+        problem = f"{where} holds {found[2]:g} (cell {cell}, gene {gene})"
+        cure = "Name the layer that holds counts, or say normalize=False"
+        raise ValueError(f"{problem}, and counts are finite and 0 or more. {cure}.")
     shares, total = to_log_shares(X)
     brought = f"cells that were brought to the median total of {format_total(total)}"
     return shares, True, f"{where} holds {name}: taken as log(1 + x) of {brought}."
@@ -338,10 +333,9 @@ def read_labels(
         every = {*values, *categories}
         if not any(_same(value, meant) for value in every):
             known = sorted((value for value in every if str(value).strip()), key=str)
-            raise ValueError(
-                f"unlabeled_category={quote(meant)} is no value of adata.obs[{quote(labels_key)}]."
-                f" Its values are {examples(known, MAX_SHOWN)}."
-            )
+            problem = f"unlabeled_category={quote(meant)} is no value of adata.obs"
+            values_are = f"Its values are {examples(known, MAX_SHOWN)}"
+            raise ValueError(f"{problem}[{quote(labels_key)}]. {values_are}.")
         words = unlabelled_words([str(meant)])
         is_none = [_same(value, meant) or is_unlabelled(value, words) for value in values]
     else:

@@ -32,21 +32,17 @@ DECISIONS = ("confirmed", "tentative", "unconfirmed")
 
 # What the groups of h5ad and zarr take for something else, and the longest name that zarr takes.
 NO_NAMES = ("", ".", "..", "_index", "zarr.json")
-LONGEST_NAME = 200
+MAX_NAME = 200
 
 
 def check_key(key: str, labels_key: str) -> None:
     """Refuse a key under which results cannot be written."""
     if not can_be_named(key):
-        raise ValueError(
-            f"key_added must be a name that files take, without '/' and of at most {LONGEST_NAME} "
-            f"letters: got {quote(key)}."
-        )
+        rule = f"a name that files take, without '/' and of at most {MAX_NAME} letters"
+        raise ValueError(f"key_added must be {rule}: got {quote(key)}.")
     if isinstance(labels_key, str) and labels_key in [f"{key}_{name}" for name in OF_CELLS]:
-        raise ValueError(
-            f"labels_key={quote(labels_key)} is what this key writes: a ranking would start from "
-            "its own labels. Name the column of the given labels, or another key_added."
-        )
+        cure = "Name the column of the given labels, or another key_added"
+        raise ValueError(f"labels_key={quote(labels_key)} is written by this key itself. {cure}.")
 
 
 def check_target(adata: Any, copy: bool) -> None:
@@ -55,10 +51,8 @@ def check_target(adata: Any, copy: bool) -> None:
     check_flag(copy, "copy")
     if adata.isbacked and (copy or adata.is_view):
         what = "copy=True" if copy else "a view"
-        raise ValueError(
-            f"{what} of an AnnData that is backed by a file needs the rows in memory: call "
-            "adata.to_memory() first."
-        )
+        rule = "of an AnnData that is backed by a file needs the rows in memory"
+        raise ValueError(f"{what} {rule}: call adata.to_memory() first.")
 
 
 def open_for_writing(adata: Any, copy: bool) -> Any:
@@ -223,7 +217,7 @@ def can_be_named(name: Any) -> bool:
     (True, False, False)
     """
     is_name = is_writable(name) and "/" not in name and name not in NO_NAMES
-    return is_name and len(name.encode()) <= LONGEST_NAME
+    return is_name and len(name.encode()) <= MAX_NAME
 
 
 # --- what was done, and markers -------------------------------------------------------------------
