@@ -14,9 +14,9 @@ from semisift.exceptions import TableError
 from semisift.out_of_core import _matrix
 from semisift.preprocessing._counts import log_of_shares, usual_total
 from tests.nights import daily
-from tests.stored_files import FORMS, GENES, LITTLE, N_GENES, N_ROWS, make_cells, reading, write
+from tests.stored_files import GENES, LITTLE, N_GENES, N_ROWS, make_cells, reading, write
 
-CELLS = [form for form in FORMS if not form.endswith(".parquet")]
+OTHER_FORMS = daily(["csr.zarr", "dense.h5ad", "dense.zarr"], 0)
 LOGARITHMS = (
     "The values look like logarithms of counts (fractions of at most 25, most of them 0): kept so."
 )
@@ -42,7 +42,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(_matrix, "BLOCK_VALUES", 1 << 10)
 
 
-@pytest.mark.parametrize("form", daily(CELLS, 2))
+@pytest.mark.parametrize("form", ["csr.h5ad", *OTHER_FORMS])
 def test_counts_of_cells_are_normalised_unless_told_otherwise(tmp_path, form):
     X = counts()
     path = write(tmp_path, form, X)
@@ -142,7 +142,7 @@ def test_what_cannot_be_normalised(tmp_path):
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("form", daily(FORMS, 3))
+@pytest.mark.parametrize("form", ["csr.h5ad", "table.parquet", *OTHER_FORMS])
 def test_rows_that_stay_in_the_file_have_the_same_bits(tmp_path, form):
     X = counts() * np.float32(9.7)  # totals that depend on the order of adding
     path = write(tmp_path, form, X)

@@ -25,16 +25,12 @@ from semisift import (
 from semisift.exceptions import OutOfCoreError, TableError
 from semisift.io import read
 from semisift.io import write as write_table
-from semisift.io._formats import _anndata, parquet
 from semisift.io._formats import zarr_store as zarr_files
 from semisift.io._options import Reading, TableOptions
-from semisift.out_of_core import _matrix
-from tests.nights import daily
 from tests.stored_files import (
     CELLS,
     FORMS,
     GENES,
-    IN_ALL_FORMS,
     IN_CHUNKS,
     LITTLE,
     N_GENES,
@@ -47,8 +43,8 @@ from tests.stored_files import (
 ANNDATA = [form for form in FORMS if not form.endswith(".parquet")]
 RANKERS = {
     "fisher": FisherScore,
-    "transductive": lambda: TransductiveScore(max_unlabelled=80),
     "variance": VarianceScore,
+    "transductive": lambda: TransductiveScore(max_unlabelled=80),
     "ssfi": lambda: SSFI(n_members=100, max_unlabelled=80, random_state=0),
 }
 
@@ -57,7 +53,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:150 kB of memory hold")
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(_matrix, "BLOCK_VALUES", 1 << 10)
+    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 10)
 
 
 def stored(path, **options):
@@ -69,8 +65,8 @@ def stored(path, **options):
 # --- the same rankings ----------------------------------------------------------------------------
 
 
-@IN_ALL_FORMS
-@pytest.mark.parametrize("height", daily([130, 50, 600], 1))
+@IN_CHUNKS
+@pytest.mark.parametrize("height", [50, 130, 600])
 def test_the_rows_are_those_in_memory(tmp_path, form, height):
     path = write(tmp_path, form, height=height)
     whole, data = read_table(path, **reading(form)), stored(path)
@@ -90,7 +86,7 @@ def test_the_rows_are_those_in_memory(tmp_path, form, height):
 
 
 @IN_CHUNKS
-@pytest.mark.parametrize("name", daily([*RANKERS], 2))
+@pytest.mark.parametrize("name", RANKERS)
 def test_the_ranking_is_that_of_memory(tmp_path, form, name):
     whole = None
     for height in (50, 170):
@@ -122,7 +118,7 @@ def test_options_that_go_block_by_block(tmp_path, form):
     assert one.scores_.tobytes() == other.scores_.tobytes()
 
 
-@pytest.mark.parametrize("form", daily(["csr.zarr", "table.parquet"], 1))
+@pytest.mark.parametrize("form", ["csr.zarr", "table.parquet"])
 def test_pairs_of_rows_by_their_names(tmp_path, form):
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("one,other\nc3,c507\nc8,c444\n")
@@ -142,7 +138,7 @@ def test_pairs_of_rows_by_their_names(tmp_path, form):
     assert one.scores_.tobytes() == other.scores_.tobytes()
 
 
-@pytest.mark.parametrize("form", daily(ANNDATA, 2))
+@pytest.mark.parametrize("form", ANNDATA)
 def test_layers_and_labels_of_their_own(tmp_path, form):
     path = write(tmp_path, form)
     labels = tmp_path / "labels.csv"
@@ -152,7 +148,7 @@ def test_layers_and_labels_of_their_own(tmp_path, form):
     assert data.X.take(np.array([5])).sum() == 2 * make_cells()[0][5].sum()
 
 
-@pytest.mark.parametrize("form", daily(["csr.h5ad", "dense.zarr", "table.parquet"], 1))
+@pytest.mark.parametrize("form", ["csr.h5ad", "dense.zarr", "table.parquet"])
 def test_a_column_of_the_values_may_hold_the_labels(tmp_path, form):
     X, _ = make_cells()
     X[:, 9] = np.arange(N_ROWS) % 3
@@ -166,7 +162,7 @@ def test_a_column_of_the_values_may_hold_the_labels(tmp_path, form):
     assert data.X.shape == (N_ROWS, N_GENES - 1)
 
 
-@pytest.mark.parametrize("form", daily(["dense.h5ad", "dense.zarr", "table.parquet"], 1))
+@pytest.mark.parametrize("form", ["dense.h5ad", "dense.zarr", "table.parquet"])
 def test_a_column_that_counts_the_rows_is_told_of(tmp_path, form):
     X, _ = make_cells()
     X[:, 12] = np.arange(N_ROWS)
@@ -284,8 +280,8 @@ def test_nan_in_chunk_731(tmp_path):
 
 @IN_CHUNKS
 def test_less_memory_than_a_chunk(tmp_path, form, monkeypatch):
-    monkeypatch.setattr(_matrix, "LEAST_ROWS", 4)
-    monkeypatch.setattr(_matrix, "BLOCK_VALUES", 1 << 7)
+    monkeypatch.setattr("semisift.out_of_core._matrix.LEAST_ROWS", 4)
+    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 7)
     path = write(tmp_path, form, height=500)
     options = reading(form, max_memory="20kB")
     with pytest.raises(OutOfCoreError, match=r"a chunk of .* rows, which take .*smaller chunks"):
@@ -300,7 +296,7 @@ def test_less_memory_than_a_block(tmp_path, form):
         VarianceScore().fit(read_table(path, **options).X)
 
 
-@pytest.mark.parametrize("form", daily(["csr.h5ad", "dense.h5ad", "table.parquet"], 2))
+@pytest.mark.parametrize("form", ["csr.h5ad", "dense.h5ad", "table.parquet"])
 def test_a_file_that_ends_early(tmp_path, form):
     path = write(tmp_path, form)
     data = path.read_bytes()
@@ -410,16 +406,13 @@ def test_negative_values_have_no_logarithm(tmp_path, form):
 @IN_CHUNKS
 @pytest.mark.parametrize(
     "option",
-    daily(
-        [
-            {"missing": "median"},
-            {"na": "-999"},
-            {"missing": "drop-rows"},
-            {"categorical": "onehot"},
-            {"category": "g1"},
-        ],
-        2,
-    ),
+    [
+        {"missing": "median"},
+        {"missing": "drop-rows"},
+        {"na": "-999"},
+        {"categorical": "onehot"},
+        {"category": "g1"},
+    ],
 )
 def test_what_needs_all_values_is_refused(tmp_path, form, option):
     (name,) = option
@@ -436,14 +429,14 @@ def test_turning_needs_all_values(tmp_path):
         read_table(tmp_path / "t.parquet", transpose=True, max_memory="10kB")
 
 
-@pytest.mark.parametrize("value", daily(["much", "-4GB", "", 0, True], 2))
+@pytest.mark.parametrize("value", ["much", "-4GB", "", 0, True])
 def test_sizes_that_are_none(tmp_path, value):
     path = write(tmp_path, "table.parquet")
     with pytest.raises(TableError, match="max_memory must be a number of bytes, such as 4GB"):
         read_table(path, max_memory=value)
 
 
-@pytest.mark.parametrize("option", daily([{"max_memory": "4GB"}, {"passes": "kept"}], 1))
+@pytest.mark.parametrize("option", [{"max_memory": "4GB"}, {"passes": "kept"}])
 def test_other_formats_stay_in_memory(tmp_path, option):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n")
     (name,) = option
@@ -452,8 +445,8 @@ def test_other_formats_stay_in_memory(tmp_path, option):
 
 
 def test_several_tables_are_read_into_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(_matrix, "available_memory", lambda: 1000)
-    monkeypatch.setattr(parquet, "SMALL_FILE", 1000)
+    monkeypatch.setattr("semisift.out_of_core._matrix.available_memory", lambda: 1000)
+    monkeypatch.setattr("semisift.io._formats.parquet.SMALL_FILE", 1000)
     for form in FORMS:
         path = write(tmp_path, form)
         assert not read(path, TableOptions()).is_stored
@@ -473,16 +466,13 @@ def odd_table(tmp_path, **columns):
 
 @pytest.mark.parametrize(
     "column",
-    daily(
-        [
-            pl.Series(["red", "blue", "green"] * 200),
-            pl.Series([f"name {i}" for i in range(N_ROWS)]),
-            pl.Series(["1"] * 599 + ["x"]),
-            pl.Series([[1]] * N_ROWS),
-            pl.Series(range(N_ROWS)).cast(pl.Date),
-        ],
-        3,
-    ),
+    [
+        pl.Series(["red", "blue", "green"] * 200),
+        pl.Series([f"name {i}" for i in range(N_ROWS)]),
+        pl.Series(["1"] * 599 + ["x"]),
+        pl.Series([[1]] * N_ROWS),
+        pl.Series(range(N_ROWS)).cast(pl.Date),
+    ],
 )
 def test_columns_of_other_things_get_the_error_of_memory(tmp_path, column):
     path = odd_table(tmp_path, odd=column)
@@ -503,7 +493,7 @@ def test_numbers_as_text_must_be_written_as_numbers(tmp_path):
 
 
 def test_columns_are_read_some_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet, "COLUMN_BYTES", 7 * 4 * 100)
+    monkeypatch.setattr("semisift.io._formats.parquet.COLUMN_BYTES", 7 * 4 * 100)
     data = stored(write(tmp_path, "table.parquet"))
     assert_array_equal(data.X.load(), make_cells()[0])
 
@@ -532,7 +522,7 @@ def test_whole_numbers_and_booleans_are_features(tmp_path):
 @pytest.mark.filterwarnings("ignore::UserWarning:anndata")
 @pytest.mark.parametrize("form", ["csr.zarr", "dense.zarr"])
 @pytest.mark.parametrize("memory", [None, LITTLE])
-@pytest.mark.parametrize("version", daily([3, 2], 1))
+@pytest.mark.parametrize("version", [2, 3])
 def test_a_folder_is_written_with_fewer_genes(tmp_path, form, memory, version):
     anndata = pytest.importorskip("anndata")
     with anndata.settings.override(zarr_write_format=version):
@@ -547,7 +537,7 @@ def test_a_folder_is_written_with_fewer_genes(tmp_path, form, memory, version):
 
 @pytest.mark.parametrize("form", ["csr.h5ad", "dense.h5ad"])
 def test_a_file_is_written_by_blocks(tmp_path, form, monkeypatch):
-    monkeypatch.setattr(_anndata, "WRITTEN_AT_ONCE", 3000)
+    monkeypatch.setattr("semisift.io._formats._anndata.WRITTEN_AT_ONCE", 3000)
     anndata = pytest.importorskip("anndata")
     path = write(tmp_path, form)
     with pytest.importorskip("h5py").File(path, "r+") as file:
