@@ -200,7 +200,7 @@ def test_sizes_and_places_that_are_none(tmp_path):
     assert "no folder can be made there" in said
     (tmp_path / "t.csv").write_text("a,b,kind\n1,2,a\n3,4,b\n")
     said = call("rank", tmp_path / "t.csv", "--label", "kind", "--memory", "1GB", code=1).output
-    assert "--memory is for files whose rows may stay there" in said
+    assert "--memory is for h5ad, zarr, parquet files" in said
 
 
 def test_a_classifier_holds_all_rows(tmp_path, monkeypatch):

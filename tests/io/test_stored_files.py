@@ -440,7 +440,7 @@ def test_sizes_that_are_none(tmp_path, value):
 def test_other_formats_stay_in_memory(tmp_path, option):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n")
     (name,) = option
-    with pytest.raises(TableError, match=rf"{name}=.* is for files whose rows may stay there.*csv"):
+    with pytest.raises(TableError, match=rf"{name}=.* is for h5ad, zarr, parquet files.*csv"):
         read_table(tmp_path / "t.csv", **option)
 
 
@@ -486,7 +486,7 @@ def test_columns_of_other_things_get_the_error_of_memory(tmp_path, column):
 
 def test_numbers_as_text_must_be_written_as_numbers(tmp_path):
     path = odd_table(tmp_path, odd=pl.Series([str(i % 7) for i in range(N_ROWS)]))
-    with pytest.raises(TableError, match=r"column 32 \('odd'\) holds numbers that are stored as t"):
+    with pytest.raises(TableError, match=r"column 32 \('odd'\) holds numbers as t"):
         read_table(path, label="kind", max_memory=LITTLE)
     data = read_table(path, label="kind", drop="odd", max_memory=LITTLE)
     assert data.feature_names == GENES

@@ -154,7 +154,7 @@ def test_no_such_file_and_unknown_endings(tmp_path):
         read(tmp_path / "none.csv")
     for name, match in [
         ("table.numbers", "Save the sheet as CSV"),
-        ("table.xyz", r"does not tell the format.*\.csv.*format="),
+        ("table.xyz", r"tells no format.*\.csv.*format="),
     ]:
         (tmp_path / name).write_text("x")
         with pytest.raises(TableError, match=match):

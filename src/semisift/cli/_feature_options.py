@@ -10,9 +10,9 @@ import numpy as np
 
 from semisift.cli.rank import FEATURES, RankRequest
 from semisift.io import Dataset
-from semisift.io._feature_tables import read_groups, read_names, read_weights
 from semisift.io._guards import naming
 from semisift.io._options import said
+from semisift.io._side_files import read_groups, read_names, read_weights
 from semisift.utils._text import examples, plural
 
 

@@ -17,10 +17,9 @@ two classes are left without it, they ask what it means.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress
 from numbers import Integral, Real
 from typing import Any
 
@@ -150,27 +149,53 @@ def parse_labels(y: Any, n_rows: int, words: frozenset[str] = WORDS) -> Labels:
     """
     if isinstance(y, Labels):
         return y
+    codes = np.full(n_rows, UNLABELLED, dtype=np.int32)
     if y is None:
-        codes = np.full(n_rows, UNLABELLED, dtype=np.int32)
         return Labels(codes, np.empty(0, dtype=np.int64))
-    column = _as_column(y)
-    if len(column) != n_rows:
+    found, numbers = _distinct(y)
+    if (n_labels := len(found if numbers is None else numbers)) != n_rows:
         raise ValueError(
-            f"y must have one label for each row of X: got {len(column)} labels for {n_rows} rows."
+            f"y must have one label for each row of X: got {n_labels} labels for {n_rows} rows."
         )
-    if column.dtype.kind not in "OTUS":
-        return _numeric_labels(column)
-    # the rule is asked once for each distinct value: rows are many, and go through C alone
-    distinct, place = _factorize(column)
-    known = np.array([not is_unlabelled(value, words) for value in distinct], dtype=bool)
-    n_each, n_unlabelled = np.bincount(place, minlength=len(distinct)), Counter[str]()
-    for at in np.flatnonzero(~known).tolist():
-        if isinstance(distinct[at], str | bytes):
-            n_unlabelled[_text(distinct[at])] += int(n_each[at])
-    tell_unlabelled(n_unlabelled, "y")
-    codes = np.full(len(distinct), UNLABELLED, dtype=np.int32)
-    classes, codes[known] = _classes(list(compress(distinct, known)), column.dtype)
-    return Labels(codes[place], classes)
+    known, values = _split_known(found, words)
+    if numbers is not None:
+        n_each, text = np.bincount(numbers, minlength=len(found)).tolist(), Counter[str]()
+        for place in np.flatnonzero(~known).tolist():
+            if isinstance(value := found[place], str | bytes):
+                text[_text(value)] += n_each[place]
+        tell_unlabelled(text, "y")
+    own = np.full(len(found), UNLABELLED, dtype=np.int32)
+    classes, own[known] = _classes(values)
+    return Labels(own if numbers is None else own[numbers], classes)
+
+
+def _distinct(y: Any) -> tuple[NDArray[Any], NDArray[np.intp] | None]:
+    """Return distinct labels, equal ones of two types apart, and the number of each row's label.
+
+    Numbers are returned as they are, with None.
+    """
+    categorical = getattr(y, "cat", y)  # of pandas: a Series, or the values themselves
+    if hasattr(categorical, "codes") and hasattr(categorical, "categories"):
+        present, numbers = np.unique(categorical.codes, return_inverse=True)  # -1 is missing
+        return np.array([*categorical.categories, None], dtype=object)[present], numbers
+    column = _as_column(y)
+    if column.dtype.kind in "US":
+        return np.unique(column, return_inverse=True)
+    if column.dtype.kind not in "OT":
+        return column, None
+    values = column.tolist()
+    try:
+        number = {key: code for code, key in enumerate(dict.fromkeys(_keys(values)))}
+    except TypeError:  # of a value that cannot be hashed, which is no label
+        for value in values:
+            _ = is_unlabelled(value) or _kind(value)
+        raise
+    found = np.fromiter((value for _, value in number), dtype=object, count=len(number))
+    return found, np.fromiter(map(number.__getitem__, _keys(values)), np.intp, len(values))
+
+
+def _keys(values: list[Any]) -> Iterator[tuple[type, Any]]:
+    return zip(map(type, values), values, strict=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,39 +371,28 @@ def _as_column(y: Any) -> NDArray[Any]:
     return array
 
 
-def _numeric_labels(column: NDArray[Any]) -> Labels:
-    """Return the labels of a column of numbers or booleans."""
+def _split_known(
+    column: NDArray[Any], words: frozenset[str]
+) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+    """Return which entries are labels, and these labels in one plain type or as objects of one."""
     kind = column.dtype.kind
+    if kind in "OT":
+        known = np.array([not is_unlabelled(value, words) for value in column], dtype=bool)
+        return known, _narrow(column[known].astype(object))
     if kind == "c":
         raise ValueError(f"Complex data not supported: y has dtype {column.dtype}.")
-    if kind not in "biuf":
+    if kind not in "biufUS":
         raise ValueError(
             f"Unknown label type: y has dtype {column.dtype}; labels must be integers or strings."
         )
     known = np.ones(len(column), dtype=bool)
-    if kind != "b":
+    if kind in "iuf":
         known = (column != UNLABELLED) & ~np.isnan(column)
     if kind == "f":
         _check_whole(column[known])
-    codes = np.full(len(column), UNLABELLED, dtype=np.int32)
-    classes, codes[known] = np.unique(column[known], return_inverse=True)
-    return Labels(codes, classes)
-
-
-def _factorize(column: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return the distinct values of a column, and which of them each row has."""
-    values: list[Any] = column.tolist()
-    keys: list[Any] = values
-    if len({*map(type, values)} - {type(None)}) > 1:  # 1, 1.0 and True are equal
-        keys = list(zip(map(type, values), values, strict=True))
-    try:
-        place = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-    except TypeError:  # a list, which has no hash
-        for value in values:
-            _kind(value)
-        raise
-    codes = np.fromiter(map(place.__getitem__, keys), dtype=np.intp, count=len(keys))
-    return [key if keys is values else key[1] for key in place], codes
+    if kind in "US" and words:
+        known = ~np.isin(np.strings.strip(column), np.array(sorted(words)).astype(kind))
+    return known, column[known]
 
 
 def is_unlabelled(value: Any, words: frozenset[str] = WORDS) -> bool:
@@ -409,26 +423,29 @@ def tell_unlabelled(n_rows: Mapping[str, int], where: str) -> None:
     )
 
 
-def _classes(values: list[Any], dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the sorted classes, and the class of each of some distinct labels."""
-    if dtype.kind in "US":
-        return np.unique(np.array(values, dtype=dtype), return_inverse=True)
+def _narrow(values: NDArray[Any]) -> NDArray[Any]:
+    """Make numbers of the values of an object array, or make sure that all of them are strings."""
     kinds = {_kind(value) for value in values}
     if len(kinds) > 1:
         raise ValueError(
             f"Unknown label type: y mixes labels that are {' and '.join(sorted(kinds))}; use one "
             "type, and -1, None or NaN for unlabelled rows."
         )
-    if not kinds:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.intp)
-    if not kinds & {"strings", "bytes"}:
-        numbers = np.array(values)
-        if numbers.dtype.kind == "f":
-            _check_whole(numbers)
-            if np.any(np.abs(numbers) >= FIRST_INEXACT):
-                _check_unchanged(values, numbers)
-        return np.unique(numbers, return_inverse=True)
-    found = sorted(set(values))
+    if kinds <= {"strings", "bytes"}:
+        return values if kinds else np.empty(0, dtype=np.int64)
+    numbers = np.array(values.tolist())
+    if numbers.dtype.kind == "f":
+        _check_whole(numbers)
+        if np.any(np.abs(numbers) >= FIRST_INEXACT):
+            _check_unchanged(values, numbers)
+    return numbers
+
+
+def _classes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the distinct labels in sorted order, and the number of each label among them."""
+    if values.dtype != object or not len(values) or _kind(values[0]) not in ("strings", "bytes"):
+        return np.unique(values, return_inverse=True)
+    found = np.array(sorted(set(values)), dtype=object)
     longest = max(found, key=len)
     if len(longest) > LONGEST_LABEL:
         raise ValueError(
@@ -436,17 +453,17 @@ def _classes(values: list[Any], dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDA
             f"one of {len(longest):,} characters, {longest[:40]!r}... Is it the right column?"
         )
     code = {label: i for i, label in enumerate(found)}
-    inverse = np.array([code[value] for value in values], dtype=np.intp)
+    inverse = np.fromiter(map(code.__getitem__, values), dtype=np.intp, count=len(values))
     if len(longest) > WIDEST_LABEL:
-        return np.array(found, dtype=object), inverse
-    plain = np.array(found)
+        return found, inverse
+    plain = np.array(found.tolist())
     _check_unchanged(found, plain)
     return plain, inverse
 
 
-def _check_unchanged(values: list[Any], stored: NDArray[Any]) -> None:
+def _check_unchanged(values: NDArray[Any], stored: NDArray[Any]) -> None:
     """Refuse labels that numpy takes for others: 2**53 + 1, and a zero byte at the end of text."""
-    for value, other in zip(values, stored.tolist(), strict=True):
+    for value, other in zip(values.tolist(), stored.tolist(), strict=True):
         if value != other:
             taken = int(other) if isinstance(other, float) else other
             raise ValueError(
@@ -477,8 +494,9 @@ def _check_whole(values: NDArray[np.floating]) -> None:
         )
     if (broken := values != np.floor(values)).any():
         raise ValueError(
-            "Unknown label type: continuous. Labels must be discrete classes, and not the target "
-            f"of a regression with continuous values: got {values[broken][0]} in y."
+            "Unknown label type: continuous. Maybe you are trying to fit a classifier, which "
+            "expects discrete classes on a regression target with continuous values: "
+            f"got {values[broken][0]} in y."
         )
 
 
@@ -488,9 +506,9 @@ def describe_few(labels: Labels) -> str:
     if not n_labelled:
         return f"y has no labelled row: all {n_unlabelled} are unlabelled (-1, None or NaN)"
     return (
-        f"y has {plural(n_labelled, 'labelled row')}, all of one class "
-        f"({labels.classes.tolist()[0]!r}), and {plural(n_unlabelled, 'unlabelled row')} "
-        "(-1, None or NaN)"
+        f"y has {n_labelled} labelled row{'s' if n_labelled > 1 else ''}, all of one class "
+        f"({labels.classes.tolist()[0]!r}), and {n_unlabelled} unlabelled "
+        f"row{'' if n_unlabelled == 1 else 's'} (-1, None or NaN)"
     )
 
 
@@ -523,9 +541,12 @@ def class_prior(given: Any, labels: Labels) -> NDArray[np.float64]:
     if labels.rest is not None and (share := _share_of_one(given, labels)) is not None:
         return np.where(np.arange(2) == labels.rest, 1 - share, share)
     if isinstance(given, dict):
-        if missing := [label for label in classes if label not in given]:
-            rule = "an entry for each class of y"
-            raise ValueError(f"class_prior must have {rule}: {missing} missing, got {given!r}.")
+        missing = [label for label in classes if label not in given]
+        if missing:
+            raise ValueError(
+                f"class_prior must have an entry for each class of y: {missing} missing, got "
+                f"{given!r}."
+            )
         given = [given[label] for label in classes]
     try:
         prior = np.asarray(given, dtype=np.float64)
@@ -535,8 +556,8 @@ def class_prior(given: Any, labels: Labels) -> NDArray[np.float64]:
     except (TypeError, ValueError):
         prior = np.empty(0)
     if prior.shape != (labels.n_classes,) or not (prior > 0).all():
-        rule = f"{labels.n_classes} positive numbers, one for each class of y ({classes})"
         raise ValueError(
-            f"class_prior must be {rule}, none vanishing beside the others: got {given!r}."
+            f"class_prior must be {labels.n_classes} positive numbers, one for each class of y "
+            f"({classes}), none of them vanishing beside the others: got {given!r}."
         )
     return prior

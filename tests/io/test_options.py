@@ -94,7 +94,7 @@ def test_python_takes_numbers_paths_and_single_values(run, tmp_path):
             "separator must be a",
             "--separator must be a",
         ),
-        ({"matrix": "X"}, ["--matrix", "X"], "matrix=... chooses", "--matrix chooses"),
+        ({"matrix": "X"}, ["--matrix", "X"], "matrix=... is for npz", "--matrix is for npz"),
         ({}, [], "na='<3', say category='b'", "--na '<3', say --category b"),
     ],
 )

@@ -6,6 +6,7 @@ import pytest
 import semisift
 from semisift import UnlabelledTextWarning
 from semisift.tl._read import read_labels
+from tests.nights import daily
 from tests.tl.cells import make_cells
 
 T, B = "T", "B"
@@ -19,15 +20,18 @@ def labels_of(values, **given):
 
 @pytest.mark.parametrize(
     "values",
-    [
-        pd.Categorical([T, B, None], categories=[B, "unused", T]),
-        np.array([T, B, None], dtype=object),
-        np.array([T, B, np.nan], dtype=object),
-        np.array([T, B, ""], dtype=object),
-        np.array([T, B, "  "], dtype=object),
-        pd.Categorical([T, B, ""]),
-        pd.array([T, B, pd.NA], dtype="string"),
-    ],
+    daily(
+        [
+            pd.Categorical([T, B, None], categories=[B, "unused", T]),
+            np.array([T, B, None], dtype=object),
+            np.array([T, B, np.nan], dtype=object),
+            np.array([T, B, ""], dtype=object),
+            np.array([T, B, "  "], dtype=object),
+            pd.Categorical([T, B, ""]),
+            pd.array([T, B, pd.NA], dtype="string"),
+        ],
+        3,
+    ),
 )
 def test_what_is_missing_or_empty_is_unlabelled(values):
     assert labels_of(values)[0] == [T, B, None]
@@ -40,26 +44,29 @@ def test_the_order_is_that_of_the_categories():
 
 @pytest.mark.parametrize(
     ("values", "category", "expected"),
-    [
-        ([T, B, "Unknown"], "Unknown", [T, B, None]),
-        ([T, "", "Unknown"], "Unknown", [T, None, None]),
-        (pd.Categorical([T, B, None], categories=[T, B, "Unknown"]), "Unknown", [T, B, None]),
-        ([1, 2, 0], 0, [1, 2, None]),
-        ([1, 2, 0], np.int64(0), [1, 2, None]),
-        ([1, 2, -1], -1, [1, 2, None]),
-        ([1, 2, -1], None, [1, 2, None]),
-        ([T, "-1", T], "-1", [T, None, T]),
-        ([T, "-1", "x"], "x", [T, "-1", None]),
-        ([T, "nan", "x"], "x", [T, None, None]),
-        ([T, "nan", B], "nan", [T, None, B]),
-        ([1.0, 2.0, np.nan], None, [1, 2, None]),
-        ([True, False, True], None, [True, False, True]),
-        ([True, False, True], False, [True, None, True]),
-        (pd.array([True, None], dtype="boolean"), None, [True, None]),
-        ([T, B, None], np.nan, [T, B, None]),
-        ([T, B, None], pd.NA, [T, B, None]),
-        (pd.array([3, None], dtype="Int64"), None, [3, None]),
-    ],
+    daily(
+        [
+            ([T, B, "Unknown"], "Unknown", [T, B, None]),
+            ([T, "", "Unknown"], "Unknown", [T, None, None]),
+            (pd.Categorical([T, B, None], categories=[T, B, "Unknown"]), "Unknown", [T, B, None]),
+            ([1, 2, 0], 0, [1, 2, None]),
+            ([1, 2, 0], np.int64(0), [1, 2, None]),
+            ([1, 2, -1], -1, [1, 2, None]),
+            ([1, 2, -1], None, [1, 2, None]),
+            ([T, "-1", T], "-1", [T, None, T]),
+            ([T, "-1", "x"], "x", [T, "-1", None]),
+            ([T, "nan", "x"], "x", [T, None, None]),
+            ([T, "nan", B], "nan", [T, None, B]),
+            ([1.0, 2.0, np.nan], None, [1, 2, None]),
+            ([True, False, True], None, [True, False, True]),
+            ([True, False, True], False, [True, None, True]),
+            (pd.array([True, None], dtype="boolean"), None, [True, None]),
+            ([T, B, None], np.nan, [T, B, None]),
+            ([T, B, None], pd.NA, [T, B, None]),
+            (pd.array([3, None], dtype="Int64"), None, [3, None]),
+        ],
+        6,
+    ),
 )
 def test_a_category_that_means_none(values, category, expected):
     assert labels_of(values, unlabeled_category=category)[0] == expected
@@ -67,29 +74,32 @@ def test_a_category_that_means_none(values, category, expected):
 
 @pytest.mark.parametrize(
     ("values", "category", "message"),
-    [
-        (
-            [T, B, ""],
-            "Unknown",
-            r"'Unknown' is no value of adata.obs\['l'\]. Its values are 'B', 'T'",
-        ),
-        ([1, -1, 2], "-1", "unlabeled_category='-1' is no value .* are -1, 1, 2"),
-        ([1, 2, 3], "1", "unlabeled_category='1' is no value .* are 1, 2, 3"),
-        ([T, B, ""], ["T"], r"unlabeled_category must be one label: got \['T'\]"),
-        ([T, B, ""], np.array(["T", "B"]), "unlabeled_category must be one label: got array"),
-        ([1, 0, 1], True, "unlabeled_category=True is no value"),
-        ([T, B, ""], 0, "unlabeled_category=0 is no value"),
-        ([1, -1, 1], None, "holds -1, which may be a class .* unlabeled_category=-1"),
-        ([T, "-1", T], None, "holds '-1', which may be a class .* unlabeled_category='-1'"),
-        (["drug", "None", ""], None, "holds 'None', which may be a class"),
-    ],
+    daily(
+        [
+            (
+                [T, B, ""],
+                "Unknown",
+                r"'Unknown' is no value of adata.obs\['l'\]. Its values are 'B', 'T'",
+            ),
+            ([1, -1, 2], "-1", "unlabeled_category='-1' is no value .* are -1, 1, 2"),
+            ([1, 2, 3], "1", "unlabeled_category='1' is no value .* are 1, 2, 3"),
+            ([T, B, ""], ["T"], r"unlabeled_category must be one label: got \['T'\]"),
+            ([T, B, ""], np.array(["T", "B"]), "unlabeled_category must be one label: got array"),
+            ([1, 0, 1], True, "unlabeled_category=True is no value"),
+            ([T, B, ""], 0, "unlabeled_category=0 is no value"),
+            ([1, -1, 1], None, "holds -1, which may be a class .* unlabeled_category=-1"),
+            ([T, "-1", T], None, "holds '-1', which may be a class .* unlabeled_category='-1'"),
+            (["drug", "None", ""], None, "holds 'None', which may be a class"),
+        ],
+        4,
+    ),
 )
 def test_bad_categories(values, category, message):
     with pytest.raises(ValueError, match=message):
         labels_of(values, unlabeled_category=category)
 
 
-@pytest.mark.parametrize("word", ["nan", "NA", "None", "-1", "<NA>", "N/A"])
+@pytest.mark.parametrize("word", daily(["nan", "-1", "NA", "None", "<NA>", "N/A"], 1))
 def test_text_that_means_none_is_told(word):
     with pytest.warns(UnlabelledTextWarning, match=rf"obs\['l'\] holds .*'{word}' \(2 rows\)"):
         assert labels_of([T, B, word, word])[0] == [T, B, None, None]
@@ -103,7 +113,7 @@ def test_a_class_called_minus_one_is_ranked():
     assert adata.uns["semisift"]["names"].dtype.names == ("-1", "B", "NK")
 
 
-@pytest.mark.parametrize("word", ["Unknown", "unlabeled", "none", "na"])
+@pytest.mark.parametrize("word", daily(["Unknown", "na", "unlabeled", "none"], 2))
 def test_words_that_may_mean_none_are_told(word):
     with pytest.warns(UserWarning, match=f"'{word}' in .* is taken for a class.*='{word}'"):
         assert labels_of([T, B, word])[0] == [T, B, word]
@@ -111,11 +121,14 @@ def test_words_that_may_mean_none_are_told(word):
 
 @pytest.mark.parametrize(
     ("values", "message"),
-    [
-        (np.linspace(0, 1, 150), "labels_key='l': Unknown label type: continuous"),
-        ([T, 1] * 75, "labels_key='l': Unknown label type: y mixes labels"),
-        ([None] * 150, "y has no labelled row"),
-    ],
+    daily(
+        [
+            (np.linspace(0, 1, 150), "labels_key='l': Unknown label type: continuous"),
+            ([T, 1] * 75, "labels_key='l': Unknown label type: y mixes labels"),
+            ([None] * 150, "y has no labelled row"),
+        ],
+        2,
+    ),
 )
 def test_columns_that_hold_no_labels(values, message):
     adata = make_cells()

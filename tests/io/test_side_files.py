@@ -5,7 +5,8 @@ import gzip
 import pytest
 
 from semisift.exceptions import TableError
-from semisift.io._feature_tables import read_groups, read_names, read_weights
+from semisift.io._side_files import read_groups, read_names, read_weights
+from tests.nights import daily
 
 KNOWN = {"age", "sex", "BRCA1", "a, b"}
 
@@ -22,15 +23,18 @@ def write(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [
-        ("n.txt", "age\nBRCA1\n"),
-        ("n.txt", "\ufeffage\r\n\r\nBRCA1\r\nage\r\n"),
-        ("n.txt", "feature\nage\nBRCA1"),
-        ("n.csv", "gene,note\nage,years\nBRCA1,x\n"),
-        ("n.tsv", "age\tyears\nBRCA1\tx\n"),
-        ("n.csv", '"name"\n"age"\n"BRCA1"\n'),
-        ("n.txt.gz", gzip.compress(b"age\nBRCA1\n", mtime=0)),
-    ],
+    daily(
+        [
+            ("n.txt", "age\nBRCA1\n"),
+            ("n.txt", "\ufeffage\r\n\r\nBRCA1\r\nage\r\n"),
+            ("n.txt", "feature\nage\nBRCA1"),
+            ("n.csv", "gene,note\nage,years\nBRCA1,x\n"),
+            ("n.tsv", "age\tyears\nBRCA1\tx\n"),
+            ("n.csv", '"name"\n"age"\n"BRCA1"\n'),
+            ("n.txt.gz", gzip.compress(b"age\nBRCA1\n", mtime=0)),
+        ],
+        4,
+    ),
 )
 def test_names(name, content, write):
     assert read_names(write(name, content), KNOWN) == ["age", "BRCA1"]
@@ -48,12 +52,15 @@ def test_names_between_commas_and_with_commas(write):
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [
-        ("g.csv", "feature,group\nage,person\nsex,person\nBRCA1,genes\n"),
-        ("g.csv", "group,feature\nperson,age\nperson,sex\ngenes,BRCA1\n"),
-        ("g.tsv", "age\tperson\nsex\tperson\nBRCA1\tgenes\n"),
-        ("g.gmt", "person\thttp://x\tage\tsex\t\n\ngenes\t\tBRCA1\n"),
-    ],
+    daily(
+        [
+            ("g.csv", "feature,group\nage,person\nsex,person\nBRCA1,genes\n"),
+            ("g.csv", "group,feature\nperson,age\nperson,sex\ngenes,BRCA1\n"),
+            ("g.tsv", "age\tperson\nsex\tperson\nBRCA1\tgenes\n"),
+            ("g.gmt", "person\thttp://x\tage\tsex\t\n\ngenes\t\tBRCA1\n"),
+        ],
+        4,
+    ),
 )
 def test_groups(name, content, write):
     assert read_groups(write(name, content)) == {"person": ["age", "sex"], "genes": ["BRCA1"]}
@@ -86,15 +93,18 @@ def test_bad_files(read, name, content, message, write):
 
 @pytest.mark.parametrize(
     ("content", "expected"),
-    [
-        ("gene,9\nf5,2\n", {"gene": 9, "f5": 2}),
-        ("weight,0.1\nf5,9\n", {"weight": 0.1, "f5": 9}),
-        ("name,0.1\nf5,9\n", {"name": 0.1, "f5": 9}),  # which is no feature
-        ("gene,weight\nf5,9\n", {"f5": 9}),
-        ("probe,weight\nf5,9\n", {"f5": 9}),
-        ("weight,name\n9,f5\n", {"f5": 9}),
-        ("name,how much\nf5,9\n", {"f5": 9}),
-    ],
+    daily(
+        [
+            ("gene,9\nf5,2\n", {"gene": 9, "f5": 2}),
+            ("weight,0.1\nf5,9\n", {"weight": 0.1, "f5": 9}),
+            ("name,0.1\nf5,9\n", {"name": 0.1, "f5": 9}),  # which is no feature
+            ("gene,weight\nf5,9\n", {"f5": 9}),
+            ("probe,weight\nf5,9\n", {"f5": 9}),
+            ("weight,name\n9,f5\n", {"f5": 9}),
+            ("name,how much\nf5,9\n", {"f5": 9}),
+        ],
+        3,
+    ),
 )
 def test_a_feature_called_like_a_heading_is_no_heading(content, expected, write):
     assert read_weights(write("w.csv", content), {"gene", "f5"}) == expected

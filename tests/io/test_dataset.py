@@ -9,6 +9,7 @@ from semisift import FisherScore
 from semisift.exceptions import TableError
 from semisift.io import Reading, TableOptions, prepare, read_table
 from semisift.io._table import FileTable, from_matrix
+from tests.nights import daily
 
 
 @pytest.fixture
@@ -34,17 +35,20 @@ def matrix(tmp_path, X, **arguments):
 
 @pytest.mark.parametrize(
     ("cells", "expected"),
-    [
-        (["A", "B", "", "NA", "?"], ["A", "B", None, None, None]),
-        ([" A", "A ", "B", "nan"], ["A", "A", "B", None]),
-        (["1", "2.0", "+2", ""], [1, 2, 2, None]),
-        (["-1", "0", "1", "1"], [None, 0, 1, 1]),
-        (["None", "drug", "sham", ""], [None, "drug", "sham", None]),
-        (["<NA>", "A", "B", "NaT"], [None, "A", "B", None]),
-        (["-1.0", "A", "A", "B"], [None, "A", "A", "B"]),
-        ([2**53, 2**53 + 1, "1.0", "1"], [2**53, 2**53 + 1, 1, 1]),
-        ([2**63, 2**63 + 1, "-5", "-5"], [str(2**63), str(2**63 + 1), "-5", "-5"]),
-    ],
+    daily(
+        [
+            (["A", "B", "", "NA", "?"], ["A", "B", None, None, None]),
+            ([" A", "A ", "B", "nan"], ["A", "A", "B", None]),
+            (["1", "2.0", "+2", ""], [1, 2, 2, None]),
+            (["-1", "0", "1", "1"], [None, 0, 1, 1]),
+            (["None", "drug", "sham", ""], [None, "drug", "sham", None]),
+            (["<NA>", "A", "B", "NaT"], [None, "A", "B", None]),
+            (["-1.0", "A", "A", "B"], [None, "A", "A", "B"]),
+            ([2**53, 2**53 + 1, "1.0", "1"], [2**53, 2**53 + 1, 1, 1]),
+            ([2**63, 2**63 + 1, "-5", "-5"], [str(2**63), str(2**63 + 1), "-5", "-5"]),
+        ],
+        6,
+    ),
 )
 def test_cells_become_labels(save, cells, expected):
     assert read_table(save(column(cells)), label="label").y.tolist() == expected
@@ -73,7 +77,7 @@ def test_text_that_was_read_as_unlabelled_is_told(save):
     assert "Rows with the label -1 and None were read as unlabelled." in data.notes
 
 
-@pytest.mark.parametrize("word", ["-1", "None", "<NA>"])
+@pytest.mark.parametrize("word", daily(["-1", "None", "<NA>"], 1))
 def test_what_is_a_class_in_a_table_is_one_in_a_fit(save, word):
     data = read_table(save(column([word, "x", "x", word, ""])), label="label", unlabelled="NA")
     assert FisherScore().fit(data.X, data.y).classes_.tolist() == sorted([word, "x"])
@@ -100,7 +104,7 @@ def test_columns_that_are_no_labels(save, cells, match):
         read_table(save(column(cells)), label="label")
 
 
-@pytest.mark.parametrize("options", [{}, {"label": "label"}])
+@pytest.mark.parametrize("options", daily([{}, {"label": "label"}], 1))
 def test_columns_that_are_no_labels_in_a_file_of_their_own(save, options):
     path = save("id,x\na,1\nb,2\nc,3\n")
     labels = save(f"id,label\na,A\nb,A\nc,{'x' * 60_000}\n", "labels.csv")
@@ -233,7 +237,7 @@ def test_missing_values_of_matrices(tmp_path, make):
         ("x,y\n1,2\n2,<3\n3,4\n", r"line 3, column 2 \('y'\): '<3' is not a number.*na='<3'"),
         ("x;y\n1;2,5\n2;3,5\n", r"line 2, column 2 \('y'\): '2,5' .*decimal_comma=True"),
         ("x,y\n1,2\n2,inf\n", r"line 3, column 2 \('y'\): the value is infinite"),
-        ("x,n\n1,ann\n2,bob\n3,cyd\n", r"column 2 \('n'\) holds words, 3 different .*identifier"),
+        ("x,n\n1,ann\n2,bob\n3,cyd\n", r"column 2 \('n'\) looks like an identifier: 3 different"),
     ],
 )
 def test_cells_that_are_no_numbers(save, text, match):
@@ -335,13 +339,13 @@ def test_logarithms_of_sparse_and_whole_numbers(tmp_path):
 def test_logarithms_name_the_column_of_a_value_below_0(save, tmp_path):
     text = "a,b,c\n1,2,3\n,1,1\n4,-5,-6\n"
     expected = (
-        r"line 4, column 2 \('b'\): log=True takes log\(1 \+ x\) of values of 0 or more, and this "
-        r"one is -5. 2 columns of 3 have values below 0: leave them out with drop=..., or do "
+        r"line 4, column 2 \('b'\): log=True takes values of 0 or more, and this "
+        r"one is -5. 2 columns have values below 0: leave such out with drop=..., or do "
         r"without log=True"
     )
     with pytest.raises(TableError, match=expected):
         read_table(save(text), missing="drop-rows", log=True)
-    with pytest.raises(TableError, match=r"row 2, column 1 .*1 column of 2 has .* leave it out"):
+    with pytest.raises(TableError, match=r"row 2, column 1 .*1 column has .* leave such out"):
         prepare(matrix(tmp_path, csr_array([[0.0, 1.0], [-0.5, 0.0]])), Reading(log=True))
     with pytest.raises(TableError, match="log=True needs columns of numbers, and there are none"):
         read_table(save("a\nred\nblue\nred\n"), categorical="onehot", log=True)

@@ -7,14 +7,16 @@ from scipy.sparse import csr_matrix
 
 import semisift
 from semisift import OutOfCoreError, OutOfCoreMatrix
+from semisift.out_of_core import _matrix
 from semisift.out_of_core._matrix import COPIES
+from tests.nights import daily
 from tests.tl.cells import log_normalised, make_cells, same_results
 
 
 @pytest.fixture(autouse=True)
 def low_blocks(monkeypatch):
     """Let blocks be as low as they can: 64 rows."""
-    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 9)
+    monkeypatch.setattr(_matrix, "BLOCK_VALUES", 1 << 9)
 
 
 def too_little(adata):
@@ -29,7 +31,7 @@ def as_dask(adata):
     return other
 
 
-@pytest.fixture(params=["backed", "lazy", "dask"])
+@pytest.fixture(params=daily(["backed", "lazy", "dask"], 2))
 def stored(request, tmp_path):
     """Return a function that makes an AnnData of another whose rows stay where they are."""
 
@@ -45,8 +47,8 @@ def stored(request, tmp_path):
     return store
 
 
-@pytest.mark.parametrize("memory", [lambda adata: None, too_little])
-@pytest.mark.parametrize("make", [make_cells, lambda: log_normalised(make_cells())])
+@pytest.mark.parametrize("memory", daily([too_little, lambda adata: None], 1))
+@pytest.mark.parametrize("make", daily([make_cells, lambda: log_normalised(make_cells())], 1))
 def test_the_same_bits_from_memory_and_from_a_file(stored, make, memory):
     adata = make()
     adata.var["chosen"] = np.arange(adata.n_vars) % 4 != 3
