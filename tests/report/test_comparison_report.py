@@ -348,10 +348,12 @@ def test_the_page_says_what_results_say():
     results = made_up(random_figures(4, 5, 3))
     view = view_of(results)
     assert_array_equal(view.mean_ranks, list(results.mean_ranks().values()))
-    assert view.friedman.chi2 == results.friedman().chi2
-    assert view.nemenyi().critical_difference == results.nemenyi().critical_difference
+    assert view.test("friedman").chi2 == results.friedman().chi2
+    assert view.test("nemenyi").critical_difference == results.nemenyi().critical_difference
     assert_array_equal(view.wins(corrected=True), results.win_tie_loss())
-    assert_array_equal(view.wilcoxon[0][0, 1], results.wilcoxon("method 0", "method 1").p)
+    assert_array_equal(
+        view.test("pairwise_wilcoxon")[0][0, 1], results.wilcoxon("method 0", "method 1").p
+    )
 
 
 def standings_of(results):

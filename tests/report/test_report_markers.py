@@ -7,7 +7,7 @@ import pytest
 
 from semisift import FisherScore, TransductiveScore, VarianceScore, normalize_counts
 from semisift.report import render
-from semisift.report._markers import MOST_FEATURES, markers_by_class
+from semisift.report.charts import dots as charts
 from semisift.selection import outcome_of
 from semisift.selection._markers import Markers
 from tests.pages import EVIL, check, fit_example
@@ -64,7 +64,7 @@ def test_the_section_is_there_where_it_was_asked_for(outcome):
 
 
 def test_dots_are_as_large_as_shares_and_coloured_by_means():
-    dots = markers_by_class(made(3)).dots
+    dots = charts.figure(made(3))
     assert dots.names == ["g0", "g1", "g2", "g3"]  # of two classes each is there once
     assert dots.columns == ["class 0", "class 1", "class 2"]
     assert dots.values[0].split()[:2] == ["90", "1.33"]  # two thirds of rows pull the mean
@@ -79,8 +79,8 @@ def test_dots_are_as_large_as_shares_and_coloured_by_means():
 
 
 def test_few_features_of_each_of_many_classes_are_drawn():
-    assert len(markers_by_class(made(50)).dots.names) <= MOST_FEATURES
-    assert len(markers_by_class(made(20, 400)).dots.names) <= MOST_FEATURES
+    assert len(charts.figure(made(50)).names) <= charts.MAX_FEATURES
+    assert len(charts.figure(made(20, 400)).names) <= charts.MAX_FEATURES
 
 
 def test_names_are_text(outcome):

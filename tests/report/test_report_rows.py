@@ -8,8 +8,8 @@ import pytest
 from scipy import sparse
 
 from semisift import SSFI, FisherScore, VarianceScore
-from semisift.report._heatmap import MOST_LABELLED, MOST_OTHERS, heatmap, order_rows
 from semisift.report._rows import read_rows
+from semisift.report.charts import heatmap
 from semisift.selection import outcome_of
 from semisift.utils._columns import LONG_TAIL
 from semisift.utils._text import format_number
@@ -34,7 +34,7 @@ def cells_of(found):
 
 
 def heat(ranker, X, y, **more):
-    return heatmap(outcome_of(ranker), read_rows(ranker, X, y, **more), X)
+    return heatmap.figure(outcome_of(ranker), read_rows(ranker, X, y, **more), X)
 
 
 # --- the heatmap ----------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ def heat(ranker, X, y, **more):
 
 def test_rows_stand_by_class_and_confidence(fitted):
     ranker, X, y = fitted
-    cells = order_rows(read_rows(ranker, X, y), X.to_numpy())
+    cells = heatmap.order_rows(read_rows(ranker, X, y), X.to_numpy())
     rows = np.concatenate(cells.rows)
     assert sorted(rows) == list(range(60))
     own = np.array([label is not None for label in y[rows]])
@@ -81,7 +81,7 @@ def test_many_rows_are_put_together_and_the_page_says_so():
     data = make_data(n_rows=3000, per_class=5)
     ranker = SSFI(n_members=10, random_state=0).fit(data.X, data.y)
     found = heat(ranker, data.X, data.y)
-    assert MOST_OTHERS <= len(found.columns) - 10 <= MOST_OTHERS + 2
+    assert heatmap.MAX_OTHERS <= len(found.columns) - 10 <= heatmap.MAX_OTHERS + 2
     assert "the mean of up to 15 neighbouring rows. Labelled rows stand for themselves." in (
         found.words
     )
@@ -89,7 +89,7 @@ def test_many_rows_are_put_together_and_the_page_says_so():
     assert max(len(line.split()) for line in found.values) == len(found.columns) + 2
     assert sum(len(path) for _, path in found.paths) < 60_000
     all_labelled = heat(ranker, data.X, data.y_true)
-    assert MOST_LABELLED <= len(all_labelled.columns) <= MOST_LABELLED + 2
+    assert heatmap.MAX_LABELLED <= len(all_labelled.columns) <= heatmap.MAX_LABELLED + 2
     assert "of up to 30 neighbouring rows. Highest" in all_labelled.words
 
 
@@ -97,9 +97,9 @@ def test_a_mean_of_rows_is_their_mean():
     data = make_data(n_rows=3000, per_class=5)
     ranker = FisherScore().fit(data.X, data.y)
     rows = read_rows(ranker, data.X, data.y)
-    found, outcome = heatmap(outcome_of(ranker), rows, data.X), outcome_of(ranker)
+    found, outcome = heatmap.figure(outcome_of(ranker), rows, data.X), outcome_of(ranker)
     values = data.X[:, outcome.columns]
-    cells = order_rows(rows, values)
+    cells = heatmap.order_rows(rows, values)
     told = np.array([line.split()[2:] for line in found.values], dtype=float)
     assert told[:, -1] == pytest.approx(values[cells.rows[-1]].mean(axis=0), rel=1e-3)
     assert len(cells.rows[-1]) > 1
@@ -157,7 +157,7 @@ def test_of_many_classes_the_largest_are_shown():
     found = heat(ranker, data.X, data.y)
     assert len(found.blocks) == 8
     assert len(found.columns) < 240
-    assert {found.room(block) for block in found.blocks} <= {"name", "mark", ""}
+    assert {block.room for block in found.blocks} <= {"name", "mark", ""}
     page = page_of(ranker, data.X, data.y)
     assert page.count("The 8 largest of 12 classes are drawn.") == 3
 

@@ -20,7 +20,7 @@ from semisift.pl._figure import (
     own_axes,
 )
 from semisift.pl._read import MAKE_RESULTS, column, results_of
-from semisift.report._style import MARKS, Palette, bare, for_user
+from semisift.report._style import MARKS, FigureStyle, Palette, for_user
 from semisift.utils._text import printable_name, shorten
 from semisift.utils._validation import check_integer
 
@@ -153,7 +153,7 @@ def _width(heading: str, words: list[str]) -> int:
 
 def draw_ranking(best: Best, ax: Axes, palette: Palette) -> None:
     """Draw a line for each gene, the best on top."""
-    bare(ax, palette)
+    FigureStyle(palette).clean_axes(ax)
     lines = np.arange(len(best.names))
     finite = best.scores[np.isfinite(best.scores)]
     # an infinite score reaches the end of the axis, and a missing one has no mark

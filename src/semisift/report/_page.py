@@ -1,4 +1,4 @@
-"""What the pages share: templates, style and script, and the policy that allows just these."""
+"""What the pages share: templates, sentences, style, script and content policy."""
 
 import base64
 import hashlib
@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from semisift.utils._files import drafts
-from semisift.utils._text import format_value, plural, printable_name, shorten
+from semisift.utils._text import format_number, format_value, join, plural, printable_name, shorten
 
 
 def fill(template: str, templates: Environment | None = None, **values: Any) -> str:
@@ -34,8 +34,20 @@ def fill(template: str, templates: Environment | None = None, **values: Any) -> 
         (templates or environment()).get_template(str(PurePosixPath(template).with_name(name)))
         for name in (PurePosixPath(template).name, "style.css", "script.js")
     )
-    style, script = _minimal(css.render(**values)), js.render()
+    lines = (line.strip() for line in css.render(**values).splitlines())
+    style, script = "\n".join(filter(None, lines)), js.render()
     return page.render(**values, css=Markup(style), js=Markup(script))
+
+
+def sentences(name: str, *values: Any) -> list[str]:
+    """Return the lines of a macro of ``sentences.txt``: plain text, which templates escape."""
+    macro = getattr(_plain().get_template("sentences.txt").module, name)
+    return [line.strip() for line in macro(*values).splitlines() if line.strip()]
+
+
+def paragraph(name: str, *values: Any) -> str:
+    """Return the sentences of a macro in one line."""
+    return " ".join(sentences(name, *values))
 
 
 def write_page(path: Path, text: str) -> Path:
@@ -55,19 +67,24 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = {
+    environment.filters |= {
         "shorten": shorten,
         "visible": printable_name,
         "setting": format_value,
         "counted": plural,
+        "figure": format_number,
+        "listed": join,
+        "number": "{:,}".format,
+        "fingerprint": _fingerprint,
     }
-    environment.filters.update(filters, number="{:,}".format, fingerprint=_fingerprint)
+    environment.globals["sentences"] = sentences
     return environment
 
 
-def _minimal(css: str) -> str:
-    """Take the indentation out."""
-    return "\n".join(line.strip() for line in css.splitlines() if line.strip())
+@cache
+def _plain() -> Environment:
+    """Return the templates of sentences, which are text and no part of a page yet."""
+    return environment().overlay(autoescape=False, trim_blocks=False)
 
 
 def _fingerprint(text: str) -> str:

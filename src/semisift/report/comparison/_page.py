@@ -1,7 +1,4 @@
-"""Where results come from and what they lack: failures, slow methods, warnings, versions.
-
-The page of a comparison: one file that needs no network, drawn from the records alone.
-"""
+"""The page of a comparison: one file that needs no network, drawn from the records alone."""
 
 import math
 import os
@@ -14,23 +11,236 @@ from typing import Any
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
+from semisift.comparison._protocol import Protocol
 from semisift.comparison._results import ComparisonResults, Records
 from semisift.comparison._run import Record, doubt
-from semisift.report._figures import ReportFigure
-from semisift.report._page import fill, write_page
-from semisift.report.comparison import _diagram, _page, _tables, _text
-from semisift.report.comparison._curves import (
-    MOST_BANDS,
-    box_figure,
-    curve_figure,
-    sweep_figure,
-    sweep_figures,
-)
-from semisift.report.comparison._diagram import diagram_figure, ranks_of
-from semisift.report.comparison._measures import stability_figure, time_figure
+from semisift.comparison._statistical_tests import critical_wins
+from semisift.comparison._sweeps import SWEEPS
+from semisift.report import _style
+from semisift.report._figure import ReportFigure
+from semisift.report._page import fill, paragraph, sentences, write_page
+from semisift.report.charts import critical_difference, curves, tradeoffs
+from semisift.report.comparison import _tables
 from semisift.report.comparison._published import published_beside
-from semisift.report.comparison._view import LONGEST_SAID, METRICS, View, sweep_of, views_of
+from semisift.report.comparison._view import (
+    LEVEL_OF_RANKS,
+    LEVEL_OF_WINS,
+    LONGEST_NAME,
+    METRICS,
+    View,
+    sweep_of,
+    views_of,
+)
 from semisift.utils._text import format_number, join, plural, printable, printable_name, shorten
+
+WIDE, NARROW = 860.0, 340.0
+
+
+def write_comparison(
+    results: ComparisonResults, path: str | os.PathLike[str], *, title: str | None = None
+) -> Path:
+    """Write the report of a comparison to a file, whole or not at all.
+
+    Parameters
+    ----------
+    results : Results
+    path : str or path
+    title : str, optional
+
+    Returns
+    -------
+    Path
+    """
+    return write_page(Path(path), render_comparison(results, title=title))
+
+
+def render_comparison(results: ComparisonResults, *, title: str | None = None) -> str:
+    """Return the page as text: the same for the same records.
+
+    Parameters
+    ----------
+    results : Results
+    title : str, optional
+
+    Returns
+    -------
+    str
+    """
+    return fill("comparison/page.html", **summarize(results, title))
+
+
+def summarize(results: ComparisonResults, title: str | None = None) -> dict[str, Any]:
+    """Return all that the page shows."""
+    views, protocol = views_of(results), results.protocol
+    return {
+        "title": printable_name(title or f"Comparison: {protocol.name}"),
+        "results": results,
+        "view": views[0],
+        "lead": f"{lead(views[0])} {paragraph('trained_on', protocol)}",
+        "protocol": protocol_in_words(results),
+        "panels": [_panel(view, number) for number, view in enumerate(views)],
+        "measures": _tables.measure_tables(views[0]),
+        "similarity": _tables.similarity_table(views[0]),
+        "metrics": [METRICS.get(metric, printable_name(metric)) for metric in protocol.metrics],
+        "shows_bands": len(results.methods) <= curves.MAX_BANDS,
+        "styles": _style,
+        "unfinished": unfinished(results),
+        "failures": failures(results),
+        "too_slow": too_slow(results),
+        "warnings": warnings(results),
+        "doubt": doubt(results.n_judging),
+        "command": command_of(results),
+        "versions": versions(results),
+        "numbers": _numbers(results),
+    }
+
+
+def _panel(view: View, number: int) -> dict[str, Any]:
+    """Return what the page shows of one judge and one metric; `number` tells them apart."""
+    start, sets = f"v{number}", range(len(view.datasets))
+    is_published = view.choice.metric == view.results.protocol.metrics[0]
+    sweep, ranks = sweep_of(view), critical_difference.summarize(view)
+
+    def large(make: Callable[..., ReportFigure], of: Any, name: str) -> ReportFigure:
+        wide, narrow = (make(of, f"{start}-{name}", width) for width in (WIDE, NARROW))
+        return replace(wide, small=narrow)
+
+    return {
+        "number": number,
+        "view": view,
+        "name": f"{view.metric_name} of the judge {printable_name(view.choice.judge)}",
+        "glance": _tables.glance_table(view),
+        "main": _tables.main_table(view),
+        "bounds": bounds_in_words(view),
+        "published": published_beside(view) if is_published else None,
+        "curves": [curves.figure(view, i, f"{start}-curve-{i}", listed=False) for i in sets],
+        "boxes": [curves.runs_figure(view, i, f"{start}-box-{i}") for i in sets],
+        "tests": tests_in_words(view),
+        "diagram": ranks and large(critical_difference.figure, ranks, "ranks"),
+        "wins_words": wins_in_words(view),
+        "wins": [_tables.wins_table(view, corrected=corrected) for corrected in (True, False)],
+        "wilcoxon_words": wilcoxon_in_words(view),
+        "wilcoxon": _tables.wilcoxon_table(view),
+        "stability": large(tradeoffs.stability_figure, view, "stable"),
+        "time": large(tradeoffs.time_figure, view, "time"),
+        "sweep_table": sweep and _tables.sweep_table(sweep),
+        "sweep": curves.sweep_figures(view, f"{start}-", listed=False),
+        "sweeps_of_sets": sweep
+        and [
+            curves.sweep_figure(sweep, "figure", i, f"{start}-sweep-of-{i}", listed=False)
+            for i in sets
+        ],
+    }
+
+
+def _numbers(results: ComparisonResults) -> Markup:
+    """Return the figures as JSON that cannot end its element, rounded to six decimals."""
+    protocol = results.protocol
+    content: dict[str, Any] = {
+        "datasets": results.datasets,
+        "methods": results.methods,
+        "judges": protocol.judges,
+        "metrics": protocol.metrics,
+        "sizes": protocol.sizes,
+        "records": [
+            [
+                results.datasets.index(record["dataset"]),
+                results.methods.index(record["method"]),
+                record["level"],
+                record["run"],
+                record["measured"]["seconds"],
+                record["measured"]["peak_mb"],
+                [
+                    [[_rounded(value) for value in judged[metric]] for metric in protocol.metrics]
+                    for judged in (record["curves"][judge] for judge in protocol.judges)
+                ],
+            ]
+            for record in results.records
+            if record["curves"]
+        ],
+    }
+    return htmlsafe_json_dumps(content, separators=(",", ":"))
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else round(value, 6)
+
+
+# --- in words -------------------------------------------------------------------------------------
+
+
+def lead(view: View) -> str:
+    """Return in short what was compared and what came out."""
+    return paragraph("lead", view.results, view)
+
+
+def protocol_in_words(results: ComparisonResults) -> list[str]:
+    """Return how the comparison was made."""
+    metric = results.protocol.metrics[0]
+    return sentences(
+        "protocol",
+        results,
+        sizes_in_words(results.protocol),
+        sorted(set(results.n_judging.values())),
+        METRICS.get(metric, metric),
+        SWEEPS,
+    )
+
+
+def sizes_in_words(protocol: Protocol) -> str:
+    """Return the numbers of features, in words."""
+    sizes = sorted(protocol.sizes)
+    if len(sizes) > 2 and sizes == list(range(sizes[0], sizes[-1] + 1)):
+        return f"{sizes[0]} to {sizes[-1]}"
+    return join([str(size) for size in sizes])
+
+
+def tests_in_words(view: View) -> list[str]:
+    """Return what the tests of Friedman and of Nemenyi find, or why there are none."""
+    found = view.test("friedman")
+    if found is None:
+        return [view.obstacle]
+    said = sentences("friedman", found, LEVEL_OF_RANKS)
+    for alpha in (LEVEL_OF_RANKS, LEVEL_OF_WINS):
+        test = view.test("nemenyi", alpha)
+        ranks, order = test.mean_ranks, test.mean_ranks.argsort(kind="stable").tolist()
+        names = [view.said[place] for place in view.places]
+        worse = [
+            (names[j], [names[i] for i in order if test.different[i, j] and ranks[i] > ranks[j]])
+            for j in order
+        ]
+        worse = [pair for pair in worse if pair[1]]
+        said.append(paragraph("nemenyi", alpha, test.critical_difference, worse, len(names)))
+    return said
+
+
+def wins_in_words(view: View) -> list[str]:
+    """Return what wins, ties and losses are, and when a count is significant."""
+    if view.wins(corrected=True) is None:
+        if view.results.protocol.n_runs < 2:
+            return ["Wins and losses need at least two runs of each method on a data set."]
+        return [view.obstacle or "There is no data set on which to count."]
+    n_sets = len(view.complete.datasets)
+    return sentences("wins", n_sets, critical_wins(n_sets, LEVEL_OF_WINS), LEVEL_OF_WINS)
+
+
+def wilcoxon_in_words(view: View) -> list[str]:
+    """Return what the signed-rank tests are, and how many are significant."""
+    if (found := view.test("pairwise_wilcoxon")) is None:
+        return [view.obstacle]
+    k, n = len(found[1]), len(view.complete.datasets)
+    n_found = int((found[1] <= LEVEL_OF_RANKS).sum()) // 2
+    smallest = 2.0 ** (1 - n)
+    return [paragraph("wilcoxon", k * (k - 1) // 2, n, n_found, LEVEL_OF_RANKS, smallest)]
+
+
+def bounds_in_words(view: View) -> str:
+    """Return which methods see hidden labels; empty if none does."""
+    names = [name for name, bound in zip(view.said, view.is_bound, strict=True) if bound]
+    return paragraph("bounds", names)
+
+
+# --- what is missing or doubtful, and where results come from -------------------------------------
 
 
 @dataclass(frozen=True)
@@ -88,14 +298,8 @@ def warnings(results: Records) -> list[RunProblem]:
 
 
 def unfinished(results: Records) -> str:
-    """Say how many records are missing; empty if none is."""
-    if not results.n_missing:
-        return ""
-    n_records = len(results.records)
-    return (
-        f"The comparison is not finished: {plural(results.n_missing, 'record')} of "
-        f"{n_records + results.n_missing:,} are still to be made."
-    )
+    """Return how many records are missing, in words; empty if none is."""
+    return paragraph("unfinished", results.n_missing, results.n_missing + len(results.records))
 
 
 def versions(results: Records) -> list[tuple[str, str]]:
@@ -114,119 +318,4 @@ def command_of(results: Records) -> str:
 
 
 def _short(name: str) -> str:
-    return shorten(printable_name(name), LONGEST_SAID)
-
-
-# --- html -----------------------------------------------------------------------------------------
-
-
-WIDE, NARROW = 860.0, 340.0
-
-
-def write_comparison(
-    results: ComparisonResults, path: str | os.PathLike[str], *, title: str | None = None
-) -> Path:
-    """Write the report of a comparison to a file, whole or not at all.
-
-    Parameters
-    ----------
-    results : Results
-    path : str or path
-    title : str, optional
-
-    Returns
-    -------
-    Path
-    """
-    return write_page(Path(path), render_comparison(results, title=title))
-
-
-def render_comparison(results: ComparisonResults, *, title: str | None = None) -> str:
-    """Return the page as text: the same for the same records.
-
-    Parameters
-    ----------
-    results : Results
-    title : str, optional
-
-    Returns
-    -------
-    str
-    """
-    views = views_of(results)
-    protocol = results.protocol
-    return fill(
-        "comparison/page.html",
-        title=printable_name(title or f"Comparison: {protocol.name}"),
-        results=results,
-        view=views[0],
-        panels=[_panel(view, number) for number, view in enumerate(views)],
-        metrics=[METRICS.get(metric, printable_name(metric)) for metric in protocol.metrics],
-        shows_bands=len(results.methods) <= MOST_BANDS,
-        doubt=doubt(results.n_judging),
-        styles=_diagram,
-        words=_text,
-        tables=_tables,
-        problems=_page,
-        numbers=_numbers(results),
-    )
-
-
-def _panel(view: View, number: int) -> dict[str, Any]:
-    """Return what the page shows of one judge and one metric; `number` tells them apart."""
-    start, sets = f"v{number}", range(len(view.datasets))
-    is_published = view.metric == view.results.protocol.metrics[0]
-    sweep, ranks = sweep_of(view), ranks_of(view)
-
-    def large(make: Callable[..., ReportFigure], of: Any, name: str) -> ReportFigure:
-        wide, narrow = (make(of, f"{start}-{name}", width) for width in (WIDE, NARROW))
-        return replace(wide, small=narrow)
-
-    return {
-        "number": number,
-        "view": view,
-        "name": f"{view.metric_name} of the judge {printable_name(view.judge)}",
-        "published": published_beside(view) if is_published else None,
-        "curves": [curve_figure(view, i, f"{start}-curve-{i}", listed=False) for i in sets],
-        "boxes": [box_figure(view, i, f"{start}-box-{i}") for i in sets],
-        "diagram": ranks and large(diagram_figure, ranks, "ranks"),
-        "stability": large(stability_figure, view, "stable"),
-        "time": large(time_figure, view, "time"),
-        "sweep_table": sweep and _tables.sweep_table(sweep),
-        "sweep": sweep_figures(view, f"{start}-", listed=False),
-        "sweeps_of_sets": sweep
-        and [sweep_figure(sweep, "figure", i, f"{start}-sweep-of-{i}", listed=False) for i in sets],
-    }
-
-
-def _numbers(results: ComparisonResults) -> Markup:
-    """Return the figures as JSON that cannot end its element, rounded to six decimals."""
-    protocol = results.protocol
-    content: dict[str, Any] = {
-        "datasets": results.datasets,
-        "methods": results.methods,
-        "judges": protocol.judges,
-        "metrics": protocol.metrics,
-        "sizes": protocol.sizes,
-        "records": [
-            [
-                results.datasets.index(record["dataset"]),
-                results.methods.index(record["method"]),
-                record["level"],
-                record["run"],
-                record["measured"]["seconds"],
-                record["measured"]["peak_mb"],
-                [
-                    [[_rounded(value) for value in curves[metric]] for metric in protocol.metrics]
-                    for curves in (record["curves"][judge] for judge in protocol.judges)
-                ],
-            ]
-            for record in results.records
-            if record["curves"]
-        ],
-    }
-    return htmlsafe_json_dumps(content, separators=(",", ":"))
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else round(value, 6)
+    return shorten(printable_name(name), LONGEST_NAME)

@@ -1,0 +1,189 @@
+"""Markers by class: a table for each class, and a dot for each of the best and each class.
+
+The page draws the dots as a grid, which is read by pointer and by keyboard and follows the theme.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from semisift.report._page import paragraph
+from semisift.report.charts.heatmap import N_STEPS, levels_of, scale_of
+from semisift.selection._markers import Markers
+from semisift.utils._text import format_number, plural, printable_name, shorten
+
+MAX_LISTED, MAX_SAID = 10, 3
+
+# Features of the picture: of each class, and of all classes unless these are more.
+MAX_OF_A_CLASS, MAX_FEATURES = 5, 60
+
+# Pixels of a cell, of the largest dot, of its rim, and of a letter above the picture.
+CELL, LARGEST, RIM, LETTER, LONGEST_NAME = (26, 21.6), 19, 1.2, 6.2, 24
+
+# Areas that are told apart, and those that the legend shows.
+N_AREAS, IN_LEGEND = 40, (0.25, 0.5, 1.0)
+
+# Of what the steps of colour are multiples.
+ROUND = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
+
+
+@dataclass(frozen=True, eq=False)
+class Dots:
+    """What the template draws.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the features.
+    columns : list of str
+        Of the classes.
+    values : list of str
+        For each feature, class by class: the share of rows with a value in percent, and the mean.
+    rims : list of (float, str)
+        For each size of dots their diameter and their places.
+    paths : list of (int, float, str)
+        For each level of colour and size: the level, the diameter, and the places.
+    scale : list of str
+        What the levels of colour mean.
+    areas : list of (str, float)
+        Shares for the legend, and the diameters of their dots.
+    heads : list of (float, str, str)
+        Where the name of each class starts, the name as far as there is room, and all of it.
+    width, height, head_height : float
+        In pixels, of the dots and of the names above them, which stand askew.
+    unit, words : str
+    """
+
+    names: list[str]
+    columns: list[str]
+    values: list[str]
+    rims: list[tuple[float, str]]
+    paths: list[tuple[int, float, str]]
+    scale: list[str]
+    areas: list[tuple[str, float]]
+    heads: list[tuple[float, str, str]]
+    width: float
+    height: float
+    head_height: float
+    unit: str
+    words: str
+
+
+def summarize(markers: Markers | None) -> dict[str, Any] | None:
+    """Return what the page shows of markers; None where there are none."""
+    if markers is None:
+        return None
+    return {
+        "classes": [_of_class(markers, number) for number in range(len(markers.classes))],
+        "dots": figure(markers),
+        "has_folds": markers.fold_changes is not None,
+        "has_p_values": markers.p_values is not None,
+    }
+
+
+def _of_class(markers: Markers, number: int) -> dict[str, Any]:
+    """Return the best features of a class that are higher there than in the rest."""
+    formats = {
+        "fold_change": (markers.fold_changes, "+.2f"),
+        "share": (markers.shares, ".0%"),
+        "rest_share": (markers.rest_shares, ".0%"),
+        "p_value": (markers.p_values, ".3g"),
+    }
+    best = [
+        {
+            "feature": printable_name(markers.features[j]),
+            "score": format_number(float(markers.scores[number, j])),
+            **{
+                name: None if values is None else format(values[number, j], form)
+                for name, (values, form) in formats.items()
+            },
+        }
+        for j in markers.best(number, MAX_LISTED)
+    ]
+    size = plural(round(float(markers.sizes[number])), "row")
+    return {"name": printable_name(markers.classes[number]), "size": size, "best": best}
+
+
+def figure(markers: Markers) -> Dots:
+    """Return the dots: the best of each class, as many as there is room for, by all classes."""
+    n_classes = len(markers.classes)
+    n_each = max(1, min(MAX_OF_A_CLASS, MAX_FEATURES // n_classes))
+    best = [markers.best(number, n_each).tolist() for number in range(n_classes)]
+    chosen = np.array([*dict.fromkeys(j for own in best for j in own)], dtype=np.intp)
+    shares = np.nan_to_num(markers.shares[:, chosen]).T
+    total = max(float(markers.sizes.sum()), np.finfo(np.float64).tiny)
+    # how far the mean of each class is from that of all rows
+    means = np.nan_to_num((1.0 - markers.sizes / total)[:, None] * markers.differences)[:, chosen].T
+    step = _step(float(np.abs(means).max(initial=0.0)))
+    rims, paths = _paths(shares, means / step)
+    names = [printable_name(name) for name in markers.features[chosen]]
+    columns = [printable_name(name) for name in markers.classes]
+    unit = "standard deviations" if markers.fold_changes is None else "logarithms"
+    heads = [
+        (CELL[0] * (j + 0.5), shorten(name, LONGEST_NAME), name) for j, name in enumerate(columns)
+    ]
+    both = np.array([markers.shares, markers.rest_shares])
+    longest = max(len(shown) for _, shown, _ in heads)
+    found = [
+        (printable_name(markers.features[own[0]]), columns[i], *both[:, i, own[0]].tolist())
+        for i, own in enumerate(best[:MAX_SAID])
+        if own
+    ]
+    return Dots(
+        names=names,
+        columns=columns,
+        values=[
+            " ".join(f"{100 * share:.0f} {mean:.2f}" for share, mean in zip(*line, strict=True))
+            for line in zip(shares, means, strict=True)
+        ],
+        rims=rims,
+        paths=paths,
+        scale=scale_of(step),
+        areas=[(f"{share:.0%}", diameter(share)) for share in IN_LEGEND],
+        heads=heads,
+        width=CELL[0] * n_classes,
+        height=round(CELL[1] * len(names), 1),
+        head_height=round(math.sqrt(0.5) * LETTER * longest + 14, 1),
+        unit=unit,
+        words=paragraph("dots", len(names), n_classes, unit, found),
+    )
+
+
+def _step(largest: float) -> float:
+    """Return a round number of which so many as there are steps of colour reach the largest value.
+
+    Examples
+    --------
+    >>> _step(2.4), _step(0.06), _step(0.0)
+    (0.5, 0.015, 1.0)
+    """
+    if not largest or not math.isfinite(largest):
+        return 1.0
+    least = largest / N_STEPS
+    unit = 10.0 ** math.floor(math.log10(least))
+    return float(next(round(k * unit, 12) for k in ROUND if k * unit >= least * (1 - 1e-9)))
+
+
+def _paths(
+    shares: NDArray[np.float64], steps: NDArray[np.float64]
+) -> tuple[list[tuple[float, str]], list[tuple[int, float, str]]]:
+    """Return the dots by size, and by colour and size; shares of hardly more than 0 have none."""
+    levels = levels_of(steps).astype(int)
+    areas = np.round(np.clip(shares, 0.0, 1.0) * N_AREAS).astype(int)
+    rims: dict[float, str] = {}
+    dots: dict[tuple[int, float], str] = {}
+    for line, place in np.argwhere(areas > 0).tolist():
+        wide = diameter(areas[line, place] / N_AREAS)
+        key = int(levels[line, place]), round(wide - 2 * RIM, 1)
+        at = f"M{CELL[0] * (place + 0.5):g} {CELL[1] * (line + 0.5):.5g}h0"
+        rims[wide] = rims.get(wide, "") + at
+        dots[key] = dots.get(key, "") + at
+    return [*rims.items()], [(level, wide, path) for (level, wide), path in dots.items()]
+
+
+def diameter(share: float) -> float:
+    """Return the diameter of a dot whose area is a share of the largest."""
+    return round(LARGEST * math.sqrt(share), 1)
