@@ -65,22 +65,22 @@ def test_the_section_is_there_where_it_was_asked_for(outcome):
 
 def test_dots_are_as_large_as_shares_and_coloured_by_means():
     dots = charts.figure(made(3))
-    assert dots.names == ["g0", "g1", "g2", "g3"]  # of two classes each is there once
-    assert dots.columns == ["class 0", "class 1", "class 2"]
-    assert dots.values[0].split()[:2] == ["90", "1.33"]  # two thirds of rows pull the mean
+    assert dots["names"] == ["g0", "g1", "g2", "g3"]  # of two classes each is there once
+    assert dots["columns"] == ["class 0", "class 1", "class 2"]
+    assert dots["lines"][0].split()[:2] == ["90", "1.33"]  # two thirds of rows pull the mean
     of_share = {0.9: 18.0, 0.2: 8.5}
-    assert {wide for wide, _ in dots.rims} == set(of_share.values())
-    places = {wide: re.findall(r"M([\d.]+) ([\d.]+)h0", path) for wide, path in dots.rims}
+    assert {wide for wide, _ in dots["rims"]} == set(of_share.values())
+    places = {wide: re.findall(r"M([\d.]+) ([\d.]+)h0", path) for wide, path in dots["rims"]}
     assert len(places[18.0]) == 6
     assert ("13", "10.8") in places[18.0]  # the first class and feature
-    highest = max(level for level, _, _ in dots.paths)
-    assert "M13 10.8h0" in "".join(path for level, _, path in dots.paths if level == highest)
-    assert all(level <= 5 for level, wide, _ in dots.paths if wide < 10)
+    highest = max(level for level, _, _ in dots["paths"])
+    assert "M13 10.8h0" in "".join(path for level, _, path in dots["paths"] if level == highest)
+    assert all(level <= 5 for level, wide, _ in dots["paths"] if wide < 10)
 
 
 def test_few_features_of_each_of_many_classes_are_drawn():
-    assert len(charts.figure(made(50)).names) <= charts.MAX_FEATURES
-    assert len(charts.figure(made(20, 400)).names) <= charts.MAX_FEATURES
+    assert len(charts.figure(made(50))["names"]) <= charts.MAX_FEATURES
+    assert len(charts.figure(made(20, 400))["names"]) <= charts.MAX_FEATURES
 
 
 def test_names_are_text(outcome):

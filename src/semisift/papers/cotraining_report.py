@@ -13,6 +13,7 @@ from semisift.comparison._specs import parse
 from semisift.papers.cotraining import MEASURES, MOMENTS, CommitteeRecords
 from semisift.papers.figures import OurFigure as Beside
 from semisift.report._figure import FORMS, ReportFigure
+from semisift.report._page import escape_markdown
 from semisift.report._style import FigureStyle, Palette, method_line
 from semisift.report.charts.curves import list_methods
 from semisift.report.comparison._export import bullets, closing, opening, write_page
@@ -22,7 +23,6 @@ from semisift.report.comparison._tables import (
     ReportTable,
     TableCell,
     TableLine,
-    escape_markdown,
     markdown_of,
     number,
 )

@@ -41,6 +41,12 @@ _SETTINGS = {
     "text.parse_math": False,
 }
 _NUMBER = re.compile(r"-?\d+\.\d+")
+_OF_FILE = {
+    "xmlns": "http://www.w3.org/2000/svg",
+    "role": "img",
+    "font-family": "Helvetica, Arial, sans-serif",
+    "stroke-linejoin": "round",
+}
 _HATCH = {"d": "M-1 1 1-1M0 5 5 0M4 6 6 4", "stroke-width": "1"}
 
 
@@ -113,12 +119,8 @@ class ReportFigure:
 
     def _on_page(self, prefix: str, label: str) -> Markup:
         root, places = self._drawn(_THEMED, prefix)
-        root.attrib = {
-            "viewBox": root.attrib["viewBox"],
-            "role": "img",
-            "aria-labelledby": label,
-            "class": "picture",
-        }
+        own = {"role": "img", "aria-labelledby": label, "class": "picture"}
+        root.attrib = {"viewBox": root.attrib["viewBox"], **own}
         picture = Markup(tostring(root, encoding="unicode"))
         if not self.tips:
             return picture
@@ -133,15 +135,8 @@ class ReportFigure:
             return
         root, _ = self._drawn(PLAIN, "p")
         width, height = root.attrib["viewBox"].split()[2:]
-        root.attrib = {
-            "xmlns": "http://www.w3.org/2000/svg",
-            "viewBox": root.attrib["viewBox"],
-            "width": width,
-            "height": height,
-            "role": "img",
-            "font-family": "Helvetica, Arial, sans-serif",
-            "stroke-linejoin": "round",
-        }
+        size = {"viewBox": root.attrib["viewBox"], "width": width, "height": height}
+        root.attrib = {**_OF_FILE, **size}
         root[:0] = [Element("title"), Element("rect", width=width, height=height, fill=PLAIN.paper)]
         root[0].text = self.title
         path.write_text(tostring(root, encoding="unicode") + "\n", encoding="utf-8", newline="\n")

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from semisift.base._decisions import CELLS, HEADING, WORDS
 from semisift.utils._files import drafts
 from semisift.utils._text import format_number, format_value, join, plural, printable_name, shorten
 
@@ -41,7 +43,7 @@ def fill(template: str, templates: Environment | None = None, **values: Any) -> 
 
 def sentences(name: str, *values: Any) -> list[str]:
     """Return the lines of a macro of ``sentences.txt``: plain text, which templates escape."""
-    macro = getattr(_plain().get_template("sentences.txt").module, name)
+    macro = getattr(plain().get_template("sentences.txt").module, name)
     return [line.strip() for line in macro(*values).splitlines() if line.strip()]
 
 
@@ -76,18 +78,50 @@ def environment() -> Environment:
         "listed": join,
         "number": "{:,}".format,
         "fingerprint": _fingerprint,
+        "markdown": escape_markdown,
+        "latex": escape_latex,
     }
-    environment.globals["sentences"] = sentences
+    environment.globals |= {"words": WORDS, "cells": CELLS, "heading": HEADING}
     return environment
 
 
 @cache
-def _plain() -> Environment:
-    """Return the templates of sentences, which are text and no part of a page yet."""
-    return environment().overlay(autoescape=False, trim_blocks=False)
+def plain() -> Environment:
+    """Return the templates of text that is no part of a page yet, and not escaped."""
+    return environment().overlay(autoescape=False, keep_trailing_newline=True)
 
 
 def _fingerprint(text: str) -> str:
     """Return the hash by which the content policy of the page knows its own style and script."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+# --- in Markdown and in LaTeX ---------------------------------------------------------------------
+
+_WORDS = {"\\": "backslash", "^": "asciicircum", "~": "asciitilde", "<": "less", ">": "greater"}
+_LATEX = {letter: rf"\text{word}{{}}" for letter, word in {**_WORDS, "|": "bar"}.items()}
+_LATEX |= {letter: f"\\{letter}" for letter in "&%$#_{}"}
+
+
+def escape_markdown(text: str) -> str:
+    r"""Return text that Markdown shows as it is.
+
+    Examples
+    --------
+    >>> print(escape_markdown("a_b | <i>"))
+    a\_b \| &lt;i&gt;
+    """
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*_{}\[\]|~$])", r"\\\1", text)
+
+
+def escape_latex(text: str) -> str:
+    r"""Return text that LaTeX shows as it is.
+
+    Examples
+    --------
+    >>> print(escape_latex("a_b & 5 %"))
+    a\_b \& 5 \%
+    """
+    return "".join(_LATEX.get(letter, letter) for letter in text)

@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 
 from semisift.active._next_rows import NextRows
-from semisift.base._decisions import CELLS, HEADING, WORDS
 from semisift.io._write import as_text
 from semisift.report import _method
 from semisift.report._page import environment, fill, write_page
@@ -116,24 +115,24 @@ def summarize(
     ranker, source = outcome.ranker, source or {}
     X = X if X is None or hasattr(X, "shape") else np.asarray(X)
     rows = read_rows(ranker, X, y, row_names)
-    drawn = draw_some(ranker, X, rows)
-    about = _method.summarize(outcome, rows, None if drawn.sentence else drawn.X)
+    drawn, rows_drawn, sampled = draw_some(ranker, X, rows)
+    about = _method.summarize(outcome, rows, None if sampled else drawn)
     start = f"{source['file']}: features" if "file" in source else "Features"
     return {
         **_shared(outcome, MAX_TABLE_ROWS),
-        **{name: make(outcome, drawn.rows, drawn.X) for name, make in CHARTS.items()},
+        **{name: make(outcome, rows_drawn, drawn) for name, make in CHARTS.items()},
         "title": printable_name(title or f"{start} ranked by {about['name']}"),
         "selection": say_selection(outcome),
         "rows": rows,
         "has_rows": rows is not None and X is not None,
-        "sampled": drawn.sentence,
+        "sampled": sampled,
         "max_classes": MAX_CLASSES,
         "redundancy": say_copies(outcome),
         "known": say_known(outcome),
         "markers": dots.summarize(markers),
         "queries": queries(next_rows, str if rows is None else rows.name),
         "rest": rows and say_rest(ranker, len(rows.labels.labelled), len(rows.labels.unlabelled)),
-        "advice": [LONG_TAIL] if drawn.X is not None and has_long_tails(drawn.X) else [],
+        "advice": [LONG_TAIL] if drawn is not None and has_long_tails(drawn) else [],
         "download": ranking_file(outcome, source, facts, safe=spreadsheet_safe),
         "about": about,
         "source": source,
@@ -185,16 +184,20 @@ def queries(found: NextRows | None, name: Callable[[int], str]) -> list[dict[str
     ]
 
 
+def format_score(score: float, form: str) -> str:
+    """Write a score with as many digits as the others."""
+    return format(score, form) if np.isfinite(score) else format_number(score)
+
+
 def _shared(outcome: Outcome, most: int) -> dict[str, Any]:
     """Return what all templates of a ranking know."""
     return {
         "outcome": outcome,
         "trust": outcome.trust,
         "table": table_rows(outcome, most),
+        "form": same_decimals(outcome.scores[:most]),
+        "format_score": format_score,
         "marks": MARKS,
-        "words": WORDS,
-        "cells": CELLS,
-        "heading": HEADING,
     }
 
 
@@ -209,40 +212,14 @@ def table_rows(outcome: Outcome, most: int) -> list[dict[str, Any]]:
     return [
         {
             "feature": printable_name(feature),
-            "score": _score(score, form),
+            "score": format_score(score, form),
             "bar": round(bar, 1),
-            "family": _family(outcome, place, form),
             "marks": ", ".join(say_marks(outcome, place)),
         }
         for place, (feature, score, bar) in enumerate(
             zip(outcome.features[:most], shown.tolist(), bars.tolist(), strict=True)
         )
     ]
-
-
-def _family(outcome: Outcome, place: int, form: str) -> dict[str, Any] | None:
-    """Return the correlated features that one represents; None where there are none."""
-    members = outcome.copies.get(place)
-    if members is None:
-        return None
-    named = outcome.families.named[place]
-    return {
-        "n": len(members),
-        "named": [printable_name(outcome.features[member]) for member in named],
-        "members": [
-            {
-                "feature": printable_name(outcome.features[member]),
-                "score": _score(float(outcome.scores[member]), form),
-                "correlation": f"{outcome.correlation[member]:+.2f}",  # type: ignore[index]
-                "rank": int(outcome.score_rank[member]),  # type: ignore[index]
-            }
-            for member in members[:MAX_MEMBERS]
-        ],
-    }
-
-
-def _score(score: float, form: str) -> str:
-    return format(score, form) if np.isfinite(score) else format_number(score)
 
 
 # --- the ranking as a file in the page ------------------------------------------------------------

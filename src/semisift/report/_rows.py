@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -209,15 +209,7 @@ def find_constant(X: Any, columns: NDArray[np.integer]) -> NDArray[np.bool_]:
     return constant
 
 
-class DrawnRows(NamedTuple):
-    """What the pictures are drawn from; the sentence says which rows, where they are not all."""
-
-    X: Any
-    rows: RowLabels | None
-    sentence: str
-
-
-def draw_some(ranker: FeatureRanker, X: Any, rows: RowLabels | None) -> DrawnRows:
+def draw_some(ranker: FeatureRanker, X: Any, rows: RowLabels | None) -> tuple[Any, Any, str]:
     """Return the rows for the pictures: all of them, or some of those that stay in their file.
 
     Parameters
@@ -230,13 +222,14 @@ def draw_some(ranker: FeatureRanker, X: Any, rows: RowLabels | None) -> DrawnRow
 
     Returns
     -------
-    DrawnRows
+    X, rows, str
+        The sentence says which rows these are; empty where they are all.
     """
     stored = as_stored(X)
     if stored is None or rows is None:
-        return DrawnRows(None if stored is not None else X, rows, "")
+        return None if stored is not None else X, rows, ""
     if stored.fits():
-        return DrawnRows(stored.load(), rows, "")
+        return stored.load(), rows, ""
     labels, seed = rows.labels, ranker.random_state
     most = max(2, min(MAX_LABELLED + MAX_UNLABELLED, stored.most_held))
     n_labelled = min(len(labels.labelled), MAX_LABELLED, most // 2)
@@ -251,4 +244,4 @@ def draw_some(ranker: FeatureRanker, X: Any, rows: RowLabels | None) -> DrawnRow
         f"The rows stay in their file: this picture and those below show {len(drawn):,} of "
         f"{plural(len(stored), 'row')}, drawn at random, of which {len(own):,} carry a label."
     )
-    return DrawnRows(stored.take(drawn, "pictures"), rows.part(drawn), sentence)
+    return stored.take(drawn, "pictures"), rows.part(drawn), sentence

@@ -25,13 +25,7 @@ COLOURS = ("ink", "muted", "line", "accent", "paper", *(f"class-{k}" for k in ra
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 # Dashes of the lines of methods, in widths of the line.
-DASHES: tuple[tuple[float, ...], ...] = (
-    (),
-    (4, 1.6),
-    (1.1, 1.3),
-    (6, 1.6, 1.1, 1.6),
-    (3, 1.3, 1.1, 1.3, 1.1, 1.3),
-)
+DASHES = [(), (4, 1.6), (1.1, 1.3), (6, 1.6, 1.1, 1.6), (3, 1.3, 1.1, 1.3, 1.1, 1.3)]
 LINE_WIDTH = 1.7
 
 # Text that is never read as mathematics.
@@ -89,12 +83,8 @@ PLAIN = Palette(
 
 def for_user() -> Palette:
     """Return plain colours, with writing and ground of the user's style: it may be a dark one."""
-    return replace(
-        PLAIN,
-        ink=rcParams["text.color"],
-        muted=rcParams["axes.labelcolor"],
-        paper=rcParams["axes.facecolor"],
-    )
+    names = {"ink": "text.color", "muted": "axes.labelcolor", "paper": "axes.facecolor"}
+    return replace(PLAIN, **{name: rcParams[own] for name, own in names.items()})
 
 
 @dataclass(frozen=True)
@@ -251,18 +241,13 @@ def marked(
 
 
 def draw_marks(
-    ax: Axes,
-    style: FigureStyle,
-    ranks: NDArray[np.number],
-    x: NDArray[np.number],
-    y: NDArray[np.number],
-    decisions: NDArray[np.str_] | None,
+    ax: Axes, style: FigureStyle, ranks: Any, y: Any, decisions: NDArray[np.str_] | None
 ) -> None:
-    """Draw the points of features by what was decided on them, the significant ones on top."""
+    """Draw features at their ranks by what was decided on them, the significant ones on top."""
     if decisions is None:
-        ax.plot(x, y, "o", color=style.palette.accent, ms=4.4, mew=0, zorder=3)
+        ax.plot(ranks, y, "o", color=style.palette.accent, ms=4.4, mew=0, zorder=3)
     for decision, own in reversed(marked(ranks, decisions).items()):
-        ax.plot(x[own], y[own], zorder=3, **MARKS[decision].look(style.palette))
+        ax.plot(ranks[own], y[own], zorder=3, **MARKS[decision].look(style.palette))
 
 
 def draw_legend(

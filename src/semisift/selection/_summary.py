@@ -401,7 +401,11 @@ def _clauses(outcome: "Outcome") -> list[str]:
 
 def _against(outcome: "Outcome") -> str:
     """Return what stands for labels that tell nothing."""
-    return "labels" if outcome.ranker._labeller() is None else "twins"
+    if outcome.assessment is not None:
+        return outcome.assessment.against
+    # those of the fit: the parameter may have been changed since
+    rankers = [ranker for _, ranker in getattr(outcome.ranker, "rankers_", ())] or [outcome.ranker]
+    return "labels" if all(ranker._labeller() is None for ranker in rankers) else "twins"
 
 
 def _compared(outcome: "Outcome") -> str:

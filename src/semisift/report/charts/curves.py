@@ -10,17 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
+from semisift.comparison._results import one_of
+from semisift.report import _style
 from semisift.report._figure import ReportFigure, tagged
 from semisift.report._page import paragraph
-from semisift.report._style import (
-    FigureStyle,
-    draw_legend,
-    method_line,
-    method_point,
-    n_letters,
-    padded,
-    size_of,
-)
+from semisift.report._style import FigureStyle
 from semisift.report.charts.boxes import FEW_POINTS, draw_box, spread
 from semisift.report.comparison._view import MEASURES, SweepView, View, interval, sweep_of
 
@@ -42,7 +36,7 @@ class Lines:
     places : sequence of int
         Of those that are drawn.
     x : array of shape (n_x,)
-    values : array of shape (n_runs, n_methods, n_x)
+    values : array of shape (n_runs, n_methods, n_x) or (n_runs, n_methods)
     labels : (str, str)
         Of the axes.
     bands : bool
@@ -123,12 +117,12 @@ def draw(ax: Axes, shown: Lines, style: FigureStyle) -> None:
         with tagged(ax, method=place):
             # marks of different lines stand at different places
             start = number % every if len(shown.x) > every else 0
-            look = method_line(place, style.palette)
+            look = _style.method_line(place, style.palette)
             ax.plot(shown.x, mean, markevery=(start, every), zorder=3, **look)
     # hardly more than 1, which is the best there is
     found = np.minimum(np.concatenate(heights), 1.0)
     if np.isfinite(found).any():
-        ax.set_ylim(*padded(found, 0.05, 0.02))
+        ax.set_ylim(*_style.padded(found, 0.05, 0.02))
     ax.yaxis.set_major_locator(MaxNLocator(5))
     ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     if shown.levels is not None:
@@ -142,29 +136,19 @@ def draw(ax: Axes, shown: Lines, style: FigureStyle) -> None:
 
 def list_methods(ax: Axes, style: FigureStyle, places: Sequence[int], names: Sequence[str]) -> None:
     """List methods with their lines and marks on the right of the axes."""
-    size = min(0.92 * rcParams["font.size"], size_of(ax)[1] / max(len(places), 1) / 1.3)
+    size = min(0.92 * rcParams["font.size"], _style.size_of(ax)[1] / max(len(places), 1) / 1.3)
     looks = [
         (
-            style.write(names[place], n_letters(names[place], 15 * size, size)),
-            method_line(place, style.palette),
+            style.write(names[place], _style.n_letters(names[place], 15 * size, size)),
+            _style.method_line(place, style.palette),
         )
         for place in places
     ]
     place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "fontsize": size}
-    draw_legend(ax, looks, style.palette.ink, **place, labelspacing=0.3, handlelength=2.6)
+    _style.draw_legend(ax, looks, style.palette.ink, **place, labelspacing=0.3, handlelength=2.6)
 
 
 # --- the spread over runs -------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """What is drawn: names of all methods, places of those drawn, values of runs by methods."""
-
-    names: list[str]
-    places: Sequence[int]
-    values: NDArray[np.float64]
-    label: str
 
 
 def runs_figure(
@@ -180,26 +164,26 @@ def runs_figure(
     ]
     words = f"Least and largest of the runs: {'; '.join(ranges)}." if ranges else "No figures."
     size, margins = (360.0, LANE * len(places) + 48), (108.0, 12.0, 4.0, 40.0)
-    shown = Runs(view.methods, places, values, view.metric_name)
+    shown = Lines(view.methods, places, np.empty(0), values, (view.metric_name, ""), bands=False)
     return ReportFigure(slug, view.datasets[i], words, draw_runs, shown, size, margins)
 
 
-def draw_runs(ax: Axes, shown: Runs, style: FigureStyle) -> None:
+def draw_runs(ax: Axes, shown: Lines, style: FigureStyle) -> None:
     """Draw the figures of the runs of a data set, a lane for each method."""
-    style.clean_axes(ax, shown.label, None)
+    style.clean_axes(ax, shown.labels[0], None)
     size = rcParams["font.size"]
     for lane, place in enumerate(shown.places):
         values, name = shown.values[:, place], shown.names[place]
         found = values[np.isfinite(values)]
         with tagged(ax, method=place):
-            style.name_lane(ax, name, n_letters(name, 8.2 * size, size), lane)
+            style.name_lane(ax, name, _style.n_letters(name, 8.2 * size, size), lane)
             if len(found) > FEW_POINTS:
                 draw_box(ax, found, lane, style.palette.of_class(place), filled=True)
-            look = {**method_point(place, style.palette, 4.6), "ls": "none", "alpha": 0.85}
+            look = {**_style.method_point(place, style.palette, 4.6), "ls": "none", "alpha": 0.85}
             ax.plot(found, lane + spread(len(found)), zorder=4, clip_on=False, **look)
             if not len(found):
                 style.annotate(ax, "none", (0.02, lane), xycoords=("axes fraction", "data"))
-    ax.set_xlim(*padded(shown.values, 0.04, 0.02))
+    ax.set_xlim(*_style.padded(shown.values, 0.04, 0.02))
     ax.set_ylim(len(shown.places) - 0.4, -0.6)
     ax.xaxis.set_major_locator(MaxNLocator(5))
 
@@ -253,15 +237,8 @@ def sweep_figure(
     return _figure(slug, f"{sweep.name(measure)}, {where}", words, shown, listed)
 
 
-def place_of(what: str, name: str, known: Sequence[str]) -> int:
-    """Return the place of a name; one that is not there is an error."""
-    if name not in known:
-        raise ValueError(f"{what} must be one of {', '.join(known)}: got {name!r}.")
-    return known.index(name)
-
-
 def places_of(results: Any, methods: Sequence[str] | None) -> list[int]:
     """Return the places of methods; None is all of them."""
     if methods is None:
         return list(range(len(results.methods)))
-    return [place_of("methods", name, results.methods) for name in methods]
+    return [results.methods.index(one_of("methods", name, results.methods)) for name in methods]

@@ -4,7 +4,6 @@ The page draws the dots as a grid, which is read by pointer and by keyboard and 
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,48 +27,6 @@ N_AREAS, IN_LEGEND = 40, (0.25, 0.5, 1.0)
 
 # Of what the steps of colour are multiples.
 ROUND = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
-
-
-@dataclass(frozen=True, eq=False)
-class Dots:
-    """What the template draws.
-
-    Attributes
-    ----------
-    names : list of str
-        Of the features.
-    columns : list of str
-        Of the classes.
-    values : list of str
-        For each feature, class by class: the share of rows with a value in percent, and the mean.
-    rims : list of (float, str)
-        For each size of dots their diameter and their places.
-    paths : list of (int, float, str)
-        For each level of colour and size: the level, the diameter, and the places.
-    scale : list of str
-        What the levels of colour mean.
-    areas : list of (str, float)
-        Shares for the legend, and the diameters of their dots.
-    heads : list of (float, str, str)
-        Where the name of each class starts, the name as far as there is room, and all of it.
-    width, height, head_height : float
-        In pixels, of the dots and of the names above them, which stand askew.
-    unit, words : str
-    """
-
-    names: list[str]
-    columns: list[str]
-    values: list[str]
-    rims: list[tuple[float, str]]
-    paths: list[tuple[int, float, str]]
-    scale: list[str]
-    areas: list[tuple[str, float]]
-    heads: list[tuple[float, str, str]]
-    width: float
-    height: float
-    head_height: float
-    unit: str
-    words: str
 
 
 def summarize(markers: Markers | None) -> dict[str, Any] | None:
@@ -107,8 +64,18 @@ def _of_class(markers: Markers, number: int) -> dict[str, Any]:
     return {"name": printable_name(markers.classes[number]), "size": size, "best": best}
 
 
-def figure(markers: Markers) -> Dots:
-    """Return the dots: the best of each class, as many as there is room for, by all classes."""
+def figure(markers: Markers) -> dict[str, Any]:
+    """Return the dots: the best of each class, as many as there is room for, by all classes.
+
+    Returns
+    -------
+    dict
+        Names of the features and columns (classes); for each feature a line of the share of rows
+        with a value in percent and the mean, class by class; rims (diameter and places), paths
+        (level of colour, diameter, places), and what levels and areas mean; heads (where the name
+        of a class starts, as much of it as there is room for, and all of it); sizes in pixels, unit
+        and words.
+    """
     n_classes = len(markers.classes)
     n_each = max(1, min(MAX_OF_A_CLASS, MAX_FEATURES // n_classes))
     best = [markers.best(number, n_each).tolist() for number in range(n_classes)]
@@ -132,24 +99,24 @@ def figure(markers: Markers) -> Dots:
         for i, own in enumerate(best[:MAX_SAID])
         if own
     ]
-    return Dots(
-        names=names,
-        columns=columns,
-        values=[
+    return {
+        "names": names,
+        "columns": columns,
+        "lines": [
             " ".join(f"{100 * share:.0f} {mean:.2f}" for share, mean in zip(*line, strict=True))
             for line in zip(shares, means, strict=True)
         ],
-        rims=rims,
-        paths=paths,
-        scale=scale_of(step),
-        areas=[(f"{share:.0%}", diameter(share)) for share in IN_LEGEND],
-        heads=heads,
-        width=CELL[0] * n_classes,
-        height=round(CELL[1] * len(names), 1),
-        head_height=round(math.sqrt(0.5) * LETTER * longest + 14, 1),
-        unit=unit,
-        words=paragraph("dots", len(names), n_classes, unit, found),
-    )
+        "rims": rims,
+        "paths": paths,
+        "scale": scale_of(step),
+        "areas": [(f"{share:.0%}", diameter(share)) for share in IN_LEGEND],
+        "heads": heads,
+        "width": CELL[0] * n_classes,
+        "height": round(CELL[1] * len(names), 1),
+        "head_height": round(math.sqrt(0.5) * LETTER * longest + 14, 1),
+        "unit": unit,
+        "words": paragraph("dots", len(names), n_classes, unit, found),
+    }
 
 
 def _step(largest: float) -> float:

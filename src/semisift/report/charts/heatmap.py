@@ -4,7 +4,6 @@ The page draws it as a grid, whose cells are read by pointer and by keyboard and
 """
 
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -46,40 +45,17 @@ class Cells(NamedTuple):
     groups: list[Group]
 
 
-@dataclass(frozen=True, eq=False)
-class Heatmap:
-    """What the template draws.
+def figure(outcome: Outcome, rows: RowLabels | None, X: Any) -> dict[str, Any] | None:
+    """Return the best features by rows; None without rows or without a feature that varies.
 
-    Attributes
-    ----------
-    names : list of str
-        Of the features, best first.
-    columns : list of str
-        What each column shows.
-    values : list of str
-        For each feature its mean, its standard deviation and its values, column by column.
-    paths : list of (int, str)
-        For each level of colour, the runs of cells that have it, as lines in the units of cells.
-    blocks : list of Block
-    labelled : list of (int, int)
-        First column and number of columns of each run of labelled rows.
-    scale : list of str
-        What the levels of colour mean, from the lowest to the highest.
-    words : str
+    Returns
+    -------
+    dict
+        Names of the features and what each column shows; for each feature a line of its mean, its
+        standard deviation and its values; for each level of colour the runs of cells that have it,
+        as lines in the units of cells; blocks of columns; runs of labelled rows; what the levels
+        mean; and words.
     """
-
-    names: list[str]
-    columns: list[str]
-    values: list[str]
-    paths: list[tuple[int, str]]
-    blocks: list[Block]
-    labelled: list[tuple[int, int]]
-    scale: list[str]
-    words: str
-
-
-def figure(outcome: Outcome, rows: RowLabels | None, X: Any) -> Heatmap | None:
-    """Return the best features by rows; None without rows or without a feature that varies."""
     if rows is None or X is None:
         return None
     best = np.flatnonzero(~np.isnan(outcome.scores))[:MAX_FEATURES]
@@ -97,16 +73,16 @@ def figure(outcome: Outcome, rows: RowLabels | None, X: Any) -> Heatmap | None:
     standard = (values - means) / spreads
     names = [printable_name(name) for name in outcome.features[best]]
     lines = np.column_stack([means, spreads, table])
-    return Heatmap(
-        names=names,
-        columns=[_describe(rows, *each) for each in zip(*cells, strict=True)],
-        values=[" ".join("" if v != v else f"{v:.4g}" for v in line) for line in lines.tolist()],
-        paths=_paths((table - means[:, None]) / spreads[:, None]),
-        blocks=_blocks(cells.groups),
-        labelled=_runs(np.array([group.is_labelled for group in cells.groups])),
-        scale=scale_of(STEP),
-        words=_words(rows, cells, names, standard),
-    )
+    return {
+        "names": names,
+        "columns": [_describe(rows, *each) for each in zip(*cells, strict=True)],
+        "lines": [" ".join("" if v != v else f"{v:.4g}" for v in line) for line in lines.tolist()],
+        "paths": _paths((table - means[:, None]) / spreads[:, None]),
+        "blocks": _blocks(cells.groups),
+        "labelled": _runs(np.array([group.is_labelled for group in cells.groups])),
+        "scale": scale_of(STEP),
+        "words": _words(rows, cells, names, standard),
+    }
 
 
 def order_rows(rows: RowLabels, values: NDArray[np.float64]) -> Cells:
@@ -209,17 +185,8 @@ def _words(rows: RowLabels, cells: Cells, names: list[str], standard: NDArray[np
         if known:
             name = max(known, key=known.__getitem__)
             highest.append((feature, name, known[name]))
-    sizes = [
-        (len(its), group.is_labelled) for its, group in zip(cells.rows, cells.groups, strict=True)
+    n_labelled = [
+        len(its) for its, group in zip(cells.rows, cells.groups, strict=True) if group.is_labelled
     ]
-    facts = {
-        "n_features": len(names),
-        "n_rows": sum(size for size, _ in sizes),
-        "gives_labels": rows.given is not None,
-        "n_missing": int(np.isnan(standard).sum()),
-        "n_values": standard.size,
-        "n_at_once": max(size for size, _ in sizes),
-        "labelled_alone": max((size for size, own in sizes if own), default=0) == 1,
-        "highest": highest,
-    }
-    return paragraph("heatmap", facts)
+    n_rows, missing = [len(its) for its in cells.rows], np.isnan(standard)
+    return paragraph("heatmap", len(names), rows, missing, n_rows, n_labelled, highest)

@@ -119,7 +119,7 @@ def draw(ax: Axes, shown: RankIntervals, style: FigureStyle) -> None:
     ax.hlines(lines, shown.low, shown.high, color=colour, lw=1.2)
     for ends in (shown.low, shown.high):
         ax.plot(ends, lines, "|", color=colour, ms=4.8, mew=1.2)
-    draw_marks(ax, style, shown.ranks, shown.ranks, lines, shown.decisions)
+    draw_marks(ax, style, shown.ranks, lines, shown.decisions)
     if shown.n_best + 0.5 < shown.right:
         ax.axvline(shown.n_best + 0.5, color=palette.muted, lw=0.9, ls=(0, (1, 3)), zorder=0.5)
     n_letters = int((ROOM - 8 if shown.is_wide else size_of(ax)[0]) / LETTER_WIDTH)

@@ -10,19 +10,10 @@ from matplotlib.ticker import FuncFormatter, LogLocator
 from numpy.typing import NDArray
 
 from semisift.base._decisions import WORDS
+from semisift.report import _style
 from semisift.report._figure import ReportFigure, own_axes
 from semisift.report._page import paragraph
-from semisift.report._style import (
-    MARKS,
-    MAX_MARKED,
-    FigureStyle,
-    draw_legend,
-    draw_marks,
-    for_user,
-    marked,
-    size_of,
-    spread_out,
-)
+from semisift.report._style import FigureStyle
 from semisift.selection import Outcome
 from semisift.selection._result import Chance
 from semisift.utils._text import format_number, printable_name
@@ -81,8 +72,8 @@ def summarize(outcome: Outcome, n_names: int = 8, top: int | None = None) -> Cur
     in_reach = _in_reach(outcome.chance, outcome.scores[finite])
     facts = _facts(outcome, finite) | {"in_reach": in_reach}
     facts["marks"] = [
-        f"{outcome.counts[each]:,} {WORDS[each]} ({MARKS[each].words})"
-        for each in marked(places + 1, decisions)
+        f"{outcome.counts[each]:,} {WORDS[each]} ({_style.MARKS[each].words})"
+        for each in _style.marked(places + 1, decisions)
     ]
     return Curve(
         places + 1,
@@ -112,7 +103,7 @@ def _facts(outcome: Outcome, places: NDArray[np.intp]) -> dict[str, Any]:
         "n_for_drop": N_FOR_DROP if len(scores) > N_FOR_DROP else None,
         "n_infinite": int(np.isinf(outcome.scores[own]).sum()),
         "n_copies": int(outcome.is_copy.sum()),
-        "max_marked": MAX_MARKED if last >= MAX_MARKED else None,
+        "max_marked": _style.MAX_MARKED if last >= _style.MAX_MARKED else None,
         "chance": outcome.chance,
         "n_above": 0 if outcome.chance is None else int((scores > outcome.chance.score).sum()),
     }
@@ -152,7 +143,7 @@ def figure(outcome: Outcome, *_: Any, slug: str = "scores", is_small: bool = Fal
         ],
         curve.decisions,
     )
-    marks = [*marked(curve.ranks, curve.decisions)]
+    marks = [*_style.marked(curve.ranks, curve.decisions)]
     size = (420.0, 240.0) if is_small else (760.0, 350.0)
     made = ReportFigure(
         slug, "Scores by rank", curve.words, draw, curve, size, margins, marks=marks, tips=tips
@@ -196,16 +187,15 @@ def plot_scores(
     matplotlib.axes.Axes
     """
     ax, curve = own_axes(ax, (6.4, 4.8)), summarize(outcome, n_names, top)
-    style = FigureStyle(for_user())
+    style = FigureStyle(_style.for_user())
     draw(ax, curve, style)
     palette = style.palette
-    looks = [
-        (WORDS[each], MARKS[each].look(palette)) for each in marked(curve.ranks, curve.decisions)
-    ]
+    decided = _style.marked(curve.ranks, curve.decisions)
+    looks = [(WORDS[each], _style.MARKS[each].look(palette)) for each in decided]
     looks += [] if curve.chance is None else [(curve.chance.name, palette.chance)]
     if looks:  # above the words on how many are selected
         place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1.05)}
-        draw_legend(ax, looks, palette.muted, **place, ncols=len(looks), columnspacing=1.2)
+        _style.draw_legend(ax, looks, palette.muted, **place, ncols=len(looks), columnspacing=1.2)
     return ax
 
 
@@ -218,15 +208,15 @@ def draw(ax: Axes, curve: Curve, style: FigureStyle) -> None:
     if not len(curve.ranks):
         return
     low = _set_scores(ax, curve)
-    names_from = _name_points(ax, curve, style)
     first = curve.ranks <= curve.n_first
     shade: dict[str, Any] = {"color": palette.accent, "alpha": 0.12, "lw": 0}
     ax.fill_between(curve.ranks[first], curve.scores[first], low, **shade)
     is_plain = curve.decisions is None
     colour = palette.accent if is_plain else palette.muted
     ax.plot(curve.ranks, curve.scores, color=colour, lw=1.6 if is_plain else 1)
-    few = curve.ranks <= MAX_MARKED if is_plain else slice(None)
-    draw_marks(ax, style, curve.ranks[few], curve.ranks[few], curve.scores[few], curve.decisions)
+    few = curve.ranks <= _style.MAX_MARKED if is_plain else slice(None)
+    _style.draw_marks(ax, style, curve.ranks[few], curve.scores[few], curve.decisions)
+    names_from = _name_points(ax, curve, style)
     if low < 0:
         ax.axhline(0, color=palette.line, lw=0.8, zorder=0)
     if 0 < curve.n_first < last:
@@ -266,7 +256,7 @@ def _set_scores(ax: Axes, curve: Curve) -> float:
 
 def _name_points(ax: Axes, curve: Curve, style: FigureStyle) -> Any:
     """Name the first points, and return where a line at a score has to end before the names."""
-    (width, height), (left, right), (low, high) = size_of(ax), ax.get_xlim(), ax.get_ylim()
+    (width, height), (left, right), (low, high) = _style.size_of(ax), ax.get_xlim(), ax.get_ylim()
     line = LINE_HEIGHT * (high - low) / height
 
     def along(rank: Any) -> Any:
@@ -281,7 +271,7 @@ def _name_points(ax: Axes, curve: Curve, style: FigureStyle) -> Any:
         start = selected + 6
     x = float(left * (right / left) ** (start / width))
     wanted = curve.scores[:n][::-1] + 0.4 * line
-    heights = spread_out(wanted, line, low + line / 2, high - line / 2)[::-1]
+    heights = _style.spread_out(wanted, line, low + line / 2, high - line / 2)[::-1]
     n_letters = int((width - start - 4) / LETTER_WIDTH)
     for rank, score, at, name in zip(curve.ranks, curve.scores, heights, curve.names, strict=False):
         ax.plot([rank, x], [score, at], color=style.palette.line, lw=0.8, zorder=0.5)

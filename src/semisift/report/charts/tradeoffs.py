@@ -10,16 +10,10 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from numpy.typing import NDArray
 
 from semisift.comparison._results import ComparisonResults
+from semisift.report import _style
 from semisift.report._figure import ReportFigure, tagged
 from semisift.report._page import paragraph
-from semisift.report._style import (
-    FigureStyle,
-    method_point,
-    n_letters,
-    padded,
-    size_of,
-    spread_out,
-)
+from semisift.report._style import FigureStyle
 from semisift.report.comparison._view import View
 from semisift.utils._text import printable_name
 
@@ -79,10 +73,10 @@ def draw(ax: Axes, shown: Points, style: FigureStyle) -> None:
     if not len(places):
         return
     x, y = shown.x[places], shown.y[places]
-    low, high = padded(np.log10(x) if shown.is_log else x, 0.1, 0.5)
+    low, high = _style.padded(np.log10(x) if shown.is_log else x, 0.1, 0.5)
     ends = np.array([low, high + (high - low) * LIST / (1 - LIST)])
     ax.set_xlim(*(10**ends if shown.is_log else ends))
-    ax.set_ylim(*padded(y, 0.12, 0.02))
+    ax.set_ylim(*_style.padded(y, 0.12, 0.02))
     ax.xaxis.set_major_locator(MaxNLocator(6))
     if shown.is_log:
         is_near = ends[1] - ends[0] < 2.5
@@ -91,16 +85,16 @@ def draw(ax: Axes, shown: Points, style: FigureStyle) -> None:
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
 
     order = places[np.argsort(y, kind="stable")]
-    (width, height), limits = size_of(ax), ax.get_ylim()
+    (width, height), limits = _style.size_of(ax), ax.get_ylim()
     size = min(0.92 * rcParams["font.size"], height / len(order) / LINE_HEIGHT)
     line = size * LINE_HEIGHT * (limits[1] - limits[0]) / height
-    heights = spread_out(shown.y[order], line, limits[0] + line / 2, limits[1] - line / 2)
+    heights = _style.spread_out(shown.y[order], line, limits[0] + line / 2, limits[1] - line / 2)
     names_from: Any = ax.transLimits.inverted().transform((1 - LIST + 0.04, 0))[0]
     names_from = 10**names_from if shown.is_log else names_from
     for place, at in zip(order.tolist(), heights, strict=True):
         name, point = shown.names[place], (shown.x[place], shown.y[place])
-        look = {**method_point(place, style.palette, 7.5), "ls": "none", "zorder": 3}
-        n = n_letters(name, (LIST - 0.05) * width, size)
+        look = {**_style.method_point(place, style.palette, 7.5), "ls": "none", "zorder": 3}
+        n = _style.n_letters(name, (LIST - 0.05) * width, size)
         colour = style.palette.of_class(place)
         with tagged(ax, method=place):
             ax.plot(*zip(point, (names_from, at), strict=True), color=style.palette.line, lw=0.8)
@@ -126,7 +120,7 @@ def draw_shades(ax: Axes, shown: tuple[list[str], NDArray[np.float64]], style: F
     ax.set_aspect("equal")
     ax.set_xlim(0, len(names))
     ax.set_ylim(len(names), 0)
-    cell = min(size_of(ax)) / len(names)
+    cell = min(_style.size_of(ax)) / len(names)
     size = min(rcParams["font.size"], 0.7 * cell)
     for i, j in np.argwhere(np.isfinite(values)).tolist():
         shade: Any = {"alpha": DARKEST * float(np.clip(values[i, j], 0, 1)), "lw": 0}
@@ -135,7 +129,7 @@ def draw_shades(ax: Axes, shown: tuple[list[str], NDArray[np.float64]], style: F
             text = f"{values[i, j]:.2f}".removeprefix("0")
             style.annotate(ax, text, (j + 0.5, i + 0.5), ha="center", size=0.36 * cell)
     for i, name in enumerate(names):
-        label = style.write(name, n_letters(name, 9 * size, size))
+        label = style.write(name, _style.n_letters(name, 9 * size, size))
         style.annotate(ax, label, (0, i + 0.5), xytext=(-5, 0), ha="right", size=size)
         upright: Any = {"ha": "center", "va": "bottom", "rotation": 90, "size": size}
         style.annotate(ax, label, (i + 0.5, 0), xytext=(0, 5), **upright)

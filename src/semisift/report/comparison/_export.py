@@ -5,19 +5,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from textwrap import indent
 
-from semisift.comparison._results import ComparisonResults, Records
+from semisift.comparison._results import ComparisonResults, Records, one_of
 from semisift.comparison._run import doubt
 from semisift.report import _page
 from semisift.report._figure import FORMS, ReportFigure
 from semisift.report.charts import critical_difference, curves, tradeoffs
 from semisift.report.comparison import _page as _words
 from semisift.report.comparison._published import published_beside
-from semisift.report.comparison._tables import (
-    escape_markdown,
-    glance_table,
-    main_table,
-    markdown_of,
-)
+from semisift.report.comparison._tables import glance_table, main_table, markdown_of
 from semisift.report.comparison._view import View, view_of
 from semisift.utils._files import drafts
 from semisift.utils._text import printable_name
@@ -41,7 +36,7 @@ def write_figures(
     -------
     list of Path
     """
-    curves.place_of("form", form, FORMS)
+    one_of("form", form, FORMS)
     return save_figures(_figures(view_of(results), every=True), Path(folder), form)
 
 
@@ -99,34 +94,28 @@ def write_summary(results: ComparisonResults, folder: str | os.PathLike[str]) ->
 def _summary_of(view: View, drawn: Sequence[ReportFigure]) -> str:
     """Return the text of the page, with pictures named as `write_summary` names them."""
     results = view.results
-    title, *command = opening(results, f"Comparison: {results.protocol.name}")
-    parts = [title, escape_markdown(_words.lead(view)), *command]
-    parts += ["## Protocol", bullets(_words.protocol_in_words(results))]
     views = [view_of(results, judge=judge) for judge in results.protocol.judges]
-    names = [escape_markdown(printable_name(judge)) for judge in results.protocol.judges]
-    for name, judged in zip(names, views, strict=True):
-        table = main_table(judged)
-        parts += [f"## {table.title}, judge {name}", markdown_of(table).rstrip()]
-    parts += [*map(escape_markdown, filter(None, [_words.bounds_in_words(view), *view.left_out]))]
-    for name, judged in zip(names, views, strict=True):
-        if (beside := published_beside(judged)) is not None:
-            parts += [f"## Published numbers beside ours, judge {name}"]
-            parts += [f"Source: {escape_markdown(beside.source.rstrip('.'))}."]
-            parts += [markdown_of(beside.table).rstrip()] if beside.pairs else []
-            parts += [bullets(beside.sentences)]
-    parts += ["## Methods at a glance", markdown_of(glance_table(view)).rstrip()]
-    parts += ["## Tests"]
-    parts += [bullets([*_words.tests_in_words(view), *_words.wilcoxon_in_words(view)])]
-    for picture in drawn:
-        title = escape_markdown(picture.title)
-        parts += [f"### {title}", f"![{title}]({_file_name(picture)}.svg)"]
-        parts += [escape_markdown(picture.words)]
-    return "\n\n".join([*parts, *closing(results)]) + "\n"
+    values = {
+        "opening": opening(results, f"Comparison: {results.protocol.name}"),
+        "lead": _words.lead(view),
+        "protocol": _words.protocol_in_words(results),
+        "views": views,
+        "tables": [main_table(judged) for judged in views],
+        "notes": [*filter(None, [_words.bounds_in_words(view), *view.left_out])],
+        "published": [published_beside(judged) for judged in views],
+        "glance": glance_table(view),
+        "tests": [*_words.tests_in_words(view), *_words.wilcoxon_in_words(view)],
+        "pictures": [(picture, _file_name(picture)) for picture in drawn],
+        "closing": closing(results),
+        "markdown_of": markdown_of,
+        "bullets": bullets,
+    }
+    return _page.plain().get_template("comparison/summary.md").render(values)
 
 
 def opening(results: Records, title: str) -> list[str]:
     """Return the title of a page in Markdown and the command that makes its records again."""
-    parts = [f"# {escape_markdown(printable_name(title))}"]
+    parts = [f"# {_page.escape_markdown(printable_name(title))}"]
     if command := _words.command_of(results):
         parts += ["## How to reproduce", indent(command, "    ")]
     return parts
@@ -139,7 +128,7 @@ def closing(results: Records, *more: str) -> list[str]:
     said = [*said, *(f"{each.where}: {each.what}." for each in problems), *more]
     made = ", ".join(f"{name} {version}" for name, version in _words.versions(results))
     parts = ["## What is missing or doubtful", bullets(said)] if any(said) else []
-    return [*parts, f"Made with {escape_markdown(made)}."]
+    return [*parts, f"Made with {_page.escape_markdown(made)}."]
 
 
 def write_page(text: str, folder: Path) -> Path:
@@ -149,4 +138,4 @@ def write_page(text: str, folder: Path) -> Path:
 
 def bullets(sentences: Sequence[str]) -> str:
     """Return sentences as a list in Markdown."""
-    return "\n".join(f"- {escape_markdown(sentence)}" for sentence in sentences if sentence)
+    return "\n".join(f"- {_page.escape_markdown(sentence)}" for sentence in sentences if sentence)

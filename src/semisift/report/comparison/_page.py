@@ -98,7 +98,7 @@ def summarize(results: ComparisonResults, title: str | None = None) -> dict[str,
 def _panel(view: View, number: int) -> dict[str, Any]:
     """Return what the page shows of one judge and one metric; `number` tells them apart."""
     start, sets = f"v{number}", range(len(view.datasets))
-    is_published = view.choice.metric == view.results.protocol.metrics[0]
+    is_published = view.metric == view.results.protocol.metrics[0]
     sweep, ranks = sweep_of(view), critical_difference.summarize(view)
 
     def large(make: Callable[..., ReportFigure], of: Any, name: str) -> ReportFigure:
@@ -108,7 +108,7 @@ def _panel(view: View, number: int) -> dict[str, Any]:
     return {
         "number": number,
         "view": view,
-        "name": f"{view.metric_name} of the judge {printable_name(view.choice.judge)}",
+        "name": f"{view.metric_name} of the judge {printable_name(view.judge)}",
         "glance": _tables.glance_table(view),
         "main": _tables.main_table(view),
         "bounds": bounds_in_words(view),

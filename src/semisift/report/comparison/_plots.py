@@ -6,9 +6,9 @@ from typing import Any
 from matplotlib import rcParams
 from matplotlib.axes import Axes
 
-from semisift.comparison._results import ComparisonResults
+from semisift.comparison._results import ComparisonResults, one_of
 from semisift.report.charts import critical_difference, curves, tradeoffs
-from semisift.report.charts.curves import place_of, places_of
+from semisift.report.charts.curves import places_of
 from semisift.report.comparison._view import LEVEL_OF_RANKS, MEASURES, SweepView, view_of
 
 
@@ -79,7 +79,7 @@ def plot_curves(
     -------
     matplotlib.axes.Axes
     """
-    view, i = view_of(results, **choice), place_of("dataset", dataset, results.datasets)
+    view, i = view_of(results, **choice), _place(results, dataset)
     places = places_of(results, methods)
     return curves.figure(view, i, listed=True, places=places, bands=bands).on_axes(ax)
 
@@ -97,7 +97,7 @@ def plot_boxes(
     A box holds the middle half of the runs, with the median as a thick line; whiskers reach from
     the 5th to the 95th percentile, and each run is a mark. Up to five runs are marks alone.
     """
-    view, i = view_of(results, **choice), place_of("dataset", dataset, results.datasets)
+    view, i = view_of(results, **choice), _place(results, dataset)
     places = places_of(results, methods)
     return curves.runs_figure(view, i, places=places).on_axes(ax, (6.4, 0.9 + 0.27 * len(places)))
 
@@ -135,9 +135,9 @@ def plot_sweep(
     """
     if results.about["sweep"] is None:
         raise ValueError("plot_sweep needs a comparison with a sweep: this one has none.")
-    place_of("measure", measure, MEASURES)
+    one_of("measure", measure, MEASURES)
     sweep = SweepView(view_of(results, **choice))
-    i = None if dataset is None else place_of("dataset", dataset, results.datasets)
+    i = None if dataset is None else _place(results, dataset)
     places = places_of(results, methods)
     return curves.sweep_figure(sweep, measure, i, listed=True, places=places).on_axes(ax)
 
@@ -189,3 +189,7 @@ def plot_similarity(
     """
     side = 2.6 + 0.36 * len(results.methods)
     return tradeoffs.similarity_figure(results, size).on_axes(ax, (side, side))
+
+
+def _place(results: ComparisonResults, dataset: str) -> int:
+    return results.datasets.index(one_of("dataset", dataset, results.datasets))

@@ -62,7 +62,7 @@ class BesidePublished:
 
     Attributes
     ----------
-    source : str
+    judge, source : str
     pairs : list of Pair
     sentences : list of str
         What we found in words, and what whoever noted the numbers wants said.
@@ -70,6 +70,7 @@ class BesidePublished:
         A line for each pair.
     """
 
+    judge: str
     source: str
     pairs: list[Pair]
     sentences: list[str]
@@ -81,7 +82,7 @@ def published_beside(view: View) -> BesidePublished | None:
 
     Sentences stand beside the first judge's numbers.
     """
-    judge, results = view.choice.judge, view.results
+    judge, results = view.judge, view.results
     content = _part(results.about, "notes", "published")
     if content is None:
         return None
@@ -115,7 +116,7 @@ def published_beside(view: View) -> BesidePublished | None:
     more = content.get("sentences") or () if is_first else ()
     said += [printable(sentence) for sentence in more]
     source = printable(content.get("source") or "no source given")
-    return BesidePublished(source, pairs, said, _table(view, pairs, has_spreads))
+    return BesidePublished(judge, source, pairs, said, _table(view, pairs, has_spreads))
 
 
 def _part(content: Any, *names: str) -> Any:

@@ -1,7 +1,6 @@
 """The tables of a comparison, as plain values: for the page, for Markdown and for LaTeX."""
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 
 from semisift.comparison._results import ComparisonResults
 from semisift.comparison._statistical_tests import sign_test
+from semisift.report._page import sentences
 from semisift.report.comparison._view import (
     LEVEL_OF_RANKS,
     LEVEL_OF_WINS,
@@ -141,13 +141,13 @@ def main_table(view: View) -> ReportTable:
         TableLine("mean rank", _numbers(ranks, ".2f", view.best_of(-ranks))),
     ]
     scores, title = view.scores, f"Mean {view.metric_name}"
-    marks = {"best": view.best, "errors": scores.errors}
+    marks = {"best": view.best_of(scores.means), "errors": scores.errors}
     return _by_datasets(view, "main", title, scores.means, ".3f", footer=footer, **marks)
 
 
 def measure_tables(view: View) -> dict[str, ReportTable]:
     """Return how alike selections of different runs are, and what a ranking takes."""
-    stability = view.results.stability(level=view.choice.level)
+    stability = view.results.stability(level=view.level)
     seconds, memory = view.measured("seconds"), view.measured("peak_mb")
     shown: dict[str, tuple[Any, ...]] = {
         "stability": ("Stability of the selection", stability, "mean", view.mean_stability()),
@@ -167,7 +167,7 @@ def glance_table(view: View) -> ReportTable:
     columns: dict[str, tuple[Any, str | None]] = {
         "mean rank": (view.mean_ranks, ".2f"),
         f"mean {view.metric_name}": (view.overall, ".3f"),
-        "best on": (view.best.sum(axis=0), "d"),
+        "best on": (view.best_of(view.scores.means).sum(axis=0), "d"),
         "stability": (view.mean_stability(), ".2f"),
         "seconds": (view.typical_seconds(), None),
         "MB": (view.most_memory(), None),
@@ -266,18 +266,6 @@ def sweep_table(sweep: SweepView) -> ReportTable:
 
 # --- in Markdown and in LaTeX ---------------------------------------------------------------------
 
-_LATEX = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "^": r"\textasciicircum{}",
-        "~": r"\textasciitilde{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        **{letter: f"\\{letter}" for letter in "&%$#_{}"},
-    }
-)
-
 
 def to_markdown(results: ComparisonResults, **choice: Any) -> str:
     """Return the main table in Markdown: means, the best ones bold, and mean ranks.
@@ -304,62 +292,9 @@ def to_latex(results: ComparisonResults, **choice: Any) -> str:
         A ``tabular``.
     """
     table = main_table(view_of(results, **choice))
-
-    def line(name: str, cells: Iterable[str]) -> str:
-        return " & ".join([escape_latex(name), *cells]) + r" \\"
-
-    def cell(cell: TableCell) -> str:
-        text = rf"\textbf{{{cell.text}}}" if cell.strong else cell.text
-        return f"{text} {cell.aside}".rstrip().replace("±", r"$\pm$")
-
-    lines = [
-        r"\begin{tabular}{l" + "r" * len(table.columns) + "}",
-        r"\toprule",
-        line(table.corner, map(escape_latex, table.columns)),
-        r"\midrule",
-        *(line(each.name, map(cell, each.cells)) for each in table.lines),
-        r"\midrule",
-        *(line(each.name, map(cell, each.cells)) for each in table.footer),
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(sentences("latex_table", table)) + "\n"
 
 
 def markdown_of(table: ReportTable) -> str:
     """Return a table in Markdown."""
-
-    def line(name: str, cells: Iterable[str]) -> str:
-        return f"| {' | '.join([escape_markdown(name), *cells])} |\n"
-
-    def cell(cell: TableCell) -> str:
-        text = escape_markdown(cell.text)
-        return f"{f'**{text}**' if cell.strong else text} {cell.aside}".removesuffix(" ")
-
-    rules = ("---:" if kind == "number" else "---" for kind in table.kinds)
-    lines = [line(table.corner, map(escape_markdown, table.columns)), line("---", rules)]
-    lines += [line(each.name, map(cell, each.cells)) for each in [*table.lines, *table.footer]]
-    return "".join(lines)
-
-
-def escape_markdown(text: str) -> str:
-    r"""Return text that Markdown shows as it is.
-
-    Examples
-    --------
-    >>> print(escape_markdown("a_b | <i>"))
-    a\_b \| &lt;i&gt;
-    """
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"([\\`*_{}\[\]|~$])", r"\\\1", text)
-
-
-def escape_latex(text: str) -> str:
-    r"""Return text that LaTeX shows as it is.
-
-    Examples
-    --------
-    >>> print(escape_latex("a_b & 5 %"))
-    a\_b \& 5 \%
-    """
-    return text.translate(_LATEX)
+    return "\n".join(sentences("markdown_table", table)) + "\n"

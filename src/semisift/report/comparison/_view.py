@@ -3,7 +3,7 @@
 Where something cannot be computed, it is None, and `obstacle` says why.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -31,50 +31,44 @@ LONGEST_NAME = 40
 LEVEL_OF_RANKS, LEVEL_OF_WINS = 0.05, 0.1
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What is chosen of a comparison; the parameters are those of `Results.scores`."""
-
-    judge: str
-    metric: str
-    level: float | None = None
-    size: int | None = None
-
-
 class View:
     """What a comparison says of a choice.
 
     Parameters
     ----------
     results : Results
-    choice : Choice
+    judge, metric : str
+    level, size
+        As for `Results.scores`.
     """
 
-    def __init__(self, results: ComparisonResults, choice: Choice) -> None:
-        self.results, self.choice = results, choice
+    def __init__(
+        self,
+        results: ComparisonResults,
+        judge: str,
+        metric: str,
+        level: float | None = None,
+        size: int | None = None,
+    ) -> None:
+        self.results, self.judge, self.metric, self.level = results, judge, metric, level
+        self.choice: dict[str, Any] = {"judge": judge, "metric": metric, "level": level}
+        self.choice["size"] = size
         self.methods = [printable_name(name) for name in results.methods]
         self.datasets = [printable_name(name) for name in results.datasets]
         self.said = [shorten(name, LONGEST_NAME) for name in self.methods]
-        self.metric_name = METRICS.get(choice.metric, choice.metric)
-        self.scores: Scores = results.scores(**asdict(choice))
+        self.metric_name = METRICS.get(metric, metric)
+        self.scores: Scores = results.scores(**self.choice)
         # the data sets on which all methods that have figures have all of them
         self.complete = self.scores.complete()
         self.places = [results.methods.index(name) for name in self.complete.methods]
         self.is_bound = np.array([sees_all_labels(name) for name in results.methods], dtype=bool)
         # why there are no tests over data sets; empty where there are
-        self.obstacle: str = results.obstacle(**asdict(choice))
+        self.obstacle: str = results.obstacle(**self.choice)
 
     @cached_property
     def curves(self) -> NDArray[np.float64]:
         """Figures at each size, of shape (n_datasets, n_runs, n_methods, n_sizes)."""
-        chosen = asdict(self.choice)
-        del chosen["size"]
-        return self.results.curves(**chosen)
-
-    @cached_property
-    def best(self) -> NDArray[np.bool_]:
-        """Which method is the best on a data set; see `best_of`."""
-        return self.best_of(self.scores.means)
+        return self.results.curves(judge=self.judge, metric=self.metric, level=self.level)
 
     def best_of(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Mark the highest along the last axis, of methods that see no hidden labels.
@@ -92,7 +86,7 @@ class View:
         """Mean rank of each method, of shape (n_methods,); NaN where there is none."""
         if not self.complete.values.size or self.results.unpaired(self.complete.datasets):
             return self._of_all(np.nan)
-        return self._of_all([*self.results.mean_ranks(**asdict(self.choice)).values()])
+        return self._of_all([*self.results.mean_ranks(**self.choice).values()])
 
     @cached_property
     def overall(self) -> NDArray[np.float64]:
@@ -109,15 +103,14 @@ class View:
     def test(self, name: str, *parameters: Any) -> Any:
         """Return what a test of `Results` over the complete data sets says; None without any."""
         test = getattr(self.results, name)
-        return None if self.obstacle else test(*parameters, **asdict(self.choice))
+        return None if self.obstacle else test(*parameters, **self.choice)
 
     def wins(self, *, corrected: bool) -> NDArray[np.int64] | None:
         """Return wins, ties and losses of the complete methods; None if there are none to count."""
         n_sets, n_runs, n_methods = self.complete.values.shape
         if not n_sets or min(n_runs, n_methods) < 2 or not np.isfinite(self.mean_ranks).any():
             return None
-        chosen = asdict(self.choice)
-        return self.results.win_tie_loss(LEVEL_OF_WINS, corrected=corrected, **chosen)
+        return self.results.win_tie_loss(LEVEL_OF_WINS, corrected=corrected, **self.choice)
 
     @cached_property
     def left_out(self) -> list[str]:
@@ -135,7 +128,7 @@ class View:
 
     def mean_stability(self) -> NDArray[np.float64]:
         """Return the stability of each method, on average over the complete data sets."""
-        return self._over_complete(self.results.stability(level=self.choice.level))
+        return self._over_complete(self.results.stability(level=self.level))
 
     def typical_seconds(self) -> NDArray[np.float64]:
         """Return the seconds of a ranking, as geometric means over the complete data sets."""
@@ -170,14 +163,10 @@ class View:
 
 def view_of(results: ComparisonResults, **choice: Any) -> View:
     """Return a view; what is not chosen is the first one of the comparison."""
-    protocol = results.protocol
-    first = {
-        "judge": protocol.judges[0],
-        "metric": protocol.metrics[0],
-        "level": results.levels[0],
-    }
+    judge, metric = results.protocol.judges[0], results.protocol.metrics[0]
+    first: dict[str, Any] = {"judge": judge, "metric": metric, "level": results.levels[0]}
     chosen = {name: value for name, value in choice.items() if value is not None}
-    return View(results, Choice(**{**first, **chosen}))
+    return View(results, **first | chosen)
 
 
 def views_of(results: ComparisonResults) -> list[View]:
@@ -231,9 +220,10 @@ class SweepView:
         kind = results.about["sweep"]["kind"]
         self.kind = SWEEPS.get(kind, kind)
         self.levels = [float(level) for level in results.levels if level is not None]
-        choices = [asdict(replace(view.choice, level=level)) for level in self.levels]
         # of shape (n_levels, n_datasets, n_runs, n_methods)
-        self.figures = np.stack([results.scores(**chosen).values for chosen in choices])
+        self.figures = np.stack(
+            [results.scores(**view.choice | {"level": level}).values for level in self.levels]
+        )
         self.methods = np.flatnonzero(np.isfinite(self.figures).any(axis=(0, 1, 2)))
 
     def values(self, measure: str, dataset: int | None) -> NDArray[np.float64]:
