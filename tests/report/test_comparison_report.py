@@ -1,7 +1,6 @@
 """What the report of a comparison says and draws."""
 
 import io
-import json
 import re
 import tomllib
 from pathlib import Path
@@ -9,6 +8,7 @@ from xml.etree import ElementTree
 
 import matplotlib
 import numpy as np
+import polars
 import pytest
 from numpy.testing import assert_array_equal
 from rich.console import Console
@@ -28,6 +28,7 @@ from semisift.report.comparison._published import published_beside
 from semisift.report.comparison._view import view_of
 from tests import pages
 from tests.comparisons import changed
+from tests.report.test_report_download import unpack
 from tests.shown_comparisons import EVIL_SET, made_up, made_up_sweep, random_figures
 
 
@@ -166,25 +167,20 @@ def test_no_published_numbers(notes):
 
 
 def test_the_numbers_are_those_of_the_records(comparison, page):
-    found = re.search(r'<script type="application/json" id="numbers">(.*?)</script>', page)[1]
-    numbers = json.loads(found)
-    values = [
-        value
-        for record in numbers["records"]
-        for judge in record[-1]
-        for metric in judge
-        for value in metric
-    ]
-    table = comparison.to_polars()
-    assert values == [round(value, 6) for value in table["value"].to_list()]
-    assert numbers["methods"] == comparison.methods
+    name, text = unpack(page)
+    assert name == "comparison.csv"
+    found = polars.read_csv(io.StringIO(text))
+    expected = comparison.to_polars().with_columns(polars.col("value").round(6))
+    assert found.columns == expected.columns
+    for column in ("dataset", "method", "run", "judge", "metric", "size", "value"):
+        assert found[column].to_list() == expected[column].to_list()
 
 
 def test_names_that_would_be_scripts_are_text(page):
     checker = pages.check(page)
-    assert len(checker.text["script"]) == 2
+    assert len(checker.text["script"]) == 1
     assert "<img" not in page
-    assert page.count("</script>") == 2
+    assert page.count("</script>") == 1
     assert "var(--class-1)" in page
 
 
@@ -193,7 +189,7 @@ def test_all_odd_names():
     n = len(names)
     results = made_up(random_figures(n, 2, n), methods=names, datasets=names)
     checker = pages.check(render_comparison(results, title=pages.EVIL[0]))
-    assert len(checker.text["script"]) == 2
+    assert len(checker.text["script"]) == 1
     assert "\\begin{tabular}" in to_latex(results)
     assert len(to_markdown(results).splitlines()) == 2 + n + 2
 

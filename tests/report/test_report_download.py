@@ -12,7 +12,7 @@ import pytest
 from semisift import Consensus
 from semisift.io._write import as_text
 from semisift.report import render
-from semisift.report._ranking_page import MAX_FEATURES, MAX_PACKED
+from semisift.report._download import MAX_FEATURES, MAX_PACKED
 from semisift.selection import outcome_of
 from tests.commands import call, write_table
 from tests.pages import EVIL, Given, fit_example, page_of
@@ -21,7 +21,7 @@ from tests.pages import EVIL, Given, fit_example, page_of
 def unpack(page):
     """Return name and text of the file, as the script of the page makes it."""
     name, packed = re.search(
-        r'<pre id="ranking-file" data-name="(.*?)" hidden>(.*?)</pre>', page
+        r'<pre id="packed-file" data-name="(.*?)" hidden>(.*?)</pre>', page
     ).groups()
     content = json.loads(zlib.decompress(base64.b64decode(packed), -15))
     columns, n = content["columns"], max(len(cells or ()) for cells in content["columns"])

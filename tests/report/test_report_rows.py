@@ -82,8 +82,9 @@ def test_many_rows_are_put_together_and_the_page_says_so():
     ranker = SSFI(n_members=10, random_state=0).fit(data.X, data.y)
     found = heat(ranker, data.X, data.y)
     assert heatmap.MAX_OTHERS <= len(found["columns"]) - 10 <= heatmap.MAX_OTHERS + 2
-    assert "the mean of up to 15 neighbouring rows. Labelled rows stand for themselves." in (
-        found["words"]
+    assert (
+        "the mean of up to 15 neighbouring rows. Labelled rows stand for themselves."
+        in (found["words"])
     )
     assert sum("mean of " in column for column in found["columns"]) == len(found["columns"]) - 10
     assert max(len(line.split()) for line in found["lines"]) == len(found["columns"]) + 2

@@ -88,15 +88,9 @@ def parts_of(ranker: FeatureRanker) -> list[dict[str, Any]]:
 
 def kind_of(ranker: FeatureRanker) -> str:
     """Return what a consensus took the data for, in words; nothing for other rankers."""
-    if (kind := getattr(ranker, "data_kind_", None)) is None:
+    if not hasattr(ranker, "data_kind_"):
         return ""
-    facts = {
-        "kind": kind,
-        "is_default": ranker.get_params(deep=False).get("rankers") is None,
-        "has_copies": hasattr(ranker, "representative_"),
-        "of_kept_only": getattr(ranker, "_copies_of_kept_only", False),
-    }
-    return paragraph("kind", facts)
+    return paragraph("kind", ranker, ranker.get_params(deep=False).get("rankers") is None)
 
 
 def facts_of_fit(outcome: Outcome, rows: RowLabels | None) -> list[tuple[str, str]]:
@@ -121,23 +115,17 @@ def facts_of_fit(outcome: Outcome, rows: RowLabels | None) -> list[tuple[str, st
 
 def cautions(outcome: Outcome, rows: RowLabels | None) -> list[str]:
     """Return what in this fit makes the ranking less certain."""
-    facts: dict[str, Any] = {
-        "scarce": None,
-        "draws": None,
-        "doubt": doubt_of(outcome.ranker) or "",
-        "gives_labels": False,
-    }
+    scarce = draws = empty = None
     if rows is not None:
         is_given = np.arange(rows.labels.n_classes) != rows.labels.rest
         classes, counts = rows.labels.classes[is_given], rows.labels.counts[is_given]
         if len(counts) and counts.min() < MIN_LABELS:
-            facts["scarce"] = printable_name(classes[counts.argmin()]), int(counts.min())
+            scarce = printable_name(classes[counts.argmin()]), int(counts.min())
+        if (given := rows.given_counts) is not None and given.sum():
+            empty = [f"“{rows.names[code]}”" for code in np.flatnonzero(given == 0)]
     if outcome.draws is not None and len(outcome) and np.median(outcome.draws) < MIN_DRAWS:
-        facts["draws"] = float(np.median(outcome.draws))
-    if rows is not None and (given := rows.given_counts) is not None and given.sum():
-        facts["gives_labels"] = True
-        facts["empty"] = [f"“{rows.names[code]}”" for code in np.flatnonzero(given == 0)]
-    return sentences("cautions", facts)
+        draws = float(np.median(outcome.draws))
+    return sentences("cautions", scarce, draws, doubt_of(outcome.ranker) or "", empty)
 
 
 def missing_scores(outcome: Outcome, X: Any = None) -> list[str]:

@@ -1,22 +1,16 @@
 """The page of a ranking: one file that needs no network, and a short form for notebooks."""
 
-import base64
-import json
 import os
-import re
 import uuid
-import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from semisift.active._next_rows import NextRows
-from semisift.io._write import as_text
 from semisift.report import _method
+from semisift.report._download import ranking_file
 from semisift.report._page import environment, fill, write_page
 from semisift.report._rows import MAX_CLASSES, draw_some, read_rows
 from semisift.report._style import MARKS
@@ -26,7 +20,7 @@ from semisift.selection._markers import Markers
 from semisift.selection._summary import say_copies, say_known, say_marks, say_selection
 from semisift.transduction._positive_unlabelled import say_rest
 from semisift.utils._columns import LONG_TAIL, has_long_tails
-from semisift.utils._text import format_number, plural, printable_name, same_decimals
+from semisift.utils._text import format_number, printable_name, same_decimals
 
 # The pictures of the page: each takes the outcome, the rows and their values, as far as known.
 CHARTS: dict[str, Callable[..., Any]] = {
@@ -36,13 +30,6 @@ CHARTS: dict[str, Callable[..., Any]] = {
     "heat": heatmap.figure,
     "map": row_map.figure,
 }
-
-# What the whole file in the page may weigh, packed; above that, it has these columns and fewer
-# digits.
-MAX_PACKED = 150_000
-MAIN_COLUMNS = ("feature", "rank", "score", "selected", "decision")
-N_DIGITS = 4
-MAX_FEATURES = 25_000
 
 N_PRINTED_ROWS = 50
 N_IN_NOTEBOOK = 10
@@ -129,8 +116,10 @@ def summarize(
         "max_classes": MAX_CLASSES,
         "redundancy": say_copies(outcome),
         "known": say_known(outcome),
-        "markers": dots.summarize(markers),
-        "queries": queries(next_rows, str if rows is None else rows.name),
+        "markers": markers,
+        "dots": dots.figure(markers),
+        "queries": next_rows,
+        "row_name": str if rows is None else rows.name,
         "rest": rows and say_rest(ranker, len(rows.labels.labelled), len(rows.labels.unlabelled)),
         "advice": [LONG_TAIL] if drawn is not None and has_long_tails(drawn) else [],
         "download": ranking_file(outcome, source, facts, safe=spreadsheet_safe),
@@ -153,35 +142,7 @@ def notebook(outcome: Outcome) -> str:
 def next_rows_table(found: NextRows) -> str:
     """Return a table of the rows to label next for a notebook."""
     page = environment().get_template("next_notebook.html")
-    return page.render(queries=queries(found, str), n_unlabelled=found.n_unlabelled)
-
-
-def queries(found: NextRows | None, name: Callable[[int], str]) -> list[dict[str, str]]:
-    """Return the rows to label next as they are shown; none where none were sought.
-
-    Parameters
-    ----------
-    found : NextRows or None
-    name : callable
-        What a row is called, by its number.
-
-    Returns
-    -------
-    list of dict
-        Name, reason, and the most likely label with its confidence; empty where it is not known.
-    """
-    if found is None:
-        return []
-    columns = found.rows.tolist(), found.reasons, found.guesses, found.confidence
-    return [
-        {
-            "name": name(row),
-            "reason": reason,
-            "guess": "" if guess is None else printable_name(guess),
-            "confidence": "" if np.isnan(sure) else f"{sure:.1%}",
-        }
-        for row, reason, guess, sure in zip(*columns, strict=True)
-    ]
+    return page.render(queries=found, row_name=str)
 
 
 def format_score(score: float, form: str) -> str:
@@ -220,69 +181,3 @@ def table_rows(outcome: Outcome, most: int) -> list[dict[str, Any]]:
             zip(outcome.features[:most], shown.tolist(), bars.tolist(), strict=True)
         )
     ]
-
-
-# --- the ranking as a file in the page ------------------------------------------------------------
-
-
-def ranking_file(
-    outcome: Outcome, source: Mapping[str, Any], facts: Mapping[str, Any] | None, *, safe: bool
-) -> dict[str, str]:
-    """Pack the text that `semisift rank` writes, or the main columns of it where that is too much.
-
-    Parameters
-    ----------
-    outcome : Outcome
-    source : mapping
-        Whose file gives its name to the ranking.
-    facts : mapping or None
-        Where the ranking comes from, for the first lines.
-    safe : bool
-        No cell is a formula of a spreadsheet.
-
-    Returns
-    -------
-    dict
-        Name, packed text, and in words what is not in it.
-    """
-    stem = PurePath(str(source["file"])).name.partition(".")[0] if "file" in source else ""
-    # no file can hold halves of a pair of surrogates
-    names = [name.encode("utf-8", "replace").decode() for name in outcome.features]
-    frame = replace(outcome, features=np.array(names, dtype=object)).to_frame()
-    packed, words = pack(frame, dict(facts or {}), safe=safe), ""
-    if len(packed) > MAX_PACKED:
-        main = frame.select(column for column in MAIN_COLUMNS if column in frame.columns)
-        main = main.head(MAX_FEATURES).with_columns(pl.col("score").round_sig_figs(N_DIGITS))
-        few = f", of the best {plural(len(main), 'feature')}" if len(main) < len(frame) else ""
-        words = "To keep the page small, it has the main columns, with scores of "
-        words += f"{N_DIGITS} digits{few}."
-        packed = pack(main, dict(facts or {}), safe=safe)
-    return {
-        "name": f"{stem}-ranking.csv" if stem else "ranking.csv",
-        "packed": packed,
-        "words": words,
-    }
-
-
-def pack(frame: pl.DataFrame, facts: dict[str, Any], *, safe: bool) -> str:
-    """Return the csv file of a frame as base64 of what deflate makes of JSON.
-
-    That has ``head``, the text before the first row, and ``columns``, the cells as the file has
-    them; null for a column that counts from 1. Columns are packed one after the other since they
-    are smaller than rows.
-    """
-    columns = [
-        None if name == "rank" else _cells(frame.select(name), safe) for name in frame.columns
-    ]
-    content = {"head": as_text(frame.clear(), facts, safe=safe), "columns": columns}
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    engine = zlib.compressobj(9, zlib.DEFLATED, -15, 9)
-    return base64.b64encode(engine.compress(text.encode()) + engine.flush()).decode()
-
-
-def _cells(column: pl.DataFrame, safe: bool) -> list[str]:
-    """Return the cells of one column as the file has them, without its heading."""
-    text = as_text(column, safe=safe)
-    if column.dtypes[0] == pl.String:  # a name may have several lines
-        return re.findall('"(?:[^"]|"")*"', text)[1:]
-    return text.splitlines()[1:]

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from semisift.report._page import paragraph
 from semisift.report.charts.heatmap import N_STEPS, levels_of, scale_of
 from semisift.selection._markers import Markers
-from semisift.utils._text import format_number, plural, printable_name, shorten
+from semisift.utils._text import printable_name, shorten
 
-MAX_LISTED, MAX_SAID = 10, 3
+MAX_SAID = 3
 
 # Features of the picture: of each class, and of all classes unless these are more.
 MAX_OF_A_CLASS, MAX_FEATURES = 5, 60
@@ -29,43 +29,10 @@ N_AREAS, IN_LEGEND = 40, (0.25, 0.5, 1.0)
 ROUND = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 
 
-def summarize(markers: Markers | None) -> dict[str, Any] | None:
-    """Return what the page shows of markers; None where there are none."""
-    if markers is None:
-        return None
-    return {
-        "classes": [_of_class(markers, number) for number in range(len(markers.classes))],
-        "dots": figure(markers),
-        "has_folds": markers.fold_changes is not None,
-        "has_p_values": markers.p_values is not None,
-    }
-
-
-def _of_class(markers: Markers, number: int) -> dict[str, Any]:
-    """Return the best features of a class that are higher there than in the rest."""
-    formats = {
-        "fold_change": (markers.fold_changes, "+.2f"),
-        "share": (markers.shares, ".0%"),
-        "rest_share": (markers.rest_shares, ".0%"),
-        "p_value": (markers.p_values, ".3g"),
-    }
-    best = [
-        {
-            "feature": printable_name(markers.features[j]),
-            "score": format_number(float(markers.scores[number, j])),
-            **{
-                name: None if values is None else format(values[number, j], form)
-                for name, (values, form) in formats.items()
-            },
-        }
-        for j in markers.best(number, MAX_LISTED)
-    ]
-    size = plural(round(float(markers.sizes[number])), "row")
-    return {"name": printable_name(markers.classes[number]), "size": size, "best": best}
-
-
-def figure(markers: Markers) -> dict[str, Any]:
+def figure(markers: Markers | None) -> dict[str, Any] | None:
     """Return the dots: the best of each class, as many as there is room for, by all classes.
+
+    None where there are no markers.
 
     Returns
     -------
@@ -76,6 +43,8 @@ def figure(markers: Markers) -> dict[str, Any]:
         of a class starts, as much of it as there is room for, and all of it); sizes in pixels, unit
         and words.
     """
+    if markers is None:
+        return None
     n_classes = len(markers.classes)
     n_each = max(1, min(MAX_OF_A_CLASS, MAX_FEATURES // n_classes))
     best = [markers.best(number, n_each).tolist() for number in range(n_classes)]

@@ -71,19 +71,7 @@ def figure(outcome: Outcome, *_: Any) -> ReportFigure | None:
     wide, narrow = summarize(outcome), summarize(outcome, MAX_NARROW_WHISKERS)
     if wide is None or narrow is None:
         return None
-    spans = wide.high - wide.low
-    facts = {
-        "n_resamples": outcome.assessment.n_resamples,  # type: ignore[union-attr]
-        "ends": [
-            (wide.names[place], int(wide.low[place]), int(wide.high[place]))
-            for place in (int(spans.argmin()), int(spans.argmax()))
-            if spans.min() < spans.max()
-        ],
-        "n_best": wide.n_best if wide.n_best + 0.5 < wide.right else None,
-        "has_columns": len(outcome) < outcome.ranker.n_features_in_,
-        "n_narrow": len(narrow.names) if len(narrow.names) < len(wide.names) else None,
-    }
-    words = paragraph("rank_intervals", facts)
+    words = paragraph("rank_intervals", outcome, wide, narrow)
     large = _figure(wide, words, (760.0, 18.0 * len(wide.names) + 50), ROOM)
     small = _figure(narrow, words, (340.0, 32.0 * len(narrow.names) + 50), 8.0)
     return replace(large, small=small)

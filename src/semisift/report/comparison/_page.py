@@ -1,6 +1,5 @@
 """The page of a comparison: one file that needs no network, drawn from the records alone."""
 
-import math
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -8,8 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from jinja2.utils import htmlsafe_json_dumps
-from markupsafe import Markup
+import polars as pl
 
 from semisift.comparison._protocol import Protocol
 from semisift.comparison._results import ComparisonResults, Records
@@ -17,6 +15,7 @@ from semisift.comparison._run import Record, doubt
 from semisift.comparison._statistical_tests import critical_wins
 from semisift.comparison._sweeps import SWEEPS
 from semisift.report import _style
+from semisift.report._download import pack
 from semisift.report._figure import ReportFigure
 from semisift.report._page import fill, paragraph, sentences, write_page
 from semisift.report.charts import critical_difference, curves, tradeoffs
@@ -91,7 +90,8 @@ def summarize(results: ComparisonResults, title: str | None = None) -> dict[str,
         "doubt": doubt(results.n_judging),
         "command": command_of(results),
         "versions": versions(results),
-        "numbers": _numbers(results),
+        # values have six decimals
+        "numbers": pack(results.to_polars().with_columns(pl.col("value").round(6)), {}, safe=False),
     }
 
 
@@ -131,39 +131,6 @@ def _panel(view: View, number: int) -> dict[str, Any]:
             for i in sets
         ],
     }
-
-
-def _numbers(results: ComparisonResults) -> Markup:
-    """Return the figures as JSON that cannot end its element, rounded to six decimals."""
-    protocol = results.protocol
-    content: dict[str, Any] = {
-        "datasets": results.datasets,
-        "methods": results.methods,
-        "judges": protocol.judges,
-        "metrics": protocol.metrics,
-        "sizes": protocol.sizes,
-        "records": [
-            [
-                results.datasets.index(record["dataset"]),
-                results.methods.index(record["method"]),
-                record["level"],
-                record["run"],
-                record["measured"]["seconds"],
-                record["measured"]["peak_mb"],
-                [
-                    [[_rounded(value) for value in judged[metric]] for metric in protocol.metrics]
-                    for judged in (record["curves"][judge] for judge in protocol.judges)
-                ],
-            ]
-            for record in results.records
-            if record["curves"]
-        ],
-    }
-    return htmlsafe_json_dumps(content, separators=(",", ":"))
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else round(value, 6)
 
 
 # --- in words -------------------------------------------------------------------------------------
@@ -255,32 +222,28 @@ class RunProblem:
 
 def failures(results: Records) -> list[RunProblem]:
     """Return errors, a line for each data set, method and message."""
-    found = Counter(
-        (record["dataset"], record["method"], str(record["error"])) for record in results.failures
-    )
+    keys = ((each["dataset"], each["method"], str(each["error"])) for each in results.failures)
     return [
-        RunProblem(
-            f"{_short(method)} failed on {_short(dataset)} in {plural(n, 'run')}",
-            printable(error),
-            results.datasets.index(dataset),
-            results.methods.index(method),
-        )
-        for (dataset, method, error), n in found.items()
+        _problem(results, dataset, method, f"failed on {{}} in {plural(n, 'run')}", error)
+        for (dataset, method, error), n in Counter(keys).items()
     ]
 
 
 def too_slow(results: Records) -> list[RunProblem]:
     """Return methods that were left out on a data set because of their time."""
     limit = results.about.get("max_seconds")
+    what = "left out after a run of {} seconds; the limit was {:g}"
     return [
-        RunProblem(
-            f"{_short(method)} on {_short(dataset)}",
-            f"left out after a run of {format_number(seconds)} seconds; the limit was {limit:g}",
-            results.datasets.index(dataset),
-            results.methods.index(method),
-        )
-        for (dataset, method), seconds in results.too_slow.items()
+        _problem(results, *key, "on {}", what.format(format_number(seconds), limit))
+        for key, seconds in results.too_slow.items()
     ]
+
+
+def _problem(results: Records, dataset: str, method: str, where: str, what: str) -> RunProblem:
+    """Return what went wrong with a method on a data set."""
+    places = results.datasets.index(dataset), results.methods.index(method)
+    where = f"{_short(method)} {where.replace('{}', _short(dataset))}"
+    return RunProblem(where, printable(what), *places)
 
 
 def warnings(results: Records) -> list[RunProblem]:

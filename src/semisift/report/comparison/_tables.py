@@ -189,6 +189,8 @@ def wins_table(view: View, *, corrected: bool) -> ReportTable | None:
 
     def cell(i: int, j: int) -> TableCell:
         won, tied, lost = wins[i, j].tolist()
+        if i == j:
+            return TableCell("")
         return TableCell(f"{won}/{tied}/{lost}", won - lost, bool(better[i, j]))
 
     title = "Wins/ties/losses of the method of the line"
@@ -202,6 +204,8 @@ def wilcoxon_table(view: View) -> ReportTable | None:
 
     def cell(i: int, j: int) -> TableCell:
         plain, p = (float(values[i, j]) for values in found)
+        if i == j:
+            return TableCell("")
         return TableCell(p_value(p), p, p <= LEVEL_OF_RANKS, f"({p_value(plain)})")
 
     title = "Adjusted p-values (plain ones in brackets)"
@@ -228,9 +232,7 @@ def similarity_table(view: View) -> ReportTable:
         return number(values[i, j], ".2f", shade=int(shades[i, j]))
 
     places = range(len(view.methods))
-    return _by_pair(
-        view, "similarity-of", "Overlap of rankings", cell, places, with_themselves=True
-    )
+    return _by_pair(view, "similarity-of", "Overlap of rankings", cell, places)
 
 
 def _by_pair(
@@ -241,14 +243,10 @@ def _by_pair(
     places: Sequence[int],
     *,
     falls: bool = True,
-    with_themselves: bool = False,
 ) -> ReportTable:
     """Return a cell for each two of these methods."""
     n, names = len(places), [view.methods[place] for place in places]
-    rows = [
-        [cell(i, j) if i != j or with_themselves else TableCell("") for j in range(n)]
-        for i in range(n)
-    ]
+    rows = [[cell(i, j) for j in range(n)] for i in range(n)]
     lines = [TableLine(names[i], rows[i], method=places[i]) for i in range(n)]
     return ReportTable(slug, title, "method", names, lines, [*places], falls=falls)
 

@@ -37,26 +37,17 @@ class View:
     Parameters
     ----------
     results : Results
-    judge, metric : str
-    level, size
-        As for `Results.scores`.
+    choice : dict
+        Judge, metric, level and size, as for `Results.scores`.
     """
 
-    def __init__(
-        self,
-        results: ComparisonResults,
-        judge: str,
-        metric: str,
-        level: float | None = None,
-        size: int | None = None,
-    ) -> None:
-        self.results, self.judge, self.metric, self.level = results, judge, metric, level
-        self.choice: dict[str, Any] = {"judge": judge, "metric": metric, "level": level}
-        self.choice["size"] = size
+    def __init__(self, results: ComparisonResults, choice: dict[str, Any]) -> None:
+        self.results, self.choice = results, choice
+        self.judge, self.metric, self.level = (choice[k] for k in ("judge", "metric", "level"))
         self.methods = [printable_name(name) for name in results.methods]
         self.datasets = [printable_name(name) for name in results.datasets]
         self.said = [shorten(name, LONGEST_NAME) for name in self.methods]
-        self.metric_name = METRICS.get(metric, metric)
+        self.metric_name = METRICS.get(self.metric, self.metric)
         self.scores: Scores = results.scores(**self.choice)
         # the data sets on which all methods that have figures have all of them
         self.complete = self.scores.complete()
@@ -166,7 +157,7 @@ def view_of(results: ComparisonResults, **choice: Any) -> View:
     judge, metric = results.protocol.judges[0], results.protocol.metrics[0]
     first: dict[str, Any] = {"judge": judge, "metric": metric, "level": results.levels[0]}
     chosen = {name: value for name, value in choice.items() if value is not None}
-    return View(results, **first | chosen)
+    return View(results, first | chosen)
 
 
 def views_of(results: ComparisonResults) -> list[View]:
