@@ -112,12 +112,12 @@ def test_choice_of_judge_and_metric(comparison):
 
 def test_published_numbers(comparison):
     beside = published_beside(view_of(comparison))
-    words = {comparison.methods[pair.method]: pair.word for pair in beside.pairs}
+    words = {comparison.methods[pair.method]: pair.word for pair in beside["pairs"]}
     assert words["fisher"] == "above"
     assert words["random"] == "below"
-    assert len(beside.pairs) == 3
-    assert "taken as exact" in beside.sentences[1]
-    assert beside.sentences[2] == ("Published, but not part of this comparison, methods: sefr.")
+    assert len(beside["pairs"]) == 3
+    assert "taken as exact" in beside["sentences"][1]
+    assert beside["sentences"][2] == ("Published, but not part of this comparison, methods: sefr.")
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_how_ours_stands_to_a_published_number(published, word):
     content = {"source": "a paper", "table": {"set 0": {"method 0": published}}}
     protocol = Protocol(n_runs=6, sizes=(1,))
     results = made_up(values - 0.01, protocol=protocol, notes={"published": content})
-    (pair,) = published_beside(view_of(results)).pairs
+    (pair,) = published_beside(view_of(results))["pairs"]
     assert np.isclose(pair.ours, 0.85)
     assert np.isclose(pair.error, 0.0288675)
     assert pair.word == word
@@ -151,14 +151,14 @@ def test_published_numbers_of_each_judge_with_spreads():
     }
     results = made_up(random_figures(2, 2, 2), protocol=protocol, notes={"published": content})
     first, second = (published_beside(view_of(results, judge=name)) for name in protocol.judges)
-    assert [(pair.method, pair.published) for pair in first.pairs] == [(0, 0.5)]
-    assert first.pairs[0].spreads is None
-    assert "All is well." in first.sentences
-    assert [(pair.method, pair.published) for pair in second.pairs] == [(1, 0.4)]
+    assert [(pair.method, pair.published) for pair in first["pairs"]] == [(0, 0.5)]
+    assert first["pairs"][0].spreads is None
+    assert "All is well." in first["sentences"]
+    assert [(pair.method, pair.published) for pair in second["pairs"]] == [(1, 0.4)]
     curve = view_of(results, judge="knn").curves[0, :, 1].mean(axis=0)
-    assert second.pairs[0].spreads == (0.02, pytest.approx(curve.std(ddof=1)))
-    assert "All is well." not in second.sentences
-    assert any("Spread is" in sentence for sentence in second.sentences)
+    assert second["pairs"][0].spreads == (0.02, pytest.approx(curve.std(ddof=1)))
+    assert "All is well." not in second["sentences"]
+    assert any("Spread is" in sentence for sentence in second["sentences"])
 
 
 @pytest.mark.parametrize("notes", [{}, {"published": None}, {"published": {"table": 3}}])

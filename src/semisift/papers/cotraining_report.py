@@ -16,8 +16,15 @@ from semisift.report._figure import FORMS, ReportFigure
 from semisift.report._page import escape_markdown
 from semisift.report._style import FigureStyle, Palette, method_line
 from semisift.report.charts.curves import list_methods
-from semisift.report.comparison._export import bullets, closing, opening, write_page
-from semisift.report.comparison._page import failures, too_slow, unfinished
+from semisift.report.comparison._page import (
+    bullets,
+    closing,
+    failures,
+    opening,
+    too_slow,
+    unfinished,
+    write_document,
+)
 from semisift.report.comparison._published import WORDS
 from semisift.report.comparison._tables import (
     ReportTable,
@@ -215,7 +222,7 @@ def write_committee_summary(results: CommitteeRecords, folder: str | os.PathLike
         Of the page.
     """
     picture = write_committee_figure(results, folder)
-    return write_page(_page(results, picture.name), Path(folder))
+    return write_document(_page(results, picture.name), Path(folder))
 
 
 def _page(results: CommitteeRecords, picture: str) -> str:

@@ -28,7 +28,8 @@ METADATA = ("Creator", "Date", "Format", "Type")
 
 # Colours that stand for those of the theme.
 _PLACEHOLDERS = [f"#fe00{number:02x}" for number in range(len(COLOURS))]
-_THEMED = Palette(*_PLACEHOLDERS[:5], classes=tuple(_PLACEHOLDERS[5:]))
+_SINGLE = dict(zip(COLOURS[:5], _PLACEHOLDERS[:5], strict=True))
+_THEMED = Palette(**_SINGLE, classes=tuple(_PLACEHOLDERS[5:]))
 _VARIABLES = {own: f"var(--{name})" for own, name in zip(_PLACEHOLDERS, COLOURS, strict=True)}
 
 # Whatever style the user has set, the page looks the same.
@@ -47,6 +48,7 @@ _OF_FILE = {
     "font-family": "Helvetica, Arial, sans-serif",
     "stroke-linejoin": "round",
 }
+_PLACE = ("x", "y", "href")
 _HATCH = {"d": "M-1 1 1-1M0 5 5 0M4 6 6 4", "stroke-width": "1"}
 
 
@@ -212,8 +214,8 @@ def _simplified(root: Element, names: Sequence[tuple[str, str]]) -> Element:
     for group in root.iter("g"):
         marks = [node for node in group if node.tag == "use"]
         for mark in marks:  # which look alike: the group says it once
-            place = {key: mark.attrib.pop(key) for key in ("x", "y", "href") if key in mark.attrib}
-            group.attrib, mark.attrib = {**group.attrib, **mark.attrib}, place
+            look = {key: mark.attrib.pop(key) for key in [*mark.attrib] if key not in _PLACE}
+            group.attrib |= look
     for pattern in root.iter("pattern"):  # a kilobyte of lines
         stroke = next(node.attrib["stroke"] for node in pattern if "stroke" in node.attrib)
         pattern.attrib |= {"width": "5", "height": "5"}

@@ -154,7 +154,8 @@ def read_rows(
     n_rows = len(labels.codes)
     if row_names is None:
         index = getattr(X, "index", None)  # of a frame of pandas
-        row_names = None if np.array_equal(index, np.arange(n_rows)) else index
+        if index is not None and not np.array_equal(index, np.arange(n_rows)):
+            row_names = index
     elif len(row_names) != n_rows:
         raise ValueError(f"row_names must have a name for each of {n_rows} rows: {len(row_names)}.")
     names = None if row_names is None else [str(name) for name in row_names]

@@ -83,8 +83,8 @@ PLAIN = Palette(
 
 def for_user() -> Palette:
     """Return plain colours, with writing and ground of the user's style: it may be a dark one."""
-    names = {"ink": "text.color", "muted": "axes.labelcolor", "paper": "axes.facecolor"}
-    return replace(PLAIN, **{name: rcParams[own] for name, own in names.items()})
+    ink, muted = rcParams["text.color"], rcParams["axes.labelcolor"]
+    return replace(PLAIN, ink=ink, muted=muted, paper=rcParams["axes.facecolor"])
 
 
 @dataclass(frozen=True)

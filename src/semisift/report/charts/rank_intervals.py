@@ -59,7 +59,8 @@ def summarize(outcome: Outcome, most: int = MAX_WHISKERS) -> RankIntervals | Non
     return RankIntervals(
         [printable_name(name) for name in outcome.features[places]],
         places + 1,
-        *outcome.rank_interval[places].T,
+        outcome.rank_interval[places, 0],
+        outcome.rank_interval[places, 1],
         decisions=None if outcome.decisions is None else outcome.decisions[places],
         n_best=found.n_best,
         is_wide=most == MAX_WHISKERS,

@@ -91,11 +91,13 @@ def _facts(outcome: Outcome, places: NDArray[np.intp]) -> dict[str, Any]:
     """Return what the words tell of the scores at these places."""
     scores, own = outcome.scores[places], ~outcome.is_copy
     ranked = [*zip((places + 1).tolist(), scores.tolist(), strict=True)]
-    half = np.flatnonzero(scores <= scores[0] / 2) if len(scores) and scores[0] > 0 else ()
+    half: Any = ()
+    if len(scores) and scores[0] > 0:
+        half = np.flatnonzero(scores <= scores[0] / 2)
     drops = -np.diff(scores[:N_FOR_DROP])
     last = 0
     if outcome.decisions is not None:
-        last = max(np.flatnonzero(own & (outcome.decisions == "unconfirmed")), default=0)
+        last = int(max(np.flatnonzero(own & (outcome.decisions == "unconfirmed")), default=0))
     return {
         "ranked": ranked,
         "half": ranked[half[0]][0] if len(half) else None,

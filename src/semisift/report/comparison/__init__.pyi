@@ -1,7 +1,7 @@
-from semisift.report.comparison._export import write_figures as write_figures
-from semisift.report.comparison._export import write_summary as write_summary
 from semisift.report.comparison._page import render_comparison as render_comparison
 from semisift.report.comparison._page import write_comparison as write_comparison
+from semisift.report.comparison._page import write_figures as write_figures
+from semisift.report.comparison._page import write_summary as write_summary
 from semisift.report.comparison._plots import plot_boxes as plot_boxes
 from semisift.report.comparison._plots import plot_critical_difference as plot_critical_difference
 from semisift.report.comparison._plots import plot_curves as plot_curves

@@ -1,23 +1,24 @@
-"""The page of a comparison: one file that needs no network, drawn from the records alone."""
+"""The page of a comparison, a shorter one in Markdown, and pictures, from the records alone."""
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import polars as pl
 
 from semisift.comparison._protocol import Protocol
-from semisift.comparison._results import ComparisonResults, Records
+from semisift.comparison._results import ComparisonResults, Records, one_of
 from semisift.comparison._run import Record, doubt
 from semisift.comparison._statistical_tests import critical_wins
 from semisift.comparison._sweeps import SWEEPS
 from semisift.report import _style
 from semisift.report._download import pack
-from semisift.report._figure import ReportFigure
-from semisift.report._page import fill, paragraph, sentences, write_page
+from semisift.report._figure import FORMS, ReportFigure
+from semisift.report._page import escape_markdown, fill, paragraph, plain, sentences, write_page
 from semisift.report.charts import critical_difference, curves, tradeoffs
 from semisift.report.comparison import _tables
 from semisift.report.comparison._published import published_beside
@@ -28,11 +29,14 @@ from semisift.report.comparison._view import (
     METRICS,
     View,
     sweep_of,
+    view_of,
     views_of,
 )
+from semisift.utils._files import drafts
 from semisift.utils._text import format_number, join, plural, printable, printable_name, shorten
 
 WIDE, NARROW = 860.0, 340.0
+SUMMARY = "README.md"
 
 
 def write_comparison(
@@ -282,3 +286,127 @@ def command_of(results: Records) -> str:
 
 def _short(name: str) -> str:
     return shorten(printable_name(name), LONGEST_NAME)
+
+
+# --- pictures in files, and a short page in Markdown ----------------------------------------------
+
+
+def write_figures(
+    results: ComparisonResults, folder: str | os.PathLike[str], form: str = "svg"
+) -> list[Path]:
+    """Save every picture of a comparison, at the first judge and metric.
+
+    Parameters
+    ----------
+    results : Results
+    folder : str or path
+        Made where it does not exist.
+    form : {"svg", "pdf"}, default="svg"
+
+    Returns
+    -------
+    list of Path
+    """
+    one_of("form", form, FORMS)
+    return save_figures(_figures(view_of(results), every=True), Path(folder), form)
+
+
+def _figures(view: View, *, every: bool) -> list[ReportFigure]:
+    """Return the pictures of the page in Markdown, or every picture for a paper."""
+    ranks = critical_difference.summarize(view)
+    drawn = [] if ranks is None else [critical_difference.figure(ranks)]
+    for i in range(len(view.datasets)) if every else ():
+        drawn.append(curves.figure(view, i, f"curves-{i + 1}", listed=True))
+        drawn.append(curves.runs_figure(view, i, f"boxes-{i + 1}"))
+    drawn += [tradeoffs.stability_figure(view), tradeoffs.time_figure(view)]
+    drawn += [tradeoffs.similarity_figure(view.results)] if every else []
+    return [*drawn, *curves.sweep_figures(view, listed=True)]
+
+
+def _file_name(picture: ReportFigure) -> str:
+    """Return the name of the file of a picture: those of data sets are told by their names."""
+    kind, _, number = picture.slug.rpartition("-")
+    if kind not in ("curves", "boxes"):
+        return picture.slug
+    plain = [letter if letter.isascii() and letter.isalnum() else "-" for letter in picture.title]
+    return f"{kind}-{number}-{''.join(plain)[:40].strip('-')}".rstrip("-")
+
+
+def save_figures(drawn: Sequence[ReportFigure], folder: Path, form: str) -> list[Path]:
+    """Draw pictures into files of a folder, all or none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{_file_name(picture)}.{form}" for picture in drawn]
+    with drafts(paths) as places:
+        for picture, place in zip(drawn, places, strict=True):
+            picture.to_file(place, form)
+    return paths
+
+
+def write_summary(results: ComparisonResults, folder: str | os.PathLike[str]) -> Path:
+    """Write a short page in Markdown, ``README.md``, with its pictures beside it.
+
+    Parameters
+    ----------
+    results : Results
+    folder : str or path
+        Made where it does not exist.
+
+    Returns
+    -------
+    Path
+        Of the page.
+    """
+    folder, view = Path(folder), view_of(results)
+    drawn = _figures(view, every=False)
+    save_figures(drawn, folder, "svg")
+    return write_document(_summary_of(view, drawn), folder)
+
+
+def _summary_of(view: View, drawn: Sequence[ReportFigure]) -> str:
+    """Return the text of the page, with pictures named as `write_summary` names them."""
+    results = view.results
+    views = [view_of(results, judge=judge) for judge in results.protocol.judges]
+    values = {
+        "opening": opening(results, f"Comparison: {results.protocol.name}"),
+        "lead": lead(view),
+        "protocol": protocol_in_words(results),
+        "views": views,
+        "tables": [_tables.main_table(judged) for judged in views],
+        "notes": [*filter(None, [bounds_in_words(view), *view.left_out])],
+        "published": [published_beside(judged) for judged in views],
+        "glance": _tables.glance_table(view),
+        "tests": [*tests_in_words(view), *wilcoxon_in_words(view)],
+        "pictures": [(picture, _file_name(picture)) for picture in drawn],
+        "closing": closing(results),
+        "markdown_of": _tables.markdown_of,
+        "bullets": bullets,
+    }
+    return plain().get_template("comparison/summary.md").render(values)
+
+
+def opening(results: Records, title: str) -> list[str]:
+    """Return the title of a page in Markdown and the command that makes its records again."""
+    parts = [f"# {escape_markdown(printable_name(title))}"]
+    if command := command_of(results):
+        parts += ["## How to reproduce", indent(command, "    ")]
+    return parts
+
+
+def closing(results: Records, *more: str) -> list[str]:
+    """Return what a page in Markdown ends with: what is missing or doubtful, and versions."""
+    problems = [*failures(results), *too_slow(results)]
+    said = [unfinished(results), doubt(results.n_judging)]
+    said = [*said, *(f"{each.where}: {each.what}." for each in problems), *more]
+    made = ", ".join(f"{name} {version}" for name, version in versions(results))
+    parts = ["## What is missing or doubtful", bullets(said)] if any(said) else []
+    return [*parts, f"Made with {escape_markdown(made)}."]
+
+
+def write_document(text: str, folder: Path) -> Path:
+    """Write a page in Markdown into a folder, whole or not at all."""
+    return write_page(folder / SUMMARY, text)
+
+
+def bullets(sentences: Sequence[str]) -> str:
+    """Return sentences as a list in Markdown."""
+    return "\n".join(f"- {escape_markdown(sentence)}" for sentence in sentences if sentence)

@@ -56,31 +56,15 @@ class Pair:
     spreads: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True)
-class BesidePublished:
-    """What was published, beside ours.
-
-    Attributes
-    ----------
-    judge, source : str
-    pairs : list of Pair
-    sentences : list of str
-        What we found in words, and what whoever noted the numbers wants said.
-    table : ReportTable
-        A line for each pair.
-    """
-
-    judge: str
-    source: str
-    pairs: list[Pair]
-    sentences: list[str]
-    table: ReportTable
-
-
-def published_beside(view: View) -> BesidePublished | None:
+def published_beside(view: View) -> dict[str, Any] | None:
     """Return the published numbers of the notes beside ours; None where there are none.
 
     Sentences stand beside the first judge's numbers.
+
+    Returns
+    -------
+    dict
+        Judge, source, pairs, sentences and the table, which has a line for each pair.
     """
     judge, results = view.judge, view.results
     content = _part(results.about, "notes", "published")
@@ -115,8 +99,13 @@ def published_beside(view: View) -> BesidePublished | None:
     said += sentences("beside_published", has_spreads, absent if is_first else {})
     more = content.get("sentences") or () if is_first else ()
     said += [printable(sentence) for sentence in more]
-    source = printable(content.get("source") or "no source given")
-    return BesidePublished(judge, source, pairs, said, _table(view, pairs, has_spreads))
+    return {
+        "judge": judge,
+        "source": printable(content.get("source") or "no source given"),
+        "pairs": pairs,
+        "sentences": said,
+        "table": _table(view, pairs, has_spreads),
+    }
 
 
 def _part(content: Any, *names: str) -> Any:

@@ -110,7 +110,7 @@ class View:
         silent = [self.said[j] for j in np.flatnonzero(~there.any(axis=(0, 1)))]
         lacking = [
             (shorten(name, LONGEST_NAME), [self.said[j] for j in self.places if not runs[j]])
-            for name, runs in zip(self.datasets, there.all(axis=1), strict=True)
+            for name, runs in zip(self.datasets, there.all(axis=1).tolist(), strict=True)
         ]
         silent = silent if len(silent) < len(self.methods) else []
         return sentences("left_out", silent, [each for each in lacking if each[1]])
