@@ -59,8 +59,10 @@ def figures_with_ranks(kind, n_methods):
 
 
 @pytest.mark.parametrize("kind", ["equal", "close", "apart"])
-@pytest.mark.parametrize("n_methods", [2, 3, 7, 20, 40])
-@pytest.mark.parametrize("own_axes", [True, False])
+@pytest.mark.parametrize(
+    "n_methods", [2, 7, 40, *(pytest.param(n, marks=pytest.mark.nightly) for n in (3, 20))]
+)
+@pytest.mark.parametrize("own_axes", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_names_of_the_diagram_never_overlap(kind, n_methods, own_axes):
     names = [LONG.format(j) if j % 2 else f"W{j}" * 12 for j in range(n_methods)]
     results = made_up(figures_with_ranks(kind, n_methods), methods=names)
@@ -164,8 +166,10 @@ def test_the_list_of_methods_has_the_best_first():
     assert [text.get_text() for text in legend.get_texts()] == ["$high$", "middle", "_low"]
 
 
-@pytest.mark.parametrize("measure", ["figure", "stability", "agreement"])
-@pytest.mark.parametrize("dataset", [None, "set 1"])
+@pytest.mark.parametrize(
+    ("measure", "dataset"),
+    [("figure", None), ("figure", "set 1"), ("stability", None), ("agreement", "set 1")],
+)
 def test_sweeps(measure, dataset):
     results = made_up_sweep()
     ax = plot_sweep(results, measure=measure, dataset=dataset)

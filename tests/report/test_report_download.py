@@ -72,6 +72,7 @@ def test_very_many_features_have_their_main_columns():
     assert len(page) < 900_000
 
 
+@pytest.mark.nightly
 def test_22283_features_of_104_rows_stay_below_a_megabyte(load_dataset):
     """With all that an assessed consensus knows of them."""
     X, truth = load_dataset("chowdary")

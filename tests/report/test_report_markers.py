@@ -39,8 +39,7 @@ def outcome():
     return outcome_of(fit_example()[0])
 
 
-@pytest.mark.parametrize("n_classes", [2, 7, 50])
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize(("n_classes", "known"), [(2, False), (7, True), (50, True)])
 def test_the_page_is_valid_for_many_classes(outcome, n_classes, known):
     markers = made(n_classes, logs=known, p_values=known)
     page = render(outcome, markers=markers)

@@ -121,28 +121,25 @@ def _numbers(values: Any, form: str | None = ".3f", best: Any = False, errors: A
 
 
 def _by_datasets(
-    view: View, slug: str, title: str, values: Any, form: str | None, **more: Any
+    view: View, slug: str, title: str, cells: Sequence[list[TableCell]], **more: Any
 ) -> ReportTable:
-    """Return a line for each data set and a column for each method; marks are rows like values."""
-    marks = {name: more.pop(name) for name in ("best", "errors") if name in more}
-    lines = [
-        TableLine(name, _numbers(values[i], form, **{k: m[i] for k, m in marks.items()}), dataset=i)
-        for i, name in enumerate(view.datasets)
-    ]
+    """Return a line for each data set and a column for each method."""
+    found = enumerate(zip(view.datasets, cells, strict=True))
+    lines = [TableLine(name, own, dataset=i) for i, (name, own) in found]
     places = [*range(len(view.methods))]
     return ReportTable(slug, title, "data set", view.methods, lines, places, **more)
 
 
 def main_table(view: View) -> ReportTable:
     """Return means and standard errors, the best ones strong, with means and mean ranks below."""
-    ranks, means = view.mean_ranks, view.overall
+    ranks, overall, means = view.mean_ranks, view.overall, view.scores.means
+    rows = zip(means, view.best_of(means), view.scores.errors, strict=True)
+    cells = [_numbers(own, ".3f", best, errors) for own, best, errors in rows]
     footer = [
-        TableLine("mean", _numbers(means, best=view.best_of(means))),
+        TableLine("mean", _numbers(overall, best=view.best_of(overall))),
         TableLine("mean rank", _numbers(ranks, ".2f", view.best_of(-ranks))),
     ]
-    scores, title = view.scores, f"Mean {view.metric_name}"
-    marks = {"best": view.best_of(scores.means), "errors": scores.errors}
-    return _by_datasets(view, "main", title, scores.means, ".3f", footer=footer, **marks)
+    return _by_datasets(view, "main", f"Mean {view.metric_name}", cells, footer=footer)
 
 
 def measure_tables(view: View) -> dict[str, ReportTable]:
@@ -157,8 +154,9 @@ def measure_tables(view: View) -> dict[str, ReportTable]:
     tables = {}
     for kind, (title, values, summary, of_all) in shown.items():
         form = ".3f" if kind == "stability" else None
-        more = {"footer": [TableLine(summary, _numbers(of_all, form))], "falls": form is not None}
-        tables[kind] = _by_datasets(view, f"{kind}-of", title, values, form, **more)
+        cells, footer = [_numbers(own, form) for own in values], _numbers(of_all, form)
+        more = {"footer": [TableLine(summary, footer)], "falls": form is not None}
+        tables[kind] = _by_datasets(view, f"{kind}-of", title, cells, **more)
     return tables
 
 

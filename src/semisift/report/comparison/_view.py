@@ -108,9 +108,10 @@ class View:
         """Return which data sets and methods stand outside of ranks and tests, and why."""
         there = np.isfinite(self.scores.values)
         silent = [self.said[j] for j in np.flatnonzero(~there.any(axis=(0, 1)))]
+        is_whole: Any = there.all(axis=1)
         lacking = [
             (shorten(name, LONGEST_NAME), [self.said[j] for j in self.places if not runs[j]])
-            for name, runs in zip(self.datasets, there.all(axis=1).tolist(), strict=True)
+            for name, runs in zip(self.datasets, is_whole, strict=True)
         ]
         silent = silent if len(silent) < len(self.methods) else []
         return sentences("left_out", silent, [each for each in lacking if each[1]])
