@@ -11,11 +11,12 @@ import numpy as np
 from matplotlib import rcParams
 from matplotlib.axes import Axes
 
+from semisift.comparison._results import ComparisonResults
 from semisift.comparison._statistical_tests import Nemenyi
 from semisift.report._figure import FONT_SIZE, ReportFigure, tagged
 from semisift.report._page import paragraph
 from semisift.report._style import FigureStyle, n_letters, size_of, width_of
-from semisift.report.comparison._view import LEVEL_OF_RANKS, View
+from semisift.report.comparison._view import LEVEL_OF_RANKS, View, view_of
 
 # All heights are in font sizes.
 HEAD, BAR, LINE, NUMBER, GAP = 4.6, 0.62, 1.45, 3.5, 0.7
@@ -153,3 +154,42 @@ def _ticks(first: int, last: int, scale: float, size: float) -> list[int]:
     step = next(step for step in (1, 2, 5, 10, 20, 50) if step * scale > 2 * size or step == 50)
     inner = (tick for tick in range(first + 1, last) if tick % step == 0)
     return [first, *(t for t in inner if min(t - first, last - t) >= step / 2), last]
+
+
+def plot_critical_difference(
+    results: ComparisonResults,
+    ax: Axes | None = None,
+    *,
+    alpha: float = LEVEL_OF_RANKS,
+    **choice: Any,
+) -> Axes:
+    """Draw mean ranks, the best on the right, with the critical difference of Nemenyi's test.
+
+    Methods under one bar do not differ at the level `alpha`.
+
+    Parameters
+    ----------
+    results : Results
+    ax : matplotlib.axes.Axes, optional
+        Else a new figure of pyplot that has room for all methods. Writing shrinks where the axes
+        are small.
+    alpha : float, default=0.05
+        0.1 is that of the EnsCLS paper.
+    **choice
+        As for `Results.scores`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    References
+    ----------
+    J. Demsar (2006). Statistical comparisons of classifiers over multiple data sets. Journal of
+    Machine Learning Research 7.
+    """
+    view = view_of(results, **choice)
+    ranks = summarize(view, alpha)
+    if ranks is None:
+        raise ValueError(view.obstacle)
+    height = ranks.height(rcParams["font.size"]) / 72
+    return figure(ranks).on_axes(ax, (7.0, height + 0.2))

@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
-from semisift.comparison._results import one_of
+from semisift.comparison._results import ComparisonResults, one_of
 from semisift.report import _style
 from semisift.report._figure import ReportFigure, tagged
 from semisift.report._page import paragraph
 from semisift.report._style import FigureStyle
 from semisift.report.charts.boxes import FEW_POINTS, draw_box, spread
-from semisift.report.comparison._view import MEASURES, SweepView, View, interval, sweep_of
+from semisift.report.comparison._view import MEASURES, SweepView, View, interval, sweep_of, view_of
 
 # Bands of more methods lie over each other.
 MAX_BANDS = 5
@@ -237,8 +237,107 @@ def sweep_figure(
     return _figure(slug, f"{sweep.name(measure)}, {where}", words, shown, listed)
 
 
-def places_of(results: Any, methods: Sequence[str] | None) -> list[int]:
+def places_of(results: ComparisonResults, methods: Sequence[str] | None) -> list[int]:
     """Return the places of methods; None is all of them."""
     if methods is None:
         return list(range(len(results.methods)))
     return [results.methods.index(one_of("methods", name, results.methods)) for name in methods]
+
+
+def place_of(results: ComparisonResults, dataset: str) -> int:
+    """Return the place of a data set."""
+    return results.datasets.index(one_of("dataset", dataset, results.datasets))
+
+
+# --- on axes of the user --------------------------------------------------------------------------
+
+
+def plot_curves(
+    results: ComparisonResults,
+    dataset: str,
+    ax: Axes | None = None,
+    *,
+    methods: Sequence[str] | None = None,
+    bands: bool | None = None,
+    **choice: Any,
+) -> Axes:
+    """Draw the mean figures of a data set against the number of features.
+
+    Parameters
+    ----------
+    results : Results
+    dataset : str
+    ax : matplotlib.axes.Axes, optional
+        Else a new figure of pyplot.
+    methods : sequence of str, optional
+        Else all of them. The list on the right has the best on average first.
+    bands : bool, optional
+        Shade the 95 % t intervals of the means over runs; None shades them for up to five methods.
+    **choice
+        Judge, metric and level, as for `Results.scores`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    view, i = view_of(results, **choice), place_of(results, dataset)
+    places = places_of(results, methods)
+    return figure(view, i, listed=True, places=places, bands=bands).on_axes(ax)
+
+
+def plot_boxes(
+    results: ComparisonResults,
+    dataset: str,
+    ax: Axes | None = None,
+    *,
+    methods: Sequence[str] | None = None,
+    **choice: Any,
+) -> Axes:
+    """Draw the spread of the figures of a data set over runs; the parameters are as before.
+
+    A box holds the middle half of the runs, with the median as a thick line; whiskers reach from
+    the 5th to the 95th percentile, and each run is a mark. Up to five runs are marks alone.
+    """
+    view, i = view_of(results, **choice), place_of(results, dataset)
+    places = places_of(results, methods)
+    return runs_figure(view, i, places=places).on_axes(ax, (6.4, 0.9 + 0.27 * len(places)))
+
+
+def plot_sweep(
+    results: ComparisonResults,
+    ax: Axes | None = None,
+    *,
+    measure: str = "figure",
+    dataset: str | None = None,
+    methods: Sequence[str] | None = None,
+    **choice: Any,
+) -> Axes:
+    """Draw how methods fare from level to level of a sweep.
+
+    Parameters
+    ----------
+    results : Results
+        Of a comparison with a sweep.
+    ax : matplotlib.axes.Axes, optional
+        Else a new figure of pyplot.
+    measure : {"figure", "stability", "agreement"}, default="figure"
+        What the judge found, how alike selections are over runs, or how alike they are to those at
+        the first level.
+    dataset : str, optional
+        Else the mean over the data sets that are complete at all levels.
+    methods : sequence of str, optional
+        Else all of them.
+    **choice
+        Judge, metric and size, as for `Results.scores`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    if results.about["sweep"] is None:
+        raise ValueError("plot_sweep needs a comparison with a sweep: this one has none.")
+    one_of("measure", measure, MEASURES)
+    sweep = SweepView(view_of(results, **choice))
+    i = None if dataset is None else place_of(results, dataset)
+    places = places_of(results, methods)
+    return sweep_figure(sweep, measure, i, listed=True, places=places).on_axes(ax)

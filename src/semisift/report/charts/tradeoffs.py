@@ -14,7 +14,7 @@ from semisift.report import _style
 from semisift.report._figure import ReportFigure, tagged
 from semisift.report._page import paragraph
 from semisift.report._style import FigureStyle
-from semisift.report.comparison._view import View
+from semisift.report.comparison._view import View, view_of
 from semisift.utils._text import printable_name
 
 # The list of names beside the points, as a share of the width, and of a line in font sizes.
@@ -133,3 +133,55 @@ def draw_shades(ax: Axes, shown: tuple[list[str], NDArray[np.float64]], style: F
         style.annotate(ax, label, (0, i + 0.5), xytext=(-5, 0), ha="right", size=size)
         upright: Any = {"ha": "center", "va": "bottom", "rotation": 90, "size": size}
         style.annotate(ax, label, (i + 0.5, 0), xytext=(0, 5), **upright)
+
+
+# --- on axes of the user --------------------------------------------------------------------------
+
+
+def plot_stability(results: ComparisonResults, ax: Axes | None = None, **choice: Any) -> Axes:
+    """Draw the mean figure of each method against the stability of its selection.
+
+    Both are means over the data sets on which all methods have all their runs.
+
+    Parameters
+    ----------
+    results : Results
+    ax : matplotlib.axes.Axes, optional
+        Else a new figure of pyplot.
+    **choice
+        As for `Results.scores`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    return stability_figure(view_of(results, **choice)).on_axes(ax)
+
+
+def plot_time(results: ComparisonResults, ax: Axes | None = None, **choice: Any) -> Axes:
+    """Draw the mean figure of each method against the seconds of a ranking.
+
+    Seconds are geometric means over data sets; the parameters are those of `plot_stability`.
+    """
+    return time_figure(view_of(results, **choice)).on_axes(ax)
+
+
+def plot_similarity(
+    results: ComparisonResults, ax: Axes | None = None, *, size: int | None = None
+) -> Axes:
+    """Draw how alike the rankings of two methods are, over data sets and runs.
+
+    Parameters
+    ----------
+    results : Results
+    ax : matplotlib.axes.Axes, optional
+        Else a new figure of pyplot.
+    size : int, optional
+        Of the best features; None is as many as are judged.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    side = 2.6 + 0.36 * len(results.methods)
+    return similarity_figure(results, size).on_axes(ax, (side, side))
