@@ -83,8 +83,8 @@ def test_the_style_of_the_user_does_not_matter(fitted):
     [
         np.asarray,
         sparse.csr_array,
-        sparse.coo_array,
-        pl.from_pandas,
+        pytest.param(sparse.coo_array, marks=pytest.mark.nightly),
+        pytest.param(pl.from_pandas, marks=pytest.mark.nightly),
         lambda X: X.to_numpy().tolist(),
     ],
 )

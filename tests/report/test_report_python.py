@@ -94,6 +94,7 @@ def test_the_report_loads_matplotlib_only_when_asked():
     assert run.stdout.strip() == "set()"
 
 
+@pytest.mark.nightly
 def test_a_ranker_finds_the_report_however_it_was_imported():
     code = (
         "from semisift.filters.fisher import FisherScore\n"

@@ -338,3 +338,21 @@ def _axes():
     from matplotlib.figure import Figure
 
     return Figure().add_subplot()
+
+
+def test_the_null_is_that_of_the_assessment():
+    data = make_data(n_features=12, per_class=10)
+    ranker = Consensus(n_members=10, random_state=0).fit(data.X, data.y)
+    ranker.assess(data.X, data.y, n_resamples=2, n_permutations=3)
+    before = outcome_of(ranker).trust
+    assert "twins" in before.error
+    ranker.set_params(rankers=[("fisher", FisherScore())])
+    assert outcome_of(ranker).trust == before
+
+
+def test_the_null_of_a_rule_is_that_of_the_fit():
+    data = make_data(n_features=12, per_class=10)
+    parts = [("fisher", FisherScore())]
+    ranker = Consensus(rankers=parts, n_features_to_select="shadow").fit(data.X, data.y)
+    before = outcome_of(ranker).trust
+    assert outcome_of(ranker.set_params(rankers=None)).trust == before
