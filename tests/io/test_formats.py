@@ -11,7 +11,7 @@ from sklearn.datasets import load_svmlight_file
 
 from semisift.exceptions import TableError
 from semisift.io._formats import h5ad, matlab, mtx, npz, parquet, svmlight, tenx
-from semisift.io._formats._mat_file import write_hdf5
+from semisift.io._formats.matlab import write_hdf5
 from semisift.io._formats.npz import write_arrays
 from semisift.io._options import TableOptions
 
