@@ -98,7 +98,7 @@ def test_npz_options(tmp_path):
         ),
         ("indices", [0, -1, 1], "claims column -1"),
         ("indices", [0, 1], "3 stored values .* but 2 places"),
-        ("indptr", [0, 3, 2], "rise from 0 to the number of stored values, 3: got 3 and then 2"),
+        ("indptr", [0, 3, 2], "rise from 0 to the number of stored values, 3: got 3 to 2"),
         ("indptr", [0, 1, 2], "got 0 to 2"),
         ("indptr", [0, 3], "needs 3 numbers for 2 rows: got 2"),
         ("indptr", [0.0, 1, 3], "must be a list of whole numbers"),

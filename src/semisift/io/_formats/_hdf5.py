@@ -16,7 +16,7 @@ USER_BLOCK = 512
 HEAP = b"GCOL\x01\0\0\0"
 HEAP_OBJECT = struct.Struct("<HHIQ")
 
-# Text and numbers are packed at most so many times smaller; what was never written is smaller still.
+# Values are packed at most so many times smaller; what was never written is smaller still.
 MAX_PACKED = 2000
 ALWAYS_FITS = 1 << 20
 

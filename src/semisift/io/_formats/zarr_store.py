@@ -19,7 +19,8 @@ import shutil
 import struct
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -297,17 +298,24 @@ def _unpacks_to_more(file: IO[bytes], packer: Any, limit: int) -> bool:
             return _size_of_zstd(file) > limit
         case "zlib":
             pieces = _zlib_pieces(file)
-        case name:
-            opened: Any = gzip.GzipFile(fileobj=file) if name == "gzip" else bz2.BZ2File(file)
-            if name == "lzma":
-                form, filters = about.get("format", lzma.FORMAT_XZ), about.get("filters")
-                opened = lzma.LZMAFile(file, format=form, filters=filters)
-            pieces = iter(lambda: opened.read(PIECE), b"")
+        case "gzip":
+            pieces = _pieces(partial(gzip.GzipFile, fileobj=file))
+        case "bz2":
+            pieces = _pieces(partial(bz2.BZ2File, file))
+        case _:
+            form, filters = about.get("format", lzma.FORMAT_XZ), about.get("filters")
+            pieces = _pieces(partial(lzma.LZMAFile, file, format=form, filters=filters))
     size = 0
     try:
         return any((size := size + len(piece)) > limit for piece in pieces)
     except (*DAMAGED, lzma.LZMAError):  # as the codec will say
         return False
+
+
+def _pieces(unpack: Callable[[], Any]) -> Iterator[bytes]:
+    with unpack() as unpacked:
+        while piece := unpacked.read(PIECE):
+            yield piece
 
 
 def _zlib_pieces(file: IO[bytes]) -> Iterator[bytes]:
