@@ -184,12 +184,22 @@ def test_npz_that_unpacks_to_a_huge_one(tmp_path, monkeypatch):
         ("1 1:two\n", "line 1 holds '1:two'"),
         ("1 1:2\n1 3:1 2:1\n", "line 2 has feature 2 after feature 3"),
         ("1\n2\n", "no row has a feature"),
+        ("1 qid:one 1:2\n", "not a readable svmlight file"),
         ("", "no row"),
     ],
 )
 def test_svmlight_says_where(tmp_path, text, message):
     (tmp_path / "t.svm").write_text(text)
     refused(svmlight, tmp_path / "t.svm", message)
+
+
+def test_svmlight_of_few_bytes_takes_few(tmp_path):
+    """34 bytes that name feature 16,000,000 must not take 16 GB."""
+    (tmp_path / "t.svm").write_text("1 1:2 16000000:1\n-1 2:1 4:0.5\n")
+    svmlight.read(tmp_path / "t.svm", PLAIN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("semisift.utils._memory.available_memory", lambda: 10**9)
+        refused(svmlight, tmp_path / "t.svm", "line 1: a table with feature number 16000000 needs")
 
 
 @pytest.mark.parametrize(
@@ -637,6 +647,11 @@ def test_zarr_of_more_chunks_than_could_be_there(tmp_path, shape, chunks, n_chun
     about["chunk_grid"]["configuration"]["chunk_shape"] = chunks
     (path / "X" / "zarr.json").write_text(json.dumps(about))
     refused(zarr_store, path, f"has {n_chunks} chunks, and files for 2", Reading(max_memory=memory))
+
+
+def test_zarr_that_is_not_packed(tmp_path):
+    X = write_zarr(tmp_path / "t.zarr", chunks=(5, 4), compressors=None)
+    assert_array_equal(read_table(tmp_path / "t.zarr", label="y").X, X)
 
 
 def test_zarr_packed_twice(tmp_path):

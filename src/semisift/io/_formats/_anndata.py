@@ -212,7 +212,7 @@ def write_reduced(
     target: Any,
     kept: NDArray[np.integer],
     *,
-    copy: Callable[[str], None],
+    copy: Callable[[str], Any],
     create: Callable[..., Any],
     **storage: Any,
 ) -> None:

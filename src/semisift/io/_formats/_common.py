@@ -58,11 +58,12 @@ def reading(path: Path, form: str, *, fixed: str = "", turn: bool = False) -> It
             problem = "reading it needs more memory than there is, or its claimed size is damaged"
             raise FileError(f"{problem}.") from error
         except BaseException as error:
-            # polars panics on some damaged files, which is no Exception
-            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            is_panic = type(error).__name__ == "PanicException"  # of polars, and no Exception
+            if isinstance(error, Exception):
+                if (full := no_room(error)) is not None:  # of the disk that is written to
+                    raise full from error
+            elif not is_panic:
                 raise
-            if (full := no_room(error)) is not None:  # of the disk that is written to
-                raise full from error
             lines = str(error).strip().splitlines()
             reason = (lines[0] if lines else type(error).__name__)[:200].rstrip(". ")
             cure = "It may be cut or damaged, or of another format: make or download it again"

@@ -231,11 +231,13 @@ def _parse(
     attributes: Attributes, texts: pl.Series, lines: NDArray[Any]
 ) -> tuple[None, pl.DataFrame]:
     if texts.str.contains(r"""['"\\%]""").any():
-        rows = [_split_values(text) for text in texts]
-        if None in rows:
-            problem = "a quotation mark is not closed, or text follows a closed one"
-            cure = "Correct the line; a quotation mark inside text is written \\' or \\\""
-            raise FileError(f"line {lines[rows.index(None)]}: {problem}. {cure}.")
+        rows = []
+        for text, line in zip(texts, lines, strict=True):
+            if (values := _split_values(text)) is None:
+                problem = "a quotation mark is not closed, or text follows a closed one"
+                cure = "Correct the line; a quotation mark inside text is written \\' or \\\""
+                raise FileError(f"line {line}: {problem}. {cure}.")
+            rows.append(values)
         _check_widths(len(attributes), lines, pl.Series(map(len, rows)))
         columns = enumerate(zip(*rows, strict=True))
         frame = pl.DataFrame([pl.Series(str(j), cells, dtype=pl.String) for j, cells in columns])
@@ -336,10 +338,10 @@ def _entries(attributes: Attributes, texts: pl.Series, lines: NDArray[Any]) -> p
     is_row = texts.str.starts_with("{") & texts.str.ends_with("}")
     is_row &= inside.str.replace_all(ITEM, "") == ""
     if not is_row.all():
-        wrong = is_row.not_().arg_max() or 0
+        first = is_row.not_().arg_max() or 0
         rule = "numbers of attributes with their values between braces, such as {0 1.5, 3 yes}"
-        got = f"as the first row does: got {texts[wrong][:60]!r}"
-        raise FileError(f"line {lines[wrong]} must list {rule}, {got}.")
+        got = f"as the first row does: got {texts[first][:60]!r}"
+        raise FileError(f"line {lines[first]} must list {rule}, {got}.")
     items = inside.str.extract_all(ITEM)
     row = np.repeat(np.arange(len(texts)), items.list.len().to_numpy())
     items = items.filter(items.list.len() > 0).explode()

@@ -50,7 +50,8 @@ def read(path: Path, options: TableOptions) -> FileTable:
             raise damaged(f"line 2 tells of {n_lines} lines after the names, and {there}")
         samples, rows = frame[:, n_first:], frame[n_about_samples:, :n_first]
         about = zip(frame[:n_about_samples, 0], samples[:n_about_samples].iter_rows(), strict=True)
-        features, notes = rows.to_series(0).fill_null("").str.strip_chars().to_list(), ()
+        features = rows.to_series(0).fill_null("").str.strip_chars().to_list()
+        notes: tuple[str, ...] = ()
         if options.names_from is not None:
             columns = dict(zip(headings, rows.get_columns(), strict=False))
             features, notes = choose_names(columns, features, options.names_from)

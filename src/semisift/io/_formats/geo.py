@@ -85,6 +85,6 @@ def _about_samples(head: str, samples: list[str]) -> dict[str, list[str | None]]
     accessions = [AND.join(each) for each in said.get("geo_accession", [])]
     if accessions and accessions != samples:
         raise damaged("its line !Sample_geo_accession names other samples than the table")
-    for column, cells in pairs.items():
-        said[f"{column} (characteristics)" if column in said else column] = cells
-    return {column: [AND.join(each) or None for each in cells] for column, cells in said.items()}
+    for column, found in pairs.items():
+        said[f"{column} (characteristics)" if column in said else column] = found
+    return {column: [AND.join(each) or None for each in found] for column, found in said.items()}

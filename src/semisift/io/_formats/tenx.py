@@ -87,9 +87,9 @@ def _lines(file: Path, size: int, what: str, matrix: Path) -> list[str]:
             line = text.count(b"\n", 0, error.start) + 1
             problem = f"line {line} is not text in UTF-8"
             raise FileError(f"{problem}. The file is damaged: make it again.") from error
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                raise FileError(f"line {number} is empty, where a name must stand.")
+        empty = next((i for i, line in enumerate(lines, start=1) if not line.strip()), None)
+        if empty is not None:
+            raise FileError(f"line {empty} is empty, where a name must stand.")
         if len(lines) != size:
             rule = "The three files must be of the same run"
             raise FileError(f"{len(lines)} {what} for {size} {what} of {matrix.name}. {rule}.")

@@ -118,7 +118,8 @@ def _load(
     if wanted is not None and wanted not in sheets:
         problem = f"{said('matrix', wanted)}: there is no such sheet"
         raise FileError(f"{problem}. There is {examples(sheets)}.")
-    name, notes = wanted or sheets[0], ()
+    name = wanted or sheets[0]
+    notes: tuple[str, ...] = ()
     if others:
         note = f"The first sheet, {quote(name)}, was read; there are also {examples(others)}"
         notes = (f"{note} ({said('matrix')}).",)
