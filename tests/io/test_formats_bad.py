@@ -193,13 +193,11 @@ def test_svmlight_says_where(tmp_path, text, message):
     refused(svmlight, tmp_path / "t.svm", message)
 
 
-def test_svmlight_of_few_bytes_takes_few(tmp_path):
+def test_svmlight_of_few_bytes_takes_few(tmp_path, monkeypatch):
     """34 bytes that name feature 16,000,000 must not take 16 GB."""
     (tmp_path / "t.svm").write_text("1 1:2 16000000:1\n-1 2:1 4:0.5\n")
-    svmlight.read(tmp_path / "t.svm", PLAIN)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("semisift.utils._memory.available_memory", lambda: 10**9)
-        refused(svmlight, tmp_path / "t.svm", "line 1: a table with feature number 16000000 needs")
+    monkeypatch.setattr("semisift.utils._memory.available_memory", lambda: 10**9)
+    refused(svmlight, tmp_path / "t.svm", "line 1: a table with feature number 16000000 needs")
 
 
 @pytest.mark.parametrize(

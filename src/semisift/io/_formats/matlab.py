@@ -4,7 +4,7 @@ The matrix is the variable ``X`` or ``data``, else the only matrix of numbers in
 are ``y``, ``Y``, ``labels``, ``gnd`` or ``class``, a vector or a cell array of text; feature names
 are ``feature_names`` or ``names``. Other variables are not even loaded, and structures, objects and
 functions never are. On some damaged files of version 5, scipy ends the process: so a process of its
-own reads such files first.
+own loads the same variables first. (It lists the variables of damaged files without harm.)
 """
 
 import io
@@ -28,15 +28,17 @@ from semisift.io._guards import FileError, check_fits, check_shape, read_bytes
 from semisift.io._options import TableOptions, said
 from semisift.io._table import FileTable, as_series, from_matrix
 
-# What we refuse ourselves, we refuse again where the user sees it.
-READ = """
-import sys
-from semisift.exceptions import TableError
-from semisift.io._formats.matlab import open_old
-try:
-    open_old(sys.stdin.buffer.read()).load_chosen({matrix!r}, {transpose})
-except TableError:
-    pass
+# What scipy refuses in words, it refuses again where the user sees it.
+READ = """import io, sys
+from scipy.io import loadmat
+data = sys.stdin.buffer.read()
+for name, as_matlab in {wanted!r}.items():
+    try:
+        loadmat(io.BytesIO(data), variable_names=[name], mat_dtype=as_matlab)
+    except MemoryError:
+        raise
+    except Exception:
+        pass
 """
 
 ITEMSIZES = {
@@ -67,12 +69,22 @@ def read(path: Path, options: TableOptions) -> FileTable:
             with open_hdf5(path, "hdf5") as (h5py, opened):
                 return _read(path, _open_new(path, h5py, opened), options)
         data = read_bytes(path)
-        read_in_child(READ.format(matrix=options.matrix, transpose=options.transpose), data)
-        return _read(path, open_old(data), options)
+        return _read(path, _open_old(data), options, data)
 
 
-def _read(path: Path, file: "MatFile", options: TableOptions) -> FileTable:
-    matrix, label, key, values = file.load_chosen(options.matrix, options.transpose)
+def _read(
+    path: Path, file: "MatFile", options: TableOptions, data: bytes | None = None
+) -> FileTable:
+    """Return the table of a file; of an old one, of these bytes, when a child has read it."""
+    matrix, label, key = file.choose(options.matrix, options.transpose)
+    wanted = [name for name in (matrix, label, key) if name is not None]
+    for name in wanted:
+        file.variables[name].check_fits(name)
+    if data is not None:
+        read_in_child(
+            READ.format(wanted={name: file.kind(name) == "cell" for name in wanted}), data
+        )
+    values = {name: file.load(name) for name in wanted}
     y = None if label is None else values[label]
     return from_matrix(
         path,
@@ -136,22 +148,16 @@ class MatFile:
     variables: Mapping[str, Variable]
     load: Callable[[str], Any]
 
-    def load_chosen(
-        self, matrix: str | None, transpose: bool
-    ) -> tuple[str, str | None, str | None, dict[str, Any]]:
-        """Load the matrix, the labels and the names, and nothing else: which they are, and all."""
+    def choose(self, matrix: str | None, transpose: bool) -> tuple[str, str | None, str | None]:
+        """Return which variables are the matrix, the labels and the names of the features."""
         name = self._find_matrix(matrix)
         shape = self.variables[name].shape
         n_samples, n_features = shape[::-1] if transpose else shape
-        label = self._find_labels(n_samples, name)
-        texts = (each for each in NAMES if self.kind(each) in TEXT)
-        names = next(
-            (n for n in texts if n == NAMES[0] or self.variables[n].length == n_features), None
-        )
-        wanted = [each for each in (name, label, names) if each is not None]
-        for each in wanted:
-            self.variables[each].check_fits(each)
-        return name, label, names, {each: self.load(each) for each in wanted}
+        for names in NAMES:
+            fits = self.kind(names) in TEXT and self.variables[names].length == n_features
+            if fits or (names == NAMES[0] and self.kind(names) in TEXT):
+                return name, self._find_labels(n_samples, name), names
+        return name, self._find_labels(n_samples, name), None
 
     def kind(self, name: str) -> str | None:
         """Return the kind of a variable; None if there is none."""
@@ -190,7 +196,7 @@ class MatFile:
 # --- versions 4 and 5 to 7.2 ----------------------------------------------------------------------
 
 
-def open_old(data: bytes) -> MatFile:
+def _open_old(data: bytes) -> MatFile:
     """Open a file of version 4, or 5 to 7.2."""
     from scipy.io import loadmat, whosmat
 
