@@ -151,7 +151,10 @@ def test_npz_claims_more_than_it_has(tmp_path, shape, message):
 
 @pytest.mark.parametrize(
     ("module", "name", "start"),
-    [(svmlight, "t.svmlight.gz", b"1 1:"), (mtx, "t.mtx.gz", MTX.encode())],
+    [
+        (svmlight, "t.svmlight.gz", b"1 1:"),
+        pytest.param(mtx, "t.mtx.gz", MTX.encode(), marks=pytest.mark.nightly),
+    ],
 )
 def test_a_small_file_that_unpacks_to_a_huge_one(tmp_path, monkeypatch, module, name, start):
     monkeypatch.setattr("semisift.utils._memory.available_memory", lambda: 100_000_000)
@@ -326,7 +329,7 @@ print(read_table(sys.argv[1], label="y").X.shape)
 @pytest.mark.parametrize(
     ("name", "soft", "hard"),
     [
-        ("t.parquet", 4 << 30, -1),
+        pytest.param("t.parquet", 4 << 30, -1, marks=pytest.mark.nightly),
         ("t.xlsx", 8 << 30, 8 << 30),
         pytest.param("t.parquet", 8 << 30, 8 << 30, marks=pytest.mark.nightly),
         pytest.param("t.xlsx", 4 << 30, -1, marks=pytest.mark.nightly),

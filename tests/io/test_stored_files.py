@@ -287,6 +287,7 @@ def test_nan_names_its_chunk(tmp_path, form):
         rank(write(tmp_path, form, X, height=10))
 
 
+@NIGHTLY
 def test_nan_in_chunk_731(tmp_path):
     height = 8
     X = np.zeros((800 * height, 4), dtype=np.float32)

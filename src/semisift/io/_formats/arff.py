@@ -312,9 +312,11 @@ def _parse_sparse(
     attributes: Attributes, texts: pl.Series, lines: NDArray[Any]
 ) -> tuple[csr_array | None, pl.DataFrame]:
     """Return the numeric attributes, if any, as a matrix, and the others as columns."""
-    entries = _entries(attributes, texts, lines)
     numeric = np.array([attribute.is_numeric for attribute in attributes])
-    written = entries.partition_by("attribute", as_dict=True)
+    entries = _entries(attributes, texts, lines)
+    is_number = pl.Series(numeric[entries["attribute"].to_numpy()])
+    written = entries.filter(~is_number).partition_by("attribute", as_dict=True)
+    entries = entries.filter(is_number)
     columns = []
     for j in np.flatnonzero(~numeric).tolist():
         cells = pl.Series([attributes[j].default], dtype=pl.String).new_from_index(0, len(lines))
@@ -324,7 +326,6 @@ def _parse_sparse(
     others = pl.DataFrame(columns)
     if not numeric.any():
         return None, others
-    entries = entries.filter(pl.Series(numeric[entries["attribute"].to_numpy()]))
     column = (np.cumsum(numeric) - 1)[entries["attribute"].to_numpy()]
     data = _numbers(attributes, entries, lines)
     X = from_coordinates(data, entries["row"].to_numpy(), column, (len(texts), numeric.sum()))

@@ -288,7 +288,8 @@ def find_separator(path: Path, text: str) -> str:
 def _records(text: str, separator: str, first_line: int, n_records: int = -1) -> tuple[Any, int]:
     """Return records of cells as Python's csv module reads them, and how many lines they take."""
     csv.field_size_limit(2**31 - 1)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    every = (line[0] for line in re.finditer(r"[^\n]*+\n|[^\n]++", text))  # one after the other
+    reader = csv.reader(every, delimiter=separator, strict=True)
     records: list[list[str]] = []
     n_lines = 0
     try:
@@ -325,7 +326,7 @@ def _parse(body: str, separator: str, first_line: int, n_names: int) -> tuple[pl
     bare = text  # without quoted cells: each line is a row, each separator separates
     if '"' in body:
         ends = re.escape(separator) + r"\n"
-        bare = re.sub(rf'(?<![^{ends}])"[^"]*+(?:""[^"]*+)*+"(?![^{ends}])', "", body)
+        bare = re.sub(rf'"(?<![^{ends}]")[^"]*+(?:""[^"]*+)*+"(?![^{ends}])', "", body)
         quote_char, one_line_each = '"', bare.count("\n") == body.count("\n")
     if '"' in bare:  # not around a whole cell
         records, n_lines = _records(body, separator, first_line)
@@ -344,7 +345,9 @@ def _parse(body: str, separator: str, first_line: int, n_names: int) -> tuple[pl
         raise _ragged(bare, between, separator, n_names, start)
     if not one_line_each:
         frame = frame.with_columns(pl.all().str.replace_all("\n", " ", literal=True))
-    return frame.with_columns(pl.all().replace("", None)) if quote_char else frame, one_line_each
+    if quote_char and '""' in text:  # an empty cell between marks
+        frame = frame.with_columns(pl.when(pl.all() != "").then(pl.all()))
+    return frame, one_line_each
 
 
 def _ragged(
