@@ -145,9 +145,7 @@ def test_the_reduced_table_is_written_by_blocks(tmp_path, form, monkeypatch):
     method = ["--method", "fisher", "--top", "4"]
     call("select", path, *in_memory(form), *method, "--out", whole)
     monkeypatch.setattr("semisift.io._formats._anndata.WRITTEN_AT_ONCE", 3000)
-    monkeypatch.setattr(
-        "semisift.io._formats.parquet.pl.read_parquet", None
-    )  # nor is it read as a whole
+    monkeypatch.setattr("semisift.io._formats.parquet.read_in_child", None)  # nor read as a whole
     call("select", path, *flags(form), *method, "--out", small)
     monkeypatch.undo()
     one, other = (read_table(each, **reading(form)) for each in (small, whole))

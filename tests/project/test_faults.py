@@ -18,7 +18,7 @@ from sklearn.datasets import dump_svmlight_file, load_iris
 
 from semisift import Protocol, Results, compare
 from semisift.cli._output import _as_date
-from semisift.io._formats._mat_file import write_mat
+from semisift.io._formats.matlab import write_mat
 from semisift.utils._files import process_name, remove_left_overs
 from tests.commands import call, write_table
 
