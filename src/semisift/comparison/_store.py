@@ -1,18 +1,14 @@
-"""What the files of a store hold, in format 1: the one description by which they are checked.
-
-A store may come from elsewhere, and a file of it may be damaged in a way that is valid JSON. It is
-checked when it is read, so that whatever else reads records can rely on what stands here. What is
-not described here may be anything.
-
-The store: one file for each record, so that a comparison survives whatever stops it.
+"""The store: one file for each record, so that a comparison survives whatever stops it.
 
     DIR/comparison.json     what is compared and how
     DIR/records/*/*.json    one record for each data set, method, level and run
 
-`schema` tells what they hold.
-
 A record is written to a draft that takes its name when it is whole, so a reader never sees half of
 one, and two processes that make the same record write the same numbers.
+
+A store may come from elsewhere, and a file of it may be damaged in a way that is valid JSON. It is
+checked by the types below when it is read, so that whatever else reads records can rely on them.
+What they do not name may be anything.
 """
 
 import hashlib
@@ -20,13 +16,13 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NotRequired, TypedDict, Union, get_args, get_origin
 from urllib.parse import quote as quote_url
 
 from semisift.comparison._protocol import Protocol
-from semisift.comparison._run import MEASURED, Record, RunKey, key_of
+from semisift.comparison._run import Record, RunKey, key_of
 from semisift.comparison._sweeps import Sweep
 from semisift.utils._files import DRAFT, drafts, remove_left_overs, write_whole
 from semisift.utils._metadata import plain
@@ -48,271 +44,226 @@ MEASURES = {
 MOMENTS = {"begin": "at the beginning", "end": "at the end"}
 
 # Small files must not ask for much memory or time.
-DEEPEST = 50
-MOST_RECORDS = 1_000_000
-LARGEST = 1e300
+MAX_DEPTH = 50
+MAX_RECORDS = 1_000_000
+MAX_NUMBER = 1e300
 
-# What a value must be: a function that refuses it, naming where it stands; a list with the rule of
-# all items, and their number if it is fixed; or a mapping of names to rules.
-Rule = Callable[[Any, str], None] | list[Any] | dict[str, Any]
+# --- what the files hold, in format 1 -------------------------------------------------------------
 
-
-# --- kinds of values ---
-
-
-class Maybe(str):
-    """The name of a part that may be absent."""
+# Annotated is the least number, or the length of a list.
+Index, Count = Annotated[int, 0], Annotated[int, 1]
+Texts, Mapping = dict[str, str], dict[str, Any]
+Moments = Annotated[list[float | None], len(MOMENTS)]
 
 
-def _check(value: Any, rule: Rule, where: str = "") -> None:
-    """Refuse a value that is not as it must be."""
-    if isinstance(rule, dict):
-        _check_parts(value, rule, where)
-    elif isinstance(rule, list):
-        each, length = (*rule, None)[:2]
-        if not isinstance(value, list) or length not in (None, len(value)):
-            raise _must(where, "a list" if length is None else f"a list of {length}", value)
+class DatasetFacts(TypedDict):
+    n_features: Count
+    n_rows: NotRequired[Count]
+    n_classes: NotRequired[Count]
+    sparse: NotRequired[bool]
+    checksum: NotRequired[str]
+    overrides: NotRequired[dict[str, float | None]]
+
+
+class CommitteeFacts(TypedDict):
+    varied: Literal["members", "partition"]
+    levels: list[Index]
+    parameters: Mapping
+
+
+class Published(TypedDict, total=False):
+    source: str | None
+    sentences: list[str] | None
+
+
+class Notes(TypedDict, total=False):
+    command: str | None
+    target: str | None
+    options: dict[str, str | float | bool | list[str] | None]
+    files: Texts
+    published: Published | None
+    missing: dict[str, list[str]] | None
+    moments: dict[str, dict[str, Moments]]
+
+
+class About(TypedDict):
+    kind: NotRequired[Literal["committees"] | None]
+    protocol: Protocol
+    sweep: Sweep | None
+    datasets: dict[str, DatasetFacts]
+    methods: dict[str, Mapping]
+    max_seconds: NotRequired[float | None]
+    versions: NotRequired[Texts]
+    notes: Notes
+
+
+class Measured(TypedDict):
+    seconds: float | None
+    judge_seconds: float | None
+    peak_mb: float | None
+    finished: NotRequired[str]
+
+
+class StoredRecord(TypedDict):
+    dataset: str
+    method: str
+    run: Index
+    level: float | None
+    status: Literal["done", "failed"]
+    error: str | None
+    warnings: list[str]
+    parameters: Mapping
+    random_state: Index
+    n_labelled: Index
+    split: Index
+    n_features: Count
+    n_train: Count
+    n_given: Count
+    n_test: Count
+    top: list[Index]
+    curves: Mapping
+    versions: Texts
+    measured: Measured
+
+
+WORDS = {
+    NoneType: "null",
+    str: "a text",
+    bool: "true or false",
+    float: "a number",
+    int: "a whole number",
+    list: "a list",
+    dict: "a mapping",
+}
+
+
+def _check(value: Any, kind: Any, where: str = "") -> None:
+    """Raise a ValueError that names the place where a value of JSON is not of a type."""
+    if get_origin(kind) is NotRequired:
+        (kind,) = get_args(kind)
+    bound = None
+    if get_origin(kind) is Annotated:
+        kind, bound = get_args(kind)
+    base, parts = get_origin(kind) or kind, get_args(kind)
+    if base is Any:
+        return
+    if base in (Union, UnionType):
+        _check_one_of(value, parts, where)
+    elif base is Literal:
+        if value not in parts:
+            raise _must(where, f"one of {', '.join(map(repr, parts))}", value)
+    elif isinstance(kind, dict) or hasattr(kind, "__annotations__"):
+        _check_parts(value, kind, where)
+    elif base in (list, tuple):
+        words = WORDS[list] if bound is None else f"a list of {bound}"
+        if not isinstance(value, list) or bound not in (None, len(value)):
+            raise _must(where, words, value)
         for place, item in enumerate(value):
-            _check(item, each, f"{where}[{place}]")
+            _check(item, parts[0], f"{where}[{place}]")
+    elif base is dict:
+        if not isinstance(value, dict):
+            raise _must(where, WORDS[dict], value)
+        for name, item in value.items():
+            _check(item, parts[1], f"{where}.{printable_name(name)}")
     else:
-        rule(value, where)
+        allowed = (int, float) if base is float else (base,)
+        least = -(2**63) if bound is None else bound
+        if type(value) not in allowed or (base is int and not least <= value < 2**63):
+            words = WORDS[base] + ("" if bound is None else f" from {bound}")
+            raise _must(where, words, value)
 
 
-def _check_parts(value: Any, rules: dict[str, Rule], where: str) -> None:
+def _check_one_of(value: Any, kinds: tuple[Any, ...], where: str) -> None:
+    errors = []
+    for kind in kinds:
+        try:
+            return _check(value, kind, where)
+        except ValueError as error:
+            errors.append(error)
+    raise errors[0]
+
+
+def _check_parts(value: Any, kind: Any, where: str) -> None:
+    """Check a mapping by a class of types, or by a mapping of names to types."""
     if not isinstance(value, dict):
-        raise _must(where or "its content", "a mapping", value)
-    if missing := sorted({name for name in rules if not isinstance(name, Maybe)} - value.keys()):
+        raise _must(where or "its content", WORDS[dict], value)
+    parts = kind if isinstance(kind, dict) else kind.__annotations__
+    if missing := sorted(getattr(kind, "__required_keys__", parts.keys()) - value.keys()):
         raise ValueError(f"there is no {', '.join(missing)}{f' in {where}' if where else ''}")
-    for name, rule in rules.items():
-        if name in value:
-            _check(value[name], rule, f"{where}.{name}" if where else name)
+    for name in parts.keys() & value.keys():
+        _check(value[name], parts[name], f"{where}.{name}" if where else name)
 
 
 def _must(where: str, what: str, value: Any) -> ValueError:
     if isinstance(value, dict | list):
-        shown = f"a {'mapping' if isinstance(value, dict) else 'list'} of {len(value)}"
+        shown = f"{WORDS[type(value)]} of {len(value)}"
     else:
         shown = "null" if value is None else shorten(quote(value), 80)
     return ValueError(f"{where} must be {what}: got {shown}")
 
 
-def _is(what: str, holds: Callable[[Any], bool]) -> Rule:
-    def rule(value: Any, where: str) -> None:
-        if not holds(value):
-            raise _must(where, what, value)
-
-    return rule
-
-
-def _whole(least: int) -> Rule:
-    what = f"a whole number from {least}"
-    return _is(what, lambda value: type(value) is int and least <= value < 2**63)
-
-
-def _one_of(*values: Any) -> Rule:
-    return _is(f"one of {', '.join(map(repr, values))}", lambda value: value in values)
-
-
-def _or_null(rule: Rule) -> Rule:
-    return lambda value, where: None if value is None else _check(value, rule, where)
-
-
-def _mapping_of(rule: Rule, least: int = 0) -> Rule:
-    def check(value: Any, where: str) -> None:
-        if not isinstance(value, dict) or len(value) < least:
-            raise _must(where, "a mapping" if not least else "a mapping that is not empty", value)
-        for name, item in value.items():
-            _check(item, rule, f"{where}.{printable_name(name)}" if where else name)
-
-    return check
-
-
-def _option(value: Any, where: str) -> None:
-    if isinstance(value, list):
-        _check(value, [TEXT], where)
-    elif isinstance(value, dict):
-        raise _must(where, "a value or a list of texts", value)
-
-
-ANYTHING: Rule = lambda value, where: None  # noqa: E731
-TEXT = _is("a text", lambda value: isinstance(value, str))
-FLAG = _is("true or false", lambda value: isinstance(value, bool))
-NUMBER = _is("a number", lambda value: type(value) in (int, float))
-INDEX, COUNT = _whole(0), _whole(1)
-NUMBER_OR_NULL, TEXT_OR_NULL, COUNT_OR_NULL = map(_or_null, (NUMBER, TEXT, COUNT))
-ANY_MAPPING = _mapping_of(ANYTHING)
-MOMENT = [NUMBER_OR_NULL, len(MOMENTS)]
-
-
-# --- comparison.json ---
-
-COUNTED = ("labels_per_class", "n_labelled", "n_unlabelled", "n_test")
-
-PROTOCOL: Rule = {
-    **{field.name: ANYTHING for field in fields(Protocol)},
-    "name": TEXT,
-    "n_runs": COUNT,
-    "train_size": NUMBER,
-    "sizes": [COUNT],
-    "judges": [TEXT],
-    "metrics": [TEXT],
-    "seed": INDEX,
-    "scaling": TEXT_OR_NULL,
-    "labelled_share": NUMBER_OR_NULL,
-    **dict.fromkeys(COUNTED, COUNT_OR_NULL),
-}
-
-DATASET: Rule = {
-    "n_features": COUNT,
-    Maybe("n_rows"): COUNT,
-    Maybe("n_classes"): COUNT,
-    Maybe("sparse"): FLAG,
-    Maybe("checksum"): TEXT,
-    Maybe("overrides"): _mapping_of(NUMBER_OR_NULL),
-}
-
-COMMITTEE: Rule = {
-    "varied": _one_of("members", "partition"),
-    "levels": [INDEX],
-    "parameters": ANY_MAPPING,
-}
-
-NOTES: Rule = {
-    Maybe("command"): TEXT_OR_NULL,
-    Maybe("target"): TEXT_OR_NULL,
-    Maybe("options"): _mapping_of(_option),
-    Maybe("files"): _mapping_of(TEXT),
-    Maybe("published"): _or_null(
-        {Maybe("source"): TEXT_OR_NULL, Maybe("sentences"): _or_null([TEXT])}
-    ),
-    Maybe("missing"): _or_null(_mapping_of([TEXT])),
-    Maybe("moments"): _mapping_of(_mapping_of(MOMENT)),
-}
-
-ABOUT: Rule = {
-    Maybe("kind"): _one_of(None, COMMITTEES),
-    "protocol": PROTOCOL,
-    "sweep": _or_null({"kind": TEXT, "levels": [NUMBER]}),
-    "datasets": _mapping_of(DATASET, least=1),
-    "methods": _mapping_of(ANY_MAPPING, least=1),
-    Maybe("max_seconds"): NUMBER_OR_NULL,
-    Maybe("versions"): _mapping_of(TEXT),
-    "notes": NOTES,
-}
-
-
 def check_about(about: Any) -> None:
-    """Refuse what does not describe a comparison.
-
-    Parameters
-    ----------
-    about : object
-        Content of comparison.json.
-
-    Raises
-    ------
-    ValueError
-        Saying which part must be what.
-    """
+    """Raise a ValueError where the content of comparison.json does not describe a comparison."""
     _check_nesting(about)
-    _check(about, ABOUT)
-    is_of_committees = about.get("kind") == COMMITTEES
+    _check(about, About)
+    for part in ("datasets", "methods"):
+        if not about[part]:
+            raise ValueError(f"{part} must be a mapping that is not empty")
     sweep, n_series = about["sweep"], len(about["methods"])
     try:
         protocol = Protocol.from_dict(about["protocol"])
         if sweep is not None:
             n_series *= len(Sweep(sweep["kind"], tuple(sweep["levels"])).levels)
-    except (TypeError, ValueError) as error:
+    except ValueError as error:
         raise ValueError(f"protocol or sweep: {str(error).rstrip('.')}") from error
-    if is_of_committees:
-        _check(sweep, _one_of(None), "sweep")
-        _check(about["methods"], _mapping_of(COMMITTEE), "methods")
+    if about.get("kind") == COMMITTEES:
+        _check(sweep, NoneType, "sweep")
+        _check(about["methods"], dict[str, CommitteeFacts], "methods")
         n_series = sum(len(method["levels"]) for method in about["methods"].values())
         for name, dataset in about["datasets"].items():
             share = dataset.get("overrides", {}).get("labelled_share", protocol.labelled_share)
-            _check(share, NUMBER, f"labelled_share of {printable_name(name)}")
-    if (n_records := len(about["datasets"]) * n_series * protocol.n_runs) > MOST_RECORDS:
-        raise ValueError(f"there may be {MOST_RECORDS:,} records at most: got {n_records:,}")
-
-
-# --- records ---
-
-RECORD: Rule = {
-    "dataset": TEXT,
-    "method": TEXT,
-    "run": INDEX,
-    "level": NUMBER_OR_NULL,
-    "status": _one_of("done", "failed"),
-    "error": TEXT_OR_NULL,
-    "warnings": [TEXT],
-    "parameters": ANY_MAPPING,
-    **dict.fromkeys(("random_state", "n_labelled", "split"), INDEX),
-    **dict.fromkeys(("n_features", "n_train", "n_given", "n_test"), COUNT),
-    "top": [INDEX],
-    "curves": ANY_MAPPING,
-    "versions": _mapping_of(TEXT),
-    "measured": {**dict.fromkeys(MEASURED, NUMBER_OR_NULL), Maybe("finished"): TEXT},
-}
+            _check(share, float, f"labelled_share of {printable_name(name)}")
+    if (n_records := len(about["datasets"]) * n_series * protocol.n_runs) > MAX_RECORDS:
+        raise ValueError(f"there may be {MAX_RECORDS:,} records at most: got {n_records:,}")
 
 
 def check_record(record: Any, about: dict[str, Any]) -> None:
-    """Refuse what is no record of a comparison.
-
-    Parameters
-    ----------
-    record : object
-        Content of its file.
-    about : dict
-        What is compared, checked.
-
-    Raises
-    ------
-    ValueError
-        Saying which part must be what.
-    """
+    """Raise a ValueError where the content of a file is no record of a comparison."""
     _check_nesting(record)
-    _check(record, RECORD)
-    if record["status"] == "failed":
-        _check(record["error"], TEXT, "error")
-    if record["status"] == "done" or record["curves"]:
-        _check(record["curves"], _curves_of(about), "curves")
-    _check_top(record, about)
-
-
-def _curves_of(about: dict[str, Any]) -> Rule:
-    if about.get("kind") == COMMITTEES:
-        return dict.fromkeys(MEASURES, MOMENT)
-    protocol = about["protocol"]
-    curve = [NUMBER_OR_NULL, len(protocol["sizes"])]
-    return dict.fromkeys(protocol["judges"], dict.fromkeys(protocol["metrics"], curve))
-
-
-def _check_top(record: Record, about: dict[str, Any]) -> None:
+    _check(record, StoredRecord)
+    is_done, protocol = record["status"] == "done", about["protocol"]
+    if not is_done:
+        _check(record["error"], str, "error")
+    if is_done or record["curves"]:
+        curve = Annotated[list[float | None], len(protocol["sizes"])]
+        curves = dict.fromkeys(protocol["judges"], dict.fromkeys(protocol["metrics"], curve))
+        of_committees = dict.fromkeys(MEASURES, Moments)
+        kind = of_committees if about.get("kind") == COMMITTEES else curves
+        _check(record["curves"], kind, "curves")
     n_features, top = record["n_features"], record["top"]
     known = about["datasets"].get(record["dataset"], record)["n_features"]
-    _check(n_features, _one_of(known), "n_features")
+    _check(n_features, Literal[known], "n_features")
     if len(set(top)) < len(top) or max(top, default=0) >= n_features:
         raise ValueError(f"top must be different numbers below {n_features}")
-    if record["status"] == "done" and about.get("kind") is None:
-        least = min(n_features, max(about["protocol"]["sizes"]))
-        if len(top) < least:
-            raise ValueError(f"top must be {least} numbers at least: got {len(top)}")
+    least = min(n_features, max(protocol["sizes"]))
+    if is_done and about.get("kind") is None and len(top) < least:
+        raise ValueError(f"top must be {least} numbers at least: got {len(top)}")
 
 
 def _check_nesting(content: Any) -> None:
     """Refuse what is nested too deeply or too large to reckon with, without recursion."""
     layer = [content]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         below: list[Any] = []
         for value in layer:
             if isinstance(value, dict | list):
                 below += value.values() if isinstance(value, dict) else value
-            elif type(value) in (int, float) and not -LARGEST <= value <= LARGEST:
+            elif type(value) in (int, float) and not -MAX_NUMBER <= value <= MAX_NUMBER:
                 raise ValueError("a number in it is too large or no number")
         if not below:
             return
         layer = below
-    raise ValueError(f"it is nested more than {DEEPEST} deep")
+    raise ValueError(f"it is nested more than {MAX_DEPTH} deep")
 
 
 # --- store ----------------------------------------------------------------------------------------
@@ -343,19 +294,17 @@ class Store:
 
     def check(self, resume: bool) -> None:
         """Refuse a folder that cannot hold a new comparison, or a resumed one."""
-        if self.exists and not resume:
-            raise ValueError(
-                f"{self.folder} holds a comparison already. Resume it (resume=True, or --resume on "
-                "the command line), or name another folder."
-            )
-        if self.folder.exists() and not self.folder.is_dir():
-            raise ValueError(f"{self.folder} is a file. A comparison needs a folder of its own.")
         # a process that was killed may have left a hidden draft of the first file
-        found = self.folder.iterdir() if self.folder.is_dir() and not self.exists else ()
-        if any(not path.name.startswith(".") for path in found):
-            raise ValueError(
-                f"{self.folder} is not empty and holds no comparison. Name a new folder."
-            )
+        found = self.folder.iterdir() if self.folder.is_dir() else ()
+        if self.exists and not resume:
+            problem = "holds a comparison already. Resume it (resume=True, or --resume)"
+        elif self.folder.exists() and not self.folder.is_dir():
+            problem = "is a file. Remove it"
+        elif not self.exists and any(not path.name.startswith(".") for path in found):
+            problem = "is not empty and holds no comparison. Empty it"
+        else:
+            return
+        raise ValueError(f"{self.folder} {problem}, or name another folder.")
 
     def begin(self, about: dict[str, Any]) -> None:
         """Write what is compared and how."""
@@ -363,7 +312,7 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
         remove_left_overs(self.folder.glob(f"records/*/*/.*{DRAFT}"))
         with drafts([self.folder / ABOUT_RUNS]) as (draft,):
-            draft.write_text(_to_json({"format": FORMAT, **about}, indent=1), encoding="utf-8")
+            draft.write_text(_to_json(about, indent=1), encoding="utf-8")
 
     def about(self) -> dict[str, Any]:
         """Read what is compared and how, or say why it cannot be read."""
@@ -404,7 +353,7 @@ class Store:
         """Write a record, whole or not at all."""
         path = self.path(key_of(record))
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, _to_json({"format": FORMAT, **record}))
+        write_whole(path, _to_json(record))
 
     def read(self, key: RunKey) -> Record:
         """Read a record."""
@@ -425,29 +374,21 @@ class Store:
         return _read(path, check, MAKE_AGAIN)
 
 
-def check_format(content: Any, path: Path) -> None:
-    """Refuse files of another version of the store, and what is no file of a store."""
-    found = content.get("format") if isinstance(content, dict) else None
-    if not isinstance(found, int) or isinstance(found, bool):
-        raise ValueError(f"{path} is not a file of a comparison: it names no format.")
-    if found == FORMAT:
-        return
-    age = "a newer" if found > FORMAT else "an older"
-    cure = "Update semisift" if found > FORMAT else "Read it with that version"
-    raise ValueError(
-        f"{path} was written by {age} version of semisift, in format {found}; this one reads "
-        f"format {FORMAT}. {cure}, or make the comparison anew in another folder."
-    )
-
-
 def _read(path: Path, check: Callable[[Any], None], cure: str) -> dict[str, Any]:
     with damage_named(path, cure):
         try:
             content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except RecursionError as error:
             raise ValueError("it is nested too deeply") from error
-    check_format(content, path)
-    del content["format"]
+    found = content.pop("format", None) if isinstance(content, dict) else None
+    if type(found) is not int:
+        raise ValueError(f"{path} is not a file of a comparison: it names no format.")
+    if found != FORMAT:
+        age = "a newer" if found > FORMAT else "an older"
+        raise ValueError(
+            f"{path} was written by {age} version of semisift, in format {found}; this one reads "
+            f"format {FORMAT}. Read it with that version, or make the comparison anew elsewhere."
+        )
     with damage_named(path, cure):
         check(content)
     return content
@@ -462,8 +403,8 @@ def damage_named(path: Path, cure: str = RESTORE) -> Iterator[None]:
         raise ValueError(f"{path} is damaged: {error}. {cure}.") from error
 
 
-def _to_json(content: Any, indent: int | None = None) -> str:
-    return json.dumps(plain(content), allow_nan=False, indent=indent)
+def _to_json(content: dict[str, Any], indent: int | None = None) -> str:
+    return json.dumps(plain({"format": FORMAT, **content}), allow_nan=False, indent=indent)
 
 
 def _safe(name: str) -> str:
