@@ -17,7 +17,7 @@ from semisift import METHODS, Results, compare
 from semisift.cli import main
 from semisift.comparison import _statistical_tests
 from semisift.comparison._datasets import ComparisonData
-from semisift.comparison._methods import BASELINES, find_entrants
+from semisift.comparison._methods import BASELINES, find_methods
 from semisift.comparison._protocol import Protocol
 from semisift.comparison._statistical_tests import win_tie_loss
 from semisift.papers.figures import (
@@ -176,7 +176,7 @@ def test_the_file_of_published_numbers_is_whole():
 def test_methods_can_be_made_or_are_known_to_be_missing(target):
     for spec in target.specs:
         if is_registered(spec):
-            find_entrants([(spec, make_method(spec))])
+            find_methods([(spec, make_method(spec))])
         else:
             assert spec.partition(":")[0] in TO_COME
 

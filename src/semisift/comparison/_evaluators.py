@@ -1,4 +1,4 @@
-"""Judges: how well a classifier does with the best 1, 2, ... features of a ranking."""
+"""Evaluators: how well a classifier does with the best 1, 2, ... features of a ranking."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -34,7 +34,7 @@ SCALERS = {"standard": StandardScaler, "minmax": MinMaxScaler}
 Curves = dict[str, dict[str, list[float | None]]]
 
 
-def judge(
+def evaluate(
     order: NDArray[np.int64],
     X: Any,
     y: NDArray[np.int64],
@@ -42,9 +42,9 @@ def judge(
     protocol: Protocol,
     seed: int,
     all_features: bool = False,
-    judges: Mapping[str, Any] | None = None,
+    evaluators: Mapping[str, Any] | None = None,
 ) -> Curves:
-    """Return how well each judge does with the best features, by each metric.
+    """Return how well each evaluator does with the best features, by each metric.
 
     Parameters
     ----------
@@ -56,17 +56,17 @@ def judge(
     split : RowSplit
     protocol : Protocol
     seed : int
-        Of judges that draw.
+        Of evaluators that draw.
     all_features : bool
-        Give the judges all features, whatever the size.
-    judges : mapping of str to object, optional
-        Those of the protocol, not fitted, as `find_judges` returns them.
+        Give the evaluators all features, whatever the size.
+    evaluators : mapping of str to object, optional
+        Those of the protocol, not fitted, as `find_evaluators` returns them.
 
     Returns
     -------
     dict
-        judge -> metric -> one value for each of ``protocol.sizes``; None where it is not defined,
-        or where there are fewer features.
+        evaluator -> metric -> one value for each of ``protocol.sizes``; None where it is not
+        defined, or where there are fewer features.
     """
     learns = split.train if protocol.train_on == "all" else split.train[split.is_labelled]
     learns = learns[y[learns] >= 0]
@@ -78,7 +78,7 @@ def judge(
         scaler = SCALERS[protocol.scaling]().fit(best[split.train])
         learn, test = scaler.transform(learn), scaler.transform(test)
     curves: Curves = {}
-    for name, prototype in (judges or find_judges(protocol.judges)).items():
+    for name, prototype in (evaluators or find_evaluators(protocol.judges)).items():
         curve = curves[name] = {metric: [] for metric in protocol.metrics}
         classifier = ready(prototype, seed, len(learns))
         for size in [best.shape[1]] if all_features else protocol.sizes:
@@ -95,7 +95,7 @@ def judge(
     return curves
 
 
-def find_judges(names: Iterable[str]) -> dict[str, Any]:
+def find_evaluators(names: Iterable[str]) -> dict[str, Any]:
     """Return classifiers by their names with parameters, not fitted."""
     found = {name: make(name, EVALUATORS, "judge") for name in names}
     for name, classifier in found.items():
@@ -128,7 +128,7 @@ def measure(
                 np.mean([np.mean(predicted[y == label] == label) for label in np.unique(y)])
             )
         elif metric == "macro_f1":
-            # classes of the test alone: others would count against a judge only where it names them
+            # classes of the test alone: others would count against one that names them alone
             values[metric] = float(
                 f1_score(y, predicted, labels=np.unique(y), average="macro", zero_division=0)
             )
@@ -146,7 +146,7 @@ def _auc(classifier: Any, X: NDArray[np.floating], y: NDArray[np.int64]) -> floa
     if present.tolist() == list(columns) and len(columns) == 2:
         present = present[1:]
     areas = [
-        # a class that the judge has not seen is a guess
+        # a class that the evaluator has not seen is a guess
         roc_auc_score(y == label, scores[:, columns[label]]) if label in columns else 0.5
         for label in present
     ]

@@ -332,7 +332,7 @@ def _groups(
 
 
 # Up to so many differences the distribution of the signed ranks is counted out.
-MOST_COUNTED = 50
+MAX_EXACT = 50
 
 
 @dataclass(frozen=True)
@@ -390,7 +390,7 @@ def wilcoxon(a: ArrayLike, b: ArrayLike) -> Wilcoxon:
     ranked = stats.rankdata(numbers)
     w_plus = float(ranked[gains > 0].sum())
     w_minus = float(ranked[gains < 0].sum())
-    if n <= MOST_COUNTED:
+    if n <= MAX_EXACT:
         p = _counted_p(ranked, min(w_plus, w_minus))
     else:
         p = _normal_p(numbers, min(w_plus, w_minus))

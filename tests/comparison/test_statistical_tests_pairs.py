@@ -20,7 +20,7 @@ from semisift.comparison._statistical_tests import (
     wilcoxon,
     win_tie_loss,
 )
-from tests.comparison.test_statistics import ENSCLS, random_scores
+from tests.comparison.test_statistical_tests import ENSCLS, random_scores
 from tests.reference import statistics as slow
 
 # Table 3 of the EnsCLS paper: wins, ties and losses of each method against each other.

@@ -13,7 +13,7 @@ from semisift import Protocol, Results, compare
 from semisift.cli import main
 from semisift.comparison._store import ABOUT_RUNS, Store, check_about, check_record
 from semisift.papers.cotraining import CommitteeRecords
-from tests.papers.test_committee_figure import make_set, plan_of, run_committees
+from tests.papers.test_cotraining import make_set, plan_of, run_committees
 
 MISSING = "missing"
 WRONG = [None, "x", 7, -1.5, True, [], ["x"], [[]], {}, {"x": None}, 10**400, 1e308 * 10, MISSING]

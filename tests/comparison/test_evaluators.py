@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from semisift.comparison._evaluators import find_judges, judge, measure, ready
+from semisift.comparison._evaluators import evaluate, find_evaluators, measure, ready
 from semisift.comparison._protocol import METRICS, PROTOCOLS, Protocol
 from semisift.comparison._splits import draw_split
 from tests.comparisons import SPY_JUDGE, SpyJudge
@@ -35,11 +35,11 @@ def split_of(protocol=SSFI, y=Y, seed=0):
 
 
 def make_judge(name, seed, n_rows):
-    return ready(find_judges([name])[name], seed, n_rows)
+    return ready(find_evaluators([name])[name], seed, n_rows)
 
 
 def judged(protocol, X=X, y=Y, order=ORDER):
-    return judge(order, X, y, split_of(protocol, y), protocol, seed=5)
+    return evaluate(order, X, y, split_of(protocol, y), protocol, seed=5)
 
 
 CLASSIFIERS = {
@@ -167,7 +167,7 @@ def test_a_feature_without_spread_in_training_does_not_drown_the_others():
     assert values[split.train].std(axis=0)[0] > 0
     values[split.test, 0] = np.random.default_rng(1).normal(size=len(split.test))
     protocol = replace(SSFI, judges=("knn",), scaling="standard", sizes=(2,))
-    curves = judge(np.array([0, 1]), values, y, split, protocol, 0)
+    curves = evaluate(np.array([0, 1]), values, y, split, protocol, 0)
     assert curves["knn"]["accuracy"] == [1.0]
 
 
@@ -292,7 +292,7 @@ def test_two_labelled_rows_are_enough_for_all_judges():
 
 
 def test_known_judges():
-    find_judges(tuple(CLASSIFIERS))
+    find_evaluators(tuple(CLASSIFIERS))
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_known_judges():
 )
 def test_what_is_no_judge(name, message):
     with pytest.raises(ValueError, match=message):
-        find_judges((name,))
+        find_evaluators((name,))
 
 
 class Broken(SpyJudge):
@@ -319,15 +319,15 @@ class Broken(SpyJudge):
 
 def test_a_judge_that_fails_is_named():
     with pytest.raises(RuntimeError, match="out of order") as caught:
-        judged(replace(SSFI, judges=("tests.comparison.test_judges.Broken",)))
+        judged(replace(SSFI, judges=("tests.comparison.test_evaluators.Broken",)))
     assert caught.value.__notes__ == [
-        "(judge 'tests.comparison.test_judges.Broken' with 1 feature)"
+        "(judge 'tests.comparison.test_evaluators.Broken' with 1 feature)"
     ]
 
 
 def test_all_features():
     protocol = replace(SSFI, judges=("knn", "nnge"), sizes=(1, 5))
-    curves = judge(ORDER, X, Y, split_of(protocol), protocol, seed=5, all_features=True)
+    curves = evaluate(ORDER, X, Y, split_of(protocol), protocol, seed=5, all_features=True)
     whole = judged(replace(protocol, sizes=(X.shape[1],)), order=np.arange(X.shape[1]))
     for name in protocol.judges:
         assert curves[name]["accuracy"] == whole[name]["accuracy"] * 2

@@ -275,7 +275,7 @@ def changed(path, **parts):
 @pytest.mark.parametrize(
     ("found", "message"),
     [
-        (FORMAT + 1, "a newer version of semisift, in format 2; this one reads format 1. Update"),
+        (FORMAT + 1, "a newer version of semisift, in format 2; this one reads format 1"),
         (0, "an older version of semisift, in format 0"),
         (None, "is not a file of a comparison: it names no format"),
         (True, "it names no format"),
