@@ -154,9 +154,11 @@ class Assessment:
             ]
         if self.stability is not None:
             stable = self.stability
+            has_interval = np.isfinite(stable.low)
+            interval = f" ({stable.low:.2f} to {stable.high:.2f})" if has_interval else ""
             said.append(
-                f"stability of the best {self.n_best:,} {stable.value:.2f} ({stable.low:.2f} to "
-                f"{stable.high:.2f}) on {self.n_resamples:,} halves of the rows"
+                f"stability of the best {self.n_best:,} {stable.value:.2f}{interval} on "
+                f"{self.n_resamples:,} halves of the rows"
             )
         return f"<Assessment: {'; '.join(said) or 'nothing was asked for'}>"
 
