@@ -21,6 +21,7 @@ from semisift.comparison._run import RunKey, check_splits, key_of, run_once
 from semisift.comparison._sweeps import Sweep
 from semisift.utils._metadata import versions
 from tests.comparisons import SPY_JUDGE, SeesAll, Spy, SpyJudge, codes, counts_data, numbered_rows
+from tests.nightly import few_daily
 
 QUICK = Protocol(sizes=(1, 3), n_runs=2)
 ALL_JUDGES = Protocol(sizes=(2, 20), judges=("tree", "svm", "knn", "nb"), metrics=METRICS)
@@ -56,15 +57,18 @@ PROTOCOLS_AND_SWEEPS = {
 
 @pytest.mark.parametrize(
     ("case", "grouped"),
-    [
-        (case, grouped)
-        for case, (protocol, _) in PROTOCOLS_AND_SWEEPS.items()
-        for grouped in (False, True)
-        if protocol.n_unlabelled is None or not grouped
-    ],
+    few_daily(
+        [
+            (case, grouped)
+            for case, (protocol, _) in PROTOCOLS_AND_SWEEPS.items()
+            for grouped in (False, True)
+            if protocol.n_unlabelled is None or not grouped
+        ],
+        9,
+    ),
 )
 @pytest.mark.parametrize("method", [Spy(), SeesAll()])
-@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("sparse", few_daily([False, True], 1))
 def test_no_test_row_and_no_hidden_label_reaches_a_method(spies, case, grouped, method, sparse):
     """What the judge is asked to predict is the test: its rows carry their numbers."""
     protocol, sweep = PROTOCOLS_AND_SWEEPS[case]
@@ -290,6 +294,7 @@ from semisift.comparison._methods import ComparedMethod
 from semisift.comparison._protocol import Protocol
 from semisift.comparison._run import run_once
 from tests.comparisons import Spy, numbered_rows
+from tests.nightly import few_daily
 
 class Greedy(Spy):
     def fit(self, X, y):

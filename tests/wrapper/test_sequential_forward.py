@@ -23,6 +23,7 @@ from semisift.wrapper._batch_scorers import choose_scorer
 from semisift.wrapper._candidate_scorers import EstimatorScorer, WrappedLearner, sure_of
 from semisift.wrapper._trials import default_splits
 from tests.conftest import make_data
+from tests.nightly import few_daily
 from tests.reference.wrappers import sffs, splits_of, trial
 from tests.searches import (
     PAIRS,
@@ -45,7 +46,9 @@ each_learner = pytest.mark.parametrize(
 
 @pytest.mark.parametrize("kind", ["normal", "few values"])
 @pytest.mark.parametrize(("n_classes", "n_rows"), [(2, 8), (3, 22)])
-@pytest.mark.parametrize("estimator", [SlowNB(), SlowNeighbours(3)], ids=["bayes", "neighbours"])
+@pytest.mark.parametrize(
+    "estimator", few_daily([SlowNB(), SlowNeighbours(3)], 1), ids=["bayes", "neighbours"]
+)
 def test_as_the_reference(kind, n_classes, n_rows, estimator):
     X, y = make_case(kind, n_classes, n_rows)
     expected = sffs(X, y, estimator, 4, chance(P))
@@ -99,7 +102,7 @@ def test_chance_decides_between_copies():
 
 
 @each_learner
-@pytest.mark.parametrize("kind", ["normal", "few values"])
+@pytest.mark.parametrize("kind", few_daily(["normal", "few values"], 1))
 def test_a_copy_of_the_labels_is_first(estimator, kind):
     X, y = make_case(kind, 2, 24)
     X[:, 6] = y

@@ -117,47 +117,39 @@ def measure(
     classifier: Any, X: NDArray[np.floating], y: NDArray[np.int64], metrics: tuple[str, ...]
 ) -> dict[str, float | None]:
     """Return the metrics of a fitted classifier on test rows."""
-    predicted = classifier.predict(X)
-    values: dict[str, float | None] = {}
-    for metric in metrics:
-        if metric == "accuracy":
-            values[metric] = float(np.mean(predicted == y))
-        elif metric == "balanced_accuracy":
-            # scikit-learn's function warns where a class is predicted that the test has not
-            values[metric] = float(
-                np.mean([np.mean(predicted[y == label] == label) for label in np.unique(y)])
-            )
-        elif metric == "macro_f1":
-            # classes of the test alone: others would count against one that names them alone
-            values[metric] = float(
-                f1_score(y, predicted, labels=np.unique(y), average="macro", zero_division=0)
-            )
-        else:
-            values[metric] = _auc(classifier, X, y)
-    return values
+    predicted, present = classifier.predict(X), np.unique(y)
+    # of the classes of the test alone: scikit-learn's functions warn where another one is
+    # predicted, or count it where it is named
+    formulas: dict[str, Callable[[], float | None]] = {
+        "accuracy": lambda: float(np.mean(predicted == y)),
+        "balanced_accuracy": lambda: float(
+            np.mean([np.mean(predicted[y == label] == label) for label in present])
+        ),
+        "macro_f1": lambda: float(
+            f1_score(y, predicted, labels=present, average="macro", zero_division=0)
+        ),
+        "auc": lambda: _auc(classifier, X, y, present),
+    }
+    return {metric: formulas[metric]() for metric in metrics}
 
 
-def _auc(classifier: Any, X: NDArray[np.floating], y: NDArray[np.int64]) -> float | None:
+def _auc(
+    classifier: Any, X: NDArray[np.floating], y: NDArray[np.int64], present: NDArray[np.int64]
+) -> float | None:
     """Return the area under the curve of the second class, or of each against the others."""
-    scores, present = _class_scores(classifier, X), np.unique(y)
-    if len(present) < 2 or scores is None:
+    names = ("predict_proba", "decision_function")
+    name = next((name for name in names if hasattr(classifier, name)), None)
+    if len(present) < 2 or name is None:
         return None
-    columns = {label: column for column, label in enumerate(classifier.classes_)}
-    if present.tolist() == list(columns) and len(columns) == 2:
+    scores, classes = np.asarray(getattr(classifier, name)(X)), list(classifier.classes_)
+    scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+    if scores.shape[1] != len(classes):  # a machine for each pair of classes
+        return None
+    if present.tolist() == classes and len(classes) == 2:
         present = present[1:]
     areas = [
         # a class that the evaluator has not seen is a guess
-        roc_auc_score(y == label, scores[:, columns[label]]) if label in columns else 0.5
+        roc_auc_score(y == label, scores[:, classes.index(label)]) if label in classes else 0.5
         for label in present
     ]
     return float(np.mean(areas))
-
-
-def _class_scores(classifier: Any, X: NDArray[np.floating]) -> NDArray[np.floating] | None:
-    for name in ("predict_proba", "decision_function"):
-        if hasattr(classifier, name):
-            scores = np.asarray(getattr(classifier, name)(X))
-            scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
-            # a machine for each pair of classes has no score for each class
-            return scores if scores.shape[1] == len(classifier.classes_) else None
-    return None

@@ -11,21 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift.comparison import _statistical_tests
+from semisift.comparison import _run, _statistical_tests
 from semisift.comparison._protocol import Protocol
-from semisift.comparison._run import (
-    MAX_NAME,
-    MEASURED,
-    Record,
-    RunKey,
-    doubt,
-    is_slow,
-    key_of,
-    keys_of,
-    most_kept,
-)
+from semisift.comparison._run import MEASURED, Record, RunKey, doubt, is_slow, most_kept
 from semisift.comparison._store import Store
-from semisift.utils import _agreement
+from semisift.report import comparison  # it imports this module when it is first used
+from semisift.utils._agreement import kuncheva, nogueira, rank_overlap
 from semisift.utils._text import plural, printable_name, quote, shorten
 
 if TYPE_CHECKING:
@@ -52,8 +43,7 @@ class Scores:
     def means(self) -> NDArray[np.float64]:
         """Mean over the runs that are there, of shape (n_datasets, n_methods)."""
         counts = np.isfinite(self.values).sum(axis=1)
-        sums = np.nansum(self.values, axis=1)
-        return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+        return np.nansum(self.values, axis=1) / np.where(counts > 0, counts, np.nan)
 
     @property
     def errors(self) -> NDArray[np.float64]:
@@ -122,8 +112,8 @@ class ComparisonResults:
         self.methods: list[str] = list(about["methods"])
         sweep = about["sweep"]
         self.levels: list[float | None] = [None] if sweep is None else list(sweep["levels"])
-        self._keys = keys_of(about)
-        found = {key_of(record): record for record in records}
+        self._keys = _run.keys_of(about)
+        found = {_run.key_of(record): record for record in records}
         self._by_key = {key: found[key] for key in self._keys if key in found}
 
     @classmethod
@@ -144,7 +134,7 @@ class ComparisonResults:
             f"Mean {metric} of the judge {printable_name(judge)}:",
         ]
         means = self.means()
-        names = [shorten(printable_name(name), MAX_NAME) for name in self.methods]
+        names = [shorten(printable_name(name), _run.MAX_NAME) for name in self.methods]
         width = max(map(len, names))
         order = np.argsort([-mean for mean, _ in means.values()], kind="stable")  # NaN comes last
         for j in order[:MAX_SHOWN]:
@@ -485,8 +475,7 @@ class ComparisonResults:
         """
 
         def alike(dataset: str, method: str, n_features: int) -> float:
-            tops = list(self.tops(dataset, method, size, level).values())
-            return _agreement.nogueira(tops, n_features).value if len(tops) > 1 else np.nan
+            return nogueira([*self.tops(dataset, method, size, level).values()], n_features).value
 
         return self._each_cell(alike)
 
@@ -502,7 +491,7 @@ class ComparisonResults:
         def alike(dataset: str, method: str, n_features: int) -> float:
             before, after = (self.tops(dataset, method, size, at) for at in (None, level))
             runs = sorted(before.keys() & after.keys())
-            return _mean_of([_agreement.kuncheva(before[i], after[i], n_features) for i in runs])
+            return _mean_of([kuncheva(before[i], after[i], n_features) for i in runs])
 
         return self._each_cell(alike)
 
@@ -537,7 +526,7 @@ class ComparisonResults:
         for i, j in combinations_with_replacement(range(len(tops)), 2):
             runs = sorted(tops[i].keys() & tops[j].keys())
             pairs = [(tops[i][run], tops[j][run]) for run in runs]
-            overlaps = [_agreement.rank_overlap(*pair, len(pair[0])) for pair in pairs]
+            overlaps = [rank_overlap(*pair, len(pair[0])) for pair in pairs]
             found[i, j] = found[j, i] = _mean_of(overlaps)
         return found
 
@@ -547,8 +536,6 @@ class ComparisonResults:
         self, ax: "Axes | None" = None, *, alpha: float = 0.05, **choice: Any
     ) -> "Axes":
         """Draw the mean ranks with the critical difference (Demsar 2006)."""
-        from semisift.report import comparison
-
         return comparison.plot_critical_difference(self, ax, alpha=alpha, **choice)
 
     def plot_curves(
@@ -564,8 +551,6 @@ class ComparisonResults:
 
         `bands` shades 95 % t intervals over runs; None does so for up to five methods.
         """
-        from semisift.report import comparison
-
         return comparison.plot_curves(self, dataset, ax, methods=methods, bands=bands, **choice)
 
     def plot_boxes(
@@ -577,26 +562,18 @@ class ComparisonResults:
         **choice: Any,
     ) -> "Axes":
         """Draw the spread of the figures of a data set over runs."""
-        from semisift.report import comparison
-
         return comparison.plot_boxes(self, dataset, ax, methods=methods, **choice)
 
     def plot_stability(self, ax: "Axes | None" = None, **choice: Any) -> "Axes":
         """Draw mean figures against the stability of the selection."""
-        from semisift.report import comparison
-
         return comparison.plot_stability(self, ax, **choice)
 
     def plot_time(self, ax: "Axes | None" = None, **choice: Any) -> "Axes":
         """Draw mean figures against the seconds of a ranking."""
-        from semisift.report import comparison
-
         return comparison.plot_time(self, ax, **choice)
 
     def plot_similarity(self, ax: "Axes | None" = None, *, size: int | None = None) -> "Axes":
         """Draw how alike the rankings of two methods are."""
-        from semisift.report import comparison
-
         return comparison.plot_similarity(self, ax, size=size)
 
     def plot_sweep(
@@ -609,40 +586,28 @@ class ComparisonResults:
         **choice: Any,
     ) -> "Axes":
         """Draw figures, stability or agreement from level to level of a sweep."""
-        from semisift.report import comparison
-
         return comparison.plot_sweep(
             self, ax, measure=measure, dataset=dataset, methods=methods, **choice
         )
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
         """Write a report: one HTML file with tables, tests and pictures."""
-        from semisift.report import comparison
-
         return comparison.write_comparison(self, path, title=title)
 
     def write_figures(self, folder: str | os.PathLike[str], form: str = "svg") -> list[Path]:
         """Save every picture in a folder, as ``"svg"`` or ``"pdf"``."""
-        from semisift.report import comparison
-
         return comparison.write_figures(self, folder, form)
 
     def write_summary(self, folder: str | os.PathLike[str]) -> Path:
         """Write a short page in Markdown with its pictures into a folder."""
-        from semisift.report import comparison
-
         return comparison.write_summary(self, folder)
 
     def to_markdown(self, **choice: Any) -> str:
         """Return the main table in Markdown."""
-        from semisift.report import comparison
-
         return comparison.to_markdown(self, **choice)
 
     def to_latex(self, **choice: Any) -> str:
         """Return the main table in LaTeX."""
-        from semisift.report import comparison
-
         return comparison.to_latex(self, **choice)
 
 

@@ -7,18 +7,19 @@ A record is written to a draft that takes its name when it is whole, so a reader
 one, and two processes that make the same record write the same numbers.
 
 A store may come from elsewhere, and a file of it may be damaged in a way that is valid JSON. It is
-checked by the types below when it is read, so that whatever else reads records can rely on them.
-What they do not name may be anything.
+checked by store.toml when it is read, so that whatever else reads records can rely on that.
 """
 
 import hashlib
 import json
+import math
 import os
-from collections.abc import Callable, Iterator
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NotRequired, TypedDict, Union, get_args, get_origin
+from typing import Any
 from urllib.parse import quote as quote_url
 
 from semisift.comparison._protocol import Protocol
@@ -48,155 +49,68 @@ MAX_DEPTH = 50
 MAX_RECORDS = 1_000_000
 MAX_NUMBER = 1e300
 
-# --- what the files hold, in format 1 -------------------------------------------------------------
+# The parts of the files and their kinds; the file explains itself.
+SCHEMA: dict[str, Any] = tomllib.loads(
+    files("semisift.comparison").joinpath("store.toml").read_text(encoding="utf-8")
+)
 
-# Annotated is the least number, or the length of a list.
-Index, Count = Annotated[int, 0], Annotated[int, 1]
-Texts, Mapping = dict[str, str], dict[str, Any]
-Moments = Annotated[list[float | None], len(MOMENTS)]
-
-
-class DatasetFacts(TypedDict):
-    n_features: Count
-    n_rows: NotRequired[Count]
-    n_classes: NotRequired[Count]
-    sparse: NotRequired[bool]
-    checksum: NotRequired[str]
-    overrides: NotRequired[dict[str, float | None]]
-
-
-class CommitteeFacts(TypedDict):
-    varied: Literal["members", "partition"]
-    levels: list[Index]
-    parameters: Mapping
-
-
-class Published(TypedDict, total=False):
-    source: str | None
-    sentences: list[str] | None
-
-
-class Notes(TypedDict, total=False):
-    command: str | None
-    target: str | None
-    options: dict[str, str | float | bool | list[str] | None]
-    files: Texts
-    published: Published | None
-    missing: dict[str, list[str]] | None
-    moments: dict[str, dict[str, Moments]]
-
-
-class About(TypedDict):
-    kind: NotRequired[Literal["committees"] | None]
-    protocol: Protocol
-    sweep: Sweep | None
-    datasets: dict[str, DatasetFacts]
-    methods: dict[str, Mapping]
-    max_seconds: NotRequired[float | None]
-    versions: NotRequired[Texts]
-    notes: Notes
-
-
-class Measured(TypedDict):
-    seconds: float | None
-    judge_seconds: float | None
-    peak_mb: float | None
-    finished: NotRequired[str]
-
-
-class StoredRecord(TypedDict):
-    dataset: str
-    method: str
-    run: Index
-    level: float | None
-    status: Literal["done", "failed"]
-    error: str | None
-    warnings: list[str]
-    parameters: Mapping
-    random_state: Index
-    n_labelled: Index
-    split: Index
-    n_features: Count
-    n_train: Count
-    n_given: Count
-    n_test: Count
-    top: list[Index]
-    curves: Mapping
-    versions: Texts
-    measured: Measured
-
-
-WORDS = {
-    NoneType: "null",
-    str: "a text",
-    bool: "true or false",
-    float: "a number",
-    int: "a whole number",
-    list: "a list",
-    dict: "a mapping",
+# kind -> what it is called, and the types and the least value that it allows
+KINDS: dict[str, tuple[str, tuple[type, ...], float]] = {
+    "text": ("a text", (str,), 0),
+    "flag": ("true or false", (bool,), 0),
+    "number": ("a number", (int, float), -math.inf),
+    "index": ("a whole number from 0", (int,), 0),
+    "count": ("a whole number from 1", (int,), 1),
 }
 
 
 def _check(value: Any, kind: Any, where: str = "") -> None:
-    """Raise a ValueError that names the place where a value of JSON is not of a type."""
-    if get_origin(kind) is NotRequired:
-        (kind,) = get_args(kind)
-    bound = None
-    if get_origin(kind) is Annotated:
-        kind, bound = get_args(kind)
-    base, parts = get_origin(kind) or kind, get_args(kind)
-    if base is Any:
-        return
-    if base in (Union, UnionType):
-        _check_one_of(value, parts, where)
-    elif base is Literal:
-        if value not in parts:
-            raise _must(where, f"one of {', '.join(map(repr, parts))}", value)
-    elif isinstance(kind, dict) or hasattr(kind, "__annotations__"):
+    """Raise a ValueError that names the place where a value of JSON is not of a kind."""
+    if isinstance(kind, dict):
         _check_parts(value, kind, where)
-    elif base in (list, tuple):
-        words = WORDS[list] if bound is None else f"a list of {bound}"
-        if not isinstance(value, list) or bound not in (None, len(value)):
-            raise _must(where, words, value)
+    elif isinstance(kind, list):  # the kind of all items, and their number if it is fixed
+        each, length = (*kind, None)[:2]
+        if not isinstance(value, list) or length not in (None, len(value)):
+            raise _must(where, "a list" if length is None else f"a list of {length}", value)
         for place, item in enumerate(value):
-            _check(item, parts[0], f"{where}[{place}]")
-    elif base is dict:
-        if not isinstance(value, dict):
-            raise _must(where, WORDS[dict], value)
-        for name, item in value.items():
-            _check(item, parts[1], f"{where}.{printable_name(name)}")
-    else:
-        allowed = (int, float) if base is float else (base,)
-        least = -(2**63) if bound is None else bound
-        if type(value) not in allowed or (base is int and not least <= value < 2**63):
-            words = WORDS[base] + ("" if bound is None else f" from {bound}")
+            _check(item, each, f"{where}[{place}]")
+    elif kind == "option":
+        if isinstance(value, dict | list):
+            _check(value, ["text"], where)
+    elif kind.endswith("?"):
+        if value is not None:
+            _check(value, kind[:-1], where)
+    elif kind in KINDS:
+        words, types, least = KINDS[kind]
+        if type(value) not in types or (types == (int,) and not least <= value < 2**63):
             raise _must(where, words, value)
+    elif kind != "anything" and value not in kind.split("|"):
+        raise _must(where, f"one of {', '.join(map(repr, kind.split('|')))}", value)
 
 
-def _check_one_of(value: Any, kinds: tuple[Any, ...], where: str) -> None:
-    errors = []
-    for kind in kinds:
-        try:
-            return _check(value, kind, where)
-        except ValueError as error:
-            errors.append(error)
-    raise errors[0]
+def _check_parts(value: Any, parts: dict[str, Any], where: str) -> None:
+    _check_each(value, [name for name in parts if name[-1] not in "?*"], "anything", where)
+    for part, kind in parts.items():
+        name = part.rstrip("?")
+        for own in value if name == "*" else {name} & value.keys():
+            # two question marks: the part may be absent, or null
+            if value[own] is not None or not part.endswith("??"):
+                _check(value[own], kind, f"{where}.{printable_name(own)}" if where else own)
 
 
-def _check_parts(value: Any, kind: Any, where: str) -> None:
-    """Check a mapping by a class of types, or by a mapping of names to types."""
+def _check_each(value: Any, names: Iterable[str], kind: Any, where: str) -> None:
+    """Check that a mapping has all of some parts, and that these are of a kind."""
     if not isinstance(value, dict):
-        raise _must(where or "its content", WORDS[dict], value)
-    parts = kind if isinstance(kind, dict) else kind.__annotations__
-    if missing := sorted(getattr(kind, "__required_keys__", parts.keys()) - value.keys()):
+        raise _must(where or "its content", "a mapping", value)
+    if missing := sorted(set(names) - value.keys()):
         raise ValueError(f"there is no {', '.join(missing)}{f' in {where}' if where else ''}")
-    for name in parts.keys() & value.keys():
-        _check(value[name], parts[name], f"{where}.{name}" if where else name)
+    for name in names:
+        _check(value[name], kind, f"{where}.{printable_name(name)}")
 
 
 def _must(where: str, what: str, value: Any) -> ValueError:
     if isinstance(value, dict | list):
-        shown = f"{WORDS[type(value)]} of {len(value)}"
+        shown = f"a {'mapping' if isinstance(value, dict) else 'list'} of {len(value)}"
     else:
         shown = "null" if value is None else shorten(quote(value), 80)
     return ValueError(f"{where} must be {what}: got {shown}")
@@ -205,7 +119,9 @@ def _must(where: str, what: str, value: Any) -> ValueError:
 def check_about(about: Any) -> None:
     """Raise a ValueError where the content of comparison.json does not describe a comparison."""
     _check_nesting(about)
-    _check(about, About)
+    _check(about, SCHEMA["about"])
+    if about["sweep"] is not None:
+        _check(about["sweep"], SCHEMA["sweep"], "sweep")
     for part in ("datasets", "methods"):
         if not about[part]:
             raise ValueError(f"{part} must be a mapping that is not empty")
@@ -217,12 +133,13 @@ def check_about(about: Any) -> None:
     except ValueError as error:
         raise ValueError(f"protocol or sweep: {str(error).rstrip('.')}") from error
     if about.get("kind") == COMMITTEES:
-        _check(sweep, NoneType, "sweep")
-        _check(about["methods"], dict[str, CommitteeFacts], "methods")
+        if sweep is not None:
+            raise _must("sweep", "null", sweep)
+        _check(about["methods"], SCHEMA["committees"], "methods")
         n_series = sum(len(method["levels"]) for method in about["methods"].values())
         for name, dataset in about["datasets"].items():
             share = dataset.get("overrides", {}).get("labelled_share", protocol.labelled_share)
-            _check(share, float, f"labelled_share of {printable_name(name)}")
+            _check(share, "number", f"labelled_share of {printable_name(name)}")
     if (n_records := len(about["datasets"]) * n_series * protocol.n_runs) > MAX_RECORDS:
         raise ValueError(f"there may be {MAX_RECORDS:,} records at most: got {n_records:,}")
 
@@ -230,19 +147,23 @@ def check_about(about: Any) -> None:
 def check_record(record: Any, about: dict[str, Any]) -> None:
     """Raise a ValueError where the content of a file is no record of a comparison."""
     _check_nesting(record)
-    _check(record, StoredRecord)
+    _check(record, SCHEMA["record"])
     is_done, protocol = record["status"] == "done", about["protocol"]
     if not is_done:
-        _check(record["error"], str, "error")
+        _check(record["error"], "text", "error")
     if is_done or record["curves"]:
-        curve = Annotated[list[float | None], len(protocol["sizes"])]
-        curves = dict.fromkeys(protocol["judges"], dict.fromkeys(protocol["metrics"], curve))
-        of_committees = dict.fromkeys(MEASURES, Moments)
-        kind = of_committees if about.get("kind") == COMMITTEES else curves
-        _check(record["curves"], kind, "curves")
+        curves, curve = record["curves"], ["number?", len(protocol["sizes"])]
+        if about.get("kind") == COMMITTEES:
+            _check_each(curves, MEASURES, ["number?", len(MOMENTS)], "curves")
+        else:
+            _check_each(curves, protocol["judges"], {}, "curves")
+            for name in protocol["judges"]:
+                where = f"curves.{printable_name(name)}"
+                _check_each(curves[name], protocol["metrics"], curve, where)
     n_features, top = record["n_features"], record["top"]
     known = about["datasets"].get(record["dataset"], record)["n_features"]
-    _check(n_features, Literal[known], "n_features")
+    if n_features != known:
+        raise _must("n_features", str(known), n_features)
     if len(set(top)) < len(top) or max(top, default=0) >= n_features:
         raise ValueError(f"top must be different numbers below {n_features}")
     least = min(n_features, max(protocol["sizes"]))
