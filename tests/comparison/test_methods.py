@@ -22,6 +22,7 @@ from semisift.comparison._specs import make, parse
 from semisift.registry import METHODS
 from tests.comparisons import Spy
 from tests.conftest import make_data
+from tests.nightly import few_daily
 
 DATA = make_data(n_features=6)
 QUICK = Protocol(n_runs=2, sizes=(1, 2))
@@ -285,31 +286,37 @@ def test_mapping_of_labels():
 
 @pytest.mark.parametrize(
     ("methods", "message"),
-    [
-        ([], "at least one method"),
-        (["fisher", "fisher"], "different names: fisher came twice. Pairs of a label"),
-        ([Spy(), Spy()], "different names: Spy came twice"),
-        (FisherScore(), r"methods must be a list.*got FisherScore\(\)"),
-        (None, "methods must be a list.*got None"),
-        ([FisherScore], "FisherScore.* must be a name or an object with fit"),
-        ([7], "7 must be a name or an object with fit"),
-        ([("a", "fisher", 3)], r"a pair has a label and a method: got \('a', 'fisher', 3\)"),
-        (
-            ["nope"],
-            "there is no method 'nope'. There are consensus, .*, all-labels, all-features; for",
-        ),
-        (["fisher:variant"], "method 'fisher:variant': 'variant' must be NAME=VALUE"),
-        (["ssfi:=3"], "'=3' must be NAME=VALUE"),
-        (["ssfi:a=1:a=2"], "method 'ssfi:a=1:a=2': a is given twice"),
-        (["fisher:depth=1"], "method 'fisher:depth=1': .*'depth'.* Parameters are n_features_to_"),
-        (["numpy.nope.Class"], "method 'numpy.nope.Class' cannot be imported: No module"),
-        (["numpy.Nope"], "method 'numpy.Nope' cannot be imported"),
-        ([".relative.Class"], "cannot be imported"),
-        (["..x"], "cannot be imported"),
-        (["math.pi"], "method 'math.pi' must be a class with fit"),
-        (["os.getcwd"], "method 'os.getcwd' must be a class with fit"),
-        ([""], "there is no method ''"),
-    ],
+    few_daily(
+        [
+            ([], "at least one method"),
+            (["fisher", "fisher"], "different names: fisher came twice. Pairs of a label"),
+            ([Spy(), Spy()], "different names: Spy came twice"),
+            (FisherScore(), r"methods must be a list.*got FisherScore\(\)"),
+            (None, "methods must be a list.*got None"),
+            ([FisherScore], "FisherScore.* must be a name or an object with fit"),
+            ([7], "7 must be a name or an object with fit"),
+            ([("a", "fisher", 3)], r"a pair has a label and a method: got \('a', 'fisher', 3\)"),
+            (
+                ["nope"],
+                "there is no method 'nope'. There are consensus, .*, all-labels, all-features; for",
+            ),
+            (["fisher:variant"], "method 'fisher:variant': 'variant' must be NAME=VALUE"),
+            (["ssfi:=3"], "'=3' must be NAME=VALUE"),
+            (["ssfi:a=1:a=2"], "method 'ssfi:a=1:a=2': a is given twice"),
+            (
+                ["fisher:depth=1"],
+                "method 'fisher:depth=1': .*'depth'.* Parameters are n_features_to_",
+            ),
+            (["numpy.nope.Class"], "method 'numpy.nope.Class' cannot be imported: No module"),
+            (["numpy.Nope"], "method 'numpy.Nope' cannot be imported"),
+            ([".relative.Class"], "cannot be imported"),
+            (["..x"], "cannot be imported"),
+            (["math.pi"], "method 'math.pi' must be a class with fit"),
+            (["os.getcwd"], "method 'os.getcwd' must be a class with fit"),
+            ([""], "there is no method ''"),
+        ],
+        9,
+    ),
 )
 def test_what_does_not_take_part(methods, message):
     with pytest.raises(ValueError, match=message):

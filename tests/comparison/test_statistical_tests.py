@@ -88,9 +88,7 @@ def test_scores_that_are_no_numbers(test, value):
 @pytest.mark.parametrize("test", [ranks, friedman, nemenyi, pairwise_wilcoxon])
 @pytest.mark.parametrize("shape", [(0, 3)])
 def test_scores_that_are_no_table(test, shape):
-    with pytest.raises(
-        ValueError, match=r"scores must be an array with 2 axes \(data set, method\)"
-    ):
+    with pytest.raises(ValueError, match="scores must have values by data set, method"):
         test(np.ones(shape))
 
 

@@ -180,7 +180,7 @@ def critical_difference(n_methods: int, n_sets: int, alpha: float = 0.05) -> flo
     1.833215
     """
     if n_methods < 2 or n_sets < 1:
-        raise ValueError(f"2 methods and 1 data set are needed: got {n_methods} and {n_sets}.")
+        raise ValueError(f"at least 2 methods and 1 data set, not {n_methods} and {n_sets}.")
     check_alpha(alpha)
     quantile = stats.studentized_range.isf(alpha, n_methods, np.inf) / math.sqrt(2)
     return float(quantile * _standard_error(n_methods, n_sets))
@@ -297,7 +297,7 @@ def check_alpha(alpha: float) -> None:
 def _ranks_of_several(scores: ArrayLike) -> NDArray[np.float64]:
     table = ranks(scores)
     if min(table.shape) < 2:
-        raise ValueError(f"scores need 2 data sets and 2 methods: got shape {table.shape}.")
+        raise ValueError(f"scores must have at least 2 data sets and 2 methods: got {table.shape}.")
     return table
 
 
