@@ -271,7 +271,7 @@ def test_options_that_the_command_line_would_refuse(stores, options):
     refuse(resume, stores / "rankings", stores, path)
 
 
-@pytest.mark.parametrize("name", ["rankings", "sweep", "committees"])
+@pytest.mark.parametrize("name", few_daily(["sweep", "rankings", "committees"], 1))
 def test_what_passes_the_check_can_be_shown(stores, name):
     """A sample of all damages that are none, or that the check lets pass."""
     rng = np.random.default_rng(0)
