@@ -294,8 +294,8 @@ class ComparisonResults:
             for size, value in zip(self.protocol.sizes, curve, strict=True)
         ]
         text, whole, number = polars.String, polars.Int64, polars.Float64
-        run = {"dataset": text, "method": text, "level": number, "run": whole}
-        figure = {"judge": text, "metric": text, "size": whole, "value": number}
+        run: dict[str, Any] = {"dataset": text, "method": text, "level": number, "run": whole}
+        figure: dict[str, Any] = {"judge": text, "metric": text, "size": whole, "value": number}
         cost = {"seconds": number, "peak_mb": number}
         return polars.DataFrame(rows, run | figure | cost, orient="row")
 

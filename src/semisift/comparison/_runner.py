@@ -119,11 +119,11 @@ def run_plan(
 def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """Return what a resumed comparison is about, or say why it cannot be the same one."""
     # there may be more runs, levels, data sets and methods
-    protocols = [{**about["protocol"], "n_runs": 0} for about in (old, new)]
+    before, now = ({**about["protocol"], "n_runs": 0} for about in (old, new))
     sweeps = [(about["sweep"] or {}).get("kind") for about in (old, new)]
-    same = [
+    same: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         ("it", {"kind": old.get("kind")}, {"kind": new.get("kind")}),
-        ("the protocol", *protocols),
+        ("the protocol", before, now),
         ("the sweep", {"kind": sweeps[0]}, {"kind": sweeps[1]}),
     ]
     for part, what in (("datasets", "data set"), ("methods", "method")):

@@ -100,15 +100,16 @@ class NNgeScorer(CandidateScorer):
     Parameters
     ----------
     trials : Trials
-    *options
-        n_attempts, n_intervals and half_open of NNge.
+    n_attempts, n_intervals : int
+    half_open : bool
+        The parameters of NNge.
     """
 
     name = "NNge"
 
-    def __init__(self, trials: Trials, *options: Any) -> None:
+    def __init__(self, trials: Trials, n_attempts: int, n_intervals: int, half_open: bool) -> None:
         super().__init__(trials)
-        self.options = trials.n_classes, *options
+        self.options = trials.n_classes, n_attempts, n_intervals, half_open
 
     def score(self, picks: Ints, columns: Ints, sure: bool) -> CandidateScores:
         """Score each of `columns` as the next one after the picks."""

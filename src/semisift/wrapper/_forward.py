@@ -104,12 +104,12 @@ class Search:
                 confidence[:, places] = again.confidence
         chosen = []
         for sample, own in enumerate(tied):
-            places = np.flatnonzero(own)
-            places = _best(places, confidence[sample, places], SAME_CONFIDENCE)
-            if len(places) > 1:
-                relevance = self.scorer.trials.relevance(sample)[self.columns[places]]
-                places = _best(places, relevance, 0.0)
-            chosen.append(places[self.chance[self.columns[places]].argmin()])
+            left = np.flatnonzero(own)
+            best = _best(left, confidence[sample, left], SAME_CONFIDENCE)
+            if len(best) > 1:
+                relevance = self.scorer.trials.relevance(sample)[self.columns[best]]
+                best = _best(best, relevance, 0.0)
+            chosen.append(best[self.chance[self.columns[best]].argmin()])
         return np.array(chosen)
 
 

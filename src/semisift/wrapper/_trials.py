@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.model_selection import StratifiedKFold, check_cv
 
@@ -55,9 +56,9 @@ class Trials:
     """
 
     X: Any
-    codes: Ints
+    codes: NDArray[np.int64]
     n_classes: int
-    samples: list[Ints]
+    samples: Sequence[Ints]
     splits_of: list[list[Fold]]
     unit: float
 
