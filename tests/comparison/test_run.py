@@ -112,7 +112,8 @@ def test_no_test_row_and_no_hidden_label_reaches_a_method(spies, case, grouped, 
 
 
 @pytest.mark.parametrize(
-    "method", ["fisher", "all-labels", "laplacian", "mrmr", "ssfi:n_members=30", "random"]
+    "method",
+    few_daily(["fisher", "all-labels", "laplacian", "mrmr", "ssfi:n_members=30", "random"], 3),
 )
 def test_poisoned_test_rows_change_no_ranking(method):
     data = counts_data()
@@ -176,7 +177,7 @@ def test_runs_draw_with_other_seeds(spies):
 METHODS = ["fisher", "laplacian", "lsdf", "ssfi:n_members=30", "random", "all-labels"]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", few_daily(METHODS, 2))
 def test_twice_the_same(method):
     data = counts_data()
     one, again = (run_once(data, method_of(method), ALL_JUDGES, 1) for _ in range(2))
@@ -184,7 +185,7 @@ def test_twice_the_same(method):
     assert numbers(one) == numbers(again)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", few_daily(METHODS, 3))
 def test_sparse_is_dense(method):
     dense, sparse = (
         run_once(counts_data(sparse), method_of(method), ALL_JUDGES, 1) for sparse in (False, True)

@@ -50,7 +50,7 @@ tables = pytest.mark.parametrize(
             for seed, (n_sets, n_methods) in enumerate([(5, 3), (9, 5), (12, 4), (30, 6), (15, 12)])
             for decimals in (None, 2)
         ],
-        4,
+        2,
     ),
     ids=lambda scores: "x".join(map(str, scores.shape)),
 )

@@ -209,7 +209,7 @@ def refuse(command, store, folder, path):
     assert "damaged" in told or "is not a file of a comparison" in told
 
 
-@pytest.mark.parametrize(("which", "place", "value"), few_daily(CASES, 24))
+@pytest.mark.parametrize(("which", "place", "value"), few_daily(CASES, 12))
 def test_damage_is_named(stores, which, place, value):
     about, record = files_of(stores / "rankings")
     path = about if which == "about" else record
@@ -222,7 +222,7 @@ def test_damage_is_named(stores, which, place, value):
     assert {file: file.read_bytes() for file in about.parent.rglob("*.json")} == others
 
 
-@pytest.mark.parametrize(("which", "place", "value"), few_daily(CASES_OF_COMMITTEES, 6))
+@pytest.mark.parametrize(("which", "place", "value"), few_daily(CASES_OF_COMMITTEES, 3))
 def test_damage_of_committees_is_named(stores, which, place, value):
     about, record = files_of(stores / "committees")
     path = about if which == "about" else record
