@@ -137,7 +137,7 @@ def test_co_training_gains_on_mfeat_alone():
 # --- targets --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+@pytest.mark.parametrize("target", few_daily(TARGETS.values(), 4), ids=TARGETS)
 def test_published_numbers_have_their_place(target):
     for learner, rows in (*target.values.items(), *target.deviations.items()):
         assert learner in target.protocol.judges
@@ -173,7 +173,7 @@ def test_the_file_of_published_numbers_is_whole():
     }
 
 
-@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+@pytest.mark.parametrize("target", few_daily(TARGETS.values(), 4), ids=TARGETS)
 def test_methods_can_be_made_or_are_known_to_be_missing(target):
     for spec in target.specs:
         if is_registered(spec):
