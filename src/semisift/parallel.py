@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager, suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -608,7 +609,8 @@ class Workers:
         waiting: deque[Any] = deque()
         try:
             for item in items:
-                waiting.append(self._pool.submit(_do_alone, task, item, *shared))
+                work = copy_context().run  # a thread that works for a quiet one is quiet
+                waiting.append(self._pool.submit(work, _do_alone, task, item, *shared))
                 if len(waiting) >= at_once:
                     yield waiting.popleft().result()
             while waiting:

@@ -374,7 +374,7 @@ def test_a_resumed_sweep_does_all_levels(folder):
     [
         (["--seed", 5], "the protocol has seed=5, and there 0"),
         (["--judge", "tree"], "the protocol has judges=['tree'], and there ['nb']"),
-        (["--sweep", "labels=1,2"], "the sweep is"),
+        (["--sweep", "labels=1,2"], "the sweep has kind='labels'"),
         (["--drop", "x0"], "data set 'wine' has n_features=12, and there 13"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from semisift import Protocol, Results, compare
-from semisift.comparison._methods import find_entrants
+from semisift.comparison._methods import find_methods
 from tests.cli.test_compare_cli import write_csv
 from tests.commands import call
 
@@ -70,7 +70,7 @@ def test_only_classes_with_fit_are_made(folder, spec, option):
     told = " ".join(call(*given, option, spec, code=2).stderr.split())
     assert "must be a class with fit" in told
     with pytest.raises(ValueError, match="must be a class with fit"):
-        find_entrants([spec])
+        find_methods([spec])
     assert not (folder / "pwned").exists()
 
 

@@ -13,7 +13,7 @@ from semisift.ensemble import _subspaces
 from semisift.ensemble._subspaces import deal_members, make_setting
 from semisift.utils import _columns, _neighbors
 from tests.filters.test_cls import pairs_of
-from tests.nights import daily
+from tests.nightly import few_daily
 from tests.reference import cls as reference
 
 pytestmark = pytest.mark.filterwarnings(
@@ -51,7 +51,7 @@ def loops(X, y, must_link=(), cannot_link=(), **options):
 # --- CLS ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", daily([np.asarray, csr_array], 1))
+@pytest.mark.parametrize("form", few_daily([np.asarray, csr_array], 1))
 @pytest.mark.parametrize("pairs", [{}, GIVEN], ids=["labels", "labels and pairs"])
 @pytest.mark.parametrize(
     ("params", "options"),
@@ -112,7 +112,7 @@ def test_weights_that_vanish_are_refused(few_at_once):
 # --- CSFS -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", daily([np.asarray, csr_array], 1))
+@pytest.mark.parametrize("form", few_daily([np.asarray, csr_array], 1))
 @pytest.mark.parametrize("pairs", [{}, GIVEN], ids=["labels", "labels and pairs"])
 @pytest.mark.parametrize("params", [{}, {"selection": "all"}, {"variant": "later"}])
 def test_csfs_is_the_same(form, pairs, params, monkeypatch):
@@ -143,7 +143,7 @@ def test_members_that_list_their_own_pairs(params, path, monkeypatch):
     assert_allclose(ranker.fit(X / 3, y, **GIVEN).scores_, with_pairs, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("bootstrap", daily(["stratified", None, "plain"], 2))
+@pytest.mark.parametrize("bootstrap", few_daily(["stratified", None, "plain"], 2))
 def test_members_keep_some_of_many_labelled_rows(bootstrap, monkeypatch):
     X, y = make_data()
     monkeypatch.setattr(_columns, "MOST_SQUARED", 10)

@@ -13,10 +13,10 @@ from semisift.cli import main
 from semisift.exceptions import TableError
 from semisift.out_of_core import _matrix
 from semisift.preprocessing._counts import log_of_shares, usual_total
-from tests.nights import daily
+from tests.nightly import few_daily
 from tests.stored_files import GENES, LITTLE, N_GENES, N_ROWS, make_cells, reading, write
 
-OTHER_FORMS = daily(["csr.zarr", "dense.h5ad", "dense.zarr"], 0)
+OTHER_FORMS = few_daily(["csr.zarr", "dense.h5ad", "dense.zarr"], 0)
 LOGARITHMS = (
     "The values look like logarithms of counts (fractions of at most 25, most of them 0): kept so."
 )

@@ -9,7 +9,7 @@ from semisift import FisherScore
 from semisift.exceptions import TableError
 from semisift.io import Reading, TableOptions, prepare, read_table
 from semisift.io._table import FileTable, from_matrix
-from tests.nights import daily
+from tests.nightly import few_daily
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def matrix(tmp_path, X, **arguments):
 
 @pytest.mark.parametrize(
     ("cells", "expected"),
-    daily(
+    few_daily(
         [
             (["A", "B", "", "NA", "?"], ["A", "B", None, None, None]),
             ([" A", "A ", "B", "nan"], ["A", "A", "B", None]),
@@ -77,7 +77,7 @@ def test_text_that_was_read_as_unlabelled_is_told(save):
     assert "Rows with the label -1 and None were read as unlabelled." in data.notes
 
 
-@pytest.mark.parametrize("word", daily(["-1", "None", "<NA>"], 1))
+@pytest.mark.parametrize("word", few_daily(["-1", "None", "<NA>"], 1))
 def test_what_is_a_class_in_a_table_is_one_in_a_fit(save, word):
     data = read_table(save(column([word, "x", "x", word, ""])), label="label", unlabelled="NA")
     assert FisherScore().fit(data.X, data.y).classes_.tolist() == sorted([word, "x"])
@@ -104,7 +104,7 @@ def test_columns_that_are_no_labels(save, cells, match):
         read_table(save(column(cells)), label="label")
 
 
-@pytest.mark.parametrize("options", daily([{}, {"label": "label"}], 1))
+@pytest.mark.parametrize("options", few_daily([{}, {"label": "label"}], 1))
 def test_columns_that_are_no_labels_in_a_file_of_their_own(save, options):
     path = save("id,x\na,1\nb,2\nc,3\n")
     labels = save(f"id,label\na,A\nb,A\nc,{'x' * 60_000}\n", "labels.csv")

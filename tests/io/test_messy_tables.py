@@ -7,7 +7,7 @@ import pytest
 from semisift.exceptions import TableError
 from semisift.io import Reading, prepare, read, read_table
 from semisift.io._table import FileTable
-from tests.nights import daily
+from tests.nightly import few_daily
 
 LABELS = ["A", "B", "A", "B", "", ""]
 
@@ -64,7 +64,7 @@ def test_the_separator_that_excel_names(save):
 
 @pytest.mark.parametrize(
     ("text", "name", "names"),
-    daily(
+    few_daily(
         [
             ("a\tb, in cm\n1\t2\n", "t.txt", ["a", "b, in cm"]),
             ("a\tb, in cm\n1\t2\n", "t.tab", ["a", "b, in cm"]),
@@ -126,7 +126,7 @@ def test_samples_without_a_label_are_named(save):
     assert "2 rows without an entry in labels.csv, unlabelled: 'length', 's3'" in data.notes[0]
 
 
-@pytest.mark.parametrize("mark", daily(["N/A", "#N/A", "NULL", "NaN"], 1))
+@pytest.mark.parametrize("mark", few_daily(["N/A", "#N/A", "NULL", "NaN"], 1))
 def test_marks_of_missing_values_are_no_class(save, mark):
     data = read_table(save(f"g,label\n1,A\n2,B\n3,{mark}\n4,A\n"), label="label")
     assert data.y.tolist() == ["A", "B", None, "A"]
@@ -171,7 +171,7 @@ def test_columns_that_count_the_rows_are_told(save):
         read_table(save(text), label="label")
 
 
-@pytest.mark.parametrize("cell", daily(["-999", "-999.0", " -999 "], 1))
+@pytest.mark.parametrize("cell", few_daily(["-999", "-999.0", " -999 "], 1))
 def test_numbers_that_mean_missing(save, cell, tmp_path):
     data = read_table(save(f"g,h\n1,2\n{cell},3\n5,4\n"), na="-999", missing="median")
     assert data.X[:, 0].tolist() == [1, 3, 5]
@@ -185,7 +185,7 @@ def test_a_mark_that_stands_nowhere(save):
     refused("na='-99': no cell", save("g,h\n1,2\n3,4\n"), na=["-99"])
 
 
-@pytest.mark.parametrize("cell", daily(["inf", "Inf", "-Infinity"], 1))
+@pytest.mark.parametrize("cell", few_daily(["inf", "Inf", "-Infinity"], 1))
 def test_infinite_values_can_be_marked_as_missing(save, cell):
     path = save(f"g,h\n1,2\n{cell},3\n5,4\n")
     refused("infinite.*na='inf'", path)
@@ -229,7 +229,7 @@ def test_a_description_in_a_turned_table(save):
 
 @pytest.mark.parametrize(
     ("options", "match"),
-    daily(
+    few_daily(
         [
             ({"missing": "mean"}, "missing must be one of"),
             ({"categorical": "one-hot"}, "categorical must be one of"),

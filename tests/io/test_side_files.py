@@ -6,7 +6,7 @@ import pytest
 
 from semisift.exceptions import TableError
 from semisift.io._side_files import read_groups, read_names, read_weights
-from tests.nights import daily
+from tests.nightly import few_daily
 
 KNOWN = {"age", "sex", "BRCA1", "a, b"}
 
@@ -23,7 +23,7 @@ def write(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    daily(
+    few_daily(
         [
             ("n.txt", "age\nBRCA1\n"),
             ("n.txt", "\ufeffage\r\n\r\nBRCA1\r\nage\r\n"),
@@ -52,7 +52,7 @@ def test_names_between_commas_and_with_commas(write):
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    daily(
+    few_daily(
         [
             ("g.csv", "feature,group\nage,person\nsex,person\nBRCA1,genes\n"),
             ("g.csv", "group,feature\nperson,age\nperson,sex\ngenes,BRCA1\n"),
@@ -93,7 +93,7 @@ def test_bad_files(read, name, content, message, write):
 
 @pytest.mark.parametrize(
     ("content", "expected"),
-    daily(
+    few_daily(
         [
             ("gene,9\nf5,2\n", {"gene": 9, "f5": 2}),
             ("weight,0.1\nf5,9\n", {"weight": 0.1, "f5": 9}),

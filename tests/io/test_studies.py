@@ -9,7 +9,7 @@ from semisift import read_table
 from semisift.exceptions import TableError
 from semisift.io._dataset import say_confounded
 from semisift.out_of_core import _matrix
-from tests.nights import daily
+from tests.nightly import few_daily
 
 TABLE = {
     "x": [1.5, None, 2.5, 3.5],
@@ -35,7 +35,7 @@ def write(frame, path):
     return path
 
 
-@pytest.mark.parametrize("form", daily(["csv", "parquet", "npz"], 2))
+@pytest.mark.parametrize("form", few_daily(["csv", "parquet", "npz"], 2))
 def test_what_is_said_of_rows(form, tmp_path):
     path = write(pl.DataFrame(TABLE).drop("colour"), tmp_path / f"t.{form}")
     given = dict(GIVEN, label="y" if form == "npz" else "label")
@@ -96,7 +96,7 @@ def test_sparse_tables_keep_no_gaps(tmp_path):
 
 @pytest.mark.parametrize(
     ("column", "cells", "message"),
-    daily(
+    few_daily(
         [
             ("donor", ["d", None, "NA", "e"], r"line 3: no {} is given .*2 of 4 rows have none"),
             ("donor", ["d", "", "", ""], r"3 of 4 rows have none \(also line 4 and line 5\)"),
@@ -138,7 +138,7 @@ def test_columns_of_the_file_of_labels(tmp_path):
 
 @pytest.mark.parametrize(
     ("labels", "batches", "alone"),
-    daily(
+    few_daily(
         [
             ("ab-ab", "11122", None),
             ("abc", "112", "'c' are all"),

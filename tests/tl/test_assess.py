@@ -3,7 +3,7 @@ import pytest
 
 import semisift
 from semisift import Consensus, normalize_counts
-from tests.nights import daily
+from tests.nightly import few_daily
 from tests.tl.cells import MARKERS, make_cells, same_results
 
 FEW = {"n_resamples": 4, "n_permutations": 39}
@@ -84,7 +84,7 @@ def test_a_key_that_is_not_there(assessed):
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    daily(
+    few_daily(
         [
             ({"light": "x"}, "light must be True or False: got 'x'"),
             ({"copy": 1}, "copy must be True or False: got 1"),

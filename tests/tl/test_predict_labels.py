@@ -6,7 +6,7 @@ import pytest
 import scanpy as sc
 
 import semisift
-from tests.nights import daily
+from tests.nightly import few_daily
 from tests.tl.cells import MARKERS, make_cells
 
 
@@ -158,7 +158,7 @@ def test_without_a_rest_there_are_no_markers(method):
     assert "names" not in adata.uns["semisift"]
 
 
-@pytest.mark.parametrize("n_genes", daily([0, 1.5, "all", True], 2))
+@pytest.mark.parametrize("n_genes", few_daily([0, 1.5, "all", True], 2))
 def test_bad_numbers_of_genes(n_genes):
     with pytest.raises(ValueError, match="n_genes must be a whole number, 1 or more: got"):
         semisift.tl.markers(make_cells(), "cell_type", n_genes=n_genes)

@@ -11,7 +11,7 @@ from scipy.sparse import csc_matrix
 
 import semisift
 from semisift import METHODS, Consensus, NoUnlabelledDataWarning, normalize_counts
-from tests.nights import daily
+from tests.nightly import few_daily
 from tests.tl.cells import GENES, MARKERS, N_CELLS, N_GENES, make_cells, same_results
 
 OF_GENES = ["semisift_rank", "semisift_score", "semisift_selected"]
@@ -74,7 +74,7 @@ def test_what_was_done_is_kept(ranked):
 # --- scanpy ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("group", daily([*MARKERS], 1))
+@pytest.mark.parametrize("group", few_daily([*MARKERS], 1))
 def test_scanpy_takes_the_markers_of_a_class(ranked, group):
     table = sc.get.rank_genes_groups_df(ranked, group, key="semisift")
     assert set(table["names"][:3]) == set(MARKERS[group])
@@ -119,7 +119,7 @@ def test_scanpy_draws_the_markers(ranked):
     assert names == [gene for group in MARKERS for gene in found[group][:2]]
 
 
-@pytest.mark.parametrize("labels", daily(["numbers", "one class", "text"], 2))
+@pytest.mark.parametrize("labels", few_daily(["numbers", "one class", "text"], 2))
 def test_scanpy_groups_cells_by_the_labels_that_were_given(labels):
     adata = make_cells()
     codes = adata.obs["cell_type"].cat.codes.astype(float)
@@ -301,7 +301,7 @@ def test_cells_that_fit_no_class():
 
 @pytest.mark.parametrize(
     ("given", "error", "message"),
-    daily(
+    few_daily(
         [
             ({"method": "fisherr"}, ValueError, "method must be .consensus.*: got 'fisherr'"),
             (

@@ -6,7 +6,7 @@ import pytest
 import semisift
 from semisift import UnlabelledTextWarning
 from semisift.tl._read import read_labels
-from tests.nights import daily
+from tests.nightly import few_daily
 from tests.tl.cells import make_cells
 
 T, B = "T", "B"
@@ -20,7 +20,7 @@ def labels_of(values, **given):
 
 @pytest.mark.parametrize(
     "values",
-    daily(
+    few_daily(
         [
             pd.Categorical([T, B, None], categories=[B, "unused", T]),
             np.array([T, B, None], dtype=object),
@@ -44,7 +44,7 @@ def test_the_order_is_that_of_the_categories():
 
 @pytest.mark.parametrize(
     ("values", "category", "expected"),
-    daily(
+    few_daily(
         [
             ([T, B, "Unknown"], "Unknown", [T, B, None]),
             ([T, "", "Unknown"], "Unknown", [T, None, None]),
@@ -74,7 +74,7 @@ def test_a_category_that_means_none(values, category, expected):
 
 @pytest.mark.parametrize(
     ("values", "category", "message"),
-    daily(
+    few_daily(
         [
             (
                 [T, B, ""],
@@ -99,7 +99,7 @@ def test_bad_categories(values, category, message):
         labels_of(values, unlabeled_category=category)
 
 
-@pytest.mark.parametrize("word", daily(["nan", "-1", "NA", "None", "<NA>", "N/A"], 1))
+@pytest.mark.parametrize("word", few_daily(["nan", "-1", "NA", "None", "<NA>", "N/A"], 1))
 def test_text_that_means_none_is_told(word):
     with pytest.warns(UnlabelledTextWarning, match=rf"obs\['l'\] holds .*'{word}' \(2 rows\)"):
         assert labels_of([T, B, word, word])[0] == [T, B, None, None]
@@ -113,7 +113,7 @@ def test_a_class_called_minus_one_is_ranked():
     assert adata.uns["semisift"]["names"].dtype.names == ("-1", "B", "NK")
 
 
-@pytest.mark.parametrize("word", daily(["Unknown", "na", "unlabeled", "none"], 2))
+@pytest.mark.parametrize("word", few_daily(["Unknown", "na", "unlabeled", "none"], 2))
 def test_words_that_may_mean_none_are_told(word):
     with pytest.warns(UserWarning, match=f"'{word}' in .* is taken for a class.*='{word}'"):
         assert labels_of([T, B, word])[0] == [T, B, word]
@@ -121,7 +121,7 @@ def test_words_that_may_mean_none_are_told(word):
 
 @pytest.mark.parametrize(
     ("values", "message"),
-    daily(
+    few_daily(
         [
             (np.linspace(0, 1, 150), "labels_key='l': Unknown label type: continuous"),
             ([T, 1] * 75, "labels_key='l': Unknown label type: y mixes labels"),

@@ -9,7 +9,7 @@ import semisift
 from semisift import OutOfCoreError, OutOfCoreMatrix
 from semisift.out_of_core import _matrix
 from semisift.out_of_core._matrix import COPIES
-from tests.nights import daily
+from tests.nightly import few_daily
 from tests.tl.cells import log_normalised, make_cells, same_results
 
 
@@ -31,7 +31,7 @@ def as_dask(adata):
     return other
 
 
-@pytest.fixture(params=daily(["backed", "lazy", "dask"], 2))
+@pytest.fixture(params=few_daily(["backed", "lazy", "dask"], 2))
 def stored(request, tmp_path):
     """Return a function that makes an AnnData of another whose rows stay where they are."""
 
@@ -47,8 +47,8 @@ def stored(request, tmp_path):
     return store
 
 
-@pytest.mark.parametrize("memory", daily([too_little, lambda adata: None], 1))
-@pytest.mark.parametrize("make", daily([make_cells, lambda: log_normalised(make_cells())], 1))
+@pytest.mark.parametrize("memory", few_daily([too_little, lambda adata: None], 1))
+@pytest.mark.parametrize("make", few_daily([make_cells, lambda: log_normalised(make_cells())], 1))
 def test_the_same_bits_from_memory_and_from_a_file(stored, make, memory):
     adata = make()
     adata.var["chosen"] = np.arange(adata.n_vars) % 4 != 3

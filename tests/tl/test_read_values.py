@@ -4,7 +4,7 @@ import scanpy as sc
 from scipy.sparse import csr_matrix
 
 import semisift
-from tests.nights import daily
+from tests.nightly import few_daily
 from tests.tl.cells import (
     GENES,
     MARKERS,
@@ -26,7 +26,7 @@ def ranks(adata, **given):
 # --- counts and logarithms ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", daily(["transductive", "ssfi", "consensus", "fisher"], 2))
+@pytest.mark.parametrize("method", few_daily(["transductive", "ssfi", "consensus", "fisher"], 2))
 def test_counts_and_their_logarithms_rank_alike(method):
     counts = make_cells()
     other = log_normalised(counts)
@@ -101,7 +101,7 @@ def test_values_below_0_are_no_counts():
 
 
 @pytest.mark.parametrize("form", [csr_matrix, np.array])
-@pytest.mark.parametrize("normalize", daily([None, True], 1))
+@pytest.mark.parametrize("normalize", few_daily([None, True], 1))
 def test_infinite_values_are_no_counts(form, normalize):
     adata = make_cells()
     X = adata.X.toarray()
@@ -123,7 +123,7 @@ def test_no_cells_and_no_genes(shape):
 # --- cells without a value ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", daily([csr_matrix, np.array], 1))
+@pytest.mark.parametrize("form", few_daily([csr_matrix, np.array], 1))
 @pytest.mark.parametrize("call", [semisift.tl.rank_markers, semisift.tl.predict_labels])
 def test_cells_without_a_value_are_uncertain(call, form):
     adata = make_cells()
@@ -200,7 +200,7 @@ def test_counts_are_shares_of_all_genes_whatever_the_mask():
 
 @pytest.mark.parametrize(
     ("mask", "message"),
-    daily(
+    few_daily(
         [
             ("chose", "mask_var='chose' is no column of adata.var. Did you mean 'chosen'?"),
             ("name", "mask_var='name' must say True or False of each of 40 genes .* type object"),

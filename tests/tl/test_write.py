@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import semisift
-from tests.nights import daily
+from tests.nightly import few_daily
 from tests.tl.cells import make_cells, same_results
 
 
@@ -80,7 +80,9 @@ def assert_same(own, its):
 
 
 @pytest.mark.parametrize("file", ["cells.h5ad", "cells.zarr"])
-@pytest.mark.parametrize("name", daily(["NK/ILC", "zarr.json", "_index", ".", "..", "N" * 300], 1))
+@pytest.mark.parametrize(
+    "name", few_daily(["NK/ILC", "zarr.json", "_index", ".", "..", "N" * 300], 1)
+)
 @pytest.mark.filterwarnings("ignore:.*(zarr|Zarr|V3|StringDType).*")
 def test_classes_that_cannot_be_columns(tmp_path, name, file):
     adata = make_cells()

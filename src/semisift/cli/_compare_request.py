@@ -13,7 +13,7 @@ import click
 from semisift.cli._options import blaming, find_named
 from semisift.cli._plugins import import_own_classes, own_names
 from semisift.cli.compare import CompareRequest, compare, each_name
-from semisift.comparison._evaluators import find_judges
+from semisift.comparison._evaluators import find_evaluators
 from semisift.comparison._protocol import PROTOCOLS, Protocol
 from semisift.comparison._store import ABOUT_RUNS, Store, damage_named
 from semisift.io import FORMATS
@@ -177,7 +177,7 @@ def find_protocol(request: CompareRequest) -> Protocol:
             replace(preset, sizes=changes["sizes"])
     with blaming("--judge"):
         import_own_classes(request.judge, "judge")
-        find_judges(request.judge)
+        find_evaluators(request.judge)
     protocol = replace(preset, **changes)
     if replace(protocol, n_runs=preset.n_runs, seed=preset.seed) != preset:
         protocol = replace(protocol, name=f"{preset.name}, changed")

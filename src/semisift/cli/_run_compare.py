@@ -24,7 +24,7 @@ from semisift.cli._terminal import Steps, Terminal
 from semisift.cli.compare import CompareRequest
 from semisift.comparison._compare import compare
 from semisift.comparison._datasets import ComparisonData
-from semisift.comparison._methods import find_entrants
+from semisift.comparison._methods import find_methods
 from semisift.comparison._results import ComparisonResults
 from semisift.comparison._run import check_splits, doubt
 from semisift.comparison._store import Store
@@ -142,7 +142,7 @@ def run(request: CompareRequest) -> bool:
     protocol = find_protocol(request)
     with blaming("--methods"):
         import_own_classes(request.entrants, "method")
-        find_entrants(request.entrants)
+        find_methods(request.entrants)
     with blaming("--sweep"):
         sweep = None if request.sweep is None else Sweep.parse(request.sweep)
     steps = Steps(request.quiet)

@@ -54,6 +54,9 @@ from semisift.utils._typing import Floats, Ints
 # Half the width of a 95 % interval, in standard errors.
 WIDTH = float(ndtri(0.975))
 
+# With fewer sets the spread of what they contribute says nothing, and there is no interval.
+MIN_SETS = 10
+
 
 @dataclass(frozen=True)
 class Stability:
@@ -63,7 +66,7 @@ class Stability:
     ----------
     value : float
     low, high : float
-        `high` is cut at 1, the largest stability there is.
+        NaN for fewer than 10 sets. `high` is cut at 1, the largest stability there is.
     n : int
         How many sets it stands on.
     """
@@ -147,7 +150,7 @@ def nogueira(sets: Sequence[ArrayLike], p: int) -> Stability:
     """Return the stability of sets of any size, with its confidence interval.
 
     The interval is the asymptotic one of the paper; with few sets (below about 30) take it as a
-    hint.
+    hint. With fewer than 10 there is none: two sets would have one of width 0.
 
     Parameters
     ----------
@@ -168,9 +171,9 @@ def nogueira(sets: Sequence[ArrayLike], p: int) -> Stability:
 
     Examples
     --------
-    >>> result = nogueira([[0, 1, 2], [0, 1, 3], [0, 1, 2], [0, 1]], 10)
+    >>> result = nogueira([[0, 1, 2], [0, 1, 3], [0, 1, 2], [0, 1]] * 3, 10)
     >>> round(result.value, 4), round(result.low, 4), round(result.high, 4), result.n
-    (0.7074, 0.6068, 0.808, 4)
+    (0.7606, 0.7022, 0.819, 12)
     """
     checked = _checked(sets, p)
     n = len(checked)
@@ -186,6 +189,8 @@ def nogueira(sets: Sequence[ArrayLike], p: int) -> Stability:
     with_others = np.bincount(member, share[features], minlength=n) / p
     by_chance = sizes * size / p**2
     own = with_others - by_chance + value / 2 * (2 * by_chance - (sizes + size) / p + 1)
+    if n < MIN_SETS:
+        return Stability(value, math.nan, math.nan, n)
     error = 2 / n * math.sqrt((((own - own.mean()) / spread) ** 2).sum())
     return Stability(value, value - WIDTH * error, min(1.0, value + WIDTH * error), n)
 

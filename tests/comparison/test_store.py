@@ -19,6 +19,7 @@ from semisift import Protocol, Results, compare
 from semisift.comparison._run import RunKey
 from semisift.comparison._store import ABOUT_RUNS, FORMAT, Store
 from tests.cli.test_compare_cli import call
+from tests.nightly import few_daily
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no signals and no forkserver")
 
@@ -271,11 +272,11 @@ def changed(path, **parts):
     path.write_text(json.dumps({**json.loads(path.read_text()), **parts}))
 
 
-@pytest.mark.parametrize("which", ["about", "record"])
+@pytest.mark.parametrize("which", few_daily(["about", "record"], 1))
 @pytest.mark.parametrize(
     ("found", "message"),
     [
-        (FORMAT + 1, "a newer version of semisift, in format 2; this one reads format 1. Update"),
+        (FORMAT + 1, "a newer version of semisift, in format 2; this one reads format 1"),
         (0, "an older version of semisift, in format 0"),
         (None, "is not a file of a comparison: it names no format"),
         (True, "it names no format"),

@@ -15,12 +15,13 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from semisift import parallel as threads
 from semisift.comparison._datasets import ComparisonData
-from semisift.comparison._methods import ComparedMethod, find_entrants
+from semisift.comparison._methods import ComparedMethod, find_methods
 from semisift.comparison._protocol import METRICS, PROTOCOLS, Protocol
 from semisift.comparison._run import RunKey, check_splits, key_of, run_once
 from semisift.comparison._sweeps import Sweep
 from semisift.utils._metadata import versions
 from tests.comparisons import SPY_JUDGE, SeesAll, Spy, SpyJudge, codes, counts_data, numbered_rows
+from tests.nightly import few_daily
 
 QUICK = Protocol(sizes=(1, 3), n_runs=2)
 ALL_JUDGES = Protocol(sizes=(2, 20), judges=("tree", "svm", "knn", "nb"), metrics=METRICS)
@@ -32,8 +33,8 @@ def spies():
         seen.clear()
 
 
-def entrant(method):
-    return find_entrants([method])[0]
+def method_of(method):
+    return find_methods([method])[0]
 
 
 def numbers(record):
@@ -41,7 +42,7 @@ def numbers(record):
     return {name: part for name, part in record.items() if name != "measured"}
 
 
-# --- no test row reaches an entrant ---
+# --- no test row reaches a method ---
 
 PROTOCOLS_AND_SWEEPS = {
     **{name: (protocol, None) for name, protocol in PROTOCOLS.items()},
@@ -56,16 +57,19 @@ PROTOCOLS_AND_SWEEPS = {
 
 @pytest.mark.parametrize(
     ("case", "grouped"),
-    [
-        (case, grouped)
-        for case, (protocol, _) in PROTOCOLS_AND_SWEEPS.items()
-        for grouped in (False, True)
-        if protocol.n_unlabelled is None or not grouped
-    ],
+    few_daily(
+        [
+            (case, grouped)
+            for case, (protocol, _) in PROTOCOLS_AND_SWEEPS.items()
+            for grouped in (False, True)
+            if protocol.n_unlabelled is None or not grouped
+        ],
+        9,
+    ),
 )
 @pytest.mark.parametrize("method", [Spy(), SeesAll()])
-@pytest.mark.parametrize("sparse", [False, True])
-def test_no_test_row_and_no_hidden_label_reaches_an_entrant(spies, case, grouped, method, sparse):
+@pytest.mark.parametrize("sparse", few_daily([False, True], 1))
+def test_no_test_row_and_no_hidden_label_reaches_a_method(spies, case, grouped, method, sparse):
     """What the judge is asked to predict is the test: its rows carry their numbers."""
     protocol, sweep = PROTOCOLS_AND_SWEEPS[case]
     data = numbered_rows(unknown=7, groups=np.arange(61) % 12 if grouped else None)
@@ -108,17 +112,18 @@ def test_no_test_row_and_no_hidden_label_reaches_an_entrant(spies, case, grouped
 
 
 @pytest.mark.parametrize(
-    "method", ["fisher", "all-labels", "laplacian", "mrmr", "ssfi:n_members=30", "random"]
+    "method",
+    few_daily(["fisher", "all-labels", "laplacian", "mrmr", "ssfi:n_members=30", "random"], 3),
 )
 def test_poisoned_test_rows_change_no_ranking(method):
     data = counts_data()
-    before = run_once(data, entrant(method), replace(QUICK, judges=(SPY_JUDGE,), sizes=(60,)), 0)
+    before = run_once(data, method_of(method), replace(QUICK, judges=(SPY_JUDGE,), sizes=(60,)), 0)
     tested = SpyJudge.asked[-1][:, np.argsort(before["top"])]
     is_test = (data.X[:, None] == tested).all(axis=2).any(axis=1)
     assert is_test.sum() == before["n_test"]
     poisoned = data.X.copy()
     poisoned[is_test] = 1e9 * np.random.default_rng(0).normal(size=poisoned[is_test].shape)
-    after = run_once(replace(data, X=poisoned), entrant(method), replace(QUICK, sizes=(60,)), 0)
+    after = run_once(replace(data, X=poisoned), method_of(method), replace(QUICK, sizes=(60,)), 0)
     assert after["status"] == "done"
     assert after["top"] == before["top"]
 
@@ -144,7 +149,7 @@ def test_every_method_of_a_run_has_the_same_split_and_other_runs_have_others():
     data = counts_data()
     methods = ["fisher", "random", "all-labels"]
     splits = [
-        {run_once(data, entrant(method), QUICK, run)["split"] for method in methods}
+        {run_once(data, method_of(method), QUICK, run)["split"] for method in methods}
         for run in range(3)
     ]
     assert all(len(split) == 1 for split in splits)
@@ -154,7 +159,7 @@ def test_every_method_of_a_run_has_the_same_split_and_other_runs_have_others():
 def test_another_seed_has_other_splits():
     data = counts_data()
     one, other = (
-        run_once(data, entrant("random"), replace(QUICK, seed=seed), 0) for seed in (0, 1)
+        run_once(data, method_of("random"), replace(QUICK, seed=seed), 0) for seed in (0, 1)
     )
     assert one["split"] != other["split"]
     assert one["random_state"] != other["random_state"]
@@ -172,18 +177,18 @@ def test_runs_draw_with_other_seeds(spies):
 METHODS = ["fisher", "laplacian", "lsdf", "ssfi:n_members=30", "random", "all-labels"]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", few_daily(METHODS, 2))
 def test_twice_the_same(method):
     data = counts_data()
-    one, again = (run_once(data, entrant(method), ALL_JUDGES, 1) for _ in range(2))
+    one, again = (run_once(data, method_of(method), ALL_JUDGES, 1) for _ in range(2))
     assert one["status"] == "done"
     assert numbers(one) == numbers(again)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", few_daily(METHODS, 3))
 def test_sparse_is_dense(method):
     dense, sparse = (
-        run_once(counts_data(sparse), entrant(method), ALL_JUDGES, 1) for sparse in (False, True)
+        run_once(counts_data(sparse), method_of(method), ALL_JUDGES, 1) for sparse in (False, True)
     )
     assert dense["status"] == "done"
     assert numbers(dense) == numbers(sparse)
@@ -195,7 +200,7 @@ def test_threads_do_not_matter(method):
     records = []
     for n_threads in (1, 2, 4):
         with threadpool_limits(limits=n_threads):
-            records.append(numbers(run_once(data, entrant(method), ALL_JUDGES, 0)))
+            records.append(numbers(run_once(data, method_of(method), ALL_JUDGES, 0)))
     assert records[0]["status"] == "done"
     assert records[0] == records[1] == records[2]
 
@@ -245,14 +250,14 @@ def test_runs_at_a_time_in_one_process_do_not_matter():
 
 def test_another_process_does_not_matter():
     code = (
-        "import json; from tests.comparison.test_runs import *;"
-        "print(json.dumps(numbers(run_once(counts_data(), entrant('ssfi:n_members=30'),"
+        "import json; from tests.comparison.test_run import *;"
+        "print(json.dumps(numbers(run_once(counts_data(), method_of('ssfi:n_members=30'),"
         " ALL_JUDGES, 1))))"
     )
     printed = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
-    here = numbers(run_once(counts_data(), entrant("ssfi:n_members=30"), ALL_JUDGES, 1))
+    here = numbers(run_once(counts_data(), method_of("ssfi:n_members=30"), ALL_JUDGES, 1))
     assert json.loads(printed) == here
 
 
@@ -261,7 +266,7 @@ def test_another_process_does_not_matter():
 
 def test_record_of_a_method():
     data = counts_data()
-    record = run_once(data, entrant("fisher"), QUICK, 1)
+    record = run_once(data, method_of("fisher"), QUICK, 1)
     assert record["status"] == "done"
     assert record["error"] is None
     assert key_of(record) == RunKey("counts", "fisher", 1, None)
@@ -277,7 +282,7 @@ def test_record_of_a_method():
 
 
 def test_record_keeps_as_many_features_as_are_judged():
-    record = run_once(counts_data(), entrant("fisher"), replace(QUICK, sizes=(55,)), 0)
+    record = run_once(counts_data(), method_of("fisher"), replace(QUICK, sizes=(55,)), 0)
     assert len(record["top"]) == 55
 
 
@@ -290,6 +295,7 @@ from semisift.comparison._methods import ComparedMethod
 from semisift.comparison._protocol import Protocol
 from semisift.comparison._run import run_once
 from tests.comparisons import Spy, numbered_rows
+from tests.nightly import few_daily
 
 class Greedy(Spy):
     def fit(self, X, y):
@@ -310,7 +316,7 @@ for spy in (Spy(), Spy(), Greedy(), Spy()):
 
 def test_levels_are_recorded():
     data, sweep = counts_data(), Sweep("left-out", (0, 0.5))
-    records = [run_once(data, entrant("fisher"), QUICK, 0, sweep, level) for level in (0.0, 0.5)]
+    records = [run_once(data, method_of("fisher"), QUICK, 0, sweep, level) for level in (0.0, 0.5)]
     assert [record["level"] for record in records] == [0.0, 0.5]
     assert [record["n_train"] for record in records] == [60, 60]
     assert [record["n_given"] for record in records] == [60, 60 - round(51 / 2)]
@@ -327,7 +333,9 @@ def test_judges_do_not_learn_flipped_labels(spies):
 
 
 def test_an_ordinary_classifier_takes_part():
-    record = run_once(counts_data(), entrant(ExtraTreesClassifier(n_estimators=30)), ALL_JUDGES, 0)
+    record = run_once(
+        counts_data(), method_of(ExtraTreesClassifier(n_estimators=30)), ALL_JUDGES, 0
+    )
     assert record["status"] == "done", record["error"]
     assert record["parameters"]["n_estimators"] == 30
 
@@ -352,11 +360,12 @@ def test_an_entrant_that_fails_leaves_a_record():
 
 
 def test_a_judge_that_fails_leaves_a_record_with_the_ranking():
-    protocol = replace(QUICK, judges=("tests.comparison.test_judges.Broken",))
-    record = run_once(counts_data(), entrant("fisher"), protocol, 0)
+    protocol = replace(QUICK, judges=("tests.comparison.test_evaluators.Broken",))
+    record = run_once(counts_data(), method_of("fisher"), protocol, 0)
     assert record["status"] == "failed"
     assert record["error"] == (
-        "RuntimeError: out of order\n(judge 'tests.comparison.test_judges.Broken' with 1 feature)"
+        "RuntimeError: out of order\n"
+        "(judge 'tests.comparison.test_evaluators.Broken' with 1 feature)"
     )
     assert len(record["top"]) == 50
 
@@ -404,7 +413,7 @@ def test_a_data_set_that_cannot_be_split_is_named():
     with pytest.raises(ValueError, match="data set 'colon': no row is left to test on"):
         check_splits(data, PROTOCOLS["fw-semifs"])
     with pytest.raises(ValueError, match="data set 'colon': no row is left to test on"):
-        run_once(data, entrant("random"), PROTOCOLS["fw-semifs"], 0)
+        run_once(data, method_of("random"), PROTOCOLS["fw-semifs"], 0)
 
 
 def test_every_level_is_checked():

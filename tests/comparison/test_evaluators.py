@@ -13,10 +13,11 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from semisift.comparison._evaluators import find_judges, judge, measure, ready
+from semisift.comparison._evaluators import evaluate, find_evaluators, measure, ready
 from semisift.comparison._protocol import METRICS, PROTOCOLS, Protocol
 from semisift.comparison._splits import draw_split
 from tests.comparisons import SPY_JUDGE, SpyJudge
+from tests.nightly import few_daily
 
 X, Y = load_wine(return_X_y=True)
 ORDER = np.random.default_rng(3).permutation(X.shape[1])
@@ -35,11 +36,11 @@ def split_of(protocol=SSFI, y=Y, seed=0):
 
 
 def make_judge(name, seed, n_rows):
-    return ready(find_judges([name])[name], seed, n_rows)
+    return ready(find_evaluators([name])[name], seed, n_rows)
 
 
 def judged(protocol, X=X, y=Y, order=ORDER):
-    return judge(order, X, y, split_of(protocol, y), protocol, seed=5)
+    return evaluate(order, X, y, split_of(protocol, y), protocol, seed=5)
 
 
 CLASSIFIERS = {
@@ -89,7 +90,7 @@ def test_sizes_beyond_the_features_have_no_value():
     assert [value is None for value in curves["tree"]["accuracy"]] == [False, False, True]
 
 
-@pytest.mark.parametrize("scaling", [None, "standard", "minmax"])
+@pytest.mark.parametrize("scaling", few_daily([None, "standard", "minmax"], 2))
 def test_judges_see_the_same_bits_of_sparse_and_dense_data(spy, scaling):
     values = np.random.default_rng(0).normal(size=(90, 30))
     values[values < 0.5] = 0
@@ -145,7 +146,7 @@ def test_scaling_is_that_of_the_training_rows(spy, scaling, scaler, train_on):
     assert_allclose(spy.asked[0], scaler.transform(X[split.test][:, ORDER[:4]]), rtol=1e-10)
 
 
-@pytest.mark.parametrize("scaling", [None, "standard", "minmax"])
+@pytest.mark.parametrize("scaling", few_daily([None, "standard", "minmax"], 2))
 def test_test_rows_change_nothing_that_is_learnt(spy, scaling):
     protocol = replace(SSFI, judges=(SPY_JUDGE,), sizes=(1, 8), scaling=scaling)
     judged(protocol)
@@ -167,7 +168,7 @@ def test_a_feature_without_spread_in_training_does_not_drown_the_others():
     assert values[split.train].std(axis=0)[0] > 0
     values[split.test, 0] = np.random.default_rng(1).normal(size=len(split.test))
     protocol = replace(SSFI, judges=("knn",), scaling="standard", sizes=(2,))
-    curves = judge(np.array([0, 1]), values, y, split, protocol, 0)
+    curves = evaluate(np.array([0, 1]), values, y, split, protocol, 0)
     assert curves["knn"]["accuracy"] == [1.0]
 
 
@@ -180,7 +181,7 @@ def test_the_caller_s_data_are_not_changed():
 # --- metrics ---
 
 
-@pytest.mark.parametrize("name", ["tree", "svm", "knn", "nb"])
+@pytest.mark.parametrize("name", few_daily(["tree", "svm", "knn", "nb"], 2))
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_metrics_are_those_of_scikit_learn(name, n_classes):
     rows = np.isin(Y, range(n_classes))
@@ -277,7 +278,7 @@ def test_judges_draw_from_the_seed():
     assert bagged.random_state == 8
 
 
-@pytest.mark.parametrize(("n_rows", "expected"), [(2, 2), (5, 5), (50, 5)])
+@pytest.mark.parametrize(("n_rows", "expected"), few_daily([(2, 2), (5, 5), (50, 5)], 2))
 def test_no_more_neighbours_than_rows(n_rows, expected):
     assert make_judge("knn", 0, n_rows).n_neighbors == expected
 
@@ -292,24 +293,27 @@ def test_two_labelled_rows_are_enough_for_all_judges():
 
 
 def test_known_judges():
-    find_judges(tuple(CLASSIFIERS))
+    find_evaluators(tuple(CLASSIFIERS))
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [
-        ("forest", "there is no judge 'forest'. There are tree, svm, knn, nb, nnge;"),
-        ("knn:k=3", "judge 'knn:k=3': .*unexpected keyword.*Parameters are n_neighbors, "),
-        ("svm:c=3", "judge 'svm:c=3': .*unexpected keyword.*Parameters are C, "),
-        ("sklearn.tree.Nope", "judge 'sklearn.tree.Nope' cannot be imported"),
-        ("os.system:command=exit 3", "judge 'os.system' must be a class with fit"),
-        ("sklearn.tree.export_text", "must be a class with fit"),
-        ("sklearn.preprocessing.StandardScaler", "is no classifier: it has no fit and predict"),
-    ],
+    few_daily(
+        [
+            ("forest", "there is no judge 'forest'. There are tree, svm, knn, nb, nnge;"),
+            ("knn:k=3", "judge 'knn:k=3': .*unexpected keyword.*Parameters are n_neighbors, "),
+            ("svm:c=3", "judge 'svm:c=3': .*unexpected keyword.*Parameters are C, "),
+            ("sklearn.tree.Nope", "judge 'sklearn.tree.Nope' cannot be imported"),
+            ("os.system:command=exit 3", "judge 'os.system' must be a class with fit"),
+            ("sklearn.tree.export_text", "must be a class with fit"),
+            ("sklearn.preprocessing.StandardScaler", "is no classifier: it has no fit and predict"),
+        ],
+        3,
+    ),
 )
 def test_what_is_no_judge(name, message):
     with pytest.raises(ValueError, match=message):
-        find_judges((name,))
+        find_evaluators((name,))
 
 
 class Broken(SpyJudge):
@@ -319,15 +323,15 @@ class Broken(SpyJudge):
 
 def test_a_judge_that_fails_is_named():
     with pytest.raises(RuntimeError, match="out of order") as caught:
-        judged(replace(SSFI, judges=("tests.comparison.test_judges.Broken",)))
+        judged(replace(SSFI, judges=("tests.comparison.test_evaluators.Broken",)))
     assert caught.value.__notes__ == [
-        "(judge 'tests.comparison.test_judges.Broken' with 1 feature)"
+        "(judge 'tests.comparison.test_evaluators.Broken' with 1 feature)"
     ]
 
 
 def test_all_features():
     protocol = replace(SSFI, judges=("knn", "nnge"), sizes=(1, 5))
-    curves = judge(ORDER, X, Y, split_of(protocol), protocol, seed=5, all_features=True)
+    curves = evaluate(ORDER, X, Y, split_of(protocol), protocol, seed=5, all_features=True)
     whole = judged(replace(protocol, sizes=(X.shape[1],)), order=np.arange(X.shape[1]))
     for name in protocol.judges:
         assert curves[name]["accuracy"] == whole[name]["accuracy"] * 2

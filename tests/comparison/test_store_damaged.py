@@ -13,7 +13,8 @@ from semisift import Protocol, Results, compare
 from semisift.cli import main
 from semisift.comparison._store import ABOUT_RUNS, Store, check_about, check_record
 from semisift.papers.cotraining import CommitteeRecords
-from tests.papers.test_committee_figure import make_set, plan_of, run_committees
+from tests.nightly import few_daily
+from tests.papers.test_cotraining import make_set, plan_of, run_committees
 
 MISSING = "missing"
 WRONG = [None, "x", 7, -1.5, True, [], ["x"], [[]], {}, {"x": None}, 10**400, 1e308 * 10, MISSING]
@@ -208,7 +209,7 @@ def refuse(command, store, folder, path):
     assert "damaged" in told or "is not a file of a comparison" in told
 
 
-@pytest.mark.parametrize(("which", "place", "value"), CASES)
+@pytest.mark.parametrize(("which", "place", "value"), few_daily(CASES, 12))
 def test_damage_is_named(stores, which, place, value):
     about, record = files_of(stores / "rankings")
     path = about if which == "about" else record
@@ -221,7 +222,7 @@ def test_damage_is_named(stores, which, place, value):
     assert {file: file.read_bytes() for file in about.parent.rglob("*.json")} == others
 
 
-@pytest.mark.parametrize(("which", "place", "value"), CASES_OF_COMMITTEES)
+@pytest.mark.parametrize(("which", "place", "value"), few_daily(CASES_OF_COMMITTEES, 3))
 def test_damage_of_committees_is_named(stores, which, place, value):
     about, record = files_of(stores / "committees")
     path = about if which == "about" else record
@@ -232,8 +233,10 @@ def test_damage_of_committees_is_named(stores, which, place, value):
 
 
 @pytest.mark.parametrize("name", ["rankings", "sweep", "committees"])
-@pytest.mark.parametrize("content", [NESTED, "[" * 100_000, '{"a":' * 100_000, "1" * 10_000])
-@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize(
+    "content", few_daily([NESTED, "[" * 100_000, '{"a":' * 100_000, "1" * 10_000], 2)
+)
+@pytest.mark.parametrize("which", few_daily([0, 1], 1))
 def test_files_that_json_itself_gives_up_on(stores, name, content, which):
     path = files_of(stores / name)[which]
     path.write_text(content)
@@ -242,19 +245,22 @@ def test_files_that_json_itself_gives_up_on(stores, name, content, which):
 
 @pytest.mark.parametrize(
     "options",
-    [
-        *({"runs": value} for value in ("x", 0, 2.5, [], ["2"])),
-        *({"sizes": value} for value in ("x", 3, ["1"], "0")),
-        *({"methods": value} for value in ("fisher", 3, None, ["fisher:"])),
-        *({"judge": value} for value in ("nb", 3, None, ["nb:x=1"])),
-        *({"protocol": value} for value in ("x", None, 3)),
-        *({"sweep": value} for value in ("x", 3, [])),
-        *({"metric": value} for value in (["x"], 3)),
-        *({"n_jobs": value} for value in ("x", [], 0)),
-        *({"train_on": value} for value in ("x", 3)),
-        *({"missing": value} for value in ("x", 3)),
-        *({"max_seconds": value} for value in ("x", -1)),
-    ],
+    few_daily(
+        [
+            *({"runs": value} for value in ("x", 0, 2.5, [], ["2"])),
+            *({"sizes": value} for value in ("x", 3, ["1"], "0")),
+            *({"methods": value} for value in ("fisher", 3, None, ["fisher:"])),
+            *({"judge": value} for value in ("nb", 3, None, ["nb:x=1"])),
+            *({"protocol": value} for value in ("x", None, 3)),
+            *({"sweep": value} for value in ("x", 3, [])),
+            *({"metric": value} for value in (["x"], 3)),
+            *({"n_jobs": value} for value in ("x", [], 0)),
+            *({"train_on": value} for value in ("x", 3)),
+            *({"missing": value} for value in ("x", 3)),
+            *({"max_seconds": value} for value in ("x", -1)),
+        ],
+        6,
+    ),
     ids=repr,
 )
 def test_options_that_the_command_line_would_refuse(stores, options):
@@ -265,7 +271,7 @@ def test_options_that_the_command_line_would_refuse(stores, options):
     refuse(resume, stores / "rankings", stores, path)
 
 
-@pytest.mark.parametrize("name", ["rankings", "sweep", "committees"])
+@pytest.mark.parametrize("name", few_daily(["sweep", "rankings", "committees"], 1))
 def test_what_passes_the_check_can_be_shown(stores, name):
     """A sample of all damages that are none, or that the check lets pass."""
     rng = np.random.default_rng(0)
@@ -295,7 +301,7 @@ OF_THE_PLACE = ("dataset", "method", "run", "level", "status")
 
 @pytest.mark.parametrize(
     "value",
-    ["\ud800\0<b>\x1b[1m", 1e299, -1e299, 0],
+    few_daily(["\ud800\0<b>\x1b[1m", 1e299, -1e299, 0], 1),
     ids=["text", "huge", "negative", "zero"],
 )
 @pytest.mark.parametrize("name", ["rankings", "sweep", "committees"])

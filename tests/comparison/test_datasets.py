@@ -7,31 +7,44 @@ from scipy.sparse import csr_array
 
 from semisift.comparison._datasets import ComparisonData, find_datasets
 from tests.comparisons import counts_data
+from tests.nightly import few_daily
 
 
 @pytest.mark.parametrize(
     ("parts", "message"),
-    [
-        ((np.zeros(4), [0, 1, 0, 1]), "data set 'it': X must have two dimensions: got 1"),
-        ((np.zeros((4, 2)), [0, 1]), "data set 'it': y must have one label for each row"),
-        ((np.zeros((4, 2)), [1, 1, -1, 1]), "data set 'it': .*at least two classes, found 1"),
-        ((np.array([["a"], ["b"]]), [0, 1]), "data set 'it': X must hold numbers: got the type"),
-        (([[1.0, np.nan], [2, 3]], [0, 1]), "X must be finite: 1 column.* is column 1"),
-        ((csr_array([[1.0, np.inf], [2, 3]]), [0, 1]), "X must be finite: 1 column.* column 1"),
-        ((np.ma.masked_less(np.eye(2), 1), [0, 1]), "data set 'it': X must not have masked"),
-        ((np.zeros((2, 2)), [0, 1], [1]), r"groups must have one entry .* 2 rows.*\(1,\)"),
-        ((np.zeros((2, 2)), [0, 1], ["a", None]), "groups must be known.*the first one of row 1"),
-        ((np.zeros((2, 2)), [0, 1], [np.nan, 1]), "groups must be known.*the first one of row 0"),
-        ((np.zeros((2, 2)),), r"data set 'it' must be \(X, y\) or \(X, y, groups\)"),
-        ({"data": 1}, r"data set 'it' must be \(X, y\) or \(X, y, groups\)"),
-    ],
+    few_daily(
+        [
+            ((np.zeros(4), [0, 1, 0, 1]), "data set 'it': X must have two dimensions: got 1"),
+            ((np.zeros((4, 2)), [0, 1]), "data set 'it': y must have one label for each row"),
+            ((np.zeros((4, 2)), [1, 1, -1, 1]), "data set 'it': .*at least two classes, found 1"),
+            (
+                (np.array([["a"], ["b"]]), [0, 1]),
+                "data set 'it': X must hold numbers: got the type",
+            ),
+            (([[1.0, np.nan], [2, 3]], [0, 1]), "X must be finite: 1 column.* is column 1"),
+            ((csr_array([[1.0, np.inf], [2, 3]]), [0, 1]), "X must be finite: 1 column.* column 1"),
+            ((np.ma.masked_less(np.eye(2), 1), [0, 1]), "data set 'it': X must not have masked"),
+            ((np.zeros((2, 2)), [0, 1], [1]), r"groups must have one entry .* 2 rows.*\(1,\)"),
+            (
+                (np.zeros((2, 2)), [0, 1], ["a", None]),
+                "groups must be known.*the first one of row 1",
+            ),
+            (
+                (np.zeros((2, 2)), [0, 1], [np.nan, 1]),
+                "groups must be known.*the first one of row 0",
+            ),
+            ((np.zeros((2, 2)),), r"data set 'it' must be \(X, y\) or \(X, y, groups\)"),
+            ({"data": 1}, r"data set 'it' must be \(X, y\) or \(X, y, groups\)"),
+        ],
+        4,
+    ),
 )
 def test_bad_data_set(parts, message):
     with pytest.raises(ValueError, match=message):
         find_datasets({"it": parts})
 
 
-@pytest.mark.parametrize("datasets", [{}, [], None, "colon", [1]])
+@pytest.mark.parametrize("datasets", few_daily([{}, [], None, "colon", [1]], 2))
 def test_no_data_sets(datasets):
     with pytest.raises(ValueError, match="datasets must map names"):
         find_datasets(datasets)

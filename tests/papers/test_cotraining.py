@@ -17,8 +17,8 @@ from semisift.comparison._compare import Results
 from semisift.comparison._datasets import ComparisonData
 from semisift.papers.cotraining import (
     MEASURES,
-    CommitteePlan,
     CommitteeRecords,
+    committee_plan,
     contender_of,
     published_moments,
     run_committee,
@@ -60,11 +60,8 @@ def make_set(name, n_rows=60, n_features=30, n_classes=2, seed=0, **overrides):
 
 def plan_of(*specs, n_runs=2, sets=None):
     sets = sets or [make_set("OptDigits"), make_set("Isolet", seed=1, labelled_share=0.2)]
-    return CommitteePlan(
-        {data.name: data for data in sets},
-        {spec: contender_of(spec, KNN) for spec in specs},
-        replace(TARGET.protocol, n_runs=n_runs),
-    )
+    contenders = [contender_of(spec, KNN) for spec in specs]
+    return committee_plan(sets, contenders, replace(TARGET.protocol, n_runs=n_runs))
 
 
 @pytest.fixture
