@@ -32,7 +32,7 @@ from semisift import (
     SequentialForward,
 )
 from semisift.out_of_core import _matrix as stored_rows
-from semisift.selection import outcome_of
+from semisift.selection import ranking_result
 from semisift.utils._information import bin_columns, mutual_information
 from tests.conftest import make_data
 from tests.methods.test_common import make, nightly, spread
@@ -516,5 +516,5 @@ def test_an_outcome_selects_kept_features_with_the_confirmed_ones():
     data = make_data(n_rows=80, per_class=20)
     ranker = FisherScore(keep=[7]).fit(data.X, data.y)
     ranker.assess(data.X, data.y, n_resamples=0)
-    outcome = outcome_of(ranker).select("confirmed")
+    outcome = ranking_result(ranker).select("confirmed")
     assert set(outcome.features[outcome.selected]) == {"x0", "x1", "x7"}

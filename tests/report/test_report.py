@@ -9,7 +9,7 @@ from scipy import sparse
 
 from semisift import SSFI
 from semisift.report import write_report
-from semisift.selection import outcome_of
+from semisift.selection import ranking_result
 from tests.pages import Given, check, fit_example, page_of
 
 
@@ -29,7 +29,7 @@ def test_the_page_says_what_was_done(fitted):
         notes=["3 values were replaced."],
     )
     check(page)
-    best = outcome_of(ranker).features[0]
+    best = ranking_result(ranker).features[0]
     for words in [
         "<title>My data</title>",
         "SSFI ranked 8 features of 60 rows, of which 12 carry a label.",
@@ -63,7 +63,7 @@ def test_counts_of_classes(fitted):
 def test_the_same_input_gives_the_same_bytes(fitted, tmp_path):
     ranker, X, y = fitted
     for name in "ab":
-        write_report(tmp_path / name, outcome_of(ranker), X=X, y=y)
+        write_report(tmp_path / name, ranking_result(ranker), X=X, y=y)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
 

@@ -13,7 +13,7 @@ from semisift import Consensus
 from semisift.io._write import as_text
 from semisift.report import render
 from semisift.report._download import MAX_FEATURES, MAX_PACKED
-from semisift.selection import outcome_of
+from semisift.selection import ranking_result
 from tests.commands import call, write_table
 from tests.pages import EVIL, Given, fit_example, page_of
 
@@ -42,13 +42,13 @@ def test_it_is_the_file_of_the_command_line(tmp_path):
 def test_names_of_all_kinds():
     names = [*EVIL[:-1], 'a "quoted" name', "comma, and\nline"]  # the last no file can hold
     ranker = Given(scores=np.arange(len(names)), n_features_to_select=2).fit(np.eye(len(names)))
-    outcome = outcome_of(ranker, names)
+    outcome = ranking_result(ranker, names)
     assert unpack(render(outcome)) == ("ranking.csv", as_text(outcome.to_frame(), safe=False))
 
 
 def test_a_name_that_no_file_can_hold():
     ranker = Given(scores=[1.0, 2.0]).fit(np.eye(2))
-    assert '"? lone",1,2.0,' in unpack(render(outcome_of(ranker, ["a", EVIL[-1]])))[1]
+    assert '"? lone",1,2.0,' in unpack(render(ranking_result(ranker, ["a", EVIL[-1]])))[1]
 
 
 def test_without_a_source_it_has_a_plain_name():

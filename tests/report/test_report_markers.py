@@ -8,7 +8,7 @@ import pytest
 from semisift import FisherScore, TransductiveScore, VarianceScore, normalize_counts
 from semisift.report import render
 from semisift.report.charts import dots as charts
-from semisift.selection import outcome_of
+from semisift.selection import ranking_result
 from semisift.selection._markers import Markers
 from tests.pages import EVIL, check, fit_example
 
@@ -36,7 +36,7 @@ def made(n_classes, n_features=80, *, logs=True, p_values=False, names=None):
 
 @pytest.fixture(scope="module")
 def outcome():
-    return outcome_of(fit_example()[0])
+    return ranking_result(fit_example()[0])
 
 
 @pytest.mark.parametrize(("n_classes", "known"), [(2, False), (7, True), (50, True)])

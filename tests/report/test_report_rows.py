@@ -10,7 +10,7 @@ from scipy import sparse
 from semisift import SSFI, FisherScore, VarianceScore
 from semisift.report._rows import read_rows
 from semisift.report.charts import heatmap
-from semisift.selection import outcome_of
+from semisift.selection import ranking_result
 from semisift.utils._columns import LONG_TAIL
 from semisift.utils._text import format_number
 from tests.conftest import make_data
@@ -34,7 +34,7 @@ def cells_of(found):
 
 
 def heat(ranker, X, y, **more):
-    return heatmap.figure(outcome_of(ranker), read_rows(ranker, X, y, **more), X)
+    return heatmap.figure(ranking_result(ranker), read_rows(ranker, X, y, **more), X)
 
 
 # --- the heatmap ----------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ def test_rows_stand_by_class_and_confidence(fitted):
 def test_cells_are_the_standardised_values(fitted):
     ranker, X, y = fitted
     found = heat(ranker, X, y)
-    outcome = outcome_of(ranker)
+    outcome = ranking_result(ranker)
     assert found["names"] == outcome.features.tolist()
     rows = [int(re.match(r"row (\d+),", column)[1]) - 1 for column in found["columns"]]
     values = X.to_numpy()[:, outcome.columns]
@@ -98,7 +98,7 @@ def test_a_mean_of_rows_is_their_mean():
     data = make_data(n_rows=3000, per_class=5)
     ranker = FisherScore().fit(data.X, data.y)
     rows = read_rows(ranker, data.X, data.y)
-    found, outcome = heatmap.figure(outcome_of(ranker), rows, data.X), outcome_of(ranker)
+    found, outcome = heatmap.figure(ranking_result(ranker), rows, data.X), ranking_result(ranker)
     values = data.X[:, outcome.columns]
     cells = heatmap.order_rows(rows, values)
     told = np.array([line.split()[2:] for line in found["lines"]], dtype=float)
@@ -242,7 +242,7 @@ def test_rows_and_labels_of_another_fit_are_refused(tmp_path):
 
 def test_points_tell_features_and_rows(fitted):
     ranker, X, y = fitted
-    page, outcome = page_of(ranker, X, y), outcome_of(ranker)
+    page, outcome = page_of(ranker, X, y), ranking_result(ranker)
     tips = {
         name: texts.split("\n")
         for name, texts in re.findall(r'<pre id="([\w-]+)-tips" hidden>(.*?)</pre>', page, re.S)

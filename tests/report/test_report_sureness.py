@@ -12,7 +12,7 @@ from semisift import C4, Consensus, FisherScore
 from semisift.report import render
 from semisift.report._method import kind_of, parts_of
 from semisift.report.charts import rank_intervals, scores
-from semisift.selection import Outcome, outcome_of
+from semisift.selection import RankingResult, ranking_result
 from semisift.selection._result import Chance, chance_of
 from tests.conftest import make_data
 from tests.pages import EVIL, check, page_of
@@ -38,7 +38,7 @@ def new_outcome(decisions, values=None, **changes):
     values = np.linspace(1.0, 0.0, n) if values is None else np.asarray(values)
     nothing = np.zeros(n, dtype=bool)
     known = {"decisions": np.asarray(decisions), **changes}
-    return Outcome(None, names, values, np.arange(n), names, nothing, "number", **known)
+    return RankingResult(None, names, values, np.arange(n), names, nothing, "number", **known)
 
 
 # --- the ranking ----------------------------------------------------------------------------------
@@ -46,7 +46,7 @@ def new_outcome(decisions, values=None, **changes):
 
 def test_a_ranking_holds_what_is_known(assessed):
     ranker, _, _ = assessed
-    ranking = outcome_of(ranker)
+    ranking = ranking_result(ranker)
     order = np.argsort(ranker.ranking_)
     assert_array_equal(ranking.decisions, ranker.assessment_.decisions[order])
     assert_array_equal(ranking.rank_interval, ranker.rank_interval_[order])
@@ -77,13 +77,13 @@ def test_the_decisions_of_the_rule_come_first():
     ranker = FisherScore(n_features_to_select="shadow").fit(data.X, data.y)
     ranker.assess(data.X, data.y, n_resamples=0, n_permutations=3)
     assert (ranker.assessment_.decisions != ranker.decisions_).any()
-    decisions = outcome_of(ranker).decisions
+    decisions = ranking_result(ranker).decisions
     assert_array_equal(decisions, ranker.decisions_[np.argsort(ranker.ranking_)])
     assert chance_of(ranker) == Chance(ranker.cutoff_.null_score, "best of the shuffled copies")
 
 
 def test_a_plain_ranking_holds_nothing_of_it(data):
-    ranking = outcome_of(FisherScore().fit(data.X, data.y))
+    ranking = ranking_result(FisherScore().fit(data.X, data.y))
     assert ranking.decisions is ranking.rank_interval is ranking.parts is ranking.chance is None
     assert ranking.counts == {}
     assert ranking.to_frame().columns == ["feature", "rank", "score", "selected"]
@@ -93,7 +93,7 @@ def test_a_variable_has_what_is_known_of_its_best_column(assessed):
     ranker, X, y = assessed
     names = [f"v{j // 2}={j % 2}" for j in range(30)]
     variables = [f"v{j}" for j in range(15)]
-    ranking = outcome_of(ranker, names, variables=variables, variable_of=np.arange(30) // 2)
+    ranking = ranking_result(ranker, names, variables=variables, variable_of=np.arange(30) // 2)
     assert_array_equal(ranking.decisions, ranker.assessment_.decisions[ranking.columns])
     assert_array_equal(ranking.parts["fisher"], ranker.part_rankings_[0, ranking.columns])
     page = render(ranking.select(2), X=X, y=y)
@@ -202,7 +202,7 @@ def plot(ranking):
 
 def test_whiskers_are_of_the_best_features(assessed):
     ranker, X, y = assessed
-    moves = rank_intervals.summarize(outcome_of(ranker))
+    moves = rank_intervals.summarize(ranking_result(ranker))
     assert len(moves.names) == rank_intervals.MAX_WHISKERS
     order = np.argsort(ranker.ranking_)[: rank_intervals.MAX_WHISKERS]
     assert_array_equal(np.c_[moves.low, moves.high], ranker.rank_interval_[order])
@@ -219,7 +219,7 @@ def test_near_copies_have_no_whiskers(data):
     X = np.hstack([data.X, data.X[:, :3] + 1e-6])
     ranker = FisherScore(n_features_to_select=3, redundancy_threshold=0.9).fit(X, data.y)
     ranker.assess(X, data.y, n_resamples=4, n_permutations=0)
-    moves = rank_intervals.summarize(outcome_of(ranker))
+    moves = rank_intervals.summarize(ranking_result(ranker))
     assert len(moves.names) == 8
     assert moves.decisions is None
     check(page_of(ranker, X, data.y))
@@ -227,8 +227,8 @@ def test_near_copies_have_no_whiskers(data):
 
 def test_the_narrow_picture_has_fewer_names(assessed):
     ranker, _, _ = assessed
-    moves = rank_intervals.summarize(outcome_of(ranker))
-    picture = rank_intervals.figure(outcome_of(ranker))
+    moves = rank_intervals.summarize(ranking_result(ranker))
+    picture = rank_intervals.figure(ranking_result(ranker))
     for svg, n in (
         (picture.svg, rank_intervals.MAX_WHISKERS),
         (picture.narrow, rank_intervals.MAX_NARROW_WHISKERS),
@@ -314,7 +314,7 @@ def test_names_of_parts_and_features_are_text(data):
     X = np.hstack([data.X, data.X[:, :4] + 1])
     ranker = Consensus(rankers=rankers, redundancy_threshold=None).fit(X, data.y)
     ranker.assess(X, data.y, n_resamples=3, n_permutations=3)
-    page = render(outcome_of(ranker, EVIL), X=X, y=data.y)
+    page = render(ranking_result(ranker, EVIL), X=X, y=data.y)
     checker = check(page)
     assert len(checker.text["script"]) == 1
     assert "b" not in checker.text

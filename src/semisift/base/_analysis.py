@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from semisift.active._next_rows import NextRows
-    from semisift.selection import Outcome
+    from semisift.selection import RankingResult
     from semisift.selection._assessment import Assessment
     from semisift.selection._knockoff import KnockoffCutoff
     from semisift.selection._learning_curve import LearningCurve
@@ -449,11 +449,11 @@ class RankingAnalysisMixin:
         report.write_report(path, outcome, X=X, y=y, title=title, **found)
         return Path(path)
 
-    def _outcome(self: Any) -> "Outcome":
+    def _outcome(self: Any) -> "RankingResult":
         check_is_fitted(self)
-        from semisift.selection import outcome_of
+        from semisift.selection import ranking_result
 
-        return outcome_of(self)
+        return ranking_result(self)
 
     def _html_repr(self) -> str:
         diagram: str = estimator_html_repr(self)

@@ -36,7 +36,7 @@ from semisift.cli.rank import OFF, RankRequest
 from semisift.exceptions import SubsamplingWarning, TableError
 from semisift.io import FORMATS, Dataset, find_format, write
 from semisift.registry import METHODS, Method
-from semisift.selection import Outcome, outcome_of
+from semisift.selection import RankingResult, ranking_result
 from semisift.selection._markers import Markers
 from semisift.selection._summary import say_copies, say_known, say_marks
 from semisift.transduction._soft_labels import doubt_of
@@ -69,7 +69,7 @@ class Result:
     request: RankRequest
     method: Method
     dataset: Dataset
-    outcome: Outcome
+    outcome: RankingResult
     is_cut_short: bool = False
     not_found: Sequence[str] = ()
     markers: Markers | None = None
@@ -250,7 +250,7 @@ def show(result: Result) -> None:
         console.print(line)
 
 
-def _told_of_sureness(outcome: Outcome) -> Iterator[str]:
+def _told_of_sureness(outcome: RankingResult) -> Iterator[str]:
     trust = outcome.trust
     if trust is None:
         return
@@ -282,7 +282,7 @@ def _told_below(result: Result) -> Iterator[str]:
             yield f"Written: {given}"
 
 
-def _heading(outcome: Outcome) -> str:
+def _heading(outcome: RankingResult) -> str:
     if len(outcome.listed) == 1:
         return "The best feature"
     if outcome.selected_by == "decisions" and outcome.n_selected:
@@ -290,13 +290,13 @@ def _heading(outcome: Outcome) -> str:
     return f"The {len(outcome.listed)} best features"
 
 
-def _more(outcome: Outcome) -> str:
+def _more(outcome: RankingResult) -> str:
     """Say why the table holds more features than the heading counts."""
     n_more = len(outcome.families.shown) - len(outcome.listed)
     return f", and {n_more:,} more of the best by score" if n_more else ""
 
 
-def _table(outcome: Outcome) -> Table:
+def _table(outcome: RankingResult) -> Table:
     columns, table = _columns(outcome), Table()
     names = outcome.features[outcome.families.shown]
     widest = max([FAMILY_WIDTH, *(len(printable_name(name)) for name in names)])
@@ -315,7 +315,7 @@ def _table(outcome: Outcome) -> Table:
     return table
 
 
-def _with_family(outcome: Outcome, place: int) -> Text:
+def _with_family(outcome: RankingResult, place: int) -> Text:
     """Return the name of a feature, what was known of it, and below it its near-copies."""
     cell = Text(printable_name(outcome.features[place]))
     marks = say_marks(outcome, place)
@@ -331,7 +331,7 @@ def _with_family(outcome: Outcome, place: int) -> Text:
     return cell
 
 
-def _columns(outcome: Outcome) -> dict[str, list[str | Text]]:
+def _columns(outcome: RankingResult) -> dict[str, list[str | Text]]:
     """Return the cells of the table, by the heading of their column."""
     shown = outcome.families.shown
     columns: dict[str, list[str | Text]] = {
@@ -537,11 +537,11 @@ def _ask(dataset: Dataset, ranker: FeatureRanker, steps: Steps) -> NextRows:
 
 def _outcome(
     request: RankRequest, dataset: Dataset, ranker: FeatureRanker, n_wanted: int
-) -> Outcome:
+) -> RankingResult:
     """Put together what came out; without a number, what is confirmed is selected."""
     spread: dict[str, Any] = {}
     if dataset.is_spread and ranker._features is None:
         spread = {"variables": dataset.variables, "variable_of": dataset.variable_of}
-    outcome = outcome_of(ranker, dataset.feature_names, seed=request.seed, **spread)
+    outcome = ranking_result(ranker, dataset.feature_names, seed=request.seed, **spread)
     is_decided = request.number is None and outcome.decisions is not None
     return outcome.select("confirmed" if is_decided else n_wanted)

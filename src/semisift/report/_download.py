@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from semisift.io._write import as_text
-from semisift.selection import Outcome
+from semisift.selection import RankingResult
 from semisift.utils._text import plural
 
 # What the whole file in the page may weigh, packed; above that, it has these columns and fewer
@@ -25,13 +25,17 @@ MAX_FEATURES = 25_000
 
 
 def ranking_file(
-    outcome: Outcome, source: Mapping[str, Any], facts: Mapping[str, Any] | None, *, safe: bool
+    outcome: RankingResult,
+    source: Mapping[str, Any],
+    facts: Mapping[str, Any] | None,
+    *,
+    safe: bool,
 ) -> dict[str, str]:
     """Pack the text that `semisift rank` writes, or the main columns of it where that is too much.
 
     Parameters
     ----------
-    outcome : Outcome
+    outcome : RankingResult
     source : mapping
         Whose file gives its name to the ranking.
     facts : mapping or None

@@ -9,7 +9,7 @@ from semisift.base._ranker import FeatureRanker
 from semisift.registry import METHODS, Method
 from semisift.report._page import paragraph, sentences
 from semisift.report._rows import RowLabels, find_constant
-from semisift.selection import Outcome
+from semisift.selection import RankingResult
 from semisift.transduction._soft_labels import doubt_of
 from semisift.utils._text import format_value, printable_name
 
@@ -17,12 +17,12 @@ MIN_LABELS = 10
 MIN_DRAWS = 30
 
 
-def summarize(outcome: Outcome, rows: RowLabels | None, X: Any) -> dict[str, Any]:
+def summarize(outcome: RankingResult, rows: RowLabels | None, X: Any) -> dict[str, Any]:
     """Return what the page tells of the method of a ranking.
 
     Parameters
     ----------
-    outcome : Outcome
+    outcome : RankingResult
     rows : RowLabels or None
     X : array-like, frame, sparse matrix or None
 
@@ -93,7 +93,7 @@ def kind_of(ranker: FeatureRanker) -> str:
     return paragraph("kind", ranker, ranker.get_params(deep=False).get("rankers") is None)
 
 
-def facts_of_fit(outcome: Outcome, rows: RowLabels | None) -> list[tuple[str, str]]:
+def facts_of_fit(outcome: RankingResult, rows: RowLabels | None) -> list[tuple[str, str]]:
     """Return the figures of the fit that help to judge it."""
     ranker, facts = outcome.ranker, []
     if (n_iter := getattr(ranker, "n_iter_", None)) is not None:
@@ -113,7 +113,7 @@ def facts_of_fit(outcome: Outcome, rows: RowLabels | None) -> list[tuple[str, st
     return facts
 
 
-def cautions(outcome: Outcome, rows: RowLabels | None) -> list[str]:
+def cautions(outcome: RankingResult, rows: RowLabels | None) -> list[str]:
     """Return what in this fit makes the ranking less certain."""
     scarce = draws = empty = None
     if rows is not None:
@@ -128,7 +128,7 @@ def cautions(outcome: Outcome, rows: RowLabels | None) -> list[str]:
     return sentences("cautions", scarce, draws, doubt_of(outcome.ranker) or "", empty)
 
 
-def missing_scores(outcome: Outcome, X: Any = None) -> list[str]:
+def missing_scores(outcome: RankingResult, X: Any = None) -> list[str]:
     """Return which features have no score, and why.
 
     Without X they count as columns of a single value, which the base class leaves without one,

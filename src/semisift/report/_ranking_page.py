@@ -15,7 +15,7 @@ from semisift.report._page import environment, fill, write_page
 from semisift.report._rows import MAX_CLASSES, draw_some, read_rows
 from semisift.report._style import MARKS
 from semisift.report.charts import boxes, dots, heatmap, rank_intervals, row_map, scores
-from semisift.selection import Outcome
+from semisift.selection import RankingResult
 from semisift.selection._markers import Markers
 from semisift.selection._summary import say_copies, say_known, say_marks, say_selection
 from semisift.transduction._positive_unlabelled import say_rest
@@ -37,12 +37,12 @@ MAX_TABLE_ROWS = 1000
 MAX_MEMBERS = 30
 
 
-def write_report(path: str | os.PathLike[str], outcome: Outcome, **given: Any) -> None:
+def write_report(path: str | os.PathLike[str], outcome: RankingResult, **given: Any) -> None:
     """Write the report to a file, whole or not at all; the parameters are those of `render`."""
     write_page(Path(path), render(outcome, **given))
 
 
-def render(outcome: Outcome, **given: Any) -> str:
+def render(outcome: RankingResult, **given: Any) -> str:
     """Return the page as text; the parameters are those of `summarize`.
 
     Returns
@@ -54,7 +54,7 @@ def render(outcome: Outcome, **given: Any) -> str:
 
 
 def summarize(
-    outcome: Outcome,
+    outcome: RankingResult,
     *,
     X: Any = None,
     y: Any = None,
@@ -71,8 +71,8 @@ def summarize(
 
     Parameters
     ----------
-    outcome : Outcome
-        As `outcome_of` makes it of a fitted ranker.
+    outcome : RankingResult
+        As `ranking_result` makes it of a fitted ranker.
     X : array-like, frame, sparse matrix or OutOfCoreMatrix, optional
         The rows of the fit. Without them the pictures of rows are left out; of rows that do not
         fit into memory some are drawn, and the page says so.
@@ -131,7 +131,7 @@ def summarize(
     }
 
 
-def notebook(outcome: Outcome) -> str:
+def notebook(outcome: RankingResult) -> str:
     """Return the best features and the picture of the scores, to stand below a diagram."""
     # A notebook may hold several of these, also of one ranker: no two share an id.
     picture = scores.figure(outcome, slug=f"semisift-{uuid.uuid4().hex[:12]}", is_small=True)
@@ -150,7 +150,7 @@ def format_score(score: float, form: str) -> str:
     return format(score, form) if np.isfinite(score) else format_number(score)
 
 
-def _shared(outcome: Outcome, most: int) -> dict[str, Any]:
+def _shared(outcome: RankingResult, most: int) -> dict[str, Any]:
     """Return what all templates of a ranking know."""
     return {
         "outcome": outcome,
@@ -162,7 +162,7 @@ def _shared(outcome: Outcome, most: int) -> dict[str, Any]:
     }
 
 
-def table_rows(outcome: Outcome, most: int) -> list[dict[str, Any]]:
+def table_rows(outcome: RankingResult, most: int) -> list[dict[str, Any]]:
     """Return the best features with their scores, as numbers and as bars in percent of the best."""
     shown = outcome.scores[:most]
     form = same_decimals(shown)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semisift.base._docstrings import fill_slots
-from semisift.selection import outcome_of
+from semisift.selection import ranking_result
 from semisift.tl._parameters import Asked
 from semisift.tl._read import Fitted, fit
 from semisift.tl._write import (
@@ -27,7 +27,7 @@ from semisift.utils._warnings import quiet
 if TYPE_CHECKING:
     from anndata import AnnData
 
-    from semisift.selection import Outcome
+    from semisift.selection import RankingResult
 
 
 @fill_slots
@@ -418,7 +418,7 @@ def assess(
         columns["rank_low"], columns["rank_high"] = assessed.rank_interval.T.astype(np.float64)
     adata = open_for_writing(adata, copy)
     write_genes(adata, key, given, **columns)
-    changed = {"assessment": _facts(outcome_of(ranker, given.names.tolist()))}
+    changed = {"assessment": _facts(ranking_result(ranker, given.names.tolist()))}
     if found is not None and found.p_values is not None:
         records = records_of(given, found)
         changed |= {name: records[name] for name in ("pvals", "pvals_adj")}
@@ -456,7 +456,7 @@ def _results(adata: Any, key: str) -> Any:
     return adata.uns[key]
 
 
-def _facts(outcome: "Outcome") -> dict[str, Any]:
+def _facts(outcome: "RankingResult") -> dict[str, Any]:
     """Return how sure the ranking is, in plain values and in the sentences of the report."""
     facts, trust = outcome.facts["assessment"], outcome.trust
     if outcome.counts:

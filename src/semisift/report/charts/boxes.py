@@ -13,7 +13,7 @@ from semisift.report._figure import ReportFigure
 from semisift.report._page import paragraph
 from semisift.report._rows import Group, RowLabels, group_rows, values_of
 from semisift.report._style import FigureStyle, padded, row_points
-from semisift.selection import Outcome
+from semisift.selection import RankingResult
 from semisift.utils._text import format_number, plural, printable_name
 
 MAX_BOXES = 12
@@ -42,7 +42,7 @@ class Lane(NamedTuple):
         return 0 < len(self.values) <= (MANY_POINTS if self.group.is_labelled else FEW_POINTS)
 
 
-def figures(outcome: Outcome, rows: RowLabels | None, X: Any) -> list[ReportFigure]:
+def figures(outcome: RankingResult, rows: RowLabels | None, X: Any) -> list[ReportFigure]:
     """Return the top features by class; nothing without rows."""
     groups = [] if rows is None or X is None else group_rows(rows)
     best = np.flatnonzero(~np.isnan(outcome.scores))[:MAX_BOXES] if groups else np.arange(0)

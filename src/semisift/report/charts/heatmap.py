@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from semisift.report._page import paragraph
 from semisift.report._rows import Group, RowLabels, group_rows, values_of
 from semisift.report.charts.row_map import project
-from semisift.selection import Outcome
+from semisift.selection import RankingResult
 from semisift.utils._text import printable_name
 
 MAX_FEATURES, MAX_LABELLED, MAX_OTHERS, MAX_SAID = 20, 100, 200, 3
@@ -45,7 +45,7 @@ class Cells(NamedTuple):
     groups: list[Group]
 
 
-def figure(outcome: Outcome, rows: RowLabels | None, X: Any) -> dict[str, Any] | None:
+def figure(outcome: RankingResult, rows: RowLabels | None, X: Any) -> dict[str, Any] | None:
     """Return the best features by rows; None without rows or without a feature that varies.
 
     Returns

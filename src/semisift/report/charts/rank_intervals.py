@@ -11,7 +11,7 @@ from semisift.report._figure import ReportFigure
 from semisift.report._page import paragraph
 from semisift.report._style import FigureStyle, draw_marks, marked, size_of
 from semisift.report.charts.scores import decided_tips, set_ranks
-from semisift.selection import Outcome
+from semisift.selection import RankingResult
 from semisift.utils._text import printable_name
 
 MAX_WHISKERS, MAX_NARROW_WHISKERS = 20, 12
@@ -50,7 +50,7 @@ class RankIntervals:
         return max(1.15 * int(max(self.high.max(), self.ranks.max())), 12.0)
 
 
-def summarize(outcome: Outcome, most: int = MAX_WHISKERS) -> RankIntervals | None:
+def summarize(outcome: RankingResult, most: int = MAX_WHISKERS) -> RankIntervals | None:
     """Return the best features that represent themselves; None where no intervals are known."""
     found = outcome.assessment
     places = np.flatnonzero(~np.isnan(outcome.scores) & ~outcome.is_copy)[:most]
@@ -67,7 +67,7 @@ def summarize(outcome: Outcome, most: int = MAX_WHISKERS) -> RankIntervals | Non
     )
 
 
-def figure(outcome: Outcome, *_: Any) -> ReportFigure | None:
+def figure(outcome: RankingResult, *_: Any) -> ReportFigure | None:
     """Return how far the ranks move, for wide and narrow screens; None if that is unknown."""
     wide, narrow = summarize(outcome), summarize(outcome, MAX_NARROW_WHISKERS)
     if wide is None or narrow is None:

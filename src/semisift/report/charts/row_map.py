@@ -13,7 +13,7 @@ from semisift.report._figure import ReportFigure
 from semisift.report._page import paragraph
 from semisift.report._rows import Group, RowLabels, group_rows, values_of
 from semisift.report._style import FigureStyle, row_points
-from semisift.selection import Outcome
+from semisift.selection import RankingResult
 
 MAX_ROWS, MAX_PROJECTED, MAX_CLASSES_SAID = 2000, 20, 4
 
@@ -82,7 +82,7 @@ def project(values: NDArray[np.float64], rows: RowLabels) -> Projection | None:
     )
 
 
-def figure(outcome: Outcome, rows: RowLabels | None, X: Any) -> ReportFigure | None:
+def figure(outcome: RankingResult, rows: RowLabels | None, X: Any) -> ReportFigure | None:
     """Return the rows on two directions of the selected features; None where there are not two."""
     if rows is None or X is None:
         return None

@@ -14,7 +14,7 @@ from semisift.report import _style
 from semisift.report._figure import ReportFigure, own_axes
 from semisift.report._page import paragraph
 from semisift.report._style import FigureStyle
-from semisift.selection import Outcome
+from semisift.selection import RankingResult
 from semisift.selection._result import Chance
 from semisift.utils._text import format_number, printable_name
 
@@ -60,7 +60,7 @@ class Curve:
     chance: Chance | None
 
 
-def summarize(outcome: Outcome, n_names: int = 8, top: int | None = None) -> Curve:
+def summarize(outcome: RankingResult, n_names: int = 8, top: int | None = None) -> Curve:
     """Return the points to draw; `top` leaves the features behind so many out."""
     finite = np.flatnonzero((np.isfinite(outcome.scores) & ~outcome.is_copy)[:top])
     chosen = _spaced(len(finite))
@@ -87,7 +87,7 @@ def summarize(outcome: Outcome, n_names: int = 8, top: int | None = None) -> Cur
     )
 
 
-def _facts(outcome: Outcome, places: NDArray[np.intp]) -> dict[str, Any]:
+def _facts(outcome: RankingResult, places: NDArray[np.intp]) -> dict[str, Any]:
     """Return what the words tell of the scores at these places."""
     scores, own = outcome.scores[places], ~outcome.is_copy
     ranked = [*zip((places + 1).tolist(), scores.tolist(), strict=True)]
@@ -132,7 +132,9 @@ def _spaced(length: int) -> NDArray[np.intp]:
     return np.unique(np.geomspace(1, length, MAX_POINTS).round().astype(np.intp)) - 1
 
 
-def figure(outcome: Outcome, *_: Any, slug: str = "scores", is_small: bool = False) -> ReportFigure:
+def figure(
+    outcome: RankingResult, *_: Any, slug: str = "scores", is_small: bool = False
+) -> ReportFigure:
     """Return the picture of the scores for the page, or a small one for a notebook."""
     curve = summarize(outcome, 0 if is_small else 8)
     margins = (52.0, 6.0, 20.0, 40.0)
@@ -170,13 +172,13 @@ def decided_tips(
 
 
 def plot_scores(
-    outcome: Outcome, *, ax: Axes | None = None, top: int | None = None, n_names: int = 8
+    outcome: RankingResult, *, ax: Axes | None = None, top: int | None = None, n_names: int = 8
 ) -> Axes:
     """Draw the scores against the ranks.
 
     Parameters
     ----------
-    outcome : Outcome
+    outcome : RankingResult
     ax : matplotlib.axes.Axes, optional
         Else a new figure of pyplot.
     top : int, optional
