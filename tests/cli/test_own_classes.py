@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 
 from semisift import Protocol, Results, compare
 from semisift.comparison._methods import find_entrants
-from tests.cli.test_compare_cli import write_csv
+from tests.cli.test_compare import write_csv
 from tests.commands import call
 
 QUICK = ["--runs", "1", "--sizes", "1", "--judge", "nb"]

@@ -39,6 +39,8 @@ class Entry:
         What it does, in at most 64 characters: a line of ``semisift methods``.
     meaning : str
         Two to four sentences for a reader who does not know the method. The report shows them.
+    takes : str
+        What it takes besides values and labels, between commas, as `capabilities` splits it.
     """
 
     name: str
@@ -48,6 +50,12 @@ class Entry:
     source: Literal["formula", "reading"]
     summary: str
     meaning: str
+    takes: str = ""
+
+    @property
+    def capabilities(self) -> set[str]:
+        """What the method takes besides values and labels, known without importing its class."""
+        return {each.strip() for each in self.takes.split(",")}
 
     def _load(self) -> Any:
         module, _, attribute = self.path.partition(":")
@@ -67,6 +75,11 @@ class Method(Entry):
     """
 
     direction: Literal["high", "low"] = "high"
+
+    @property
+    def capabilities(self) -> set[str]:
+        """What the ranker takes besides values and labels; the first three by its base class."""
+        return {"groups", "batches", "one labelled class", *super().capabilities}
 
     @property
     def family(self) -> str:

@@ -74,8 +74,8 @@ def test_the_ranking_is_that_of_memory(tmp_path, form, method):
 def test_what_is_told_and_written(tmp_path, form):
     path = write(tmp_path, form)
     labels, page, passes = (tmp_path / name for name in ("labels.csv", "page.html", "passes"))
-    more = ["--method", "transductive", "--param", "max_unlabelled=80", "--passes", passes]
-    facts, said = ranked(path, *flags(form, *more, "--labels-out", labels, "--report", page))
+    more = ["--method", "transductive", "--param", "max_unlabelled=80", "--cache-dir", passes]
+    facts, said = ranked(path, *flags(form, *more, "--predictions", labels, "--report", page))
     words = (
         f"The ranking was made from 80 of {N_UNLABELLED} unlabelled rows, drawn at random; all "
         "rows were labelled in a last pass."
@@ -193,22 +193,22 @@ def test_what_needs_all_values_is_refused(tmp_path, form, options, message):
 
 def test_sizes_and_places_that_are_none(tmp_path):
     path = write(tmp_path, "csr.h5ad")
-    said = call("rank", path, "--label", "kind", "--memory", "much", code=2).output
+    said = call("rank", path, "--label", "kind", "--max-memory", "much", code=2).output
     assert "--memory must be a number of bytes, such as 4GB" in said
     (tmp_path / "taken").write_text("")
-    said = call("rank", path, *flags("csr.h5ad", "--passes", tmp_path / "taken"), code=1).output
+    said = call("rank", path, *flags("csr.h5ad", "--cache-dir", tmp_path / "taken"), code=1).output
     assert "no folder can be made there" in said
     (tmp_path / "t.csv").write_text("a,b,kind\n1,2,a\n3,4,b\n")
-    said = call("rank", tmp_path / "t.csv", "--label", "kind", "--memory", "1GB", code=1).output
+    said = call("rank", tmp_path / "t.csv", "--label", "kind", "--max-memory", "1GB", code=1).output
     assert "--memory is for files whose rows may stay there" in said
 
 
 def test_a_classifier_holds_all_rows(tmp_path, monkeypatch):
     monkeypatch.setattr("semisift.out_of_core._matrix.available_memory", lambda: 1000)
     path, target = write(tmp_path, "csr.h5ad"), tmp_path / "labels.csv"
-    call("label", path, "--label", "kind", "--out", target)
+    call("predict", path, "--label", "kind", "--out", target)
     assert len(pl.read_csv(target, comment_prefix="#")) == N_ROWS
-    said = call("label", path, "--label", "kind", "--memory", "1MB", "--out", target, code=2)
+    said = call("predict", path, "--label", "kind", "--max-memory", "1MB", "--out", target, code=2)
     assert "No such option" in said.output
 
 
@@ -252,7 +252,7 @@ main()
 def test_an_interrupted_pass_leaves_nothing_half_written(tmp_path, form):
     path, passes, target = write(tmp_path, form), tmp_path / "passes", tmp_path / "out"
     target.mkdir()
-    method = ["--method", "transductive", "--param", "max_unlabelled=80", "--passes", passes]
+    method = ["--method", "transductive", "--param", "max_unlabelled=80", "--cache-dir", passes]
     command = ["rank", path, *flags(form, *method), "--out", target / "ranking.json"]
     process = subprocess.Popen(
         [sys.executable, "-c", SLOW.format(seconds=0.3), *map(str, command)],

@@ -1,18 +1,18 @@
-"""What ``semisift compare`` was asked for, now and when the comparison was begun."""
+"""The options of ``semisift compare``, now and when the comparison was begun."""
 
 import os
 import re
 import shlex
 from collections.abc import Collection, Iterable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from semisift.cli._options import blaming, find_named
-from semisift.cli._plugins import import_own_classes, own_names
-from semisift.cli.compare import CompareRequest, compare, each_name
+from semisift.cli._options import find_named, option_errors
+from semisift.cli._own_classes import import_own_classes, own_names
+from semisift.cli.compare import CompareOptions, compare, each_name
 from semisift.comparison._evaluators import find_judges
 from semisift.comparison._protocol import PROTOCOLS, Protocol
 from semisift.comparison._store import ABOUT_RUNS, Store, damage_named
@@ -62,7 +62,7 @@ def by_name(files: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def find_request(options: dict[str, Any], given: set[str]) -> CompareRequest:
+def find_options(options: dict[str, Any], given: set[str]) -> CompareOptions:
     """Return what is asked for; a resumed comparison knows what is not said again.
 
     Parameters
@@ -75,7 +75,7 @@ def find_request(options: dict[str, Any], given: set[str]) -> CompareRequest:
     store = Store(Path(options["out"]))
     files = by_name(options["files"])
     if not options["resume"] or not store.exists:
-        return CompareRequest(**{**options, "files": files})
+        return CompareOptions(**{**options, "files": files})
     kept = store.about()["notes"]
     with damage_named(store.folder / ABOUT_RUNS):
         before = _kept_options(kept.get("options", {}))
@@ -87,7 +87,7 @@ def find_request(options: dict[str, Any], given: set[str]) -> CompareRequest:
     kept_methods = before.get("methods", ())
     new = [name for name in each_name(options["methods"]) if name not in each_name(kept_methods)]
     merged["methods"] = (*kept_methods, *new)
-    return CompareRequest(**merged)
+    return CompareOptions(**merged)
 
 
 def _kept_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -132,20 +132,20 @@ def _own_classes_again(methods: Iterable[str], judges: Collection[str]) -> str:
     return " ".join(words)
 
 
-def notes_of(request: CompareRequest) -> dict[str, Any]:
+def notes_of(request: CompareOptions) -> dict[str, Any]:
     """Return what the store keeps: how to do it again, and what resuming it needs to know."""
-    options = {name: value for name, value in asdict(request).items() if name not in NOT_KEPT}
+    options = {name: value for name, value in vars(request).items() if name not in NOT_KEPT}
     files = {name: os.path.abspath(path) for name, path in request.files.items()}
     return {"command": command_line(request), "options": options, "files": files}
 
 
-def resume_command(request: CompareRequest) -> str:
+def resume_command(request: CompareOptions) -> str:
     """Return the command that goes on."""
     words = ["semisift compare --resume --out", shlex.quote(request.out)]
-    return " ".join([*words, _own_classes_again(request.entrants, request.judge)]).rstrip()
+    return " ".join([*words, _own_classes_again(request.method_names, request.judge)]).rstrip()
 
 
-def command_line(request: CompareRequest) -> str:
+def command_line(request: CompareOptions) -> str:
     """Return the command that makes the same records, without the folders of this machine."""
     ctx = click.Context(compare)
     files = [shlex.quote(Path(path).name) for path in request.files.values()]
@@ -160,7 +160,7 @@ def command_line(request: CompareRequest) -> str:
     return " \\\n  ".join([*lines, "--out DIR"])
 
 
-def find_protocol(request: CompareRequest) -> Protocol:
+def find_protocol(request: CompareOptions) -> Protocol:
     """Return the protocol with the changes that were asked for."""
     preset = find_named(PROTOCOLS, request.protocol, "protocol", "--protocol")
     given = {RENAMED.get(option, option): getattr(request, option) for option in SETTINGS}
@@ -171,11 +171,11 @@ def find_protocol(request: CompareRequest) -> Protocol:
         changes["n_unlabelled"] = None
     if request.scaling is not None:
         changes["scaling"] = None if request.scaling == "none" else request.scaling
-    with blaming("--sizes"):
+    with option_errors("--sizes"):
         if request.sizes is not None:
             changes["sizes"] = parse_sizes(request.sizes)
             replace(preset, sizes=changes["sizes"])
-    with blaming("--judge"):
+    with option_errors("--judge"):
         import_own_classes(request.judge, "judge")
         find_judges(request.judge)
     protocol = replace(preset, **changes)

@@ -16,7 +16,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 from semisift import LabelledOnly, NoUnlabelledDataWarning, TransductiveClassifier
-from semisift.cli.label import DEFAULT_LEARNER
+from semisift.cli.predict import DEFAULT_METHOD
 from semisift.registry import CLASSIFIERS
 from tests.commands import call, write_table
 from tests.conftest import make_data
@@ -32,7 +32,7 @@ def folder(tmp_path):
 
 def label(folder, *arguments, code=0):
     given = ("--label", "label", "--id", "id", *arguments)
-    return call("label", folder / "table.csv", *given, code=code)
+    return call("predict", folder / "table.csv", *given, code=code)
 
 
 def read_labels(path):
@@ -139,7 +139,7 @@ def test_sparse_and_dense_agree(folder):
     np.savez(folder / "sparse.npz", **parts, shape=sparse.shape, y=y)
     np.savez(folder / "dense.npz", X=X, y=y)
     for name in ("sparse", "dense"):
-        call("label", folder / f"{name}.npz", *BASELINE, "--out", folder / f"{name}.csv")
+        call("predict", folder / f"{name}.npz", *BASELINE, "--out", folder / f"{name}.csv")
     assert read_labels(folder / "sparse.csv").equals(read_labels(folder / "dense.csv"))
 
 
@@ -257,7 +257,7 @@ def test_refused(folder, arguments, code, words, monkeypatch):
 
 
 def test_labels_that_are_not_named_are_asked_for(folder):
-    told = call("label", folder / "table.csv", *BASELINE, "--out", folder / "l.csv", code=1)
+    told = call("predict", folder / "table.csv", *BASELINE, "--out", folder / "l.csv", code=1)
     assert "labelled-only needs labels. Say with --label" in " ".join(told.stderr.split())
 
 
@@ -276,7 +276,7 @@ def test_a_classifier_that_takes_no_sparse_rows(folder):
 
 
 def test_the_default_is_transduction(folder):
-    assert DEFAULT_LEARNER == "transduction"
+    assert DEFAULT_METHOD == "transduction"
     label(folder, "--out", folder / "l.csv", "--probabilities")
     frame = read_labels(folder / "l.csv")
     data = make_data()
@@ -334,7 +334,7 @@ class Slow(KNeighborsClassifier):
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for other processes")
 def test_an_interruption_leaves_nothing_and_says_so(folder):
     (folder / "out").mkdir()
-    command = [sys.executable, "-m", "semisift", "label", str(folder / "table.csv")]
+    command = [sys.executable, "-m", "semisift", "predict", str(folder / "table.csv")]
     command += ["--label", "label", "--id", "id", *BASELINE, "--out", str(folder / "out" / "l.csv")]
     command += ["--param", f"estimator={__name__}.Slow"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -363,7 +363,7 @@ def nothing(tmp_path_factory):
 def test_labels_that_tell_nothing_are_told(nothing, tmp_path):
     wanted = "The labels may tell nothing: the classes of 10 labelled rows left out in turn"
     out, page = tmp_path / "l.csv", tmp_path / "page.html"
-    found = call("label", nothing, "--label", "label", "--out", out)
+    found = call("predict", nothing, "--label", "label", "--out", out)
     assert wanted in " ".join(found.output.split())
     assert pl.read_csv(out, comment_prefix="#")["confidence"][10:].mean() < 0.6
     found = call("rank", nothing, "--label", "label", "--method", "transductive", "--report", page)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 from semisift import Protocol, compare
-from tests.cli.test_compare_cli import call, words, write_csv
+from tests.cli.test_compare import call, words, write_csv
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,8 @@ from sklearn.datasets import load_iris, load_wine
 
 import semisift
 from semisift import Protocol, Results, read_table
-from semisift.cli import _run_compare, _terminal, main
+from semisift.cli import _terminal, main
+from semisift.cli import compare as compare_module
 
 METHODS = "fisher,random,all-labels"
 QUICK = ["--runs", 2, "--sizes", "1-3", "--judge", "nb"]
@@ -471,7 +472,7 @@ def test_a_dead_process_is_told_and_its_records_are_kept(folder):
 
 
 def test_a_scheduler_that_does_not_answer(folder, monkeypatch):
-    monkeypatch.setattr(_run_compare, "SECONDS_TO_CONNECT", 0.5)
+    monkeypatch.setattr(compare_module, "SECONDS_TO_CONNECT", 0.5)
     told = compare("--backend", "dask", "--scheduler", "tcp://127.0.0.1:1", code=1).stderr
     assert "no Dask scheduler answers there" in words(told)
     assert not (folder / "out").exists()

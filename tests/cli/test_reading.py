@@ -52,7 +52,7 @@ def words(result):
 
 
 def test_groups_batches_and_weights_are_those_of_python(folder):
-    told = words(rank(folder, *options(*KNOWN), "--assess", "--out", folder / "r.json"))
+    told = words(rank(folder, *options(*KNOWN), "--assess", "fast", "--out", folder / "r.json"))
     assert "table.csv: 60 rows of 15 groups in 3 batches, of which 12 carry a label" in told
     facts = json.loads((folder / "r.json").read_text())
     data = read_table(folder / "table.csv", label="label", id="id", **KNOWN)
@@ -114,18 +114,18 @@ def mro(cls):
 def test_learners_get_what_they_take(folder):
     given = ["--label", "label", "--id", "id", "--drop", "plate", "--probabilities"]
     given += ["--out", folder / "l.json"]
-    call("label", folder / "table.csv", *given, "--group", "donor", "--weight", "w")
+    call("predict", folder / "table.csv", *given, "--group", "donor", "--weight", "w")
     labels = pl.DataFrame(json.loads((folder / "l.json").read_text())["labels"])
     data = read_table(folder / "table.csv", label="label", id="id", drop="plate", group="donor",
                       weight="w")  # fmt: skip
     model = TransductiveClassifier(random_state=0)
     model.fit(data.X, data.y, groups=data.groups, sample_weight=data.weight)
     np.testing.assert_array_equal(labels["p_A"], model.predict_proba(data.X)[:, 0])
-    told = words(call("label", folder / "table.csv", *given, "--group", "donor", "--drop", "w",
+    told = words(call("predict", folder / "table.csv", *given, "--group", "donor", "--drop", "w",
                       "--method", "rasco", code=2))  # fmt: skip
     able = [name for name in CLASSIFIERS if name.startswith(("co-forest", "co-bc", "tri", "ss-"))]
     assert f"rasco does not take groups. Those that do: {', '.join(able)}, transduction." in told
-    call("label", folder / "table.csv", *given, "--group", "donor", "--drop", "w",
+    call("predict", folder / "table.csv", *given, "--group", "donor", "--drop", "w",
          "--method", "tri-training")  # fmt: skip
 
 
@@ -165,7 +165,7 @@ def test_a_comparison_takes_no_gaps(folder):
 
 
 def test_one_labelled_class(folder):
-    outputs = ["--report", folder / "r.html", "--labels-out", folder / "l.csv"]
+    outputs = ["--report", folder / "r.html", "--predictions", folder / "l.csv"]
     outputs += ["--out", folder / "r.json"]
     given = [*options(), *outputs]
     told = words(rank(folder, *given, table="one.csv", method="transductive"))
@@ -179,7 +179,7 @@ def test_one_labelled_class(folder):
     known = ["--param", "class_prior={'A': .2, 'other': .8}"]
     told = words(rank(folder, *given, *known, table="one.csv", method="transductive"))
     assert "20% of the unlabelled rows are of it, as class_prior says" in told
-    told = words(call("label", folder / "one.csv", "--label", "label", "--id", "id", *options(
+    told = words(call("predict", folder / "one.csv", "--label", "label", "--id", "id", *options(
         "group", "weight"), "--out", folder / "l.csv"))  # fmt: skip
     assert "One class is labelled: " in told
 
@@ -189,7 +189,7 @@ def test_one_class_is_too_few(folder):
     frame.write_csv(folder / "one.csv")
     told = words(rank(folder, *options(), table="one.csv", code=1))
     assert "there are 6 rows of the class 'A' and 0 unlabelled" in told
-    told = words(call("label", folder / "table.csv", "--label", "label", "--unlabelled", "B",
+    told = words(call("predict", folder / "table.csv", "--label", "label", "--unlabelled", "B",
                       "--id", "id", *options("group", "weight")[:2], "--drop", "plate", "--drop",
                       "w", "--method", "co-forest", "--out", folder / "l.csv", code=1))  # fmt: skip
     assert "take a method that finds the rest by itself (--method transduction)" in told
@@ -212,7 +212,7 @@ def test_a_real_table_with_groups_gaps_and_one_class(data_dir, tmp_path):
     site = [f"site{i % 9}" for i in range(len(y))]
     np.savez(tmp_path / "sonar.npz", X=X, y=np.where(y == 1, "mine", "rock"), site=site)
     given = ["--labels-per-class", 10, "--group", "site", "--missing", "keep", "--no-assess"]
-    given += ["--report", tmp_path / "r.html", "--labels-out", tmp_path / "l.csv"]
+    given += ["--report", tmp_path / "r.html", "--predictions", tmp_path / "l.csv"]
     told = words(call("rank", tmp_path / "sonar.npz", *given))
     assert "208 rows of 9 groups, of which 20 carry a label" in told
     assert "missing values in 60 columns, kept as gaps" in told
