@@ -227,7 +227,7 @@ def test_nothing_in_a_file_steers_the_terminal(tmp_path):
     shown = ""
     for arguments, code in (
         (["rank", table, "--label", "label", "--method", "fisher"], 0),
-        (["label", table, "--label", "label", "--out", tmp_path / f"{name}.json"], 0),
+        (["predict", table, "--label", "label", "--out", tmp_path / f"{name}.json"], 0),
         (["rank", wrong, "--label", "label", "--method", "fisher"], 1),
         (["rank", missing, "--label", "label"], 1),
         (["rank", table, "--label", "label", "--method", name], 2),
@@ -311,7 +311,7 @@ def test_what_the_stream_cannot_encode_is_escaped():
 
 @pytest.mark.parametrize(
     "command",
-    [["rank", "t"], ["select", "t", "--out", "s"], ["label", "t", "--out", "l"], ["next", "t"],
+    [["rank", "t"], ["select", "t", "--out", "s"], ["predict", "t", "--out", "l"], ["next", "t"],
      ["explore", "t"], ["compare", "t", "--out", "c"], ["demo"],
      ["reproduce", "ssfi-table2", "--data", ".", "--out", "r"]],
     ids=lambda command: command[0],

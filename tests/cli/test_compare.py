@@ -303,7 +303,7 @@ def test_what_must_be_said_is_asked_for(folder):
     told = call("compare", "--resume", "--out", "out", code=2).stderr
     assert "out holds no comparison" in words(told)
     told = call("compare", "wine.csv", "--methods", "random", "--out", "out", code=1).stderr
-    assert "wine.csv: a comparison needs labels. Say with --label" in words(told)
+    assert "wine.csv: a comparison needs labels. Pass --label" in words(told)
 
 
 def test_missing_values_name_the_file_and_the_option(folder):

@@ -97,7 +97,7 @@ def test_numbers_as_labels_and_rows_without_names(folder):
     )
     frame.write_csv(folder / "numbers.csv")
     call(
-        *("label", folder / "numbers.csv", "--label", "label", *BASELINE),
+        *("predict", folder / "numbers.csv", "--label", "label", *BASELINE),
         *("--out", folder / "l.csv", "--probabilities"),
     )
     found = read_labels(folder / "l.csv")
@@ -110,7 +110,7 @@ def test_rows_that_are_left_out_keep_the_numbers_of_the_others(folder):
     frame = pl.read_csv(folder / "table.csv").drop("id")
     first = [None, *frame["x0"].to_list()[1:]]
     frame.with_columns(pl.Series("x0", first)).write_csv(folder / "holes.csv")
-    given = ("label", folder / "holes.csv", "--label", "label", *BASELINE)
+    given = ("predict", folder / "holes.csv", "--label", "label", *BASELINE)
     shown = call(*given, "--missing", "drop-rows", "--out", folder / "l.csv").stdout
     assert read_labels(folder / "l.csv")["row"].to_list() == [str(i + 1) for i in range(1, 60)]
     assert "Note:" in shown
@@ -123,7 +123,7 @@ def test_labels_in_a_file_of_their_own(folder):
     frame.drop("label").write_csv(folder / "values.csv")
     frame.select("id", "label").drop_nulls().write_csv(folder / "labels.csv")
     call(
-        *("label", folder / "values.csv", "--id", "id", "--labels", folder / "labels.csv"),
+        *("predict", folder / "values.csv", "--id", "id", "--labels", folder / "labels.csv"),
         *(*BASELINE, "--out", folder / "l.csv"),
     )
     label(folder, *BASELINE, "--out", folder / "expected.csv")
@@ -181,7 +181,7 @@ def test_a_trial_tells_how_many_hidden_labels_were_found(folder):
     names = np.array(["A", "B"], dtype=object)[data.y]
     pl.DataFrame(data.X).with_columns(pl.Series("label", names)).write_csv(folder / "full.csv")
     shown = call(
-        *("label", folder / "full.csv", "--label", "label", "--labels-per-class", 4),
+        *("predict", folder / "full.csv", "--label", "label", "--labels-per-class", 4),
         *(*BASELINE, "--out", folder / "l.csv"),
     ).stdout
     frame = read_labels(folder / "l.csv")
@@ -203,7 +203,7 @@ def test_many_doubtful_labels_are_warned_of(folder):
 def test_all_labelled_is_told(folder):
     data = make_data(per_class=30)
     pl.DataFrame(data.X).with_columns(pl.Series("label", data.y + 1)).write_csv(folder / "a.csv")
-    given = ("label", folder / "a.csv", "--label", "label", *BASELINE)
+    given = ("predict", folder / "a.csv", "--label", "label", *BASELINE)
     with warnings.catch_warnings():
         warnings.simplefilter("always", NoUnlabelledDataWarning)
         assert "every row of" in call(*given, "--out", folder / "l.csv").stderr
@@ -258,7 +258,7 @@ def test_refused(folder, arguments, code, words, monkeypatch):
 
 def test_labels_that_are_not_named_are_asked_for(folder):
     told = call("predict", folder / "table.csv", *BASELINE, "--out", folder / "l.csv", code=1)
-    assert "labelled-only needs labels. Say with --label" in " ".join(told.stderr.split())
+    assert "labelled-only needs labels. Pass --label" in " ".join(told.stderr.split())
 
 
 def test_a_classifier_that_takes_no_sparse_rows(folder):
@@ -266,7 +266,7 @@ def test_a_classifier_that_takes_no_sparse_rows(folder):
     parts = {name: getattr(sparse, name) for name in ("data", "indices", "indptr")}
     y = np.where(make_data().y < 0, "", np.array(["A", "B"])[make_data().y])
     np.savez(folder / "sparse.npz", **parts, shape=sparse.shape, y=y)
-    given = ("label", folder / "sparse.npz", *BASELINE, "--param", "estimator=nb")
+    given = ("predict", folder / "sparse.npz", *BASELINE, "--param", "estimator=nb")
     told = call(*given, "--out", folder / "l.csv", code=1).stderr
     assert "labelled-only cannot learn from" in told
     assert not (folder / "l.csv").exists()

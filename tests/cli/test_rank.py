@@ -234,7 +234,7 @@ def test_what_is_no_regular_file_is_never_replaced(folder):
     [
         ["rank", "--out", "-"],
         ["select", "--out", "small.csv", "--ranking", "-"],
-        ["label", "--out", "-"],
+        ["predict", "--out", "-"],
         ["next", "--out", "-"],
     ],
     ids=lambda arguments: arguments[0],

@@ -63,6 +63,7 @@ def check_exists(files: Iterable[str]) -> None:
     """Check that files or folders are there."""
     for name in files:
         if not Path(name).exists():
+            Path.cwd()  # which names the problem where it is gone itself
             raise TableError(f"{name}: there is no such file or folder.")
 
 

@@ -105,7 +105,9 @@ def _make(learner: Learner, options: Options) -> Any:
     own_options = _options.CLASSIFIER_OPTIONS
     parameters = _options.parse_parameters(options.param, learner.cls, own_options)
     needs_estimator = "estimator" in known and known["estimator"].default is inspect.Parameter.empty
-    wanted = parameters.get("estimator") or ("forest" if needs_estimator else None)
+    wanted = parameters.get("estimator")
+    if wanted is None and needs_estimator:
+        wanted = "forest"
     if isinstance(wanted, str):
         estimators = {**EVALUATORS, "forest": RandomForestClassifier}
         parameters["estimator"] = make(wanted, estimators, "estimator")
