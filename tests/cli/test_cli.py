@@ -67,6 +67,41 @@ def test_help_lists_every_command_and_imports_nothing_heavy():
         assert re.search(rf"^\s+{name}\s", done.stdout, re.MULTILINE)
 
 
+LIGHT = """
+import sys
+from click.testing import CliRunner
+from semisift.cli import main
+
+nothing = "no such file or folder"
+for code, words, *arguments in [
+    (0, "semi-mim", "methods"),
+    (0, "co-forest", "methods", "--learners"),
+    (2, "there is no method", "methods", "nope"),
+    (1, nothing, "rank", "none.csv", "--method", "ssfi"),
+    (1, nothing, "rank", "table.csv", "--labels", "none.csv"),
+    (1, nothing, "select", "none.csv", "--out", "small.csv"),
+    (1, nothing, "predict", "none.csv", "--out", "labels.csv"),
+    (1, nothing, "next", "none.csv"),
+    (1, nothing, "explore", "none.csv"),
+    (1, nothing, "compare", "none.csv", "--methods", "fisher", "--out", "runs"),
+    (1, "It has, for example, 'label'", "rank", "table.csv", "--label", "lable"),
+    (1, "--group g: table.csv has no", "predict", "table.csv", "--group", "g", "--out", "l.csv"),
+    (2, "does not take missing values", "rank", "table.csv", "--method", "bs", "--missing", "keep"),
+]:
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == code and words in result.output, (arguments, result.output)
+    heavy = {"scipy", "sklearn", "polars", "matplotlib", "pandas", "joblib"} & set(sys.modules)
+    assert not heavy, (arguments, heavy)
+"""
+
+
+def test_files_and_columns_are_checked_before_anything_heavy_is_imported(tmp_path):
+    write_table(tmp_path)
+    run = [sys.executable, "-c", LIGHT]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_listed_help_is_the_first_line_of_the_command(runner, name):
     result = runner.invoke(main, [name, "--help"])

@@ -10,6 +10,7 @@ from sklearn.datasets import load_iris
 
 from semisift import Protocol, Results, compare
 from semisift.comparison._methods import find_entrants
+from semisift.comparison._store import Store
 from tests.cli.test_compare import write_csv
 from tests.commands import call
 
@@ -94,10 +95,17 @@ def test_paths_and_addresses_in_a_store_are_not_used(folder):
 @pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
 def test_the_lock_of_a_store_leads_nowhere_else(folder):
     (folder / "victim").write_text("precious")
-    (folder / "out" / ".lock").unlink()
     (folder / "out" / ".lock").symlink_to(folder / "victim")
     call("compare", "--resume", "--out", "out", "--runs", "2", code=1)
     assert (folder / "victim").read_text() == "precious"
+
+
+def test_one_process_has_the_store_to_itself(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)  # as on Windows, where this was always said
+    with Store(tmp_path).claimed() as first, Store(tmp_path).claimed() as second:
+        assert (first, second) == (True, False)
+    with Store(tmp_path).claimed() as again:
+        assert again
 
 
 MINE = """

@@ -243,8 +243,17 @@ def test_confirmed_variables_are_counted_not_their_columns(folder):
     frame = pl.read_csv("wine.csv")
     sweet = [f"{'low' if x < 700 else 'high' if x > 900 else 'middle'}" for x in frame["proline"]]
     frame.with_columns(pl.Series("proline", sweet)).write_csv("wine.csv")
-    arguments = ["--categorical", "onehot", "--method", "fisher", "--assess", "fast", "--out", "r.json"]
-    shown, _ = run("rank", "wine", *arguments)
+    arguments = [
+        "--categorical",
+        "onehot",
+        "--method",
+        "fisher",
+        "--assess",
+        "fast",
+        "--out",
+        "r.json",
+    ]
+    shown, _ = run("rank", "wine", *arguments, "--out", "r.json")
     ranking = facts_of(folder / "r.json")["ranking"]
     assert len(ranking) == 13
     decisions = {row["feature"]: row["decision"] for row in ranking}

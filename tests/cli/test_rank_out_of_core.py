@@ -188,19 +188,19 @@ def test_what_needs_all_values_is_refused(tmp_path, form, options, message):
     path = write(tmp_path, form)
     said = " ".join(call("rank", path, *flags(form, *options), code=1).output.split())
     assert message in said
-    assert "allow more with --memory" in said
+    assert "allow more with --max-memory" in said
 
 
 def test_sizes_and_places_that_are_none(tmp_path):
     path = write(tmp_path, "csr.h5ad")
     said = call("rank", path, "--label", "kind", "--max-memory", "much", code=2).output
-    assert "--memory must be a number of bytes, such as 4GB" in said
+    assert "--max-memory must be a number of bytes, such as 4GB" in said
     (tmp_path / "taken").write_text("")
     said = call("rank", path, *flags("csr.h5ad", "--cache-dir", tmp_path / "taken"), code=1).output
     assert "no folder can be made there" in said
     (tmp_path / "t.csv").write_text("a,b,kind\n1,2,a\n3,4,b\n")
     said = call("rank", tmp_path / "t.csv", "--label", "kind", "--max-memory", "1GB", code=1).output
-    assert "--memory is for files whose rows may stay there" in said
+    assert "--max-memory is for files whose rows may stay there" in said
 
 
 def test_a_classifier_holds_all_rows(tmp_path, monkeypatch):

@@ -2,12 +2,14 @@
 
 import json
 import re
+from inspect import signature
 
 import numpy as np
 import polars as pl
 import pytest
 
 from semisift import FisherScore, TransductiveClassifier, read_table
+from semisift.cli._reading import CAPABILITIES, names_of_takers
 from semisift.registry import CLASSIFIERS, METHODS
 from tests.commands import FEATURES, call, write_table
 
@@ -95,7 +97,7 @@ def test_batches_of_one_class(folder):
     ("method", "given", "what", "mark"),
     [
         ("mrmr", ["--weight", "w"], "weights", lambda cls: "WeightedRanker" in mro(cls)),
-        ("sffs", ["--missing", "keep"], "gaps", lambda cls: cls.allow_nan),
+        ("sffs", ["--missing", "keep"], "missing values", lambda cls: cls.allow_nan),
     ],
 )
 def test_methods_that_do_not_take_it_name_those_that_do(method, given, what, mark, folder):
@@ -161,7 +163,7 @@ def test_a_reduced_table_has_its_gaps(folder):
 def test_a_comparison_takes_no_gaps(folder):
     given = ["--label", "label", "--methods", "fisher", "--missing", "keep"]
     told = words(call("compare", folder / "gaps.csv", *given, "--out", folder / "runs", code=2))
-    assert "--missing: the judges of a comparison take no gaps" in told
+    assert "--missing: the judges of a comparison take no missing values" in told
 
 
 def test_one_labelled_class(folder):
@@ -200,7 +202,7 @@ def test_methods_tell_what_they_take():
     assert "Take weights (--weight): consensus, " in listed
     assert "one labelled class" not in listed  # which all of them take
     told = words(call("methods", "constraint"))
-    assert "Takes: gaps (--missing keep), weights (--weight), groups (--group)" in told
+    assert "Takes: missing values (--missing keep), weights (--weight), groups (--group)" in told
     assert "pairs of rows (--must-link, --cannot-link), one labelled class" in told
     assert "Takes: values and labels alone" in words(call("methods", "rasco"))
 
@@ -219,3 +221,55 @@ def test_a_real_table_with_groups_gaps_and_one_class(data_dir, tmp_path):
     told = words(call("rank", tmp_path / "sonar.npz", "--unlabelled", "rock", *given))
     assert "One class is labelled: 30 unlabelled rows were taken for the rest" in told
     assert set(pl.read_csv(tmp_path / "l.csv")["label"]) == {"mine", "other"}
+
+
+# --- what is known before anything is read --------------------------------------------------------
+
+MARKS = {
+    "missing values": lambda cls: getattr(cls, "allow_nan", False),
+    "one labelled class": lambda cls: getattr(cls, "supports_positive_unlabelled", False),
+    "weights": lambda cls: "sample_weight" in signature(cls.fit).parameters,
+    "groups": lambda cls: "groups" in signature(cls.fit).parameters,
+    "batches": lambda cls: "batch" in signature(cls.fit).parameters,
+    "pairs of rows": lambda cls: "must_link" in signature(cls.fit).parameters,
+}
+
+
+@pytest.mark.parametrize("what", CAPABILITIES)
+def test_the_registry_says_what_the_classes_take(what):
+    for entries in (METHODS, CLASSIFIERS):
+        assert names_of_takers(what, entries) == [
+            name for name, entry in entries.items() if MARKS[what](entry.cls)
+        ]
+    assert MARKS.keys() == CAPABILITIES.keys()
+
+
+TABLE = '"the ""kind"", by eye",a,b\nx,1,5\ny,2,3\nx,3,4\ny,2,2\n,3,3\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "code", "words"),
+    [
+        (TABLE, ["--label", 'the "kind", by eye'], 0, "2 x, 2 y"),
+        (TABLE, ["--label", "1"], 0, "2 x, 2 y"),
+        (TABLE, ["--label", "-3"], 0, "2 x, 2 y"),
+        (TABLE, ["--label", "kinds"], 1, "It has, for example,"),
+        (TABLE, ["--label", "1", "--drop", "b", "--drop", "c"], 1, "--drop c: table.csv has no"),
+        (
+            "# from kinds\n" + TABLE,
+            ["--label", "1", "--id", "ids"],
+            1,
+            "--id ids: table.csv has no",
+        ),
+        ("id,r,s,t,u\nkind,x,y,x,\na,1,2,3,4\n", ["--label", "kind"], 1, "say --transpose"),
+        ("id,r,s,t,u\nkind,x,y,x,\na,1,2,3,4\n", ["--label", "kind", "--transpose"], 0, "2 x, 1 y"),
+        ("x,1,5\ny,2,3\nx,3,4\n,2,2\n", ["--label", "1", "--no-header"], 0, "2 x, 1 y"),
+        ("", ["--label", "kind"], 1, "the file is empty"),
+        ("a\0b", ["--label", "kind"], 1, "table.csv"),
+    ],
+)
+def test_columns_are_named_as_the_table_has_them(tmp_path, monkeypatch, text, more, code, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.csv").write_text(text)
+    result = call("rank", "table.csv", *more, "--method", "fisher", code=code)
+    assert words in " ".join(result.output.split())

@@ -86,19 +86,7 @@ HEADERS = {
 
 
 class RefusedError(Exception):
-    """A request that is not answered as it would like to be.
-
-    Parameters
-    ----------
-    status : HTTPStatus
-    sentence : str
-    **more
-        For the answer.
-    """
-
-    def __init__(self, status: HTTPStatus, sentence: str, **more: Any) -> None:
-        super().__init__(sentence)
-        self.status, self.more = status, more
+    """A request that is refused: its arguments are an HTTP status and a sentence."""
 
 
 class ExploreServer(ThreadingHTTPServer):
@@ -237,7 +225,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             status, content = self._ask()
         except RefusedError as refused:
-            status, content = refused.status, {"error": str(refused), **refused.more}
+            status, content = refused.args[0], {"error": refused.args[1]}
         except OutOfDateError as error:
             version = self.server.page.session.known.version
             content = {"error": str(error), "labels_version": version}
@@ -267,12 +255,11 @@ class Handler(BaseHTTPRequestHandler):
             )
         if path not in ANSWERS:
             raise RefusedError(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
-        verb, answer = ANSWERS[path]
+        verb, answer, status = ANSWERS[path]
         if self.command != verb:
             raise RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, f"Ask with {verb}.")
-        if verb == "POST":
-            return answer(server, self._body())
-        return answer(server, asked)
+        content = answer(server, self._body() if verb == "POST" else asked)
+        return (HTTPStatus.NO_CONTENT if content is None else status), content
 
     def _check_origin(self) -> None:
         hosts = self.server.hosts
@@ -331,51 +318,38 @@ class Handler(BaseHTTPRequestHandler):
 # --- what can be asked ----------------------------------------------------------------------------
 
 
-def _page(server: ExploreServer, asked: dict[str, Any]) -> tuple[HTTPStatus, Any]:
+def _page(server: ExploreServer, given: dict[str, Any]) -> str:
     server.was_opened = True
-    return HTTPStatus.OK, render_page(server.title)
+    return render_page(server.title)
 
 
-def _state(server: ExploreServer, asked: dict[str, Any]) -> tuple[HTTPStatus, Any]:
-    if "since" in asked:
-        since = _whole(asked, "since", None)
-        if not server.page.session.wait(since, LONG_POLL):
-            return HTTPStatus.NO_CONTENT, None
-    return HTTPStatus.OK, server.page.state()
+def _state(server: ExploreServer, given: dict[str, Any]) -> Any:
+    """Return the state, or None where nothing has changed since a version."""
+    if "since" in given and not server.page.session.wait(_whole(given, "since"), LONG_POLL):
+        return None
+    return server.page.state()
 
 
-def _map(server: ExploreServer, asked: dict[str, Any]) -> tuple[HTTPStatus, Any]:
-    return HTTPStatus.OK, server.page.map()
-
-
-def _feature(server: ExploreServer, asked: dict[str, Any]) -> tuple[HTTPStatus, Any]:
-    return HTTPStatus.OK, server.page.feature(_whole(asked, "column", server.page.n_columns))
-
-
-def _row(server: ExploreServer, asked: dict[str, Any]) -> tuple[HTTPStatus, Any]:
-    return HTTPStatus.OK, server.page.row(_whole(asked, "row", server.page.n_rows))
-
-
-def _label(server: ExploreServer, body: dict[str, Any]) -> tuple[HTTPStatus, Any]:
-    row, version = _whole(body, "row", server.page.n_rows), _whole(body, "version", None)
-    label = body.get("label")
-    if "label" not in body or not isinstance(label, str | None):
+def _label(server: ExploreServer, given: dict[str, Any]) -> dict[str, Any]:
+    row, version = _whole(given, "row", server.page.n_rows), _whole(given, "version")
+    label = given.get("label")
+    if "label" not in given or not isinstance(label, str | None):
         raise RefusedError(HTTPStatus.BAD_REQUEST, "label must be a text, or null.")
     known = server.page.session.label(row, label, version)
-    return HTTPStatus.OK, {"labels_version": known.version}
+    return {"labels_version": known.version}
 
 
-def _undo(server: ExploreServer, body: dict[str, Any]) -> tuple[HTTPStatus, Any]:
-    known, row = server.page.session.undo(_whole(body, "version", None))
-    return HTTPStatus.OK, {"labels_version": known.version, "row": row}
+def _undo(server: ExploreServer, given: dict[str, Any]) -> dict[str, Any]:
+    known, row = server.page.session.undo(_whole(given, "version"))
+    return {"labels_version": known.version, "row": row}
 
 
-def _finish(server: ExploreServer, body: dict[str, Any]) -> tuple[HTTPStatus, Any]:
+def _finish(server: ExploreServer, given: dict[str, Any]) -> dict[str, Any]:
     server.page.session.finish()
-    return HTTPStatus.ACCEPTED, {}
+    return {}
 
 
-def _whole(given: dict[str, Any], name: str, end: int | None) -> int:
+def _whole(given: dict[str, Any], name: str, end: int | None = None) -> int:
     """Return a whole number of a request, from 0 on and below `end`."""
     value: Any = given.get(name)
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 16:
@@ -387,14 +361,22 @@ def _whole(given: dict[str, Any], name: str, end: int | None) -> int:
     raise RefusedError(HTTPStatus.BAD_REQUEST, f"{name} must be a whole number from 0{most}.")
 
 
-Answer = Callable[[ExploreServer, dict[str, Any]], tuple[HTTPStatus, Any]]
-ANSWERS: dict[str, tuple[str, Answer]] = {
-    "/": ("GET", _page),
-    "/api/state": ("GET", _state),
-    "/api/map": ("GET", _map),
-    "/api/feature": ("GET", _feature),
-    "/api/row": ("GET", _row),
-    "/api/label": ("POST", _label),
-    "/api/undo": ("POST", _undo),
-    "/api/finish": ("POST", _finish),
+# path -> verb, answer, and its status
+ANSWERS: dict[str, tuple[str, Callable[[ExploreServer, dict[str, Any]], Any], HTTPStatus]] = {
+    "/": ("GET", _page, HTTPStatus.OK),
+    "/api/state": ("GET", _state, HTTPStatus.OK),
+    "/api/map": ("GET", lambda server, _: server.page.map(), HTTPStatus.OK),
+    "/api/feature": (
+        "GET",
+        lambda server, given: server.page.feature(_whole(given, "column", server.page.n_columns)),
+        HTTPStatus.OK,
+    ),
+    "/api/row": (
+        "GET",
+        lambda server, given: server.page.row(_whole(given, "row", server.page.n_rows)),
+        HTTPStatus.OK,
+    ),
+    "/api/label": ("POST", _label, HTTPStatus.OK),
+    "/api/undo": ("POST", _undo, HTTPStatus.OK),
+    "/api/finish": ("POST", _finish, HTTPStatus.ACCEPTED),
 }
