@@ -251,47 +251,56 @@ def test_progress_is_shown_on_a_terminal(folder, monkeypatch):
 # --- what is refused, before any work -------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["--methods", "nonsense"], 2, "there is no method 'nonsense'"),
-        (["--methods", "ssfi:nonsense=1"], 2, "'ssfi:nonsense=1'"),
-        (["--methods", "ssfi:growth"], 2, "'growth' must be NAME=VALUE"),
-        (["--methods", "ssfi:growth=-1"], 1, "'growth' parameter of SSFI"),
-        (["--methods", "tests.rankers.Nothing"], 2, "cannot be imported"),
-        (["--protocol", "nonsense"], 2, "There are ssfi, enscls, fw-semifs, rel-rasco"),
-        (["--sizes", "1-x"], 2, "got '1-x'"),
-        (["--sizes", "1,1"], 2, "different whole numbers from 1"),
-        (["--sizes", "0-3"], 2, "different whole numbers from 1"),
-        (["--sizes", "5-20"], 1, "data set 'iris' has 4 features, and sizes begin with 5"),
-        (["--judge", "nonsense"], 2, "there is no judge 'nonsense'"),
-        (["--judge", "knn:n_neighbors=0"], 1, "'n_neighbors' parameter"),
-        (["--sweep", "labels"], 2, "labels=1,2,3"),
-        (["--sweep", "rows=1,2"], 2, "got 'rows'"),
-        (["--runs", "0"], 2, "--runs"),
-        (["--n-jobs", "0"], 2, "--n-jobs"),
-        (["--scheduler", "tcp://127.0.0.1:1"], 2, "--backend dask go together"),
-        (["--backend", "dask"], 2, "--backend dask go together"),
-        (["--separator", ",,"], 2, "single character"),
-        (["--format", "docx"], 2, "'csv', 'tsv'"),
-        (["--label", "none"], 1, "no column of this name"),
-        (["--group", "none"], 1, "--group none"),
-        (["--group", "kind"], 1, "data set 'wine': groups: no"),
-        (["--out", "wine.csv"], 1, "wine.csv is a file"),
-        (["--report", "page.pdf"], 2, "must end in .html"),
-        (["--report", "none/page.html"], 2, "the folder none does not exist"),
-    ],
-)
-def test_refused(folder, arguments, code, message):
-    if arguments[0] == "--report":  # which --no-report would make needless
-        given = ["compare", "wine.csv", "--label", "kind", "--methods", "random", "--out", "out"]
-        told = call(*given, *arguments, code=code).stderr
-    elif arguments[0] == "--methods":
-        told = compare(methods=arguments[1], code=code).stderr
-    else:
-        told = compare(*arguments, code=code).stderr
-    assert message in words(told)
-    assert sorted(path.name for path in folder.iterdir()) == ["iris.csv", "wine.csv"]
+REFUSED = [
+    (["--methods", "nonsense"], 2, "there is no method 'nonsense'"),
+    (["--methods", "ssfi:nonsense=1"], 2, "'ssfi:nonsense=1'"),
+    (["--methods", "ssfi:growth"], 2, "'growth' must be NAME=VALUE"),
+    (["--methods", "ssfi:growth=-1"], 1, "'growth' parameter of SSFI"),
+    (["--methods", "tests.rankers.Nothing"], 2, "cannot be imported"),
+    (["--protocol", "nonsense"], 2, "There are ssfi, enscls, fw-semifs, rel-rasco"),
+    (["--sizes", "1-x"], 2, "got '1-x'"),
+    (["--sizes", "1,1"], 2, "different whole numbers from 1"),
+    (["--sizes", "0-3"], 2, "different whole numbers from 1"),
+    (["--sizes", "5-20"], 1, "data set 'iris' has 4 features, and sizes begin with 5"),
+    (["--judge", "nonsense"], 2, "there is no judge 'nonsense'"),
+    (["--judge", "knn:n_neighbors=0"], 1, "'n_neighbors' parameter"),
+    (["--sweep", "labels"], 2, "labels=1,2,3"),
+    (["--sweep", "rows=1,2"], 2, "got 'rows'"),
+    (["--runs", "0"], 2, "--runs"),
+    (["--n-jobs", "0"], 2, "--n-jobs"),
+    (["--scheduler", "tcp://127.0.0.1:1"], 2, "--backend dask go together"),
+    (["--backend", "dask"], 2, "--backend dask go together"),
+    (["--separator", ",,"], 2, "single character"),
+    (["--format", "docx"], 2, "'csv', 'tsv'"),
+    (["--label", "none"], 1, "no column of this name"),
+    (["--group", "none"], 1, "--group none"),
+    (["--group", "kind"], 1, "data set 'wine': groups: no"),
+    (["--out", "wine.csv"], 1, "wine.csv is a file"),
+    (["--report", "page.pdf"], 2, "must end in .html"),
+    (["--report", "none/page.html"], 2, "the folder none does not exist"),
+]
+
+
+def test_refused(folder):
+    for arguments, code, message in REFUSED:
+        if arguments[0] == "--report":  # which --no-report would make needless
+            given = [
+                "compare",
+                "wine.csv",
+                "--label",
+                "kind",
+                "--methods",
+                "random",
+                "--out",
+                "out",
+            ]
+            told = call(*given, *arguments, code=code).stderr
+        elif arguments[0] == "--methods":
+            told = compare(methods=arguments[1], code=code).stderr
+        else:
+            told = compare(*arguments, code=code).stderr
+        assert message in words(told)
+        assert sorted(path.name for path in folder.iterdir()) == ["iris.csv", "wine.csv"]
 
 
 def test_what_must_be_said_is_asked_for(folder):
@@ -460,6 +469,7 @@ def test_a_class_beside_the_data_can_take_part(folder):
 # --- who does the runs ----------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_a_dead_process_is_told_and_its_records_are_kept(folder):
     dying = "fisher,random,all-labels,tests.rankers.Dying"
     told = words(compare("--n-jobs", 2, methods=dying, code=1).stderr)

@@ -34,9 +34,12 @@ def change_options(folder, **options):
     path.write_text(json.dumps(about))
 
 
+SPECS = ["os.system:command=touch pwned", OWN, "un\x1b[31mheard", "trap.Trap", "trap.Trap:x=1"]
+
+
 @pytest.mark.parametrize("name", ["methods", "judge"])
 @pytest.mark.parametrize(
-    "spec", ["os.system:command=touch pwned", OWN, "un\x1b[31mheard", "trap.Trap", "trap.Trap:x=1"]
+    "spec", [*(pytest.param(spec, marks=pytest.mark.nightly) for spec in SPECS[1:4]), *SPECS[::4]]
 )
 def test_what_a_store_names_is_not_imported(folder, name, spec):
     (folder / "trap.py").write_text("open('pwned', 'w').close()")
@@ -138,7 +141,7 @@ except SystemExit as stop:
 """
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.nightly)])
 def test_the_current_folder_is_searched_for_named_classes_alone(folder, jobs):
     (folder / "mine.py").write_text(MINE)
     (folder / "beside.py").write_text("def scores(X):\n    return X.var(axis=0)\n")

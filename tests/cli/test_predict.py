@@ -223,37 +223,37 @@ def test_labels_from_the_data_are_not_markup(folder):
 # --- what is refused ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "words"),
-    [
-        (["--out", "l.txt"], 2, ".csv or .tsv or .parquet or .json"),
-        (["--out", "table.csv"], 2, "is a file that is read"),
-        (["--out", "nowhere/l.csv"], 2, "does not exist"),
-        ([], 2, "Missing option '--out'"),
-        (["--out", "l.csv", "--method", "x"], 2, "there is no learner 'x'. There are"),
-        (["--out", "l.csv", "--method", "ssfi"], 2, "labelled-only"),
-        (["--out", "l.csv", "--param", "depth=3"], 2, "LabelledOnly has no parameter 'depth'"),
-        (["--out", "l.csv", "--param", "estimator"], 2, "must be NAME=VALUE"),
-        (["--out", "l.csv", "--param", "random_state=1"], 2, "option of its own: --seed"),
-        (["--out", "l.csv", "--param", "estimator=oak"], 1, "there is no estimator 'oak'"),
-        (["--out", "l.csv", "--param", "estimator=0"], 1, "'fit' and 'predict'. Got 0 instead"),
-        (["--out", "l.csv", "--param", "estimator=[]"], 1, "'fit' and 'predict'. Got [] instead"),
-        (["--out", "l.csv", "--param", "estimator=knn:k=3"], 1, "Parameters are n_neighbors"),
-        (["--out", "l.csv", "--label", "size"], 1, "--label size:"),
-        (["--out", "l.csv", "--unlabelled", "B"], 1, "at least two classes"),
-        (["--out", "l.csv", "--seed", "-1"], 2, "--seed"),
-        (["--out", "l.csv", "--must-link", "p.csv"], 2, "No such option"),
-        (["--out", "l.csv", "--top", "3"], 2, "No such option"),
-    ],
-)
-def test_refused(folder, arguments, code, words, monkeypatch):
-    monkeypatch.chdir(folder)
-    before = (folder / "table.csv").read_bytes()
-    method = () if "--method" in arguments else BASELINE
-    stderr = label(folder, *method, *arguments, code=code).stderr
-    assert words in " ".join(stderr.split())
-    assert {path.name for path in folder.iterdir()} == {"table.csv"}
-    assert (folder / "table.csv").read_bytes() == before
+REFUSED = [
+    (["--out", "l.txt"], 2, ".csv or .tsv or .parquet or .json"),
+    (["--out", "table.csv"], 2, "is a file that is read"),
+    (["--out", "nowhere/l.csv"], 2, "does not exist"),
+    ([], 2, "Missing option '--out'"),
+    (["--out", "l.csv", "--method", "x"], 2, "there is no learner 'x'. There are"),
+    (["--out", "l.csv", "--method", "ssfi"], 2, "labelled-only"),
+    (["--out", "l.csv", "--param", "depth=3"], 2, "LabelledOnly has no parameter 'depth'"),
+    (["--out", "l.csv", "--param", "estimator"], 2, "must be NAME=VALUE"),
+    (["--out", "l.csv", "--param", "random_state=1"], 2, "option of its own: --seed"),
+    (["--out", "l.csv", "--param", "estimator=oak"], 1, "there is no estimator 'oak'"),
+    (["--out", "l.csv", "--param", "estimator=0"], 1, "'fit' and 'predict'. Got 0 instead"),
+    (["--out", "l.csv", "--param", "estimator=[]"], 1, "'fit' and 'predict'. Got [] instead"),
+    (["--out", "l.csv", "--param", "estimator=knn:k=3"], 1, "Parameters are n_neighbors"),
+    (["--out", "l.csv", "--label", "size"], 1, "--label size:"),
+    (["--out", "l.csv", "--unlabelled", "B"], 1, "at least two classes"),
+    (["--out", "l.csv", "--seed", "-1"], 2, "--seed"),
+    (["--out", "l.csv", "--must-link", "p.csv"], 2, "No such option"),
+    (["--out", "l.csv", "--top", "3"], 2, "No such option"),
+]
+
+
+def test_refused(folder, monkeypatch):
+    for arguments, code, words in REFUSED:
+        monkeypatch.chdir(folder)
+        before = (folder / "table.csv").read_bytes()
+        method = () if "--method" in arguments else BASELINE
+        stderr = label(folder, *method, *arguments, code=code).stderr
+        assert words in " ".join(stderr.split())
+        assert {path.name for path in folder.iterdir()} == {"table.csv"}
+        assert (folder / "table.csv").read_bytes() == before
 
 
 def test_labels_that_are_not_named_are_asked_for(folder):
@@ -296,7 +296,15 @@ def test_the_default_takes_known_shares_of_the_classes(folder):
     assert mean[0] > mean[1] + 0.02
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name, marks=[] if name in ("transduction", "co-forest") else pytest.mark.nightly
+        )
+        for name in CLASSIFIERS
+    ],
+)
 def test_every_learner_labels(folder, name):
     label(folder, "--method", name, "--out", folder / "l.csv", "--probabilities")
     frame = read_labels(folder / "l.csv")

@@ -140,7 +140,7 @@ def test_a_number_is_kept_and_decisions_are_shown(folder):
         (["--no-assess"], False),
         (["--method", "fisher"], False),
         (["--method", "fisher", "--assess", "fast"], True),
-        (["--method", "sffs", "--assess", "fast", "--top", "2"], True),
+        (["--method", "mrmr", "--assess", "fast", "--top", "2"], True),
         (["--top", "stability", "--param", "n_members=20"], False),
     ],
 )

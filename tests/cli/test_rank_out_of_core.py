@@ -18,9 +18,7 @@ from semisift.out_of_core._matrix import OutOfCoreMatrix
 from tests.commands import call
 from tests.stored_files import (
     CELLS,
-    FORMS,
     GENES,
-    IN_CHUNKS,
     N_LABELLED,
     N_ROWS,
     flags,
@@ -28,6 +26,13 @@ from tests.stored_files import (
     reading,
     write,
 )
+
+# Each form is read by tests of its own; here, one stands for the others on most days.
+FORMS = [
+    pytest.param(form, marks=[] if form == "table.parquet" else pytest.mark.nightly)
+    for form in ("csr.h5ad", "dense.h5ad", "csr.zarr", "dense.zarr", "table.parquet")
+]
+TWO_FORMS = ["csr.h5ad", *FORMS[1:]]
 
 N_UNLABELLED = N_ROWS - N_LABELLED
 
@@ -51,7 +56,7 @@ def ranked(path, *more):
 # --- the same results -----------------------------------------------------------------------------
 
 
-@IN_CHUNKS
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     "method",
     [
@@ -70,7 +75,7 @@ def test_the_ranking_is_that_of_memory(tmp_path, form, method):
     assert found["parameters"] == whole["parameters"]
 
 
-@IN_CHUNKS
+@pytest.mark.parametrize("form", TWO_FORMS)
 def test_what_is_told_and_written(tmp_path, form):
     path = write(tmp_path, form)
     labels, page, passes = (tmp_path / name for name in ("labels.csv", "page.html", "passes"))
@@ -108,7 +113,7 @@ def test_statistics_are_those_of_all_rows(tmp_path):
 
 
 @pytest.mark.filterwarnings("always:150 kB of memory hold")
-@pytest.mark.parametrize("form", ["csr.zarr", "table.parquet"])
+@pytest.mark.parametrize("form", FORMS[2::2])
 def test_a_ranking_by_itself_is_assessed_on_the_sample(tmp_path, form):
     facts, said = ranked(write(tmp_path, form), *flags(form, "--seed", "1"))
     assert facts["assessment"]["n_permutations"] > 0
@@ -117,7 +122,7 @@ def test_a_ranking_by_itself_is_assessed_on_the_sample(tmp_path, form):
     assert {row["feature"] for row in facts["ranking"][:4]} == set(GENES[:4])
 
 
-@pytest.mark.parametrize("form", ["dense.h5ad", "dense.zarr", "table.parquet"])
+@pytest.mark.parametrize("form", [FORMS[1], *FORMS[3:]])
 def test_long_tails_are_seen_in_some_rows(tmp_path, form):
     X = np.exp(np.random.default_rng(0).normal(5, 1, size=(N_ROWS, len(GENES))))
     path = write(tmp_path, form, X.astype(np.float32))
@@ -138,7 +143,7 @@ def test_a_trial_hides_labels(tmp_path):
 # --- select ---------------------------------------------------------------------------------------
 
 
-@IN_CHUNKS
+@pytest.mark.parametrize("form", TWO_FORMS)
 def test_the_reduced_table_is_written_by_blocks(tmp_path, form, monkeypatch):
     path = write(tmp_path, form)
     small, whole = (tmp_path / f"{name}.{form.partition('.')[2]}" for name in ("small", "whole"))
@@ -161,7 +166,7 @@ def test_the_reduced_table_is_written_by_blocks(tmp_path, form, monkeypatch):
 # --- bad input and wrong usage --------------------------------------------------------------------
 
 
-@IN_CHUNKS
+@pytest.mark.parametrize("form", FORMS)
 def test_bad_values_leave_nothing(tmp_path, form):
     X, _ = make_cells()
     X[417, 22] = np.nan
