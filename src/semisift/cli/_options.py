@@ -117,7 +117,8 @@ def command(options: type[Options] = Options) -> Callable[[Command], click.Comma
     """
 
     def make(function: Command) -> click.Command:
-        text, help_of = _sections(function), {}
+        text = _sections(function)
+        help_of: dict[str, str] = {}
         for each in (*reversed(options.__mro__), function):
             for name in ("Attributes", "Parameters"):
                 help_of |= dict(DESCRIPTION.findall(_sections(each).get(name, "")))

@@ -173,7 +173,7 @@ def compare(ctx: click.Context, /, **given: Any) -> None:
     if given["out"] is None:
         raise click.UsageError("--out DIR is missing: name a folder that keeps the records.")
     _reading.check_exists(given["files"])
-    from semisift.cli._stored_comparison import find_options, resume_command
+    from semisift.cli._compare_options import find_options, resume_command
     from semisift.comparison._store import ABOUT_RUNS, RESTORE, Store
 
     default = click.core.ParameterSource.DEFAULT
@@ -205,8 +205,7 @@ def compare(ctx: click.Context, /, **given: Any) -> None:
 
 def _run(options: CompareOptions) -> bool:
     """Compare, write the report and show how the methods stand; return whether every run failed."""
-    from semisift.cli._own_classes import import_own_classes
-    from semisift.cli._stored_comparison import find_protocol, notes_of
+    from semisift.cli._compare_options import find_protocol, import_own_classes, notes_of
     from semisift.comparison._compare import compare
     from semisift.comparison._methods import find_entrants
     from semisift.comparison._run import check_splits

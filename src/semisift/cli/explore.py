@@ -313,7 +313,8 @@ def _labels_path(options: ExploreOptions) -> Path:
     path = Path(options.answers or table.with_name(f"{table.name}.labels.csv"))
     # not Path.resolve, which fails where links go round in circles
     target = Path(os.path.realpath(path))
-    if str(target) in {os.path.realpath(each) for each in (table, *options.other_files.values())}:
+    read = [table, *map(Path, options.other_files.values())]
+    if str(target) in map(os.path.realpath, read):
         raise click.BadParameter(
             f"{path}: is a file that is read. Give the labels of the page another name.",
             param_hint="--answers",

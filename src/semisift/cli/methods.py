@@ -9,7 +9,7 @@ import click
 from semisift.cli import _options
 from semisift.cli._reading import CAPABILITIES, find_method, names_of_takers
 from semisift.cli._terminal import Terminal
-from semisift.registry import CLASSIFIERS, METHODS, Entry, Method
+from semisift.registry import CLASSIFIERS, METHODS, Entry, Learner, Method
 
 FOLLOWED = {
     "formula": "the source was followed",
@@ -60,7 +60,7 @@ def _list(console: Terminal, heading: str, entries: Iterable[Entry]) -> None:
     console.print()
 
 
-def _describe(console: Terminal, entry: Entry) -> None:
+def _describe(console: Terminal, entry: Method | Learner) -> None:
     """Print all about a method; its parameters and labels are those of its class."""
     kind, own_options, facts = "learner", _options.CLASSIFIER_OPTIONS, []
     if isinstance(entry, Method):

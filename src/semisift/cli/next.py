@@ -97,7 +97,7 @@ def _show(console: Terminal, found: "NextRows", row_ids: list[str]) -> None:
     for row, label, share, reason in zip(
         found.rows.tolist(), found.guesses, found.confidence, found.reasons, strict=True
     ):
-        guess = [Text(printable_name(label)), f"{share:.0%}"] if has_guess else []
-        table.add_row(Text(printable_name(row_ids[row])), *guess, Text(reason))
+        guess = [printable_name(label), f"{share:.0%}"] if has_guess else []
+        table.add_row(*map(Text, [printable_name(row_ids[row]), *guess, reason]))
     console.print(f"The {plural(len(found), 'row')} to label next")
     console.print(table)

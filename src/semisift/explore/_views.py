@@ -265,5 +265,6 @@ def _extremes(session: Session) -> tuple[float, float]:
         X = session.found.drawn.values
     is_sparse = hasattr(X, "indptr")
     values = X.data if is_sparse else np.asarray(X)
-    initial = {"initial": 0.0} if is_sparse or not X.size else {}  # zeros that are not stored
+    # zeros that are not stored
+    initial: dict[str, Any] = {"initial": 0.0} if is_sparse or not X.size else {}
     return float(np.nanmin(values, **initial)), float(np.nanmax(values, **initial))
