@@ -165,7 +165,7 @@ def test_what_was_read_is_said_first(run):
     assert told in run(*arguments, "--top", "99", code=1).stdout  # the work never began
     assert told not in run(*arguments, "--quiet").output
     assert told not in run(*arguments, "--out", "-").output
-    arguments = ["label", "genes.csv", "--transpose", "--labels", "labels.csv", "--out", "l.csv"]
+    arguments = ["predict", "genes.csv", "--transpose", "--labels", "labels.csv", "--out", "l.csv"]
     assert run(*arguments).stdout.startswith(told)
 
 

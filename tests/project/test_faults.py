@@ -191,7 +191,7 @@ def read_only(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("command", "out"), [("rank", "a.csv"), ("select", "a.csv"), ("label", "a.csv")]
+    ("command", "out"), [("rank", "a.csv"), ("select", "a.csv"), ("predict", "a.csv")]
 )
 def test_read_only_folders_are_told_before_any_work(read_only, command, out):
     told = call(

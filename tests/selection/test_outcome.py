@@ -306,7 +306,7 @@ def test_the_title_of_the_page_names_the_file(folder):
     assert "<title>Mine</title>" in (folder / "r.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("command", ["rank", "label"])
+@pytest.mark.parametrize("command", ["rank", "predict"])
 def test_the_heading_of_a_narrow_table_stands_on_one_line(folder, command):
     options = ["--method", "fisher", "--top", 3] if command == "rank" else ["--out", "labels.csv"]
     lines = call(command, "noise.csv", "--label", "kind", *options).stdout.splitlines()

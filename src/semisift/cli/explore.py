@@ -91,10 +91,7 @@ def read_image(value: Any) -> tuple[int, int]:
 )
 @section("Method", _options.SEED, _options.N_JOBS, *ASSESS)
 @section(
-    "Results",
-    click.option("--title", metavar="TEXT"),
-    _options.SPREADSHEET_SAFE,
-    _options.QUIET,
+    "Results", click.option("--title", metavar="TEXT"), _options.SPREADSHEET_SAFE, _options.QUIET
 )
 @section("Table", *_options.reading_options(_options.WITHOUT_PAIRS))
 def explore(**given: Any) -> None:

@@ -194,9 +194,7 @@ def rank_options(*results: Any) -> Any:
 
 
 @_options.command(RankOptions)
-@rank_options(
-    click.option(*("--out", "--ranking", "ranking"), metavar="FILE"),
-)
+@rank_options(click.option(*("--out", "--ranking", "ranking"), metavar="FILE"))
 def rank(**given: Any) -> None:
     """Rank the features of a table, best first.
 
@@ -276,11 +274,7 @@ def _markers_flag(options: RankOptions) -> str:
 
 
 def rank_dataset(
-    options: RankOptions,
-    method: Method,
-    dataset: "Dataset",
-    outputs: dict[str, Path],
-    steps: Steps,
+    options: RankOptions, method: Method, dataset: "Dataset", outputs: dict[str, Path], steps: Steps
 ) -> None:
     """Rank a table that was read, and write and show what was asked for.
 
