@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris, load_wine
 
 from semisift import Protocol, Results, compare
 from semisift.exceptions import WorkerLostError
-from tests.cli.test_compare_cli import call
+from tests.cli.test_compare import call
 
 distributed = pytest.importorskip("distributed")
 

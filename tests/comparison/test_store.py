@@ -18,7 +18,7 @@ from sklearn.datasets import load_iris, load_wine
 from semisift import Protocol, Results, compare
 from semisift.comparison._run import RunKey
 from semisift.comparison._store import ABOUT_RUNS, FORMAT, Store
-from tests.cli.test_compare_cli import call
+from tests.cli.test_compare import call
 from tests.nightly import few_daily
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no signals and no forkserver")
@@ -29,7 +29,7 @@ METHODS = "fisher,random,variance,all-labels"
 
 # Children of a server that has imported all there is: a real process in some milliseconds.
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["semisift.cli._run_compare", "sklearn.naive_bayes", __name__])
+PROCESSES.set_forkserver_preload(["semisift.comparison._compare", "sklearn.naive_bayes", __name__])
 
 
 @pytest.fixture

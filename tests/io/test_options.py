@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from semisift import TableError, read_table
 from semisift.cli import main
 from semisift.cli.compare import compare
-from semisift.cli.label import label
+from semisift.cli.predict import predict
 from semisift.cli.rank import rank
 from semisift.cli.select import select
 from semisift.io._options import Reading
@@ -52,12 +52,12 @@ def test_both_surfaces_have_every_option():
     assert set(inspect.signature(read_table).parameters) == {"path", *names}
     of_command = {
         command.name: {option.name for option in command.params}
-        for command in (rank, select, label, compare)
+        for command in (rank, select, predict, compare)
     }
     assert of_command["rank"] >= names
     assert of_command["select"] >= names
     held_in_memory = {"max_memory", "passes"}
-    assert of_command["label"] >= names - {"batch", "must_link", "cannot_link"} - held_in_memory
+    assert of_command["predict"] >= names - {"batch", "must_link", "cannot_link"} - held_in_memory
     assert of_command["compare"] >= {"group", "duplicates", "missing", "transpose"}
     for name in names:
         assert f"\n{name} : " in inspect.getdoc(read_table)
@@ -165,7 +165,7 @@ def test_what_was_read_is_said_first(run):
     assert told in run(*arguments, "--top", "99", code=1).stdout  # the work never began
     assert told not in run(*arguments, "--quiet").output
     assert told not in run(*arguments, "--out", "-").output
-    arguments = ["label", "genes.csv", "--transpose", "--labels", "labels.csv", "--out", "l.csv"]
+    arguments = ["predict", "genes.csv", "--transpose", "--labels", "labels.csv", "--out", "l.csv"]
     assert run(*arguments).stdout.startswith(told)
 
 

@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 from rich.console import Console
 
 from semisift import Protocol
-from semisift.cli._run_compare import remarks, standings
+from semisift.cli.compare import remarks, standings
 from semisift.report._style import PLAIN
 from semisift.report.comparison import (
     render_comparison,

@@ -32,7 +32,10 @@ def unpack(page):
 
 def test_it_is_the_file_of_the_command_line(tmp_path):
     table = write_table(tmp_path) / "table.csv"
-    for options in [("--no-assess",), ("--assess", "--redundancy", "0.5", "--spreadsheet-safe")]:
+    for options in [
+        ("--no-assess",),
+        ("--assess", "fast", "--redundancy", "0.5", "--spreadsheet-safe"),
+    ]:
         common = ["--label", "label", "--id", "id", *options]
         ranking, report = tmp_path / "ranking.csv", tmp_path / "report.html"
         call("rank", table, *common, "--out", ranking, "--report", report)

@@ -13,7 +13,6 @@ checked by store.toml when it is read, so that whatever else reads records can r
 import hashlib
 import json
 import math
-import os
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -25,7 +24,7 @@ from urllib.parse import quote as quote_url
 from semisift.comparison._protocol import Protocol
 from semisift.comparison._run import Record, RunKey, key_of
 from semisift.comparison._sweeps import Sweep
-from semisift.utils._files import DRAFT, drafts, remove_left_overs, write_whole
+from semisift.utils._files import DRAFT, FileLock, drafts, remove_left_overs, write_whole
 from semisift.utils._metadata import plain
 from semisift.utils._text import printable_name, quote, shorten
 
@@ -248,17 +247,18 @@ class Store:
 
         The system gives the claim back when the process ends, however it ends.
         """
-        # a link of that name leads out of the store, to a file that is not ours to touch
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-        with os.fdopen(os.open(self.folder / ".lock", flags, 0o666), "w") as lock:
-            try:
-                import fcntl
-
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                alone = True
-            except (ImportError, OSError) as error:
-                alone = isinstance(error, ImportError)  # Windows
+        lock = FileLock(self.folder / ".lock")
+        try:
+            lock.acquire()
+            alone = True
+        except OSError:
+            if lock.path.is_symlink():  # it leads out of the store, to a file that is not ours
+                raise
+            alone = False
+        try:
             yield alone
+        finally:
+            lock.release()
 
     def path(self, key: RunKey) -> Path:
         """Return the file of a record."""

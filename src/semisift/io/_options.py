@@ -21,8 +21,8 @@ from semisift.utils._text import is_writable, quote
 
 LONGEST_VALUE = 60
 
-# Options whose flag is shorter than their name in Python.
-FLAGS = {"max_memory": "memory"}
+# Options whose flag is another word than their name in Python.
+FLAGS = {"passes": "cache_dir"}
 
 
 class Format(NamedTuple):

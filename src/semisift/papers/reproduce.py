@@ -72,7 +72,7 @@ def reproduce(
     with steps.step(f"{verb} on {len(plan.sets)} data sets") as step, warnings.catch_warnings():
         # the protocol is the paper's, and the report says it
         warnings.simplefilter("ignore", SmallTestSetWarning)
-        options |= {"out": out, "notes": notes, "on_record": step.hear}
+        options |= {"out": out, "notes": notes, "on_record": step.on_record}
         if is_of_committees:
             notes["moments"] = cotraining.published_moments(plan.target)
             contenders = [contender for _, contender in plan.methods]

@@ -290,8 +290,12 @@ class FileLock:
         BlockingIOError
             With the number of the process that holds it as its second argument, or "".
         """
+        # a link leads to a file that is not ours to write to
+        if os.name == "nt" and self.path.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(self.path))
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
         while self._handle is None:
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+            handle = os.open(self.path, flags, 0o600)
             try:
                 _lock(handle)
                 # who held it may have removed the file in the meantime

@@ -1,22 +1,30 @@
-"""What ``semisift compare`` was asked for, now and when the comparison was begun."""
+"""The options of ``semisift compare``: those of a store, and the user's own classes.
 
+Only classes that the user names are imported; nothing that a store names is.
+"""
+
+import copyreg
 import os
 import re
 import shlex
-from collections.abc import Collection, Iterable
-from dataclasses import asdict, replace
+import sys
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from semisift.cli._options import blaming, find_named
-from semisift.cli._plugins import import_own_classes, own_names
-from semisift.cli.compare import CompareRequest, compare, each_name
-from semisift.comparison._evaluators import find_evaluators
+from semisift.cli._options import find_named, option_errors
+from semisift.cli.compare import CompareOptions, compare, each_name
+from semisift.comparison._evaluators import EVALUATORS, find_evaluators
+from semisift.comparison._methods import BASELINES
 from semisift.comparison._protocol import PROTOCOLS, Protocol
+from semisift.comparison._specs import import_class, parse
 from semisift.comparison._store import ABOUT_RUNS, Store, damage_named
 from semisift.io import FORMATS
+from semisift.registry import METHODS
 from semisift.utils._text import printable, quote
 
 # Options of one call alone, which a resumed comparison does not take over. A store is data, which
@@ -62,7 +70,7 @@ def by_name(files: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def find_request(options: dict[str, Any], given: set[str]) -> CompareRequest:
+def find_options(options: dict[str, Any], given: set[str]) -> CompareOptions:
     """Return what is asked for; a resumed comparison knows what is not said again.
 
     Parameters
@@ -75,7 +83,7 @@ def find_request(options: dict[str, Any], given: set[str]) -> CompareRequest:
     store = Store(Path(options["out"]))
     files = by_name(options["files"])
     if not options["resume"] or not store.exists:
-        return CompareRequest(**{**options, "files": files})
+        return CompareOptions(**{**options, "files": files})
     kept = store.about()["notes"]
     with damage_named(store.folder / ABOUT_RUNS):
         before = _kept_options(kept.get("options", {}))
@@ -87,7 +95,7 @@ def find_request(options: dict[str, Any], given: set[str]) -> CompareRequest:
     kept_methods = before.get("methods", ())
     new = [name for name in each_name(options["methods"]) if name not in each_name(kept_methods)]
     merged["methods"] = (*kept_methods, *new)
-    return CompareRequest(**merged)
+    return CompareOptions(**merged)
 
 
 def _kept_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -132,20 +140,20 @@ def _own_classes_again(methods: Iterable[str], judges: Collection[str]) -> str:
     return " ".join(words)
 
 
-def notes_of(request: CompareRequest) -> dict[str, Any]:
+def notes_of(request: CompareOptions) -> dict[str, Any]:
     """Return what the store keeps: how to do it again, and what resuming it needs to know."""
-    options = {name: value for name, value in asdict(request).items() if name not in NOT_KEPT}
+    options = {name: value for name, value in vars(request).items() if name not in NOT_KEPT}
     files = {name: os.path.abspath(path) for name, path in request.files.items()}
     return {"command": command_line(request), "options": options, "files": files}
 
 
-def resume_command(request: CompareRequest) -> str:
+def resume_command(request: CompareOptions) -> str:
     """Return the command that goes on."""
     words = ["semisift compare --resume --out", shlex.quote(request.out)]
-    return " ".join([*words, _own_classes_again(request.entrants, request.judge)]).rstrip()
+    return " ".join([*words, _own_classes_again(request.method_names, request.judge)]).rstrip()
 
 
-def command_line(request: CompareRequest) -> str:
+def command_line(request: CompareOptions) -> str:
     """Return the command that makes the same records, without the folders of this machine."""
     ctx = click.Context(compare)
     files = [shlex.quote(Path(path).name) for path in request.files.values()]
@@ -160,7 +168,7 @@ def command_line(request: CompareRequest) -> str:
     return " \\\n  ".join([*lines, "--out DIR"])
 
 
-def find_protocol(request: CompareRequest) -> Protocol:
+def find_protocol(request: CompareOptions) -> Protocol:
     """Return the protocol with the changes that were asked for."""
     preset = find_named(PROTOCOLS, request.protocol, "protocol", "--protocol")
     given = {RENAMED.get(option, option): getattr(request, option) for option in SETTINGS}
@@ -171,11 +179,11 @@ def find_protocol(request: CompareRequest) -> Protocol:
         changes["n_unlabelled"] = None
     if request.scaling is not None:
         changes["scaling"] = None if request.scaling == "none" else request.scaling
-    with blaming("--sizes"):
+    with option_errors("--sizes"):
         if request.sizes is not None:
             changes["sizes"] = parse_sizes(request.sizes)
             replace(preset, sizes=changes["sizes"])
-    with blaming("--judge"):
+    with option_errors("--judge"):
         import_own_classes(request.judge, "judge")
         find_evaluators(request.judge)
     protocol = replace(preset, **changes)
@@ -200,3 +208,73 @@ def parse_sizes(text: str) -> tuple[int, ...]:
         first, last = match.groups(default=match[1])
         sizes.extend(range(int(first), int(last) + 1))
     return tuple(sizes)
+
+
+# --- classes of the user's own --------------------------------------------------------------------
+
+
+# kind of what is named -> names that are no classes of the user's own
+KNOWN: dict[str, Collection[str]] = {"method": {**METHODS, **BASELINES}, "judge": EVALUATORS}
+
+
+def own_names(specs: Iterable[str], what: str) -> list[str]:
+    """Return the names, with parameters, that stand for classes of the user's own.
+
+    Parameters
+    ----------
+    specs : iterable of str
+    what : str
+        Key of `KNOWN`.
+    """
+    return [spec for spec in specs if spec.partition(":")[0].strip() not in KNOWN[what]]
+
+
+def import_own_classes(specs: Iterable[str], what: str) -> None:
+    """Import the classes of the user's own, also from files of the current folder.
+
+    Parameters
+    ----------
+    specs : iterable of str
+        Named on the command line, with or without parameters.
+    what : str
+        Key of `KNOWN`.
+    """
+    folder = os.getcwd()
+    for spec in own_names(specs, what):
+        path, _ = parse(spec, what)
+        with _modules_found_in(folder) as was_added:
+            own = import_class(path, what, KNOWN[what])
+        if was_added:  # processes at work need the folder as well
+
+            def reduce(made: Any, path: str = path) -> tuple[Any, ...]:
+                return _new, (folder, path, what), made.__getstate__()
+
+            copyreg.pickle(own, reduce)
+
+
+def _new(folder: str, path: str, what: str) -> Any:
+    with _modules_found_in(folder):
+        own: Any = import_class(path, what)
+    return own.__new__(own)
+
+
+@contextmanager
+def _modules_found_in(folder: str) -> Iterator[bool]:
+    """Let modules lie in a folder, as ``python -m`` does with the current one, in the block alone.
+
+    Were it to stay on the path, any module that is missing would be looked for in it, and a file
+    that is called like an optional dependency would be run.
+
+    Yields
+    ------
+    bool
+        Whether it was not on the path already.
+    """
+    if {"", folder} & set(sys.path):
+        yield False
+        return
+    sys.path.append(folder)
+    try:
+        yield True
+    finally:
+        sys.path.remove(folder)

@@ -11,7 +11,8 @@ from sklearn.datasets import load_iris, load_wine
 
 import semisift
 from semisift import Protocol, Results, read_table
-from semisift.cli import _run_compare, _terminal, main
+from semisift.cli import _terminal, main
+from semisift.cli import compare as compare_module
 
 METHODS = "fisher,random,all-labels"
 QUICK = ["--runs", 2, "--sizes", "1-3", "--judge", "nb"]
@@ -250,47 +251,56 @@ def test_progress_is_shown_on_a_terminal(folder, monkeypatch):
 # --- what is refused, before any work -------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["--methods", "nonsense"], 2, "there is no method 'nonsense'"),
-        (["--methods", "ssfi:nonsense=1"], 2, "'ssfi:nonsense=1'"),
-        (["--methods", "ssfi:growth"], 2, "'growth' must be NAME=VALUE"),
-        (["--methods", "ssfi:growth=-1"], 1, "'growth' parameter of SSFI"),
-        (["--methods", "tests.rankers.Nothing"], 2, "cannot be imported"),
-        (["--protocol", "nonsense"], 2, "There are ssfi, enscls, fw-semifs, rel-rasco"),
-        (["--sizes", "1-x"], 2, "got '1-x'"),
-        (["--sizes", "1,1"], 2, "different whole numbers from 1"),
-        (["--sizes", "0-3"], 2, "different whole numbers from 1"),
-        (["--sizes", "5-20"], 1, "data set 'iris' has 4 features, and sizes begin with 5"),
-        (["--judge", "nonsense"], 2, "there is no judge 'nonsense'"),
-        (["--judge", "knn:n_neighbors=0"], 1, "'n_neighbors' parameter"),
-        (["--sweep", "labels"], 2, "labels=1,2,3"),
-        (["--sweep", "rows=1,2"], 2, "got 'rows'"),
-        (["--runs", "0"], 2, "--runs"),
-        (["--n-jobs", "0"], 2, "--n-jobs"),
-        (["--scheduler", "tcp://127.0.0.1:1"], 2, "--backend dask go together"),
-        (["--backend", "dask"], 2, "--backend dask go together"),
-        (["--separator", ",,"], 2, "single character"),
-        (["--format", "docx"], 2, "'csv', 'tsv'"),
-        (["--label", "none"], 1, "no column of this name"),
-        (["--group", "none"], 1, "--group none"),
-        (["--group", "kind"], 1, "data set 'wine': groups: no"),
-        (["--out", "wine.csv"], 1, "wine.csv is a file"),
-        (["--report", "page.pdf"], 2, "must end in .html"),
-        (["--report", "none/page.html"], 2, "the folder none does not exist"),
-    ],
-)
-def test_refused(folder, arguments, code, message):
-    if arguments[0] == "--report":  # which --no-report would make needless
-        given = ["compare", "wine.csv", "--label", "kind", "--methods", "random", "--out", "out"]
-        told = call(*given, *arguments, code=code).stderr
-    elif arguments[0] == "--methods":
-        told = compare(methods=arguments[1], code=code).stderr
-    else:
-        told = compare(*arguments, code=code).stderr
-    assert message in words(told)
-    assert sorted(path.name for path in folder.iterdir()) == ["iris.csv", "wine.csv"]
+REFUSED = [
+    (["--methods", "nonsense"], 2, "there is no method 'nonsense'"),
+    (["--methods", "ssfi:nonsense=1"], 2, "'ssfi:nonsense=1'"),
+    (["--methods", "ssfi:growth"], 2, "'growth' must be NAME=VALUE"),
+    (["--methods", "ssfi:growth=-1"], 1, "'growth' parameter of SSFI"),
+    (["--methods", "tests.rankers.Nothing"], 2, "cannot be imported"),
+    (["--protocol", "nonsense"], 2, "There are ssfi, enscls, fw-semifs, rel-rasco"),
+    (["--sizes", "1-x"], 2, "got '1-x'"),
+    (["--sizes", "1,1"], 2, "different whole numbers from 1"),
+    (["--sizes", "0-3"], 2, "different whole numbers from 1"),
+    (["--sizes", "5-20"], 1, "data set 'iris' has 4 features, and sizes begin with 5"),
+    (["--judge", "nonsense"], 2, "there is no judge 'nonsense'"),
+    (["--judge", "knn:n_neighbors=0"], 1, "'n_neighbors' parameter"),
+    (["--sweep", "labels"], 2, "labels=1,2,3"),
+    (["--sweep", "rows=1,2"], 2, "got 'rows'"),
+    (["--runs", "0"], 2, "--runs"),
+    (["--n-jobs", "0"], 2, "--n-jobs"),
+    (["--scheduler", "tcp://127.0.0.1:1"], 2, "--backend dask go together"),
+    (["--backend", "dask"], 2, "--backend dask go together"),
+    (["--separator", ",,"], 2, "single character"),
+    (["--format", "docx"], 2, "'csv', 'tsv'"),
+    (["--label", "none"], 1, "no column of this name"),
+    (["--group", "none"], 1, "--group none"),
+    (["--group", "kind"], 1, "data set 'wine': groups: no"),
+    (["--out", "wine.csv"], 1, "wine.csv is a file"),
+    (["--report", "page.pdf"], 2, "must end in .html"),
+    (["--report", "none/page.html"], 2, "the folder none does not exist"),
+]
+
+
+def test_refused(folder):
+    for arguments, code, message in REFUSED:
+        if arguments[0] == "--report":  # which --no-report would make needless
+            given = [
+                "compare",
+                "wine.csv",
+                "--label",
+                "kind",
+                "--methods",
+                "random",
+                "--out",
+                "out",
+            ]
+            told = call(*given, *arguments, code=code).stderr
+        elif arguments[0] == "--methods":
+            told = compare(methods=arguments[1], code=code).stderr
+        else:
+            told = compare(*arguments, code=code).stderr
+        assert message in words(told)
+        assert sorted(path.name for path in folder.iterdir()) == ["iris.csv", "wine.csv"]
 
 
 def test_what_must_be_said_is_asked_for(folder):
@@ -302,7 +312,7 @@ def test_what_must_be_said_is_asked_for(folder):
     told = call("compare", "--resume", "--out", "out", code=2).stderr
     assert "out holds no comparison" in words(told)
     told = call("compare", "wine.csv", "--methods", "random", "--out", "out", code=1).stderr
-    assert "wine.csv: a comparison needs labels. Say with --label" in words(told)
+    assert "wine.csv: a comparison needs labels. Pass --label" in words(told)
 
 
 def test_missing_values_name_the_file_and_the_option(folder):
@@ -459,6 +469,7 @@ def test_a_class_beside_the_data_can_take_part(folder):
 # --- who does the runs ----------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_a_dead_process_is_told_and_its_records_are_kept(folder):
     dying = "fisher,random,all-labels,tests.rankers.Dying"
     told = words(compare("--n-jobs", 2, methods=dying, code=1).stderr)
@@ -471,7 +482,7 @@ def test_a_dead_process_is_told_and_its_records_are_kept(folder):
 
 
 def test_a_scheduler_that_does_not_answer(folder, monkeypatch):
-    monkeypatch.setattr(_run_compare, "SECONDS_TO_CONNECT", 0.5)
+    monkeypatch.setattr(compare_module, "SECONDS_TO_CONNECT", 0.5)
     told = compare("--backend", "dask", "--scheduler", "tcp://127.0.0.1:1", code=1).stderr
     assert "no Dask scheduler answers there" in words(told)
     assert not (folder / "out").exists()

@@ -139,8 +139,8 @@ def test_a_number_is_kept_and_decisions_are_shown(folder):
         ([], True),
         (["--no-assess"], False),
         (["--method", "fisher"], False),
-        (["--method", "fisher", "--assess"], True),
-        (["--method", "sffs", "--assess", "--top", "2"], True),
+        (["--method", "fisher", "--assess", "fast"], True),
+        (["--method", "mrmr", "--assess", "fast", "--top", "2"], True),
         (["--top", "stability", "--param", "n_members=20"], False),
     ],
 )
@@ -155,7 +155,7 @@ def test_select_assesses_only_if_asked(folder):
     run("select", "wine", "--out", "small.csv", "--ranking", "r.json")
     assert "assessment" not in facts_of(folder / "r.json")
     assert len(pl.read_csv("small.csv").columns) == 14
-    run("select", "wine", "--out", "small.csv", "--ranking", "r.json", "--assess")
+    run("select", "wine", "--out", "small.csv", "--ranking", "r.json", "--assess", "fast")
     facts = facts_of(folder / "r.json")
     is_copy = {row["feature"]: row["feature"] != row["representative"] for row in facts["ranking"]}
     confirmed = {row["feature"] for row in facts["ranking"] if row["decision"] == "confirmed"}
@@ -166,7 +166,7 @@ def test_select_assesses_only_if_asked(folder):
 
 def test_a_search_is_told_a_number(folder):
     """What a forward search finds depends on how many features it looks for."""
-    shown, _ = run("rank", "wine", "--method", "mrmr", "--assess", "--out", "r.json")
+    shown, _ = run("rank", "wine", "--method", "mrmr", "--assess", "fast", "--out", "r.json")
     facts = facts_of(folder / "r.json")
     assert facts["parameters"]["n_features_to_select"] == 13
     assert f"Confirmed: {facts['assessment']['decisions']['confirmed']} of 13" in shown
@@ -174,7 +174,7 @@ def test_a_search_is_told_a_number(folder):
 
 def test_without_a_test_there_is_no_word_of_it(folder):
     """The Laplacian score uses no labels, so that shuffling them says nothing."""
-    shown, _ = run("rank", "wine", "--method", "laplacian", "--assess", "--out", "r.json")
+    shown, _ = run("rank", "wine", "--method", "laplacian", "--assess", "fast", "--out", "r.json")
     facts = facts_of(folder / "r.json")
     assert facts["assessment"]["p_value"] is None
     assert "shuffled labels" not in shown
@@ -226,7 +226,7 @@ def test_select_writes_no_table_without_features(folder):
 
 
 def test_thorough_takes_the_shadow_rule_and_a_full_assessment(folder):
-    light = ["--method", "fisher", "--thorough", "--out", "r.json"]
+    light = ["--method", "fisher", "--assess", "full", "--out", "r.json"]
     run("rank", "wine", *light)
     facts = facts_of(folder / "r.json")
     assert facts["rule"]["name"] == "shadow"
@@ -243,8 +243,17 @@ def test_confirmed_variables_are_counted_not_their_columns(folder):
     frame = pl.read_csv("wine.csv")
     sweet = [f"{'low' if x < 700 else 'high' if x > 900 else 'middle'}" for x in frame["proline"]]
     frame.with_columns(pl.Series("proline", sweet)).write_csv("wine.csv")
-    arguments = ["--categorical", "onehot", "--method", "fisher", "--assess", "--out", "r.json"]
-    shown, _ = run("rank", "wine", *arguments)
+    arguments = [
+        "--categorical",
+        "onehot",
+        "--method",
+        "fisher",
+        "--assess",
+        "fast",
+        "--out",
+        "r.json",
+    ]
+    shown, _ = run("rank", "wine", *arguments, "--out", "r.json")
     ranking = facts_of(folder / "r.json")["ranking"]
     assert len(ranking) == 13
     decisions = {row["feature"]: row["decision"] for row in ranking}
@@ -259,7 +268,7 @@ def test_of_many_confirmed_features_some_are_printed(folder):
     X = rng.normal(size=(60, MOST_LISTED + 7)) + 5 * y[:, None]
     few = np.where(np.arange(60) < 40, y, UNLABELLED)
     write(folder / "many.csv", X, few, [f"x{j}" for j in range(MOST_LISTED + 7)])
-    shown, result = run("rank", "many", "--method", "fisher", "--assess")
+    shown, result = run("rank", "many", "--method", "fisher", "--assess", "fast")
     n_lines = len(re.findall(r"^│ +\d+ ", result.stdout, re.MULTILINE))
     assert n_lines == MOST_LISTED
     assert "7 more confirmed features are not shown" in shown
@@ -315,7 +324,7 @@ def test_labels_that_are_too_few_to_exchange_are_said(folder, wine):
     for label in (0, 1):
         very_few[np.flatnonzero(y == label)[:2]] = label
     write(folder / "few.csv", X, very_few, names)
-    shown, _ = run("rank", "few", "--method", "fisher", "--assess")
+    shown, _ = run("rank", "few", "--method", "fisher", "--assess", "fast")
     assert "so the shuffled labels went to rows drawn from all rows. This assumes that the" in shown
     assert "This assumes that the labelled rows are a random sample of all rows." in shown
     assert "committees" not in shown  # the Fisher score has none
@@ -338,7 +347,7 @@ def test_the_sentence_on_stability_is_left_out_where_nothing_is_known(assess):
 def test_an_interrupted_assessment_does_not_lose_the_ranking(folder):
     command = [sys.executable, "-m", "semisift", "rank", str(folder / "wine.csv")]
     command += ["--label", "kind", "--out", str(folder / "r.json")]
-    command += ["--thorough", "--top", "4", "--param", "n_members=2000"]
+    command += ["--assess", "full", "--top", "4", "--param", "n_members=2000"]
     process = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,

@@ -2,12 +2,14 @@
 
 import json
 import re
+from inspect import signature
 
 import numpy as np
 import polars as pl
 import pytest
 
 from semisift import FisherScore, TransductiveClassifier, read_table
+from semisift.cli._reading import CAPABILITIES, names_of_takers
 from semisift.registry import CLASSIFIERS, METHODS
 from tests.commands import FEATURES, call, write_table
 
@@ -52,7 +54,7 @@ def words(result):
 
 
 def test_groups_batches_and_weights_are_those_of_python(folder):
-    told = words(rank(folder, *options(*KNOWN), "--assess", "--out", folder / "r.json"))
+    told = words(rank(folder, *options(*KNOWN), "--assess", "fast", "--out", folder / "r.json"))
     assert "table.csv: 60 rows of 15 groups in 3 batches, of which 12 carry a label" in told
     facts = json.loads((folder / "r.json").read_text())
     data = read_table(folder / "table.csv", label="label", id="id", **KNOWN)
@@ -95,7 +97,7 @@ def test_batches_of_one_class(folder):
     ("method", "given", "what", "mark"),
     [
         ("mrmr", ["--weight", "w"], "weights", lambda cls: "WeightedRanker" in mro(cls)),
-        ("sffs", ["--missing", "keep"], "gaps", lambda cls: cls.allow_nan),
+        ("sffs", ["--missing", "keep"], "missing values", lambda cls: cls.allow_nan),
     ],
 )
 def test_methods_that_do_not_take_it_name_those_that_do(method, given, what, mark, folder):
@@ -114,18 +116,18 @@ def mro(cls):
 def test_learners_get_what_they_take(folder):
     given = ["--label", "label", "--id", "id", "--drop", "plate", "--probabilities"]
     given += ["--out", folder / "l.json"]
-    call("label", folder / "table.csv", *given, "--group", "donor", "--weight", "w")
+    call("predict", folder / "table.csv", *given, "--group", "donor", "--weight", "w")
     labels = pl.DataFrame(json.loads((folder / "l.json").read_text())["labels"])
     data = read_table(folder / "table.csv", label="label", id="id", drop="plate", group="donor",
                       weight="w")  # fmt: skip
     model = TransductiveClassifier(random_state=0)
     model.fit(data.X, data.y, groups=data.groups, sample_weight=data.weight)
     np.testing.assert_array_equal(labels["p_A"], model.predict_proba(data.X)[:, 0])
-    told = words(call("label", folder / "table.csv", *given, "--group", "donor", "--drop", "w",
+    told = words(call("predict", folder / "table.csv", *given, "--group", "donor", "--drop", "w",
                       "--method", "rasco", code=2))  # fmt: skip
     able = [name for name in CLASSIFIERS if name.startswith(("co-forest", "co-bc", "tri", "ss-"))]
     assert f"rasco does not take groups. Those that do: {', '.join(able)}, transduction." in told
-    call("label", folder / "table.csv", *given, "--group", "donor", "--drop", "w",
+    call("predict", folder / "table.csv", *given, "--group", "donor", "--drop", "w",
          "--method", "tri-training")  # fmt: skip
 
 
@@ -161,11 +163,11 @@ def test_a_reduced_table_has_its_gaps(folder):
 def test_a_comparison_takes_no_gaps(folder):
     given = ["--label", "label", "--methods", "fisher", "--missing", "keep"]
     told = words(call("compare", folder / "gaps.csv", *given, "--out", folder / "runs", code=2))
-    assert "--missing: the judges of a comparison take no gaps" in told
+    assert "--missing: the judges of a comparison take no missing values" in told
 
 
 def test_one_labelled_class(folder):
-    outputs = ["--report", folder / "r.html", "--labels-out", folder / "l.csv"]
+    outputs = ["--report", folder / "r.html", "--predictions", folder / "l.csv"]
     outputs += ["--out", folder / "r.json"]
     given = [*options(), *outputs]
     told = words(rank(folder, *given, table="one.csv", method="transductive"))
@@ -179,7 +181,7 @@ def test_one_labelled_class(folder):
     known = ["--param", "class_prior={'A': .2, 'other': .8}"]
     told = words(rank(folder, *given, *known, table="one.csv", method="transductive"))
     assert "20% of the unlabelled rows are of it, as class_prior says" in told
-    told = words(call("label", folder / "one.csv", "--label", "label", "--id", "id", *options(
+    told = words(call("predict", folder / "one.csv", "--label", "label", "--id", "id", *options(
         "group", "weight"), "--out", folder / "l.csv"))  # fmt: skip
     assert "One class is labelled: " in told
 
@@ -189,7 +191,7 @@ def test_one_class_is_too_few(folder):
     frame.write_csv(folder / "one.csv")
     told = words(rank(folder, *options(), table="one.csv", code=1))
     assert "there are 6 rows of the class 'A' and 0 unlabelled" in told
-    told = words(call("label", folder / "table.csv", "--label", "label", "--unlabelled", "B",
+    told = words(call("predict", folder / "table.csv", "--label", "label", "--unlabelled", "B",
                       "--id", "id", *options("group", "weight")[:2], "--drop", "plate", "--drop",
                       "w", "--method", "co-forest", "--out", folder / "l.csv", code=1))  # fmt: skip
     assert "take a method that finds the rest by itself (--method transduction)" in told
@@ -200,11 +202,12 @@ def test_methods_tell_what_they_take():
     assert "Take weights (--weight): consensus, " in listed
     assert "one labelled class" not in listed  # which all of them take
     told = words(call("methods", "constraint"))
-    assert "Takes: gaps (--missing keep), weights (--weight), groups (--group)" in told
+    assert "Takes: missing values (--missing keep), weights (--weight), groups (--group)" in told
     assert "pairs of rows (--must-link, --cannot-link), one labelled class" in told
     assert "Takes: values and labels alone" in words(call("methods", "rasco"))
 
 
+@pytest.mark.nightly
 def test_a_real_table_with_groups_gaps_and_one_class(data_dir, tmp_path):
     with np.load(data_dir / "sonar.npz", allow_pickle=False) as file:
         X, y = file["X"].copy(), file["y"]
@@ -212,10 +215,62 @@ def test_a_real_table_with_groups_gaps_and_one_class(data_dir, tmp_path):
     site = [f"site{i % 9}" for i in range(len(y))]
     np.savez(tmp_path / "sonar.npz", X=X, y=np.where(y == 1, "mine", "rock"), site=site)
     given = ["--labels-per-class", 10, "--group", "site", "--missing", "keep", "--no-assess"]
-    given += ["--report", tmp_path / "r.html", "--labels-out", tmp_path / "l.csv"]
+    given += ["--report", tmp_path / "r.html", "--predictions", tmp_path / "l.csv"]
     told = words(call("rank", tmp_path / "sonar.npz", *given))
     assert "208 rows of 9 groups, of which 20 carry a label" in told
     assert "missing values in 60 columns, kept as gaps" in told
     told = words(call("rank", tmp_path / "sonar.npz", "--unlabelled", "rock", *given))
     assert "One class is labelled: 30 unlabelled rows were taken for the rest" in told
     assert set(pl.read_csv(tmp_path / "l.csv")["label"]) == {"mine", "other"}
+
+
+# --- what is known before anything is read --------------------------------------------------------
+
+MARKS = {
+    "missing values": lambda cls: getattr(cls, "allow_nan", False),
+    "one labelled class": lambda cls: getattr(cls, "supports_positive_unlabelled", False),
+    "weights": lambda cls: "sample_weight" in signature(cls.fit).parameters,
+    "groups": lambda cls: "groups" in signature(cls.fit).parameters,
+    "batches": lambda cls: "batch" in signature(cls.fit).parameters,
+    "pairs of rows": lambda cls: "must_link" in signature(cls.fit).parameters,
+}
+
+
+@pytest.mark.parametrize("what", CAPABILITIES)
+def test_the_registry_says_what_the_classes_take(what):
+    for entries in (METHODS, CLASSIFIERS):
+        assert names_of_takers(what, entries) == [
+            name for name, entry in entries.items() if MARKS[what](entry.cls)
+        ]
+    assert MARKS.keys() == CAPABILITIES.keys()
+
+
+TABLE = '"the ""kind"", by eye",a,b\nx,1,5\ny,2,3\nx,3,4\ny,2,2\n,3,3\n'
+
+
+COLUMNS = [
+    (TABLE, ["--label", 'the "kind", by eye'], 0, "2 x, 2 y"),
+    (TABLE, ["--label", "1"], 0, "2 x, 2 y"),
+    (TABLE, ["--label", "-3"], 0, "2 x, 2 y"),
+    (TABLE, ["--label", "kinds"], 1, "It has, for example,"),
+    (TABLE, ["--label", "1", "--drop", "b", "--drop", "c"], 1, "--drop c: table.csv has no"),
+    (
+        "# from kinds\n" + TABLE,
+        ["--label", "1", "--id", "ids"],
+        1,
+        "--id ids: table.csv has no",
+    ),
+    ("id,r,s,t,u\nkind,x,y,x,\na,1,2,3,4\n", ["--label", "kind"], 1, "say --transpose"),
+    ("id,r,s,t,u\nkind,x,y,x,\na,1,2,3,4\n", ["--label", "kind", "--transpose"], 0, "2 x, 1 y"),
+    ("x,1,5\ny,2,3\nx,3,4\n,2,2\n", ["--label", "1", "--no-header"], 0, "2 x, 1 y"),
+    ("", ["--label", "kind"], 1, "the file is empty"),
+    ("a\0b", ["--label", "kind"], 1, "table.csv"),
+]
+
+
+def test_columns_are_named_as_the_table_has_them(tmp_path, monkeypatch):
+    for text, more, code, words in COLUMNS:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "table.csv").write_text(text)
+        result = call("rank", "table.csv", *more, "--method", "fisher", code=code)
+        assert words in " ".join(result.output.split())

@@ -97,7 +97,7 @@ def test_all_forms_of_the_ranking_agree(folder):
 
 
 def test_labels_of_all_rows(folder):
-    rank(folder, "--labels-out", folder / "l.csv", "--no-assess")
+    rank(folder, "--predictions", folder / "l.csv", "--no-assess")
     frame = pl.read_csv(folder / "l.csv")
     data = make_data()
     ranker = Consensus(random_state=0).fit(data.X, data.y)
@@ -120,7 +120,7 @@ def test_scores_that_are_missing_survive_every_form(folder):
 
 def test_select_writes_the_table_and_all_the_rest(folder):
     outputs = [folder / name for name in ("small.csv", "r.csv", "l.csv", "report.html")]
-    options = ["--out", "--ranking", "--labels-out", "--report"]
+    options = ["--out", "--ranking", "--predictions", "--report"]
     pairs = [part for pair in zip(options, outputs, strict=True) for part in pair]
     table = folder / "table.csv"
     result = call("select", table, "--label", "label", "--id", "id", "--top", 2, *pairs)
@@ -173,40 +173,40 @@ def test_names_from_the_data_are_not_markup(folder):
 # --- what is refused, before any work -------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "words"),
-    [
-        (["--method", "nonsense"], 2, ["no method 'nonsense'", "ssfi"]),
-        (["--param", "n_members"], 2, ["NAME=VALUE"]),
-        (["--method", "ssfi", "--param", "depth=3"], 2, ["no parameter 'depth'", "max_depth"]),
-        (["--param", "random_state=3"], 2, ["--seed"]),
-        (["--method", "ssfi", "--param", "growth=-1"], 1, ["'growth'", "Got -1"]),
-        (["--method", "ssfi", "--param", "growth={[]:1}"], 1, ["'growth'", "Got '{[]:1}'"]),
-        (["--method", "ssfi", "--param", "growth={{}}"], 1, ["'growth'", "Got '{{}}'"]),
-        (["--top", "9"], 1, ["--top 9", "8 features"]),
-        (["--top", "0"], 2, ["'--top'", "at least 1", "shadow, stability, knockoff", "got '0'"]),
-        (["--top", "boruta"], 2, ["'--top'", "shadow, stability, knockoff", "got 'boruta'"]),
-        (["--redundancy", "1.5"], 2, ["'--redundancy'", "between 0 and 1, or off", "got '1.5'"]),
-        (["--redundancy", "auto"], 2, ["'--redundancy'", "between 0 and 1, or off", "got 'auto'"]),
-        (["--thorough", "--no-assess"], 2, ["--thorough", "--no-assess"]),
-        (["--out", "r.txt"], 2, ["for --out / --ranking:", ".csv or .tsv or .parquet or .json"]),
-        (["--out", f"{'r' * 300}.csv"], 2, ["cannot be written to: File name too long."]),
-        (["--out", "none/r.csv"], 2, ["does not exist"]),
-        (["--report", "page.pdf"], 2, [".html"]),
-        (["--out", "r.csv", "--labels-out", "r.csv"], 2, ["also given for"]),
-        (["--method", "forest", "--labels-out", "l.csv"], 2, ["gives no labels", "ssfi"]),
-        (["--separator", ",,"], 2, ["single character"]),
-        (["--format", "docx"], 2, ["'csv', 'tsv'"]),
-        (["--label", "x0"], 1, ["measurement"]),
-        (["--unlabelled", "A", "--unlabelled", "B"], 1, ["at least two classes", "no row is"]),
-    ],
-)
-def test_refused(folder, arguments, code, words, monkeypatch):
-    monkeypatch.chdir(folder)
-    result = rank(folder, *arguments, code=code)
-    for word in words:
-        assert word in " ".join(result.stderr.split())
-    assert [path.name for path in folder.iterdir()] == ["table.csv"]
+REFUSED = [
+    (["--method", "nonsense"], 2, ["no method 'nonsense'", "ssfi"]),
+    (["--param", "n_members"], 2, ["NAME=VALUE"]),
+    (["--method", "ssfi", "--param", "depth=3"], 2, ["no parameter 'depth'", "max_depth"]),
+    (["--param", "random_state=3"], 2, ["--seed"]),
+    (["--method", "ssfi", "--param", "growth=-1"], 1, ["'growth'", "Got -1"]),
+    (["--method", "ssfi", "--param", "growth={[]:1}"], 1, ["'growth'", "Got '{[]:1}'"]),
+    (["--method", "ssfi", "--param", "growth={{}}"], 1, ["'growth'", "Got '{{}}'"]),
+    (["--top", "9"], 1, ["--top 9", "8 features"]),
+    (["--top", "0"], 2, ["'--top'", "at least 1", "shadow, stability, knockoff", "got '0'"]),
+    (["--top", "boruta"], 2, ["'--top'", "shadow, stability, knockoff", "got 'boruta'"]),
+    (["--redundancy", "1.5"], 2, ["'--redundancy'", "between 0 and 1, or off", "got '1.5'"]),
+    (["--redundancy", "auto"], 2, ["'--redundancy'", "between 0 and 1, or off", "got 'auto'"]),
+    (["--assess", "full", "--no-assess"], 2, ["--assess", "full", "--no-assess"]),
+    (["--out", "r.txt"], 2, ["for --out / --ranking:", ".csv or .tsv or .parquet or .json"]),
+    (["--out", f"{'r' * 300}.csv"], 2, ["cannot be written to: File name too long."]),
+    (["--out", "none/r.csv"], 2, ["does not exist"]),
+    (["--report", "page.pdf"], 2, [".html"]),
+    (["--out", "r.csv", "--predictions", "r.csv"], 2, ["also given for"]),
+    (["--method", "forest", "--predictions", "l.csv"], 2, ["gives no labels", "ssfi"]),
+    (["--separator", ",,"], 2, ["single character"]),
+    (["--format", "docx"], 2, ["'csv', 'tsv'"]),
+    (["--label", "x0"], 1, ["measurement"]),
+    (["--unlabelled", "A", "--unlabelled", "B"], 1, ["at least two classes", "no row is"]),
+]
+
+
+def test_refused(folder, monkeypatch):
+    for arguments, code, words in REFUSED:
+        monkeypatch.chdir(folder)
+        result = rank(folder, *arguments, code=code)
+        for word in words:
+            assert word in " ".join(result.stderr.split())
+        assert [path.name for path in folder.iterdir()] == ["table.csv"]
 
 
 def test_the_input_is_never_overwritten(folder):
@@ -234,7 +234,7 @@ def test_what_is_no_regular_file_is_never_replaced(folder):
     [
         ["rank", "--out", "-"],
         ["select", "--out", "small.csv", "--ranking", "-"],
-        ["label", "--out", "-"],
+        ["predict", "--out", "-"],
         ["next", "--out", "-"],
     ],
     ids=lambda arguments: arguments[0],
@@ -291,7 +291,7 @@ def test_progress_is_shown_on_a_terminal_after_a_while(folder, monkeypatch):
     monkeypatch.setattr(_terminal, "PATIENCE", 0.0)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
-    slow = ["--method", "ssfi", "--param", "n_members=60000", "--param", "variant=paper"]
+    slow = ["--method", "ssfi", "--param", "n_members=9000", "--param", "variant=paper"]
     shown = rank(folder, *slow).stderr
     assert "Ranking 8 features by ssfi" in shown
     assert "% " in shown
@@ -368,8 +368,8 @@ def test_formulas_are_made_harmless_on_request(tmp_path, safe):
     table.write_text(f"id,{','.join(names)},label\n{rows}=u,1,1,1,1,1,\n")
     common = ["--label", "label", "--id", "id", *(["--spreadsheet-safe"] if safe else [])]
     ranking, labels, own = (tmp_path / name for name in ("r.csv", "l.tsv", "own.csv"))
-    call("rank", table, *common, "--method", "ssfi", "--out", ranking, "--labels-out", labels)
-    call("label", table, *common, "--out", own)
+    call("rank", table, *common, "--method", "ssfi", "--out", ranking, "--predictions", labels)
+    call("predict", table, *common, "--out", own)
     mark = "'" if safe else ""
     found = pl.read_csv(ranking, comment_prefix="#")["feature"].to_list()
     assert sorted(found) == sorted([*(mark + name for name in names[:4]), "plain"])
@@ -406,6 +406,6 @@ def test_logarithms_of_raw_intensities_are_advised_and_taken(tmp_path):
     call("select", *common, "--log", "--method", "fisher", "--top", 1, "--out", small)
     (name,) = [name for name in pl.read_csv(small).columns if name != "label"]
     assert pl.read_csv(small)[name].to_list() == frame[name].to_list()
-    assert advice in " ".join(call("label", *common, "--out", labelled).output.split())
-    call("label", *common, "--log", "--out", labelled)
+    assert advice in " ".join(call("predict", *common, "--out", labelled).output.split())
+    call("predict", *common, "--log", "--out", labelled)
     assert json.loads(labelled.read_text())["input"]["log"] is True

@@ -16,7 +16,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 from semisift import LabelledOnly, NoUnlabelledDataWarning, TransductiveClassifier
-from semisift.cli.label import DEFAULT_LEARNER
+from semisift.cli.predict import DEFAULT_METHOD
 from semisift.registry import CLASSIFIERS
 from tests.commands import call, write_table
 from tests.conftest import make_data
@@ -32,7 +32,7 @@ def folder(tmp_path):
 
 def label(folder, *arguments, code=0):
     given = ("--label", "label", "--id", "id", *arguments)
-    return call("label", folder / "table.csv", *given, code=code)
+    return call("predict", folder / "table.csv", *given, code=code)
 
 
 def read_labels(path):
@@ -97,7 +97,7 @@ def test_numbers_as_labels_and_rows_without_names(folder):
     )
     frame.write_csv(folder / "numbers.csv")
     call(
-        *("label", folder / "numbers.csv", "--label", "label", *BASELINE),
+        *("predict", folder / "numbers.csv", "--label", "label", *BASELINE),
         *("--out", folder / "l.csv", "--probabilities"),
     )
     found = read_labels(folder / "l.csv")
@@ -110,7 +110,7 @@ def test_rows_that_are_left_out_keep_the_numbers_of_the_others(folder):
     frame = pl.read_csv(folder / "table.csv").drop("id")
     first = [None, *frame["x0"].to_list()[1:]]
     frame.with_columns(pl.Series("x0", first)).write_csv(folder / "holes.csv")
-    given = ("label", folder / "holes.csv", "--label", "label", *BASELINE)
+    given = ("predict", folder / "holes.csv", "--label", "label", *BASELINE)
     shown = call(*given, "--missing", "drop-rows", "--out", folder / "l.csv").stdout
     assert read_labels(folder / "l.csv")["row"].to_list() == [str(i + 1) for i in range(1, 60)]
     assert "Note:" in shown
@@ -123,7 +123,7 @@ def test_labels_in_a_file_of_their_own(folder):
     frame.drop("label").write_csv(folder / "values.csv")
     frame.select("id", "label").drop_nulls().write_csv(folder / "labels.csv")
     call(
-        *("label", folder / "values.csv", "--id", "id", "--labels", folder / "labels.csv"),
+        *("predict", folder / "values.csv", "--id", "id", "--labels", folder / "labels.csv"),
         *(*BASELINE, "--out", folder / "l.csv"),
     )
     label(folder, *BASELINE, "--out", folder / "expected.csv")
@@ -139,7 +139,7 @@ def test_sparse_and_dense_agree(folder):
     np.savez(folder / "sparse.npz", **parts, shape=sparse.shape, y=y)
     np.savez(folder / "dense.npz", X=X, y=y)
     for name in ("sparse", "dense"):
-        call("label", folder / f"{name}.npz", *BASELINE, "--out", folder / f"{name}.csv")
+        call("predict", folder / f"{name}.npz", *BASELINE, "--out", folder / f"{name}.csv")
     assert read_labels(folder / "sparse.csv").equals(read_labels(folder / "dense.csv"))
 
 
@@ -181,7 +181,7 @@ def test_a_trial_tells_how_many_hidden_labels_were_found(folder):
     names = np.array(["A", "B"], dtype=object)[data.y]
     pl.DataFrame(data.X).with_columns(pl.Series("label", names)).write_csv(folder / "full.csv")
     shown = call(
-        *("label", folder / "full.csv", "--label", "label", "--labels-per-class", 4),
+        *("predict", folder / "full.csv", "--label", "label", "--labels-per-class", 4),
         *(*BASELINE, "--out", folder / "l.csv"),
     ).stdout
     frame = read_labels(folder / "l.csv")
@@ -203,7 +203,7 @@ def test_many_doubtful_labels_are_warned_of(folder):
 def test_all_labelled_is_told(folder):
     data = make_data(per_class=30)
     pl.DataFrame(data.X).with_columns(pl.Series("label", data.y + 1)).write_csv(folder / "a.csv")
-    given = ("label", folder / "a.csv", "--label", "label", *BASELINE)
+    given = ("predict", folder / "a.csv", "--label", "label", *BASELINE)
     with warnings.catch_warnings():
         warnings.simplefilter("always", NoUnlabelledDataWarning)
         assert "every row of" in call(*given, "--out", folder / "l.csv").stderr
@@ -223,42 +223,42 @@ def test_labels_from_the_data_are_not_markup(folder):
 # --- what is refused ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "words"),
-    [
-        (["--out", "l.txt"], 2, ".csv or .tsv or .parquet or .json"),
-        (["--out", "table.csv"], 2, "is a file that is read"),
-        (["--out", "nowhere/l.csv"], 2, "does not exist"),
-        ([], 2, "Missing option '--out'"),
-        (["--out", "l.csv", "--method", "x"], 2, "there is no learner 'x'. There are"),
-        (["--out", "l.csv", "--method", "ssfi"], 2, "labelled-only"),
-        (["--out", "l.csv", "--param", "depth=3"], 2, "LabelledOnly has no parameter 'depth'"),
-        (["--out", "l.csv", "--param", "estimator"], 2, "must be NAME=VALUE"),
-        (["--out", "l.csv", "--param", "random_state=1"], 2, "option of its own: --seed"),
-        (["--out", "l.csv", "--param", "estimator=oak"], 1, "there is no estimator 'oak'"),
-        (["--out", "l.csv", "--param", "estimator=0"], 1, "'fit' and 'predict'. Got 0 instead"),
-        (["--out", "l.csv", "--param", "estimator=[]"], 1, "'fit' and 'predict'. Got [] instead"),
-        (["--out", "l.csv", "--param", "estimator=knn:k=3"], 1, "Parameters are n_neighbors"),
-        (["--out", "l.csv", "--label", "size"], 1, "--label size:"),
-        (["--out", "l.csv", "--unlabelled", "B"], 1, "at least two classes"),
-        (["--out", "l.csv", "--seed", "-1"], 2, "--seed"),
-        (["--out", "l.csv", "--must-link", "p.csv"], 2, "No such option"),
-        (["--out", "l.csv", "--top", "3"], 2, "No such option"),
-    ],
-)
-def test_refused(folder, arguments, code, words, monkeypatch):
-    monkeypatch.chdir(folder)
-    before = (folder / "table.csv").read_bytes()
-    method = () if "--method" in arguments else BASELINE
-    stderr = label(folder, *method, *arguments, code=code).stderr
-    assert words in " ".join(stderr.split())
-    assert {path.name for path in folder.iterdir()} == {"table.csv"}
-    assert (folder / "table.csv").read_bytes() == before
+REFUSED = [
+    (["--out", "l.txt"], 2, ".csv or .tsv or .parquet or .json"),
+    (["--out", "table.csv"], 2, "is a file that is read"),
+    (["--out", "nowhere/l.csv"], 2, "does not exist"),
+    ([], 2, "Missing option '--out'"),
+    (["--out", "l.csv", "--method", "x"], 2, "there is no learner 'x'. There are"),
+    (["--out", "l.csv", "--method", "ssfi"], 2, "labelled-only"),
+    (["--out", "l.csv", "--param", "depth=3"], 2, "LabelledOnly has no parameter 'depth'"),
+    (["--out", "l.csv", "--param", "estimator"], 2, "must be NAME=VALUE"),
+    (["--out", "l.csv", "--param", "random_state=1"], 2, "option of its own: --seed"),
+    (["--out", "l.csv", "--param", "estimator=oak"], 1, "there is no estimator 'oak'"),
+    (["--out", "l.csv", "--param", "estimator=0"], 1, "'fit' and 'predict'. Got 0 instead"),
+    (["--out", "l.csv", "--param", "estimator=[]"], 1, "'fit' and 'predict'. Got [] instead"),
+    (["--out", "l.csv", "--param", "estimator=knn:k=3"], 1, "Parameters are n_neighbors"),
+    (["--out", "l.csv", "--label", "size"], 1, "--label size:"),
+    (["--out", "l.csv", "--unlabelled", "B"], 1, "at least two classes"),
+    (["--out", "l.csv", "--seed", "-1"], 2, "--seed"),
+    (["--out", "l.csv", "--must-link", "p.csv"], 2, "No such option"),
+    (["--out", "l.csv", "--top", "3"], 2, "No such option"),
+]
+
+
+def test_refused(folder, monkeypatch):
+    for arguments, code, words in REFUSED:
+        monkeypatch.chdir(folder)
+        before = (folder / "table.csv").read_bytes()
+        method = () if "--method" in arguments else BASELINE
+        stderr = label(folder, *method, *arguments, code=code).stderr
+        assert words in " ".join(stderr.split())
+        assert {path.name for path in folder.iterdir()} == {"table.csv"}
+        assert (folder / "table.csv").read_bytes() == before
 
 
 def test_labels_that_are_not_named_are_asked_for(folder):
-    told = call("label", folder / "table.csv", *BASELINE, "--out", folder / "l.csv", code=1)
-    assert "labelled-only needs labels. Say with --label" in " ".join(told.stderr.split())
+    told = call("predict", folder / "table.csv", *BASELINE, "--out", folder / "l.csv", code=1)
+    assert "labelled-only needs labels. Pass --label" in " ".join(told.stderr.split())
 
 
 def test_a_classifier_that_takes_no_sparse_rows(folder):
@@ -266,7 +266,7 @@ def test_a_classifier_that_takes_no_sparse_rows(folder):
     parts = {name: getattr(sparse, name) for name in ("data", "indices", "indptr")}
     y = np.where(make_data().y < 0, "", np.array(["A", "B"])[make_data().y])
     np.savez(folder / "sparse.npz", **parts, shape=sparse.shape, y=y)
-    given = ("label", folder / "sparse.npz", *BASELINE, "--param", "estimator=nb")
+    given = ("predict", folder / "sparse.npz", *BASELINE, "--param", "estimator=nb")
     told = call(*given, "--out", folder / "l.csv", code=1).stderr
     assert "labelled-only cannot learn from" in told
     assert not (folder / "l.csv").exists()
@@ -276,7 +276,7 @@ def test_a_classifier_that_takes_no_sparse_rows(folder):
 
 
 def test_the_default_is_transduction(folder):
-    assert DEFAULT_LEARNER == "transduction"
+    assert DEFAULT_METHOD == "transduction"
     label(folder, "--out", folder / "l.csv", "--probabilities")
     frame = read_labels(folder / "l.csv")
     data = make_data()
@@ -296,7 +296,15 @@ def test_the_default_takes_known_shares_of_the_classes(folder):
     assert mean[0] > mean[1] + 0.02
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name, marks=[] if name in ("transduction", "co-forest") else pytest.mark.nightly
+        )
+        for name in CLASSIFIERS
+    ],
+)
 def test_every_learner_labels(folder, name):
     label(folder, "--method", name, "--out", folder / "l.csv", "--probabilities")
     frame = read_labels(folder / "l.csv")
@@ -334,7 +342,7 @@ class Slow(KNeighborsClassifier):
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for other processes")
 def test_an_interruption_leaves_nothing_and_says_so(folder):
     (folder / "out").mkdir()
-    command = [sys.executable, "-m", "semisift", "label", str(folder / "table.csv")]
+    command = [sys.executable, "-m", "semisift", "predict", str(folder / "table.csv")]
     command += ["--label", "label", "--id", "id", *BASELINE, "--out", str(folder / "out" / "l.csv")]
     command += ["--param", f"estimator={__name__}.Slow"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -363,7 +371,7 @@ def nothing(tmp_path_factory):
 def test_labels_that_tell_nothing_are_told(nothing, tmp_path):
     wanted = "The labels may tell nothing: the classes of 10 labelled rows left out in turn"
     out, page = tmp_path / "l.csv", tmp_path / "page.html"
-    found = call("label", nothing, "--label", "label", "--out", out)
+    found = call("predict", nothing, "--label", "label", "--out", out)
     assert wanted in " ".join(found.output.split())
     assert pl.read_csv(out, comment_prefix="#")["confidence"][10:].mean() < 0.6
     found = call("rank", nothing, "--label", "label", "--method", "transductive", "--report", page)

@@ -124,7 +124,7 @@ def test_rows_that_stay_in_the_file_have_the_same_markers(cells, tmp_path, monke
     tables = []
     for memory, known_by in (("1GB", "sha256"), ("50kB", "modified")):
         path = tmp_path / f"{memory}.json"
-        more = ["--param", "max_unlabelled=20", "--memory", memory, "--quiet"]
+        more = ["--param", "max_unlabelled=20", "--max-memory", memory, "--quiet"]
         call("rank", cells, *FAST, *more, "--markers", path)
         written = json.loads(path.read_text())
         assert known_by in written["input"]
