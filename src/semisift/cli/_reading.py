@@ -239,7 +239,7 @@ def _without_labels(who: str) -> str:
     """Return which methods rank without labels, where `who` is a method that ranks with them."""
     if who not in METHODS:
         return ""
-    names = [name for name, each in METHODS.items() if each.cls.labels_needed == "none"]
+    names = [name for name, each in METHODS.items() if each.labels_needed == "none"]
     return f" rank without labels (--method {' or '.join(names)}),"
 
 

@@ -244,7 +244,7 @@ def run(options: RankOptions) -> None:
     outputs = check_outputs(options)
     _check_method(options, method)
     _options.parse_parameters(options.param, method.cls)
-    needed = method.cls.labels_needed
+    needed = method.labels_needed
     needs_labels = needed == "two_classes" and not has_pairs
     dataset, steps = _reading.read_dataset(options, method.name, needs_labels)
     if not has_pairs:  # they say what the labels would
@@ -254,14 +254,14 @@ def run(options: RankOptions) -> None:
 
 def _check_method(options: RankOptions, method: Method) -> None:
     """Check that the method has labels for rows and classes where these are asked for."""
-    if options.predictions and not method.cls.is_transductive:
-        able = [name for name, each in METHODS.items() if each.cls.is_transductive]
+    if options.predictions and not method.is_transductive:
+        able = [name for name, each in METHODS.items() if each.is_transductive]
         raise click.BadParameter(
             f"{method.name} gives no labels to rows. Methods that do: {', '.join(able)}.",
             param_hint="--predictions",
         )
-    if options.wants_markers and method.cls.labels_needed == "none":
-        able = [name for name, each in METHODS.items() if each.cls.labels_needed != "none"]
+    if options.wants_markers and method.labels_needed == "none":
+        able = [name for name, each in METHODS.items() if each.labels_needed != "none"]
         raise click.BadParameter(
             f"{method.name} looks at no labels, so it knows no classes. Methods that do: "
             f"{', '.join(able)}.",
