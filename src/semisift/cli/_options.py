@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from semisift.comparison._specs import parse_settings
-from semisift.io._options import FLAGS, Reading, TableOptions
+from semisift.io._options import Reading, TableOptions
 from semisift.utils._text import quote
 
 Command = Callable[..., Any]
@@ -23,10 +23,10 @@ OWN_OPTIONS = {
     "redundancy_threshold": "--redundancy",
     "random_state": "--seed",
     "n_jobs": "--n-jobs",
-    "keep": "--keep",
+    "include": "--include",
     "exclude": "--exclude",
     "feature_groups": "--feature-groups",
-    "prior": "--prior",
+    "feature_weights": "--feature-weights",
 }
 CLASSIFIER_OPTIONS = {name: OWN_OPTIONS[name] for name in ("random_state", "n_jobs")}
 
@@ -39,7 +39,7 @@ FIRST = ("label", "labels", *PAIR_FILES, "id", "group", "batch", "weight")
 OF_READING = dict.fromkeys([*FIRST, *(each.name for each in fields(Reading))])
 OF_ONE_TABLE = [name for name in OF_READING if name != "seed"]
 WITHOUT_PAIRS = [name for name in OF_ONE_TABLE if name not in PAIR_FILES]
-IN_MEMORY = [name for name in WITHOUT_PAIRS if name not in ("max_memory", "passes", "batch")]
+IN_MEMORY = [name for name in WITHOUT_PAIRS if name not in ("max_memory", "cache_dir", "batch")]
 
 
 class InMemory(Reading):
@@ -161,7 +161,7 @@ def reading_options(names: Iterable[str]) -> list[Callable[[Command], Command]]:
 def _reading_option(each: Field[Any]) -> Callable[[Command], Command]:
     about, kind, choices = (each.metadata[key] for key in ("about", "kind", "choices"))
     settings: dict[str, Any] = {"help": about, "metavar": kind or None, "default": each.default}
-    flag = "--" + FLAGS.get(each.name, each.name).replace("_", "-")
+    flag = "--" + each.name.replace("_", "-")
     if isinstance(each.default, tuple):
         settings |= {"help": f"{about} May be repeated.", "multiple": True}
     elif choices:

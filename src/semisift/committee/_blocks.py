@@ -154,7 +154,7 @@ class EnsembleContext:
 
     @staticmethod
     def deal(
-        problem: TrainingData,
+        data: TrainingData,
         n_drawn: int,
         *,
         stratified: bool = False,
@@ -165,7 +165,7 @@ class EnsembleContext:
 
         Parameters
         ----------
-        problem : TrainingData
+        data : TrainingData
         n_drawn : int
             Features that each member draws.
         stratified : bool
@@ -180,11 +180,11 @@ class EnsembleContext:
         dict
         """
         return {
-            "labels": problem.labels,
-            "bootstrap": Bootstrap.of(problem, stratified),
-            "seed": problem.seed,
-            "n_rows": problem.n_rows,
-            "n_features": problem.n_features,
+            "labels": data.labels,
+            "bootstrap": Bootstrap.of(data, stratified),
+            "seed": data.seed,
+            "n_rows": data.n_rows,
+            "n_features": data.n_features,
             "n_drawn": n_drawn,
             "draws_at_nodes": draws_at_nodes,
             "subspaces": subspaces,

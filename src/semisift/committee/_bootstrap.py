@@ -25,7 +25,7 @@ from semisift.utils._labels import Labels
 from semisift.utils._random import Purpose, draw_bag, draw_below, row_mask
 
 # A draw has a given row or group with a chance of at least 1 - 1/e: so many draws do not fail.
-MOST_DRAWS = 64
+MAX_DRAWS = 64
 # The weight of a row where those of others are shares of it: trees count in whole numbers.
 UNIT = 256
 
@@ -56,16 +56,16 @@ class Bootstrap:
     weights: NDArray[np.float64] | None = None
 
     @classmethod
-    def of(cls, problem: TrainingData, stratified: bool) -> "Bootstrap":
-        """Return the bootstrap of a problem's rows, with `stratified` of each class by itself."""
-        labelled, strata = list_strata(problem.labels, stratified)
+    def of(cls, data: TrainingData, stratified: bool) -> "Bootstrap":
+        """Return the bootstrap of the rows, with `stratified` of each class by itself."""
+        labelled, strata = list_strata(data.labels, stratified)
         return cls(
-            n_rows=problem.n_rows,
+            n_rows=data.n_rows,
             labelled=labelled,
             strata=strata,
-            unlabelled=problem.labels.unlabelled,
-            groups=problem.design.groups,
-            weights=row_weights(problem),
+            unlabelled=data.labels.unlabelled,
+            groups=data.design.groups,
+            weights=row_weights(data),
         )
 
     @classmethod
@@ -128,7 +128,7 @@ class Bootstrap:
         in_bag = np.ones((len(members), self.n_rows), dtype=np.int32)
         is_out = np.zeros(in_bag.shape, dtype=bool)
         pending = np.arange(len(members))
-        for n_before in range(MOST_DRAWS):
+        for n_before in range(MAX_DRAWS):
             some = members[pending]
             draw = self._draw_rows if self.groups is None else self._draw_groups
             times = draw(seed, some, n_before)
@@ -175,9 +175,9 @@ class Bootstrap:
         return np.where((times > 0) & (share > 0), counts, 0).astype(np.int32)
 
 
-def row_weights(problem: TrainingData) -> NDArray[np.float64] | None:
+def row_weights(data: TrainingData) -> NDArray[np.float64] | None:
     """Return what each row counts for, 1 on average; None where all rows count alike."""
-    weights = problem.design.weights
+    weights = data.design.weights
     if weights is None or not len(weights) or (weights == weights[0]).all():
         return None
     return np.asarray(weights / weights.mean())

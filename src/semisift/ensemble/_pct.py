@@ -100,26 +100,26 @@ class PCTSetting:
     seed: int
 
     @classmethod
-    def build(cls, problem: TrainingData, **options: Any) -> "PCTSetting":
+    def build(cls, data: TrainingData, **options: Any) -> "PCTSetting":
         """Prepare the data; the options are the attributes from `label_weight` to `by_labelled`."""
         _kernels.warn_if_missing()
-        return cls(**cls.of_rows(problem), **options)
+        return cls(**cls.of_rows(data), **options)
 
     @staticmethod
-    def of_rows(problem: TrainingData) -> dict[str, Any]:
+    def of_rows(data: TrainingData) -> dict[str, Any]:
         """Return the attributes that depend on the rows."""
-        unit = units(problem)
-        mean, squares = column_moments(problem.X, unit)
+        unit = units(data)
+        mean, squares = column_moments(data.X, unit)
         return {
-            "X": problem.X,
-            "columns": _kernels.columns.Columns(problem.X),
-            "labels": problem.labels,
-            "bootstrap": Bootstrap.of(problem, stratified=True),
-            "usable": np.flatnonzero(~problem.constant).astype(np.int32),
+            "X": data.X,
+            "columns": _kernels.columns.Columns(data.X),
+            "labels": data.labels,
+            "bootstrap": Bootstrap.of(data, stratified=True),
+            "usable": np.flatnonzero(~data.constant).astype(np.int32),
             "unit": unit,
             "mean": mean,
-            "spread": np.sqrt(squares / problem.n_rows),
-            "seed": problem.seed,
+            "spread": np.sqrt(squares / data.n_rows),
+            "seed": data.seed,
         }
 
     @property
@@ -217,9 +217,7 @@ def permutation_importance(
     return columns, worths
 
 
-def votes(
-    part: tuple[int, int, int], setting: PCTSetting, problem: TrainingData
-) -> NDArray[np.int64]:
+def votes(part: tuple[int, int, int], setting: PCTSetting, data: TrainingData) -> NDArray[np.int64]:
     """Return the class shares that some trees give to the rows held out of a fold, in fixed point.
 
     Parameters
@@ -227,7 +225,7 @@ def votes(
     part : tuple of int
         The number of the fold, the first tree and the first one after the last.
     setting : PCTSetting
-    problem : TrainingData
+    data : TrainingData
 
     Returns
     -------
@@ -235,9 +233,9 @@ def votes(
         Summed over the trees, for each weight.
     """
     fold, *members = part
-    rows, held = folds(problem)[fold]
-    inside = replace(setting, **setting.of_rows(problem.part(rows)))
-    X = problem.X[held]
+    rows, held = folds(data)[fold]
+    inside = replace(setting, **setting.of_rows(data.part(rows)))
+    X = data.X[held]
     total = np.zeros((len(WEIGHTS), len(held), setting.labels.n_classes), dtype=np.int64)
     for place, weight in enumerate(WEIGHTS):
         tried = replace(inside, label_weight=weight)
@@ -248,44 +246,44 @@ def votes(
     return total
 
 
-def folds(problem: TrainingData) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def folds(data: TrainingData) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Return the rows to grow on and the labelled rows held out, class by class in turn.
 
     Where rows are of groups, these are held out in turn, with their unlabelled rows.
     """
-    rng = np.random.default_rng([problem.seed, FOLD_STREAM])
-    codes = problem.labels.codes
-    if problem.design.groups is not None:
-        groups = by_appearance(problem.design.groups)
+    rng = np.random.default_rng([data.seed, FOLD_STREAM])
+    codes = data.labels.codes
+    if data.design.groups is not None:
+        groups = by_appearance(data.design.groups)
         turn = rng.permutation(np.unique(groups[codes >= 0]))
         n_folds = min(N_FOLDS, len(turn))
         each = [np.isin(groups, turn[fold::n_folds]) for fold in range(n_folds)]
         return [(np.flatnonzero(~out), np.flatnonzero(out & (codes >= 0))) for out in each]
     turn = np.concatenate(
-        [rng.permutation(np.flatnonzero(codes == k)) for k in range(problem.labels.n_classes)]
+        [rng.permutation(np.flatnonzero(codes == k)) for k in range(data.labels.n_classes)]
     )
     n_folds = min(N_FOLDS, len(turn))
     all_held = [np.sort(turn[fold::n_folds]) for fold in range(n_folds)]
-    return [(np.setdiff1d(np.arange(problem.n_rows), held), held) for held in all_held]
+    return [(np.setdiff1d(np.arange(data.n_rows), held), held) for held in all_held]
 
 
 def choose_weight(
-    problem: TrainingData, setting: PCTSetting, n_members: int, n_jobs: int | None
+    data: TrainingData, setting: PCTSetting, n_members: int, n_jobs: int | None
 ) -> float:
     """Return the weight with which forests are right about most labelled rows held out.
 
     The unlabelled rows are always grown on. Of equally good weights the largest is taken.
     """
     n_right = np.zeros(len(WEIGHTS), dtype=np.int64)
-    tried = folds(problem)
+    tried = folds(data)
     with Committee(min(n_members, TRIED_TREES), n_jobs) as committee:
         ranges = committee.ranges()
         parts = [(fold, *members) for fold in range(len(tried)) for members in ranges]
-        shares = [*committee.map(votes, parts, setting, problem)]
+        shares = [*committee.map(votes, parts, setting, data)]
     for fold, (_, held) in enumerate(tried):
         of_fold = sum(shares[fold * len(ranges) : (fold + 1) * len(ranges)])
         answers = np.argmax(of_fold, axis=2)
-        n_right += np.count_nonzero(answers == problem.labels.codes[held], axis=1)
+        n_right += np.count_nonzero(answers == data.labels.codes[held], axis=1)
     return WEIGHTS[len(WEIGHTS) - 1 - int(np.argmax(n_right[::-1]))]
 
 

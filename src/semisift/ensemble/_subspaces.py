@@ -18,7 +18,7 @@ from scipy.stats import rankdata
 from semisift import _kernels
 from semisift.base._training_data import TrainingData
 from semisift.committee._bootstrap import Bootstrap
-from semisift.ensemble._som import FEWEST_ROWS, batch_som
+from semisift.ensemble._som import MIN_ROWS, batch_som
 from semisift.filters._constrained_laplacian import (
     Constraints,
     Parts,
@@ -28,7 +28,7 @@ from semisift.filters._constrained_laplacian import (
 )
 from semisift.filters._constraints import list_constraints, scaled, weight_options
 from semisift.parallel import features_to_draw, one_blas_thread
-from semisift.utils._columns import MOST_SQUARED, dense_columns
+from semisift.utils._columns import MAX_SQUARED, dense_columns
 from semisift.utils._random import Purpose, stream_words
 
 Aggregate = Literal["draws", "rank", "zscore", "printed"]
@@ -112,7 +112,7 @@ def within_zscores(scores: NDArray[np.float64], drawn: NDArray[np.bool_]) -> NDA
 
 
 # A member lists the pairs of at most so many labelled rows.
-MOST_LABELLED = MOST_SQUARED
+MAX_LABELLED = MAX_SQUARED
 
 NO_COUNTS = np.empty((0, 0), dtype=np.int32)
 
@@ -165,7 +165,7 @@ class SubspaceSetting:
 
     @property
     def maps_rows(self) -> bool:
-        """Whether the units of a map stand for the unlabelled rows of each member."""
+        """Whether the units of a map represent the unlabelled rows of each member."""
         return self.most_unmapped is not None and len(self.unlabelled) > self.most_unmapped
 
 
@@ -184,20 +184,20 @@ class Deal(NamedTuple):
         return Deal(features, copies, pair_counts, self.unlabelled[own : own + 1])
 
 
-def make_setting(ranker: Any, problem: TrainingData) -> SubspaceSetting:
-    """Return what the members of an `EnsCLS` share on a problem."""
+def make_setting(ranker: Any, data: TrainingData) -> SubspaceSetting:
+    """Return what the members of an `EnsCLS` share on the training data."""
     _kernels.warn_if_missing()
     is_printed = ranker.variant == "paper"
     feature_scaling = None if is_printed else ranker.feature_scaling
-    n_drawn = features_to_draw(ranker.max_features, problem.n_features)
+    n_drawn = features_to_draw(ranker.max_features, data.n_features)
     options = weight_options(ranker)
     if feature_scaling == "minmax" and options.heat_scale == "raw":
         # columns are scaled for a mean over all of them
-        constant = options.heat_constant * n_drawn / problem.n_features
+        constant = options.heat_constant * n_drawn / data.n_features
         options = replace(options, heat_constant=constant)
-    constraints, unlabelled = list_constraints(problem)
+    constraints, unlabelled = list_constraints(data)
     bootstrap = "plain" if is_printed else ranker.bootstrap
-    codes = problem.labels.codes[constraints.rows]
+    codes = data.labels.codes[constraints.rows]
     bags_pairs = len(codes) > 0 and bool((codes < 0).all())
     n_each = [len(codes)]
     if bags_pairs:
@@ -205,10 +205,10 @@ def make_setting(ranker: Any, problem: TrainingData) -> SubspaceSetting:
     elif bootstrap == "stratified":
         constraints = constraints.ordered(np.argsort(codes, kind="stable"))
         n_each = np.unique(codes, return_counts=True)[1].tolist()
-    X, unit = scaled(problem, feature_scaling)
-    groups = problem.design.groups
+    X, unit = scaled(data, feature_scaling)
+    groups = data.design.groups
     # the paper maps the rows of every subspace, however few; a map of one row is that row
-    most_unmapped = 1 if is_printed else FEWEST_ROWS if ranker.compress == "som" else None
+    most_unmapped = 1 if is_printed else MIN_ROWS if ranker.compress == "som" else None
     return SubspaceSetting(
         X=X,
         unit=unit,
@@ -223,8 +223,8 @@ def make_setting(ranker: Any, problem: TrainingData) -> SubspaceSetting:
         most_unmapped=most_unmapped,
         balance=None if is_printed else ranker.balance,
         options=options,
-        seed=problem.seed,
-        subspaces=ranker._subspaces(problem, n_drawn),
+        seed=data.seed,
+        subspaces=ranker._subspaces(data, n_drawn),
     )
 
 
@@ -288,7 +288,7 @@ def _leave_some_out(
         drawn = start + np.flatnonzero(is_drawn[start:stop])
         order[drawn[np.argsort(words[drawn])]] = np.arange(len(drawn)) / max(1, len(drawn))
     drawn = np.flatnonzero(is_drawn)
-    copies[drawn[np.lexsort((words[drawn], order[drawn]))[MOST_LABELLED:]]] = 0
+    copies[drawn[np.lexsort((words[drawn], order[drawn]))[MAX_LABELLED:]]] = 0
 
 
 def listed_member(i: int, deal: Deal, setting: SubspaceSetting) -> tuple[Deal, SubspaceSetting]:

@@ -185,17 +185,17 @@ class EnsCLS(CommitteeMixin, PairRanker):
     mean: Literal["plain", "D"] = "D"
     n_jobs: int | None = None
 
-    def _score(self, problem: TrainingData) -> NDArray[np.float64]:
-        warn_of_no_cannot_link(problem, type(self).__name__)
-        setting, is_printed = make_setting(self, problem), self.variant == "paper"
-        with self._committee(problem) as committee:
+    def _score(self, data: TrainingData) -> NDArray[np.float64]:
+        warn_of_no_cannot_link(data, type(self).__name__)
+        setting, is_printed = make_setting(self, data), self.variant == "paper"
+        with self._committee(data) as committee:
             committee.limit_threads()
             scored = committee.map(score_members, committee.ranges(), setting)
             parts = list(self._progress(scored, "members"))
         members = MemberScores(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
-        # Weights of a problem that was made from another one were checked there.
-        if setting.options.weights == "heat" and problem.graph_source is None:
+        # Weights of the training data that was made from another one were checked there.
+        if setting.options.weights == "heat" and data.graph_source is None:
             self._check_heat(min(N_PROBED, len(members.features)), setting)
         taken = members.totals[:, N_CANNOT_LINKS] > 0
         if is_printed or not taken.any():
@@ -203,7 +203,7 @@ class EnsCLS(CommitteeMixin, PairRanker):
         scores, self.n_draws_ = aggregate(
             members.features[taken],
             members.scores[taken],
-            problem.n_features,
+            data.n_features,
             "printed" if is_printed else self.aggregation,
             len(taken),
         )

@@ -48,7 +48,7 @@ from semisift.ensemble._importance import COMMITTEE_CONSTRAINTS, CommitteeMixin
 from semisift.ensemble._pct import PCTSetting, choose_weight, measure
 from semisift.exceptions import FallbackWarning
 from semisift.parallel import features_to_draw
-from semisift.utils._sklearn_compat import MOST_MEMBERS, Interval, StrOptions, at_least
+from semisift.utils._sklearn_compat import MAX_MEMBERS, Interval, StrOptions, at_least
 from semisift.utils._warnings import warn
 
 # Measured best of 0.8, 0.95, 0.99 and 1 over five sets with three labels a class.
@@ -120,7 +120,7 @@ class PCTForestImportance(CommitteeMixin, FeatureRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
-        "n_members": [at_least(1, MOST_MEMBERS)],
+        "n_members": [at_least(1, MAX_MEMBERS)],
         "label_weight": [None, Interval(Real, 0, 1, closed="both"), StrOptions({"cv"})],
         "importance": [StrOptions({"genie3", "symbolic", "permutation"})],
         "variant": [StrOptions({"default", "paper"})],
@@ -143,21 +143,21 @@ class PCTForestImportance(CommitteeMixin, FeatureRanker):
     max_unlabelled: int | None = 1000
     n_jobs: int | None = None
 
-    def _score(self, problem: TrainingData) -> NDArray[np.float64]:
-        setting = self._setting(problem.part(problem.some_rows(self.max_unlabelled)))
+    def _score(self, data: TrainingData) -> NDArray[np.float64]:
+        setting = self._setting(data.part(data.some_rows(self.max_unlabelled)))
         self.label_weight_ = setting.label_weight
-        with self._committee(problem) as committee:
+        with self._committee(data) as committee:
             measured = committee.map(measure, committee.ranges(), setting, self.importance)
             columns, values, n_trees = zip(*self._progress(measured, "trees"), strict=True)
-        total = np.bincount(np.concatenate(columns), np.concatenate(values), problem.n_features)
+        total = np.bincount(np.concatenate(columns), np.concatenate(values), data.n_features)
         return total / sum(n_trees)  # fewer if a callback stopped it
 
-    def _setting(self, problem: TrainingData) -> PCTSetting:
+    def _setting(self, data: TrainingData) -> PCTSetting:
         """Prepare the data, and choose the weight of the labels if that was asked for."""
         weight = self.label_weight
         if weight is None:
             weight = "cv" if self.variant == "paper" else LABEL_WEIGHT
-        has_classes = problem.labels.n_classes > 1
+        has_classes = data.labels.n_classes > 1
         if not has_classes and weight != 0:
             warn(
                 f"{type(self).__name__} has no labels of two classes: it ranks by the columns "
@@ -165,15 +165,15 @@ class PCTForestImportance(CommitteeMixin, FeatureRanker):
                 FallbackWarning,
             )
         setting = PCTSetting.build(
-            problem,
+            data,
             label_weight=float(weight) if has_classes and weight != "cv" else 0.0,
-            n_candidates=features_to_draw(self.max_features, problem.n_features),
-            n_descriptive=features_to_draw(self.n_descriptive, problem.n_features),
+            n_candidates=features_to_draw(self.max_features, data.n_features),
+            n_descriptive=features_to_draw(self.n_descriptive, data.n_features),
             min_leaf=self.min_samples_leaf,
             max_depth=-1 if self.max_depth is None else self.max_depth,
             by_labelled=self.variant == "default",
         )
         if has_classes and weight == "cv":
-            chosen = choose_weight(problem, setting, self.n_members, self.n_jobs)
+            chosen = choose_weight(data, setting, self.n_members, self.n_jobs)
             return replace(setting, label_weight=chosen)
         return setting

@@ -51,39 +51,39 @@ class SubspaceClassifier(CoTrainedClassifier):
     k_best = 1
 
     @abstractmethod
-    def _draw(self, problem: TrainingData) -> Subspaces:
+    def _draw(self, data: TrainingData) -> Subspaces:
         """Return the columns of the members."""
 
-    def _n_tasks(self, problem: TrainingData) -> int | None:
+    def _n_tasks(self, data: TrainingData) -> int | None:
         return None if self.max_iter is None else int(self.max_iter)
 
-    def _co_train(self, problem: TrainingData) -> Labelling:
-        subspaces = self._draw(problem)
-        estimator = check_estimator(self.estimator, len(problem.labels.labelled))
+    def _co_train(self, data: TrainingData) -> Labelling:
+        subspaces = self._draw(data)
+        estimator = check_estimator(self.estimator, len(data.labels.labelled))
         with Committee(len(subspaces), self.n_jobs) as committee:
             committee.limit_threads()
-            trainer = self._trainer(problem, subspaces, estimator, committee)
-            labelling = self._loop(problem, trainer)
+            trainer = self._trainer(data, subspaces, estimator, committee)
+            labelling = self._loop(data, trainer)
             self._panel = trainer.panel()
         return labelling
 
     def _trainer(
-        self, problem: TrainingData, subspaces: Any, estimator: Any, committee: Committee
+        self, data: TrainingData, subspaces: Any, estimator: Any, committee: Committee
     ) -> Trainer:
-        if can_serve(estimator, problem, subspaces):
-            return NeighbourTrainer(problem, subspaces, int(estimator.n_neighbors), self.n_jobs)
-        return EstimatorTrainer(problem, subspaces, estimator, committee)
+        if can_serve(estimator, data, subspaces):
+            return NeighbourTrainer(data, subspaces, int(estimator.n_neighbors), self.n_jobs)
+        return EstimatorTrainer(data, subspaces, estimator, committee)
 
-    def _loop(self, problem: TrainingData, trainer: Trainer) -> Labelling:
+    def _loop(self, data: TrainingData, trainer: Trainer) -> Labelling:
         """Add the surest rows of each class until none is left, or none is sure."""
-        codes = problem.labels.codes.copy()
+        codes = data.labels.codes.copy()
         iterations = np.where(codes >= 0, 0, -1)
         n_most = len(trainer.rows) + 1 if self.max_iter is None else int(self.max_iter)
         n_iter = 0
         stop: Stop = "max_iter"
         for n_iter in self._progress(range(1, n_most + 1), "iteration"):
             if len(trainer.rows):
-                places, given = self._pick(trainer, problem.seed, n_iter)
+                places, given = self._pick(trainer, data.seed, n_iter)
                 codes[trainer.rows[places]] = given
                 iterations[trainer.rows[places]] = n_iter
                 trainer.add(places, given)

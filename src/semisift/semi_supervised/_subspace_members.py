@@ -51,7 +51,7 @@ class Trainer(ABC):
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
 
     Attributes
     ----------
@@ -61,8 +61,8 @@ class Trainer(ABC):
         The others, in the order in which they were labelled, and their classes.
     """
 
-    def __init__(self, problem: TrainingData) -> None:
-        labels = problem.labels
+    def __init__(self, data: TrainingData) -> None:
+        labels = data.labels
         self.rows: Ints = labels.unlabelled
         self.known: Ints = labels.labelled
         self.codes: Ints = labels.codes[self.known]
@@ -126,7 +126,7 @@ class EstimatorTrainer(Trainer):
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
     subspaces : sequence of int arrays
         The columns of each classifier.
     estimator : scikit-learn classifier
@@ -135,13 +135,13 @@ class EstimatorTrainer(Trainer):
     """
 
     def __init__(
-        self, problem: TrainingData, subspaces: Subspaces, estimator: Any, committee: Committee
+        self, data: TrainingData, subspaces: Subspaces, estimator: Any, committee: Committee
     ) -> None:
-        super().__init__(problem)
+        super().__init__(data)
         widest = max(len(columns) for columns in subspaces)
-        self.made_for = problem.labels.n_classes, gets_dense(estimator, problem.n_rows, widest)
-        self.X = problem.X.tocsr() if problem.is_sparse else problem.X
-        self.setting = subspaces, estimator, problem.seed, *self.made_for
+        self.made_for = data.labels.n_classes, gets_dense(estimator, data.n_rows, widest)
+        self.X = data.X.tocsr() if data.is_sparse else data.X
+        self.setting = subspaces, estimator, data.seed, *self.made_for
         self.committee = committee
         self.begin: list[Member] = []
         self.end: list[Member] = []
@@ -206,16 +206,16 @@ def rounded(shares: Array) -> Array:
 
 # A sparse matrix is made dense in the columns that are used, if they are no more than these or
 # hold few values.
-MOST_DENSE_COLUMNS = 1000
+MAX_DENSE_COLUMNS = 1000
 
 
-def can_serve(estimator: Any, problem: TrainingData, subspaces: Subspaces) -> bool:
+def can_serve(estimator: Any, data: TrainingData, subspaces: Subspaces) -> bool:
     """Return whether an estimator is plain k nearest neighbours by Euclidean distance.
 
     Parameters
     ----------
     estimator : scikit-learn classifier
-    problem : TrainingData
+    data : TrainingData
     subspaces : sequence of int arrays
 
     Returns
@@ -225,14 +225,14 @@ def can_serve(estimator: Any, problem: TrainingData, subspaces: Subspaces) -> bo
     """
     if type(estimator) is not KNeighborsClassifier:
         return False
-    k, is_sparse = estimator.n_neighbors, problem.is_sparse
+    k, is_sparse = estimator.n_neighbors, data.is_sparse
     is_euclidean = estimator.metric == "euclidean" or (
         estimator.metric == "minkowski" and estimator.p == 2
     )
     is_plain = estimator.metric_params is None and estimator.weights == "uniform"
-    is_possible = isinstance(k, Integral) and 1 <= int(k) <= len(problem.labels.labelled)
+    is_possible = isinstance(k, Integral) and 1 <= int(k) <= len(data.labels.labelled)
     n_used = len(np.unique(subspaces))
-    fits = not is_sparse or is_small(problem.n_rows, n_used, MOST_DENSE_COLUMNS)
+    fits = not is_sparse or is_small(data.n_rows, n_used, MAX_DENSE_COLUMNS)
     return is_euclidean and is_plain and is_possible and fits
 
 
@@ -334,23 +334,23 @@ class NeighbourTrainer(Trainer):
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
     subspaces : int array of shape (n_subspaces, m)
     n_neighbours : int
     n_jobs : int or None
     """
 
     def __init__(
-        self, problem: TrainingData, subspaces: Ints, n_neighbours: int, n_jobs: int | None
+        self, data: TrainingData, subspaces: Ints, n_neighbours: int, n_jobs: int | None
     ) -> None:
-        super().__init__(problem)
+        super().__init__(data)
         self.used, places = np.unique(subspaces, return_inverse=True)
-        self.values = dense(problem.X, self.used, problem.X.dtype)
+        self.values = dense(data.X, self.used, data.X.dtype)
         self.n_begin = len(self.known)
         self.setting = (
             places.reshape(subspaces.shape).astype(np.int32),
             n_neighbours,
-            problem.labels.n_classes,
+            data.labels.n_classes,
             joblib.effective_n_jobs(n_jobs),
         )
         # rows that are labelled stay among the others for a while: leaving takes a copy

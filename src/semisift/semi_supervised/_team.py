@@ -50,7 +50,7 @@ class Team:
     ----------
     committee : Committee
     setting : Setting
-    problem : TrainingData
+    data : TrainingData
     probability : bool
         Members vote with class shares instead of one vote for a class.
     bootstrap : bool
@@ -74,18 +74,18 @@ class Team:
         self,
         committee: Committee,
         setting: EnsembleContext,
-        problem: TrainingData,
+        data: TrainingData,
         *,
         probability: bool,
         bootstrap: bool = True,
     ) -> None:
-        self.problem = problem
-        self.labels = problem.labels
+        self.data = data
+        self.labels = data.labels
         self._committee, self._setting, self._probability = committee, setting, probability
         prepare_context(committee, setting)
         n_members = committee.n_members
         subspaces, counts, out_of_bag = setting.new_block(0, n_members).plan(setting)
-        self.out_of_bag = unmask(out_of_bag, problem.n_rows)[:, self.labels.labelled]
+        self.out_of_bag = unmask(out_of_bag, data.n_rows)[:, self.labels.labelled]
         if not bootstrap:
             counts = np.ones_like(counts)
             self.out_of_bag = np.zeros_like(self.out_of_bag)
@@ -119,7 +119,7 @@ class Team:
     def labelling(self, n_iter: int, stop: Stop) -> Labelling:
         """Return what the members were handed: the label that most of them have for a row."""
         held = self.bags.rows >= 0
-        votes = np.zeros((self.problem.n_rows, self.labels.n_classes), dtype=np.int64)
+        votes = np.zeros((self.data.n_rows, self.labels.n_classes), dtype=np.int64)
         np.add.at(votes, (self.bags.rows[held], self.bags.labels[held]), 1)
         codes = np.where(votes.any(axis=1), votes.argmax(axis=1), self.labels.codes)
         iterations = np.where(codes < 0, -1, self.first_round)
@@ -127,7 +127,7 @@ class Team:
 
     def _fit(self, bags: Bags) -> tuple[Any, Int32s]:
         jobs = [(start, bags.part(start, stop)) for start, stop in self._committee.ranges()]
-        shared = self._setting, self.problem.X, self._probability
+        shared = self._setting, self.data.X, self._probability
         parts, votes = zip(*self._committee.map(fit_and_vote, jobs, *shared), strict=True)
         return type(parts[0]).join(parts), np.concatenate(votes)
 
@@ -173,7 +173,7 @@ class CommitteeClassifier(CoTrainedClassifier):
         self : object
             The fitted classifier.
         """
-        return self._fit(X, y, self._build_problem(X, y, groups=groups))
+        return self._fit(X, y, self._build_data(X, y, groups=groups))
 
     @abstractmethod
     def _rounds(self, team: Team) -> Iterator[Stop]:
@@ -182,14 +182,14 @@ class CommitteeClassifier(CoTrainedClassifier):
         Where nothing changes any more, end.
         """
 
-    def _n_tasks(self, problem: TrainingData) -> int:
+    def _n_tasks(self, data: TrainingData) -> int:
         return self.max_iter
 
-    def _co_train(self, problem: TrainingData) -> Labelling:
+    def _co_train(self, data: TrainingData) -> Labelling:
         n_iter = 0
         stop: Stop = "max_iter"
         with Committee(self.n_members, self.n_jobs) as committee:
-            team = self._team(committee, problem)
+            team = self._team(committee, data)
             rounds = self._rounds(team)
             for _ in self._progress(range(self.max_iter), "round"):
                 if stop == "max_iter":  # else to the end of the bar
@@ -197,12 +197,12 @@ class CommitteeClassifier(CoTrainedClassifier):
         self._keep(team)
         return team.labelling(n_iter, stop)
 
-    def _team(self, committee: Committee, problem: TrainingData) -> Team:
-        n_drawn = features_to_draw(self.max_features, problem.n_features)
+    def _team(self, committee: Committee, data: TrainingData) -> Team:
+        n_drawn = features_to_draw(self.max_features, data.n_features)
         # an estimator that gets all features gets them in their own order
-        gets_all = self.estimator is not None and n_drawn == problem.n_features
+        gets_all = self.estimator is not None and n_drawn == data.n_features
         setting = build_context(
-            problem,
+            data,
             n_drawn,
             estimator=self.estimator,
             widest_gap=True,
@@ -210,7 +210,7 @@ class CommitteeClassifier(CoTrainedClassifier):
             large_bags=True,
             draws_at_nodes=self.is_forest or gets_all,
         )
-        return Team(committee, setting, problem, **self._ways())
+        return Team(committee, setting, data, **self._ways())
 
     def _ways(self) -> dict[str, bool]:
         """Return the options of the team: how its members vote and what they start on."""

@@ -15,7 +15,7 @@ from semisift.committee._blocks import count_quotas
 from semisift.semi_supervised._base import Int32s, Mask, Stop
 from semisift.semi_supervised._team import MAX_FEATURES, CommitteeClassifier, Team, pad_rows
 from semisift.utils._random import Purpose, stream_words
-from semisift.utils._sklearn_compat import MOST_MEMBERS, Interval, StrOptions, at_least
+from semisift.utils._sklearn_compat import MAX_MEMBERS, Interval, StrOptions, at_least
 
 
 class CoBC(CommitteeClassifier):
@@ -95,7 +95,7 @@ class CoBC(CommitteeClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CommitteeClassifier._parameter_constraints,
-        "n_members": [at_least(2, MOST_MEMBERS)],
+        "n_members": [at_least(2, MAX_MEMBERS)],
         "bootstrap": [None, StrOptions({"plain"})],
         "max_features": MAX_FEATURES,
         "growth": [Interval(Real, 0, None, closed="neither")],

@@ -22,7 +22,7 @@ from semisift.semi_supervised._team import (
     pad_rows,
 )
 from semisift.utils._random import Purpose, stream_words
-from semisift.utils._sklearn_compat import MOST_MEMBERS, Interval, at_least
+from semisift.utils._sklearn_compat import MAX_MEMBERS, Interval, at_least
 
 # e' at the start, and what counts as the error where no labelled row tells: no better than chance
 CHANCE = 0.5
@@ -113,7 +113,7 @@ class CoForest(CommitteeClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CommitteeClassifier._parameter_constraints,
-        "n_members": [at_least(2, MOST_MEMBERS)],
+        "n_members": [at_least(2, MAX_MEMBERS)],
         "min_confidence": [Interval(Real, 0, 1, closed="both")],
         "max_features": MAX_FEATURES,
     }

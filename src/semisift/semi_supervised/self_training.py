@@ -88,32 +88,32 @@ class SelfTraining(SubspaceClassifier):
     k_best: int = 1
     min_confidence: float = 0.75
 
-    def _n_tasks(self, problem: TrainingData) -> int | None:
-        return 0 if self._uses_threshold(problem) else super()._n_tasks(problem)
+    def _n_tasks(self, data: TrainingData) -> int | None:
+        return 0 if self._uses_threshold(data) else super()._n_tasks(data)
 
-    def _uses_threshold(self, problem: TrainingData) -> bool:
-        return self.label_by == "min_confidence" and len(problem.labels.unlabelled) > 0
+    def _uses_threshold(self, data: TrainingData) -> bool:
+        return self.label_by == "min_confidence" and len(data.labels.unlabelled) > 0
 
-    def _draw(self, problem: TrainingData) -> Ints:
-        return np.arange(problem.n_features)[None, :]
+    def _draw(self, data: TrainingData) -> Ints:
+        return np.arange(data.n_features)[None, :]
 
-    def _co_train(self, problem: TrainingData) -> Labelling:
-        if not self._uses_threshold(problem):
-            return super()._co_train(problem)
-        labels = problem.labels
+    def _co_train(self, data: TrainingData) -> Labelling:
+        if not self._uses_threshold(data):
+            return super()._co_train(data)
+        labels = data.labels
         estimator = check_estimator(self.estimator, len(labels.labelled))
         if not hasattr(estimator, "predict_proba"):
             raise ValueError(
                 "label_by='min_confidence' needs an estimator with predict_proba: got "
                 f"{estimator!r}."
             )
-        estimator = with_random_states(estimator, problem.seed, 0)
-        columns = np.arange(problem.n_features, dtype=np.int32)
-        is_dense = gets_dense(estimator, problem.n_rows, problem.n_features)
-        X = problem.X.tocsr() if problem.is_sparse else problem.X
+        estimator = with_random_states(estimator, data.seed, 0)
+        columns = np.arange(data.n_features, dtype=np.int32)
+        is_dense = gets_dense(estimator, data.n_rows, data.n_features)
+        X = data.X.tocsr() if data.is_sparse else data.X
         rows = take(X, slice(None), columns, is_dense)
         first = fit_classifier(
-            with_random_states(estimator, problem.seed, 0),
+            with_random_states(estimator, data.seed, 0),
             rows[labels.labelled],
             labels.codes[labels.labelled],
         )

@@ -14,7 +14,7 @@ import numpy as np
 from semisift.semi_supervised._base import Array, Int32s, Ints, Stop
 from semisift.semi_supervised._team import MAX_FEATURES, CommitteeClassifier, Team, decide
 from semisift.utils._random import Purpose, stream_words, unit_interval
-from semisift.utils._sklearn_compat import MOST_MEMBERS, Interval, at_least
+from semisift.utils._sklearn_compat import MAX_MEMBERS, Interval, at_least
 
 # Nothing is divided by 0 where it is cold.
 COLDEST = float(np.finfo(np.float64).tiny)
@@ -107,7 +107,7 @@ class SemiSupervisedForest(CommitteeClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CommitteeClassifier._parameter_constraints,
-        "n_members": [at_least(1, MOST_MEMBERS)],
+        "n_members": [at_least(1, MAX_MEMBERS)],
         "alpha": [Interval(Real, 0, 1e100, closed="both")],  # products stay in range
         "temperature": [Interval(Real, 0, None, closed="neither")],
         "cooling": [Interval(Real, 1, None, closed="left")],
