@@ -35,6 +35,13 @@ NAMES = {
     "strangers_": "novel_rows_",
 }
 
+# What a value was called before, and is called now.
+VALUES = {
+    "confirmed": "significant",
+    "tentative": "suggestive",
+    "unconfirmed": "not significant",
+}
+
 FORMS = ("dense", "sparse", "missing", "disk")
 
 # Attributes of fitted rankers and classifiers.
@@ -344,6 +351,9 @@ def same(one, other):
         return False
     if one.dtype.kind == "f":
         return np.array_equal(one, other, equal_nan=True)
+    if one.dtype.kind == "U":
+        one = np.array([VALUES.get(value, value) for value in one.ravel().tolist()])
+        other = other.ravel()
     return np.array_equal(one, other)
 
 
