@@ -16,7 +16,7 @@ from semisift._kernels.columns cimport (
 )
 
 # Smaller trees are walked by masks, whatever they look like.
-cdef int FEWEST_NODES_LISTED = 32
+cdef int MIN_NODES_LISTED = 32
 # What a row of a list costs, measured in rows of a column that is compared as a whole.
 cdef double LIST_COST = 16.0
 
@@ -177,7 +177,7 @@ cdef bint lists_are_faster(const Tree *tree, const columns_t *X, const uint64_t 
     cdef int64_t w = 0, step = max(n_words // 32, 1), n_walked = 0, n_steps = 0
     cdef int32_t row
     cdef int v
-    if X.is_sparse or tree.n_nodes < FEWEST_NODES_LISTED:
+    if X.is_sparse or tree.n_nodes < MIN_NODES_LISTED:
         return False
     while w < n_words:
         if rows[w]:
