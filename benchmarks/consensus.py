@@ -245,7 +245,7 @@ def show_accuracies(records):
         print(f"{method:14}" + "".join(f"{cell:9.3f}" for cell in cells))
     halves["all"] = CHOICE + SHOWN
     print(
-        "\nAhead of the consensus by, over sets (standard error); label accuracy; classifiers, all sets"
+        "\nAhead of the consensus by, over sets (standard error); label accuracy; each classifier"
     )
     titles = [*halves, "labels", *JUDGES]
     print(f"{'':14}" + "".join(f"{title:>16}" for title in titles[:3]) + " " * 2, end="")

@@ -6,9 +6,9 @@
     python benchmarks/error_rates.py markers [--runs 10]
     python benchmarks/error_rates.py confidence [--runs 50]
 
-`nulls`: 60 x 200 tables of many kinds, whose labels are drawn at random. It prints the
-share of the tables in which any feature is significant in the test of `assess`, with the
-repetitions of the command line, and in which the p-value of the whole ranking is at most .05, with their standard
+`nulls`: 60 x 200 tables of many kinds, whose labels are drawn at random. It prints the share of the
+tables in which any feature is significant in the test of `assess`, with the repetitions of the
+command line, and in which the p-value of the whole ranking is at most .05, with their standard
 errors. The nominal rate is .025 where the labelled rows are a random sample of all rows, or where
 labels can be permuted among them in 1,000 ways or more; at most .05 is the goal wherever the
 labelled rows were chosen or measured apart from the others, as long as the table can tell. With

@@ -8,8 +8,8 @@
 first class alone, from as many of each class, and by the F-score of the labelled rows against all
 others; the estimated and the true share of the class. `null`: the share of trials in which anything
 is significant where the labelled rows of one class are drawn at random, among rows that fall into
-two groups. `strangers`: how often rows are listed that resemble no class where all classes have labels, and
-where one has none.
+two groups. `strangers`: how often rows are listed that resemble no class where all classes have
+labels, and where one has none.
 """
 
 import argparse

@@ -40,8 +40,8 @@ for draw in range(3):
         labels_right[j, draw] = (method.transduction_ == truth)[hidden].mean()
 
 # %%
-# The Fisher score believes each label, and falls at once. The two others ask the rows without a
-# label as well: these still fall into the same two groups, whatever a few wrong labels say. With
+# The Fisher score trusts each label, and drops at once. The two others use the rows without a label
+# as well: these still fall into the same two groups, whatever a few wrong labels say. With
 # 12 wrong labels among 30 they suffer as well.
 #
 # Right: the labels that the consensus itself gives to the other 539 tumours. Bands are the lowest
