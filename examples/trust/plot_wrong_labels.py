@@ -4,7 +4,7 @@ Wrong labels
 
 Labels given by hand are not always right. What becomes of a ranking if some are wrong? We flip a
 growing share of 30 labels of tumours, and count how many of the 30 real measurements stay ahead of
-150 shuffled copies, which tell nothing.
+150 shuffled copies, which carry no information.
 """
 
 import matplotlib.pyplot as plt
