@@ -27,7 +27,8 @@ PRIVATE = {
 def files():
     for folder in ("src", "tests", "docs", "examples", "benchmarks"):
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in READ and path.name != Path(__file__).name and "_build" not in path.parts:
+            is_made = "_build" in path.parts or path == Path(__file__)
+            if path.suffix in READ and not is_made:
                 yield path
 
 
