@@ -9,17 +9,18 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift.base._ranker import WeightedRanker
 from semisift.base._training_data import TrainingData
-from semisift.committee._blocks import Importance
-from semisift.committee._members import Block, build_context, new_blocks
+from semisift.committee._blocks import Importance, MemberBlock
+from semisift.committee._bootstrap import Masks
+from semisift.committee._members import build_context, new_blocks
 from semisift.ensemble._importance import COMMITTEE_CONSTRAINTS, CommitteeMixin, add_up, sum_draws
 from semisift.exceptions import LongRuntimeWarning
 from semisift.parallel import features_to_draw
 from semisift.utils._random import row_mask
 from semisift.utils._sklearn_compat import HasMethods, Interval, at_least
+from semisift.utils._typing import Floats
 from semisift.utils._warnings import warn
 
 # Values that trees are grown on, one for each row, column, round and member, from which on a fit
@@ -122,9 +123,9 @@ class SEFR(CommitteeMixin, WeightedRanker):
     permutation: Literal["expected", "sampled"] = "expected"
     n_jobs: int | None = None
 
-    def _score(self, problem: TrainingData) -> NDArray[np.float64]:
+    def _score(self, problem: TrainingData) -> Floats:
         labels = problem.labels
-        setting = build_context(
+        context = build_context(
             problem,
             features_to_draw(self.max_features, problem.n_features),
             estimator=self.estimator,
@@ -133,11 +134,11 @@ class SEFR(CommitteeMixin, WeightedRanker):
         )
         truth = row_mask(labels.codes == np.arange(labels.n_classes)[:, None])
         with self._committee(problem) as committee:
-            self._warn_if_long(problem, committee.n_members, setting.n_drawn)
+            self._warn_if_long(problem, committee.n_members, context.n_drawn)
             trained = committee.map(
                 self_train_and_measure,
-                new_blocks(committee, setting),
-                setting,
+                new_blocks(committee, context),
+                context,
                 truth,
                 (self.max_iter, self.pick_share, self.min_confidence, self.permutation),
             )
@@ -163,18 +164,18 @@ class SEFR(CommitteeMixin, WeightedRanker):
 
 
 def self_train_and_measure(
-    block: Block, setting: Any, truth: NDArray[np.uint64], options: tuple[int, float, float, str]
+    block: MemberBlock, context: Any, truth: Masks, options: tuple[int, float, float, str]
 ) -> tuple[Importance, int]:
     """Let each member of a block train itself, then permute its features."""
     max_iter, pick_share, min_confidence, permutation = options
-    unlabelled = row_mask(setting.labels.codes < 0)
-    pools = unlabelled & ~block.plan(setting).out_of_bag
+    unlabelled = row_mask(context.labels.codes < 0)
+    pools = unlabelled & ~block.sample(context).out_of_bag
     n_pool = np.bitwise_count(pools).sum(axis=1)
     # the tiny amount keeps 0.1 * 30 from being a little more than 3
     quotas = np.ceil(n_pool * pick_share - 1e-9).astype(np.int32)
     n_rounds = 0
     for _ in range(max_iter):
-        rows, labels = block.pick_own(setting, pools, quotas, 1 / setting.labels.n_classes)
+        rows, labels = block.pick_own(context, pools, quotas, 1 / context.labels.n_classes)
         member, slot = np.nonzero(rows >= 0)
         if not len(member):
             break
@@ -184,9 +185,9 @@ def self_train_and_measure(
         bits = np.uint64(1) << (picked & 63).astype(np.uint64)
         np.bitwise_and.at(pools, (member, picked >> 6), ~bits)
     part = block.permute(
-        setting,
+        context,
         truth,
-        np.ones(len(setting.labels.codes)),
+        np.ones(len(context.labels.codes)),
         net=False,
         sampled=permutation == "sampled",
         own_labels_from=min_confidence,

@@ -17,9 +17,10 @@ from scipy.sparse import csc_array, issparse
 
 from semisift.base._ranker import WeightedRanker
 from semisift.base._training_data import TrainingData
-from semisift.committee._blocks import Importance, count_quotas
-from semisift.committee._bootstrap import row_weights
-from semisift.committee._members import Block, Voters, build_context, new_blocks
+from semisift.committee._blocks import Importance, MemberBlock, count_quotas
+from semisift.committee._bootstrap import Int32s, row_weights
+from semisift.committee._members import Predictors, build_context, new_blocks
+from semisift.committee._votes import aggregate_votes, class_factors, decide, sort_confident
 from semisift.ensemble._importance import (
     COMMITTEE_CONSTRAINTS,
     CommitteeMixin,
@@ -27,12 +28,12 @@ from semisift.ensemble._importance import (
     measure,
     sum_draws,
 )
-from semisift.ensemble._votes import aggregate_votes, class_factors, decide, sort_confident
 from semisift.parallel import Committee, features_to_draw
 from semisift.utils._labels import class_prior
 from semisift.utils._random import row_mask
 from semisift.utils._sklearn_compat import HasMethods, Interval, StrOptions, at_least
 from semisift.utils._subspaces import KINDS
+from semisift.utils._typing import Floats
 
 
 @dataclass(frozen=True)
@@ -219,7 +220,7 @@ class SSFI(CommitteeMixin, WeightedRanker):
         # each round takes a row out of some bag, and the last one finds them empty
         return min(int(self.max_iter), len(problem.labels.unlabelled) + 1)
 
-    def _score(self, problem: TrainingData) -> NDArray[np.float64]:
+    def _score(self, problem: TrainingData) -> Floats:
         problem = self._limit(problem)
         reading = VARIANTS[self.variant]
         labels = problem.labels
@@ -236,7 +237,7 @@ class SSFI(CommitteeMixin, WeightedRanker):
         if reading.mends_collapse:
             scaled["prior" if self.class_prior is not None else "labelled_shares"] = prior
         n_drawn = features_to_draw(self.max_features, problem.n_features)
-        setting = build_context(
+        context = build_context(
             problem,
             n_drawn,
             estimator=self.estimator,
@@ -249,9 +250,9 @@ class SSFI(CommitteeMixin, WeightedRanker):
             # algorithm 1, lines 3 to 11: the initial committee, and its first vote
             steps = self._progress(range(n_rounds + 2), "round")
             next(steps)
-            blocks: Sequence[Block] = new_blocks(committee, setting)
-            how = setting, reading.probability
-            votes = sum(committee.map(cast_votes, blocks, *how))
+            blocks: Sequence[MemberBlock] = new_blocks(committee, context)
+            how = context, reading.probability
+            votes = sum(committee.map(MemberBlock.vote, blocks, *how))
             verdict = decide(votes[unlabelled], **scaled)
 
             # lines 12 to 20: every member is handed the rows that the others are surest about
@@ -272,11 +273,11 @@ class SSFI(CommitteeMixin, WeightedRanker):
             by_label = row_mask(label == np.arange(labels.n_classes)[:, None])
             options = {"net": reading.net, "sampled": self.permutation == "sampled"}
             how_measured = by_label, confidence, options, problem.whole is not None
-            measured = committee.map(measure_and_keep, blocks, setting, *how_measured)
+            measured = committee.map(measure_and_keep, blocks, context, *how_measured)
             parts, voters = zip(*measured, strict=True)
             never_voted = row_mask(label < 0)
             if never_voted.any():
-                votes = sum(committee.map(cast_votes, blocks, *how, never_voted))
+                votes = sum(committee.map(MemberBlock.vote, blocks, *how, never_voted))
                 verdict = decide(votes[unlabelled], **scaled)
                 label[unlabelled], confidence[unlabelled] = verdict
                 # nobody has an opinion: the most frequent class, with no confidence
@@ -284,13 +285,17 @@ class SSFI(CommitteeMixin, WeightedRanker):
             if problem.whole is not None:
                 factors = class_factors(votes[unlabelled], **scaled)
                 known = label, confidence
-                label, confidence = label_others(problem, committee, voters, how, factors, known)
+                label, confidence = label_others(
+                    problem, committee, voters, reading.probability, factors, known
+                )
             for _ in steps:  # to the end of the bar, also where the rounds stopped early
                 pass
 
         self.transduction_ = labels.classes[label]
         self.confidence_ = confidence
-        self.oob_agreement_ = mean_agreement(parts)
+        agreement = np.concatenate([part.agreement for part in parts])
+        agreement = agreement[~np.isnan(agreement)]
+        self.oob_agreement_ = float(agreement.mean()) if len(agreement) else math.nan
         self.n_draws_ = sum_draws(parts)
         divisor = self.n_draws_ if reading.per_draw else committee.n_members
         scores = add_up(parts, divisor, problem.n_features)
@@ -300,35 +305,28 @@ class SSFI(CommitteeMixin, WeightedRanker):
 # What travels to the blocks -----------------------------------------------------------------------
 
 
-def cast_votes(
-    block: Block, setting: Any, probability: bool, rows: NDArray[np.uint64] | None = None
-) -> NDArray[np.int64]:
-    """Let each member vote on its out-of-bag rows (and on `rows`, where given)."""
-    return block.vote(setting, probability, rows)
-
-
-def vote_on(voters: Voters, setting: Any, probability: bool, X: Any) -> NDArray[np.int64]:
+def vote_on(voters: Predictors, X: Any, probability: bool) -> NDArray[np.int64]:
     """Let members vote on rows that the committee does not hold."""
-    return voters.vote(setting, probability, X)
+    return voters.vote(X, probability)
 
 
 def measure_and_keep(
-    block: Block, setting: Any, labels: Any, weights: Any, options: Any, keeps_voters: bool
-) -> tuple[Importance, Voters | None]:
+    block: MemberBlock, context: Any, labels: Any, weights: Any, options: Any, keeps_voters: bool
+) -> tuple[Importance, Predictors | None]:
     """Return what the members lose, and those that are to vote on further rows."""
-    lost = measure(block, setting, labels, weights, options)
-    return lost, block.voters(setting) if keeps_voters else None
+    lost = measure(block, context, labels, weights, options)
+    return lost, block.voters(context) if keeps_voters else None
 
 
 def co_train(
-    block: Block, setting: Any, probability: bool, choice: tuple[NDArray[Any], ...]
-) -> tuple[Block, NDArray[np.int64], bool]:
+    block: MemberBlock, context: Any, probability: bool, choice: tuple[NDArray[Any], ...]
+) -> tuple[MemberBlock, NDArray[np.int64], bool]:
     """Hand each member its confident rows (algorithm 2), refit it and let it vote again."""
     order, confidence, class_starts, quotas = choice
-    rows = block.pick_confident(setting, order, confidence, class_starts, quotas)
+    rows = block.pick_confident(context, order, confidence, class_starts, quotas)
     slots = np.repeat(np.arange(len(quotas), dtype=np.int32), quotas)
     block = block.with_picks(rows, np.broadcast_to(slots, rows.shape))
-    return block, block.vote(setting, probability), bool((rows >= 0).any())
+    return block, block.vote(context, probability), bool((rows >= 0).any())
 
 
 # The rows that no member has seen -----------------------------------------------------------------
@@ -337,11 +335,11 @@ def co_train(
 def label_others(
     problem: TrainingData,
     committee: Committee,
-    voters: Sequence[Voters],
-    how: tuple[Any, bool],
-    factors: NDArray[np.float64] | None,
-    known: tuple[NDArray[np.int32], NDArray[np.float64]],
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    voters: Sequence[Predictors],
+    probability: bool,
+    factors: Floats | None,
+    known: tuple[Int32s, Floats],
+) -> tuple[Int32s, Floats]:
     """Let members vote on the rows that the problem does not hold, in one pass.
 
     As many vote on each row as on those that it holds, of which each is out of the bag of 1 in e
@@ -352,8 +350,9 @@ def label_others(
     problem : TrainingData
         One that knows all rows.
     committee : Committee
-    voters : sequence of Voters
-    how : (Setting, bool)
+    voters : sequence of Predictors
+    probability : bool
+        Members vote with the shares of the classes.
     factors : float array of shape (n_classes,) or None
         What the votes of each class are scaled by.
     known : (int array, float array)
@@ -373,8 +372,8 @@ def label_others(
 
     def vote(X: Any) -> Any:
         if committee.is_remote:  # to send the rows would take longer
-            return sum(vote_on(each, *how, X) for each in voters)
-        return sum(committee.map(vote_on, voters, *how, X))
+            return sum(vote_on(each, X, probability) for each in voters)
+        return sum(committee.map(vote_on, voters, X, probability))
 
     def go_through() -> dict[str, NDArray[Any]]:
         label = np.empty(len(whole.rows), dtype=np.int32)
@@ -389,15 +388,8 @@ def label_others(
                 )
         return {"label": label, "confidence": confidence}
 
-    about = joblib.hash([problem.fingerprint, voters, how[1], factors])
+    about = joblib.hash([problem.fingerprint, voters, probability, factors])
     made = whole.rows.once("votes", about, go_through)
     label, confidence = made["label"].copy(), made["confidence"].copy()
     label[whole.held], confidence[whole.held] = known
     return label, confidence
-
-
-def mean_agreement(parts: Sequence[Importance]) -> float:
-    """Return the members' mean agreement with the vote; NaN where there was nothing to vote on."""
-    agreement = np.concatenate([part.agreement for part in parts])
-    agreement = agreement[~np.isnan(agreement)]
-    return float(agreement.mean()) if len(agreement) else math.nan

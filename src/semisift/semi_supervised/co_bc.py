@@ -12,10 +12,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from semisift.committee._blocks import count_quotas
-from semisift.semi_supervised._base import Int32s, Mask, Stop
+from semisift.committee._bootstrap import Int32s
+from semisift.semi_supervised._base import Stop
 from semisift.semi_supervised._team import MAX_FEATURES, CommitteeClassifier, Team, pad_rows
 from semisift.utils._random import Purpose, stream_words
 from semisift.utils._sklearn_compat import MOST_MEMBERS, Interval, StrOptions, at_least
+from semisift.utils._typing import Bools
 
 
 class CoBC(CommitteeClassifier):
@@ -133,7 +135,7 @@ class CoBC(CommitteeClassifier):
             yield "max_iter" if left.any() else "all_labeled"
 
 
-def draw_pools(seed: int, n_round: int, left: Mask, unlabelled: Int32s, pool_size: int) -> Mask:
+def draw_pools(seed: int, n_round: int, left: Bools, unlabelled: Int32s, pool_size: int) -> Bools:
     """Draw the pool of each member from the rows that it has left.
 
     Parameters
@@ -157,7 +159,7 @@ def draw_pools(seed: int, n_round: int, left: Mask, unlabelled: Int32s, pool_siz
     return left & (place < pool_size)
 
 
-def pick_surest(team: Team, pools: Mask, quotas: Int32s) -> tuple[Mask, Int32s]:
+def pick_surest(team: Team, pools: Bools, quotas: Int32s) -> tuple[Bools, Int32s]:
     """Pick from each member's pool, class by class, the rows that its companions are surest about.
 
     Parameters

@@ -20,12 +20,18 @@ import numpy as np
 
 from semisift.base._training_data import TrainingData
 from semisift.parallel import Committee
-from semisift.semi_supervised._base import Array, Ints
-from semisift.semi_supervised._subspace_loop import Picks, SubspaceClassifier, pick
-from semisift.semi_supervised._subspace_members import EstimatorTrainer, Trainer, rounded
+from semisift.semi_supervised._subspace_loop import (
+    EstimatorTrainer,
+    Picks,
+    SubspaceClassifier,
+    Trainer,
+    pick,
+    rounded,
+)
 from semisift.utils._random import Purpose, stream_words
 from semisift.utils._sklearn_compat import StrOptions, at_least
 from semisift.utils._text import format_value
+from semisift.utils._typing import Floats, Ints
 
 # Separates the order in which rows enter the pool from other draws with the same seed.
 POOL_MEMBER = 0x706F6F6C
@@ -125,10 +131,10 @@ class CoTraining(SubspaceClassifier):
         pool = trainer.rows[: self.pool_size]
         shares = rounded(trainer.judge_each(pool))
         one, other = (pick(own, pool, seed, n_iter, self.n_per_class_) for own in shares)
-        return settle(one, other, shares.max(axis=2))
+        return merge_picks(one, other, shares.max(axis=2))
 
 
-def settle(one: Picks, other: Picks, sureness: Array) -> Picks:
+def merge_picks(one: Picks, other: Picks, sureness: Floats) -> Picks:
     """Put two picks together; where they disagree about a row the surer one is right.
 
     Parameters

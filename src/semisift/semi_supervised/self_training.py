@@ -15,11 +15,17 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 
 from semisift.base._classifier_checks import fit_classifier
 from semisift.base._training_data import TrainingData
-from semisift.committee._estimators import Member, gets_dense, with_random_states
-from semisift.semi_supervised._base import Ints, Labelling
+from semisift.committee._estimators import (
+    EstimatorPredictors,
+    Member,
+    RowFormat,
+    gets_dense,
+    with_random_states,
+)
+from semisift.semi_supervised._base import Labelling
 from semisift.semi_supervised._subspace_loop import SubspaceClassifier, check_estimator
-from semisift.semi_supervised._subspace_members import EstimatorPanel, take
 from semisift.utils._sklearn_compat import Interval, StrOptions, at_least
+from semisift.utils._typing import Ints
 
 
 class SelfTraining(SubspaceClassifier):
@@ -109,9 +115,9 @@ class SelfTraining(SubspaceClassifier):
             )
         estimator = with_random_states(estimator, problem.seed, 0)
         columns = np.arange(problem.n_features, dtype=np.int32)
-        is_dense = gets_dense(estimator, problem.n_rows, problem.n_features)
+        row_format = RowFormat(gets_dense(estimator, problem.n_rows, problem.n_features))
         X = problem.X.tocsr() if problem.is_sparse else problem.X
-        rows = take(X, slice(None), columns, is_dense)
+        rows = row_format.take(X, np.arange(problem.n_rows), columns)
         first = fit_classifier(
             with_random_states(estimator, problem.seed, 0),
             rows[labels.labelled],
@@ -123,7 +129,9 @@ class SelfTraining(SubspaceClassifier):
             estimator, threshold=self.min_confidence, max_iter=self.max_iter
         ).fit(rows, labels.codes)
         end = begin._replace(estimator=model.estimator_)
-        self._panel = EstimatorPanel([begin], [end], labels.n_classes, is_dense)
+        self._first_members, self._members = (
+            EstimatorPredictors([member], labels.n_classes, row_format) for member in (begin, end)
+        )
         return Labelling(
             model.transduction_, model.labeled_iter_, model.n_iter_, model.termination_condition_
         )
