@@ -120,7 +120,7 @@ def test_nominal_values_never_seen(path):
 # Bad and odd input
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("bad", [np.nan, pytest.param(np.inf, marks=pytest.mark.nightly)])
 def test_missing_and_infinite_values_are_refused(bad, data):
     names = list("abcdefgh")
     X = pytest.importorskip("pandas").DataFrame(data.X, columns=names)

@@ -82,20 +82,21 @@ def test_counts_of_a_row_may_have_any_total():
     assert_allclose(model.predict_proba(X[20:] * 7), model.predict_proba(X[20:]), atol=1e-12)
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e300])
-def test_units_do_not_matter(scale, data):
+def test_units_do_not_matter(data):
     expected = TransductiveClassifier().fit(data.X, data.y)
-    model = TransductiveClassifier().fit(data.X * scale, data.y)
-    assert_array_equal(model.transduction_, expected.transduction_)
-    assert_allclose(model.predict_proba(data.X * scale), expected.predict_proba(data.X), atol=1e-6)
+    for scale in (1e-300, 1e-5, 1e300):
+        X = data.X * scale
+        model = TransductiveClassifier().fit(X, data.y)
+        assert_array_equal(model.transduction_, expected.transduction_)
+        assert_allclose(model.predict_proba(X), expected.predict_proba(data.X), atol=1e-6)
 
 
-@pytest.mark.parametrize("value", [1e30, -1e308])
-def test_a_new_row_may_be_far_away(value, data):
+def test_a_new_row_may_be_far_away(data):
     model = TransductiveClassifier().fit(data.X, data.y)
-    found = model.predict_proba(np.where(np.arange(8) == 3, value, data.X[:5]))
-    assert np.isfinite(found).all()
-    assert_allclose(found.sum(axis=1), 1)
+    for value in (1e30, 1e300, -1e308):
+        found = model.predict_proba(np.where(np.arange(8) == 3, value, data.X[:5]))
+        assert np.isfinite(found).all()
+        assert_allclose(found.sum(axis=1), 1)
 
 
 def test_constant_columns_do_not_count(data):

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from semisift import _kernels
 from semisift.base._training_data import TrainingData
 from semisift.utils._columns import blocks
-from semisift.utils._labels import Labels
 from semisift.utils._pct import draw_bag
 from semisift.utils._random import Purpose, draw_below, row_mask
 from semisift.utils._typing import Bools, Floats
@@ -63,12 +62,16 @@ class Bootstrap:
     @classmethod
     def of(cls, problem: TrainingData, stratified: bool) -> "Bootstrap":
         """Return the bootstrap of a problem's rows, with `stratified` of each class by itself."""
-        labelled, strata = list_strata(problem.labels, stratified)
+        labels = problem.labels
+        labelled, counts = labels.labelled, [len(labels.labelled)]
+        if stratified:
+            labelled = labelled[np.argsort(labels.codes[labelled], kind="stable")]
+            counts = labels.counts.tolist()
         return cls(
             n_rows=problem.n_rows,
-            labelled=labelled,
-            strata=strata,
-            unlabelled=problem.labels.unlabelled,
+            labelled=labelled.astype(np.int32),
+            strata=np.cumsum([0, *counts]).astype(np.int32),
+            unlabelled=labels.unlabelled,
             groups=problem.design.groups,
             weights=row_weights(problem),
         )
@@ -202,13 +205,3 @@ def count_each(drawn: NDArray[np.integer], n: int) -> Int32s:
     """
     places = (drawn + n * np.arange(len(drawn))[:, None]).ravel()
     return np.bincount(places, minlength=n * len(drawn)).reshape(len(drawn), n).astype(np.int32)
-
-
-def list_strata(labels: Labels, stratified: bool) -> tuple[Int32s, Int32s]:
-    """List the labelled rows, those of one stratum side by side, and where each stratum starts."""
-    labelled = labels.labelled
-    strata = np.array([0, len(labelled)])
-    if stratified:
-        labelled = labelled[np.argsort(labels.codes[labelled], kind="stable")]
-        strata = np.concatenate([[0], np.cumsum(labels.counts)])
-    return labelled.astype(np.int32), strata.astype(np.int32)

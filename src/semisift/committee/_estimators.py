@@ -3,7 +3,7 @@
 Committee members that are scikit-learn classifiers: the general path.
 
 It serves where the user names an estimator, and with scikit-learn's trees where the kernels could
-not be built. Members are dealt the same columns and bags as trees of the kernels, to the bit; what
+not be built. Members draw the same columns and bags as trees of the kernels, to the bit; what
 they learn from them is the estimator's own.
 
 - A bag in which a single class is left is not fitted: the member predicts that class.

@@ -267,12 +267,11 @@ def _draw(members: tuple[int, int], context: SubspaceContext) -> Int32s:
 
     Where the rows are of groups, these are drawn, and a pair as often as both of its rows.
     """
-    if context.groups is None:
-        rows = Bootstrap.of_all(int(context.strata[-1]), strata=context.strata)
-    else:
-        rows = Bootstrap.of_all(len(context.groups), groups=context.groups)
-    drawn, _ = rows.draw(context.seed, *members)
-    if context.groups is None or context.bootstrap == "rows":
+    groups = context.groups
+    n_rows = int(context.strata[-1]) if groups is None else len(groups)
+    strata = context.strata if groups is None else None
+    drawn, _ = Bootstrap.of_all(n_rows, strata, groups).draw(context.seed, *members)
+    if groups is None or context.bootstrap == "rows":
         return drawn
     pairs = np.concatenate([context.constraints.must_link, context.constraints.cannot_link])
     return np.ascontiguousarray(drawn[:, pairs].prod(axis=2, dtype=np.int32))
@@ -343,7 +342,7 @@ def score_members(members: tuple[int, int], context: SubspaceContext) -> MemberS
     if context.constraints.labels is None:
         return _score_sample(sample, context)
     alone = [_score_sample(*listed_member(i, sample, context)) for i in range(len(sample.features))]
-    return MemberScores(*(np.concatenate(part) for part in zip(*alone, strict=True)))
+    return MemberScores(*map(np.concatenate, zip(*alone, strict=True)))
 
 
 def _score_sample(sample: SubspaceSample, context: SubspaceContext) -> MemberScores:
@@ -571,7 +570,7 @@ class EnsCLS(CommitteeMixin, PairRanker):
             committee.limit_threads()
             scored = committee.map(score_members, committee.ranges(), context)
             parts = list(self._progress(scored, "members"))
-        members = MemberScores(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+        members = MemberScores(*map(np.concatenate, zip(*parts, strict=True)))
 
         # Weights of a problem that was made from another one were checked there.
         if context.options.weights == "heat" and problem.graph_source is None:

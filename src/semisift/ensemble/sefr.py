@@ -42,7 +42,7 @@ class SEFR(CommitteeMixin, WeightedRanker):
     Higher is better. The cost is that of ``N * max_iter`` trees of sqrt(p) features: linear in p
     and in the members; linear in the rows while trees stay small, as they do with few labels, and
     rows times depth where many labels let them grow with the rows. It is many times that of
-    SSFI, whose members are handed a few rows: here they take in up to all of their unlabelled bag,
+    SSFI, whose members are given a few rows: here they take in up to all of their unlabelled bag,
     6 in 10 rows, and start again in each round. Where that takes minutes, a warning comes first.
 
     What is a reading: the original was not available, so this follows the listing of the method in

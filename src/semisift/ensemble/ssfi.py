@@ -63,7 +63,7 @@ class SSFI(CommitteeMixin, WeightedRanker):
 
     Each of N members draws sqrt(p) features and bootstraps of the labelled and of the unlabelled
     rows, and grows a tree. In each round the members vote on the unlabelled rows that are out of
-    their bags; every member is handed the rows of its own bag that the vote is surest about, one of
+    their bags; every member is given the rows of its own bag that the vote is surest about, one of
     each class, and is grown again. At the end each feature f of a member i is permuted over its
     out-of-bag rows O_i, the labelled ones and the unlabelled ones with the voted label::
 
@@ -91,7 +91,7 @@ class SSFI(CommitteeMixin, WeightedRanker):
 
     What is a reading in both: with one row a round the paper's growth rate is below 1 for each
     class and is rounded up; the votes of a round are counted once, at its start; out-of-bag sets
-    stay those of the first bootstrap; a row is handed to a member once, however often it was drawn.
+    stay those of the first bootstrap; a row is given to a member once, however often it was drawn.
 
     Gaps (NaN) are taken as they are. At a node, the thresholds of a feature are midpoints between
     the values that are there. For each of them the rows with a gap go to the side that has more
@@ -116,9 +116,9 @@ class SSFI(CommitteeMixin, WeightedRanker):
         draws have no score.
     max_iter : int or "auto", default="auto"
         Rounds of co-training; "auto" is 3, and 10 for the printed method. They stop earlier
-        when no member has a row left to be handed.
+        when no member has a row left to be given.
     growth : float, default=1
-        Rows that a member is handed in a round, shared among the classes by their prior and rounded
+        Rows that a member is given in a round, shared among the classes by their prior and rounded
         up: with 1, one row of each class.
     class_prior : array-like of shape (n_classes,) or dict, default=None
         The shares of the classes in the population, in the order of ``classes_`` or by label. None
@@ -255,7 +255,7 @@ class SSFI(CommitteeMixin, WeightedRanker):
             votes = sum(committee.map(MemberBlock.vote, blocks, *how))
             verdict = decide(votes[unlabelled], **scaled)
 
-            # lines 12 to 20: every member is handed the rows that the others are surest about
+            # lines 12 to 20: every member is given the rows that the others are surest about
             self.n_iter_ = 0
             while self.n_iter_ < n_rounds and next(steps, None) is not None:
                 self.n_iter_ += 1

@@ -114,7 +114,7 @@ class EstimatorTrainer(Trainer):
         self.context = replace(context, data=X.tocsr() if issparse(X := context.data) else X)
         self.committee = committee
         self.first: EstimatorPredictors | None = None
-        self.last: EstimatorPredictors | None = None
+        self.n_fitted = 0  # how many rows were labelled then
 
     def judge(self) -> Floats:
         """Return the mean shares of the classes for `rows`, rounded to whole units."""
@@ -127,18 +127,13 @@ class EstimatorTrainer(Trainer):
         ranges = [(start, self.subspaces[start:stop]) for start, stop in self.committee.ranges()]
         answers = self.committee.map(fit_and_judge, ranges, self.context, added, rows)
         fitted, shares = zip(*answers, strict=True)
-        self.last = EstimatorPredictors.join(fitted)
+        self.last, self.n_fitted = EstimatorPredictors.join(fitted), len(self.known)
         self.first = self.first or self.last
         return np.concatenate(shares)
 
-    def add(self, places: Ints, codes: Ints) -> None:
-        """Label the rows at some places of `rows`, which leave it."""
-        super().add(places, codes)
-        self.last = None
-
     def members(self) -> tuple[Any, Any]:
         """Return the classifiers before the first row was added and after the last."""
-        if self.last is None:
+        if self.n_fitted < len(self.known):
             self.judge_each(self.rows[:0])
         return self.first, self.last
 

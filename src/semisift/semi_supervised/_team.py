@@ -98,9 +98,9 @@ class Team:
         self.total += (votes[chosen] - self.own[chosen]).sum(axis=0, dtype=np.int64)
         self.own[chosen] = votes[chosen]
         self.bags = bags
-        handed = bags.rows[chosen]
-        handed = np.unique(handed[handed >= 0])
-        self.first_round[handed[self.first_round[handed] < 0]] = n_round
+        added = bags.rows[chosen]
+        added = np.unique(added[added >= 0])
+        self.first_round[added[self.first_round[added] < 0]] = n_round
 
     def companions(
         self, members: NDArray[np.intp]
@@ -111,7 +111,7 @@ class Team:
             yield members[part], decide(self.total[rows] - self.own[members[part]][:, rows])
 
     def labelling(self, n_iter: int, stop: Stop) -> Labelling:
-        """Return what the members were handed: the label that most of them have for a row."""
+        """Return what the members were given: the label that most of them have for a row."""
         held = self.bags.rows >= 0
         votes = np.zeros((self.problem.n_rows, self.labels.n_classes), dtype=np.int64)
         np.add.at(votes, (self.bags.rows[held], self.bags.labels[held]), 1)
@@ -215,18 +215,6 @@ class CommitteeClassifier(CoTrainedClassifier):
         return self.max_iter
 
     def _co_train(self, problem: TrainingData) -> Labelling:
-        n_iter = 0
-        stop: Stop = "max_iter"
-        with Committee(self.n_members, self.n_jobs) as committee:
-            team = self._team(committee, problem)
-            rounds = self._rounds(team)
-            for _ in self._progress(range(self.max_iter), "round"):
-                if stop == "max_iter":  # else to the end of the bar
-                    n_iter, stop = n_iter + 1, next(rounds, "no_change")
-        self._keep(team)
-        return team.labelling(n_iter, stop)
-
-    def _team(self, committee: Committee, problem: TrainingData) -> Team:
         n_drawn = features_to_draw(self.max_features, problem.n_features)
         # an estimator that gets all features gets them in their own order
         gets_all = self.estimator is not None and n_drawn == problem.n_features
@@ -239,9 +227,18 @@ class CommitteeClassifier(CoTrainedClassifier):
             large_bags=True,
             draws_at_nodes=self.is_forest or gets_all,
         )
-        return Team(committee, context, problem, **self._ways())
+        n_iter = 0
+        stop: Stop = "max_iter"
+        with Committee(self.n_members, self.n_jobs) as committee:
+            team = Team(committee, context, problem, **self._team_options())
+            rounds = self._rounds(team)
+            for _ in self._progress(range(self.max_iter), "round"):
+                if stop == "max_iter":  # else to the end of the bar
+                    n_iter, stop = n_iter + 1, next(rounds, "no_change")
+        self._keep(team)
+        return team.labelling(n_iter, stop)
 
-    def _ways(self) -> dict[str, bool]:
+    def _team_options(self) -> dict[str, bool]:
         """Return the options of the team: how its members vote and what they start on."""
         return {"probability": self.voting == "soft"}
 

@@ -26,7 +26,7 @@ FIRST_SHARE, FIRST_MOST = 0.1, 100
 
 
 class CoForest(CommitteeClassifier):
-    """A random forest whose trees are handed the rows that the other trees are sure about.
+    """A random forest whose trees are given the rows that the other trees are sure about.
 
     Each tree i starts on a bootstrap of the labelled rows L. In each round the concomitant
     committee H_i, all trees but i, is judged on the labelled rows: those about which it is more
@@ -78,7 +78,7 @@ class CoForest(CommitteeClassifier):
         Label of every row: its own, or the one under which most trees have it in their training
         rows; -1 (None where the classes are no numbers) where no tree has it.
     labeled_iter_ : ndarray of shape (n_samples,)
-        The round in which a tree was first handed the row: 0 for labelled rows, -1 for never.
+        The round in which a tree was first given the row: 0 for labelled rows, -1 for never.
     errors_ : ndarray of shape (n_members,)
         The last e'_i.
     n_iter_ : int

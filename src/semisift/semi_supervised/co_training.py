@@ -111,12 +111,10 @@ class CoTraining(SubspaceClassifier):
     def _draw(self, problem: TrainingData) -> list[Ints]:
         counts, p = problem.labels.counts, problem.n_features
         self.n_per_class_ = np.maximum(1, np.rint(counts / counts.min())).astype(np.int64)
-        if self.views is not None:
-            self.views_ = check_views(self.views, p)
-        else:
-            order = np.argsort(stream_words(problem.seed, 0, Purpose.SUBSPACE, np.arange(p)))
-            # of a single column there are no halves: both see it
-            self.views_ = [order[: max(1, p // 2)], order[p // 2 :]]
+        order = np.argsort(stream_words(problem.seed, 0, Purpose.SUBSPACE, np.arange(p)))
+        # of a single column there are no halves: both see it
+        halves: list[Ints] = [order[: max(1, p // 2)], order[p // 2 :]]
+        self.views_ = halves if self.views is None else check_views(self.views, p)
         return self.views_
 
     def _trainer(
@@ -173,13 +171,8 @@ def check_views(views: Any, n_features: int) -> list[Ints]:
     if len(columns) != 2:
         raise ValueError(f"views must be two lists of columns: got {len(columns)}.")
     for view in columns:
-        if (
-            view.ndim != 1
-            or view.dtype.kind not in "iu"
-            or not len(view)
-            or len(np.unique(view)) < len(view)
-            or not np.isin(view, range(n_features)).all()
-        ):
+        is_list = view.ndim == 1 and view.dtype.kind in "iu" and len(view) > 0
+        if not (is_list and len(set(view) & set(range(n_features))) == len(view)):
             raise ValueError(
                 "views must hold column numbers, each once in a view, from 0 to "
                 f"{n_features - 1}: got {format_value(view.tolist())}."

@@ -248,8 +248,7 @@ class NNge(ClassifierMixin, BaseEstimator):
         lower, upper = lower[:, :n].copy(), upper[:, :n].copy()
         lower[columns] = upper[columns] = np.nan
         of_class, counts = members[:, :n].copy()
-        held = held[:, :n].copy()
-        learnt = lower, upper, held, of_class, counts, scales, values, n_values
+        learnt = lower, upper, held[:, :n].copy(), of_class, counts, scales, values, n_values
         self._exemplars = Exemplars(*learnt)
         return self
 

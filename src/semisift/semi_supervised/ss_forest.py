@@ -77,7 +77,7 @@ class SemiSupervisedForest(CommitteeClassifier):
         Label of every row: its own, or the one that most trees drew for it in the last round; -1
         (None where the classes are no numbers) where the airbag has brought back the first forest.
     labeled_iter_ : ndarray of shape (n_samples,)
-        The round in which a tree was first handed the row: 0 for labelled rows, -1 for never.
+        The round in which a tree was first given the row: 0 for labelled rows, -1 for never.
     oob_errors_ : ndarray of shape (2,)
         Out-of-bag error on the labelled rows, of the first forest and of the last; NaN where each
         row is in all bootstraps.

@@ -63,7 +63,7 @@ class TriTraining(CommitteeClassifier):
         Label of every row: its own, or the one under which most learners have it in their training
         rows; -1 (None where the classes are no numbers) where no learner has it.
     labeled_iter_ : ndarray of shape (n_samples,)
-        The round in which a learner was first handed the row: 0 for labelled rows, -1 for never.
+        The round in which a learner was first given the row: 0 for labelled rows, -1 for never.
     errors_ : ndarray of shape (3,)
         The last e'_i.
     n_iter_ : int
@@ -94,7 +94,7 @@ class TriTraining(CommitteeClassifier):
     n_members: int = field(default=N_LEARNERS, init=False)
     max_features: float = field(default=1.0, init=False)
 
-    def _ways(self) -> dict[str, bool]:
+    def _team_options(self) -> dict[str, bool]:
         return {"probability": False}
 
     def _rounds(self, team: Team) -> Iterator[Stop]:

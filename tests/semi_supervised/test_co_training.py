@@ -134,8 +134,7 @@ def test_progress_bar(data, capsys):
 # --- self-training --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("k_best", [1, 3])
-@pytest.mark.parametrize("estimator", [GaussianNB(), LogisticRegression()])
+@pytest.mark.parametrize(("estimator", "k_best"), [(GaussianNB(), 3), (LogisticRegression(), 1)])
 def test_self_training_against_the_reference(data, estimator, k_best):
     model = SelfTraining(estimator, k_best=k_best, max_iter=5, random_state=2).fit(data.X, data.y)
     codes, iterations = reference.rasco(

@@ -160,7 +160,7 @@ GROUP_SPLITTERS = [
 
 @pytest.mark.parametrize("cv", GROUP_SPLITTERS, ids=str)
 @pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(2, 6))]
+    "seed", [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (0, 2, 3, 4, 5))]
 )
 def test_no_group_is_on_both_sides(cv, seed):
     y, groups = random_study(seed)
@@ -277,15 +277,15 @@ def test_repr():
     )
 
 
-@pytest.mark.parametrize("cv", [*SPLITTERS[1:], SemiSupervisedGroupKFold()], ids=str)
-def test_metadata_routing(cv):
-    routing = cv.get_metadata_routing()
-    assert_request_is_empty(routing, exclude=["split"])
-    if isinstance(cv, SemiSupervisedKFold):
-        assert not routing.split.requests
-        assert not hasattr(cv, "set_split_request")
-    else:
-        assert routing.split.requests == {"groups": True}
+def test_metadata_routing():
+    for cv in [*SPLITTERS, SemiSupervisedGroupKFold()]:
+        routing = cv.get_metadata_routing()
+        assert_request_is_empty(routing, exclude=["split"])
+        if isinstance(cv, SemiSupervisedKFold):
+            assert not routing.split.requests
+            assert not hasattr(cv, "set_split_request")
+        else:
+            assert routing.split.requests == {"groups": True}
 
 
 @pytest.mark.parametrize("cv", SPLITTERS[:2], ids=str)
@@ -303,10 +303,10 @@ def test_y_is_required(cv):
         cv.split(np.zeros((19, 1)), None)
 
 
-@pytest.mark.parametrize("cv", SPLITTERS[1:], ids=str)
-def test_a_seed_repeats_and_counts_as_constant(cv):
-    assert_same(splits(cv), splits(cv))
-    assert _yields_constant_splits(cv)
+def test_a_seed_repeats_and_counts_as_constant():
+    for cv in SPLITTERS:
+        assert_same(splits(cv), splits(cv))
+        assert _yields_constant_splits(cv)
 
 
 @pytest.mark.parametrize(
@@ -338,7 +338,7 @@ def test_random_state_needs_shuffling():
 # --- what is refused ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cv", SPLITTERS[1:], ids=str)
+@pytest.mark.parametrize("cv", SPLITTERS[2:], ids=str)
 @pytest.mark.parametrize(
     ("y", "message"),
     [
