@@ -55,6 +55,10 @@ class Bags(NamedTuple):
     weights: Floats | None = None
     subspaces: Any = None
 
+    def part(self, start: int, stop: int) -> "Bags":
+        """Return the bags of some members."""
+        return Bags._make(None if part is None else part[start:stop] for part in self)
+
 
 class Importance(NamedTuple):
     """Permutation importance: what the members of a block lose when a feature is permuted."""

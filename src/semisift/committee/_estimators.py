@@ -505,9 +505,6 @@ def with_random_states(estimator: Any, seed: int, member: int) -> Any:
     """
     fresh = clone(estimator)
     names = sorted(name for name in fresh.get_params() if f"__{name}".endswith("__random_state"))
-    if names:
-        # the purpose for which trees of the kernels draw while they grow
-        counters = np.arange(len(names))
-        states = draw_below(seed, member, Purpose.NODE_SUBSPACE, counters, 2**31 - 1)
-        fresh.set_params(**dict(zip(names, states.tolist(), strict=True)))
-    return fresh
+    # the purpose for which trees of the kernels draw while they grow
+    states = draw_below(seed, member, Purpose.NODE_SUBSPACE, np.arange(len(names)), 2**31 - 1)
+    return fresh.set_params(**dict(zip(names, states.tolist(), strict=True)))

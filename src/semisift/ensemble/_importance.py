@@ -9,7 +9,7 @@ from sklearn.utils import Tags
 
 from semisift.base._training_data import TrainingData
 from semisift.committee._blocks import Importance, MemberBlock
-from semisift.committee._bootstrap import Int32s
+from semisift.committee._bootstrap import Int32s, Masks
 from semisift.committee._estimators import allow_nan
 from semisift.parallel import Committee, committee_size, features_to_draw
 from semisift.utils._sklearn_compat import (
@@ -83,11 +83,7 @@ class CommitteeMixin:
 
 
 def measure(
-    block: MemberBlock,
-    context: Any,
-    labels: NDArray[Any],
-    weights: NDArray[Any],
-    options: dict[str, Any],
+    block: MemberBlock, context: Any, labels: Masks, weights: Floats, options: dict[str, Any]
 ) -> Importance:
     """Permute the features of each member over its out-of-bag rows; see `MemberBlock.permute`."""
     return block.permute(context, labels, weights, **options)

@@ -92,10 +92,9 @@ def check_rankers(rankers: Any) -> None:
     if not len(rankers):
         raise ValueError(f"{rule}: got an empty list.")
     for part in rankers:
-        if not isinstance(part, tuple) or len(part) != 2 or not isinstance(part[0], str):
+        is_named = isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], str)
+        if not (is_named and isinstance(part[1], FeatureRanker)):
             raise TypeError(f"{rule}: got {part!r}.")
-        if not isinstance(part[1], FeatureRanker):
-            raise TypeError(f"{rule}: got {part[1]!r} for {part[0]!r}, which is no FeatureRanker.")
     names = [name for name, _ in rankers]
     if len(set(names)) < len(names):
         raise ValueError(f"{rule}, each with a name of its own: got {names}.")
@@ -358,8 +357,7 @@ def aggregate(rankings: Floats, weights: Floats, aggregation: str) -> Floats:
     [1.0, 0.333333, 0.333333, 0.333333]
     """
     p = rankings.shape[1]
-    places, last = (rankings - 1.0, p - 1.0)
-    if aggregation == "product":
-        places, last = np.log(rankings), np.log(p)
+    is_product = aggregation == "product"
+    places, last = (np.log(rankings), np.log(p)) if is_product else (rankings - 1.0, p - 1.0)
     mean = (weights[:, None] * places).sum(axis=0)
     return np.asarray(1.0 - mean / (last or 1.0))

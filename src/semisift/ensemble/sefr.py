@@ -135,13 +135,9 @@ class SEFR(CommitteeMixin, WeightedRanker):
         truth = row_mask(labels.codes == np.arange(labels.n_classes)[:, None])
         with self._committee(problem) as committee:
             self._warn_if_long(problem, committee.n_members, context.n_drawn)
-            trained = committee.map(
-                self_train_and_measure,
-                new_blocks(committee, context),
-                context,
-                truth,
-                (self.max_iter, self.pick_share, self.min_confidence, self.permutation),
-            )
+            options = self.max_iter, self.pick_share, self.min_confidence, self.permutation
+            shared = new_blocks(committee, context), context, truth, options
+            trained = committee.map(self_train_and_measure, *shared)
             parts, n_rounds = zip(*self._progress(trained, "members"), strict=True)
         # scikit-learn expects at least one iteration of whoever has a max_iter
         self.n_iter_ = max(1, *n_rounds)
@@ -184,12 +180,6 @@ def self_train_and_measure(
         picked = rows[member, slot]
         bits = np.uint64(1) << (picked & 63).astype(np.uint64)
         np.bitwise_and.at(pools, (member, picked >> 6), ~bits)
-    part = block.permute(
-        context,
-        truth,
-        np.ones(len(context.labels.codes)),
-        net=False,
-        sampled=permutation == "sampled",
-        own_labels_from=min_confidence,
-    )
-    return part, n_rounds
+    alike, sampled = np.ones(len(context.labels.codes)), permutation == "sampled"
+    how = {"net": False, "sampled": sampled, "own_labels_from": min_confidence}
+    return block.permute(context, truth, alike, **how), n_rounds

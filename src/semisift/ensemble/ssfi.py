@@ -285,11 +285,9 @@ class SSFI(CommitteeMixin, WeightedRanker):
             if problem.whole is not None:
                 factors = class_factors(votes[unlabelled], **scaled)
                 known = label, confidence
-                label, confidence = label_others(
-                    problem, committee, voters, reading.probability, factors, known
-                )
-            for _ in steps:  # to the end of the bar, also where the rounds stopped early
-                pass
+                how_others = voters, reading.probability, factors
+                label, confidence = label_others(problem, committee, *how_others, known)
+            list(steps)  # to the end of the bar, also where the rounds stopped early
 
         self.transduction_ = labels.classes[label]
         self.confidence_ = confidence
@@ -376,16 +374,14 @@ def label_others(
         return sum(committee.map(vote_on, voters, X, probability))
 
     def go_through() -> dict[str, NDArray[Any]]:
-        label = np.empty(len(whole.rows), dtype=np.int32)
-        confidence = np.empty(len(whole.rows))
+        label, confidence = np.empty(len(is_held), dtype=np.int32), np.empty(len(is_held))
         for start, rows in whole.rows.blocks("votes", whole.rows.many_rows):
             others = np.flatnonzero(~is_held[start : start + rows.shape[0]])
             if len(others):
                 X = rows[others]
                 X = csc_array(X) if issparse(X) else np.asfortranarray(X)
-                label[start + others], confidence[start + others] = aggregate_votes(
-                    vote(X), factors
-                )
+                verdict = aggregate_votes(vote(X), factors)
+                label[start + others], confidence[start + others] = verdict
         return {"label": label, "confidence": confidence}
 
     about = joblib.hash([problem.fingerprint, voters, probability, factors])

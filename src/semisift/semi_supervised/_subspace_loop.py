@@ -28,7 +28,6 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.base import is_classifier
 from sklearn.neighbors import KNeighborsClassifier
 
 from semisift import _kernels
@@ -360,13 +359,18 @@ class SubspaceClassifier(CoTrainedClassifier):
 
     def _co_train(self, problem: TrainingData) -> Labelling:
         subspaces = self._draw(problem)
-        estimator = check_estimator(self.estimator, len(problem.labels.labelled))
+        estimator = self._classifier(problem)
         with Committee(len(subspaces), self.n_jobs) as committee:
             committee.limit_threads()
             trainer = self._trainer(problem, subspaces, estimator, committee)
             labelling = self._loop(problem, trainer)
             self._first_members, self._members = trainer.members()
         return labelling
+
+    def _classifier(self, problem: TrainingData) -> Any:
+        """Return a classifier: 3 nearest neighbours, or as many as are labelled, by default."""
+        k = min(N_NEIGHBOURS, len(problem.labels.labelled))
+        return KNeighborsClassifier(k) if self.estimator is None else self.estimator
 
     def _trainer(
         self, problem: TrainingData, subspaces: Any, estimator: Any, committee: Committee
@@ -410,25 +414,6 @@ class SubspaceClassifier(CoTrainedClassifier):
                 is_chosen = choices[-1][:, :, None] == np.arange(n_classes)
                 votes.append(is_chosen.sum(axis=0) * 1.0)
         return np.concatenate(votes), np.concatenate(choices, axis=1)
-
-
-def check_estimator(estimator: Any, n_labelled: int) -> Any:
-    """Return a classifier: 3 nearest neighbours, or as many as there are rows, where none is given.
-
-    Parameters
-    ----------
-    estimator : scikit-learn classifier or None
-    n_labelled : int
-
-    Returns
-    -------
-    scikit-learn classifier
-    """
-    if estimator is None:
-        return KNeighborsClassifier(min(N_NEIGHBOURS, n_labelled))
-    if not is_classifier(estimator):
-        raise ValueError(f"estimator must be a classifier: got {estimator!r}.")
-    return estimator
 
 
 def pick(shares: Floats, rows: Ints, seed: int, iteration: int, quotas: int | Ints) -> Picks:

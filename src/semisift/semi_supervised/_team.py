@@ -133,10 +133,7 @@ class Team:
         )
 
     def _fit(self, bags: Bags) -> tuple[Any, Int32s]:
-        jobs = []
-        for start, stop in self._committee.ranges():
-            parts: Any = (None if part is None else part[start:stop] for part in bags)
-            jobs.append((start, Bags._make(parts)))
+        jobs = [(start, bags.part(start, stop)) for start, stop in self._committee.ranges()]
         shared = self._context, self._probability
         fitted, votes = zip(*self._committee.map(fit_and_vote, jobs, *shared), strict=True)
         return type(fitted[0]).join(fitted), np.concatenate(votes)

@@ -11,13 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from semisift.base._classifier_checks import (
-    classes_of,
-    decisions_of,
-    fit_classifier,
-    labels_of,
-    probabilities_of,
-)
+from semisift.base import _classifier_checks as checks
 from semisift.base._training_data import TrainingData
 from semisift.base._validation import check_conversion, check_unmasked
 from semisift.committee._bootstrap import Int32s
@@ -110,8 +104,10 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 "but the target y is None."
             )
         X, y, params = self._labelled("fit", X, y, params)
-        self.estimator_ = fit_classifier(clone(self.estimator), X, y, **params)
-        self.classes_ = classes_of(self.estimator_, None)  # a frozen one may know others than y
+        self.estimator_ = checks.fit_classifier(clone(self.estimator), X, y, **params)
+        self.classes_ = checks.classes_of(
+            self.estimator_, None
+        )  # a frozen one may know others than y
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(self.estimator_, name):
@@ -130,7 +126,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
         """
         self._check_asked(X)
-        return labels_of(self.estimator_, X, self.classes_)
+        return checks.labels_of(self.estimator_, X, self.classes_)
 
     @available_if(estimator_has("predict_proba"))
     def predict_proba(self, X: Any) -> NDArray[np.floating]:
@@ -145,7 +141,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         probabilities : ndarray of shape (n_samples, n_classes)
         """
         self._check_asked(X)
-        return probabilities_of(self.estimator_, X, self.classes_)[1]
+        return checks.probabilities_of(self.estimator_, X, self.classes_)[1]
 
     @available_if(estimator_has("decision_function"))
     def decision_function(self, X: Any) -> NDArray[np.floating]:
@@ -160,7 +156,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         self._check_asked(X)
-        return decisions_of(self.estimator_, X, self.classes_)[1]
+        return checks.decisions_of(self.estimator_, X, self.classes_)[1]
 
     def _check_asked(self, X: Any) -> None:
         check_is_fitted(self)

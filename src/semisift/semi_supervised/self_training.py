@@ -7,23 +7,18 @@ D. Yarowsky (1995). Unsupervised word sense disambiguation rivaling supervised m
         add the rows that it is surest about, with the classes that it gives them
 """
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.semi_supervised import SelfTrainingClassifier
 
-from semisift.base._classifier_checks import fit_classifier
 from semisift.base._training_data import TrainingData
-from semisift.committee._estimators import (
-    EstimatorPredictors,
-    Member,
-    RowFormat,
-    gets_dense,
-    with_random_states,
-)
+from semisift.committee._estimators import with_random_states
+from semisift.parallel import Committee
 from semisift.semi_supervised._base import Labelling
-from semisift.semi_supervised._subspace_loop import SubspaceClassifier, check_estimator
+from semisift.semi_supervised._subspace_loop import EstimatorTrainer, SubspaceClassifier
 from semisift.utils._sklearn_compat import Interval, StrOptions, at_least
 from semisift.utils._typing import Ints
 
@@ -106,32 +101,25 @@ class SelfTraining(SubspaceClassifier):
     def _co_train(self, problem: TrainingData) -> Labelling:
         if not self._uses_threshold(problem):
             return super()._co_train(problem)
-        labels = problem.labels
-        estimator = check_estimator(self.estimator, len(labels.labelled))
-        if not hasattr(estimator, "predict_proba"):
-            raise ValueError(
-                "label_by='min_confidence' needs an estimator with predict_proba: got "
-                f"{estimator!r}."
-            )
-        estimator = with_random_states(estimator, problem.seed, 0)
-        columns = np.arange(problem.n_features, dtype=np.int32)
-        row_format = RowFormat(gets_dense(estimator, problem.n_rows, problem.n_features))
-        X = problem.X.tocsr() if problem.is_sparse else problem.X
-        rows = row_format.take(X, np.arange(problem.n_rows), columns)
-        first = fit_classifier(
-            with_random_states(estimator, problem.seed, 0),
-            rows[labels.labelled],
-            labels.codes[labels.labelled],
-        )
-        begin = Member(0, columns, first, labels.n_classes)
-        begin.class_shares(rows[:1])  # what it answers is checked
+        estimator = self._classifier(problem)
+        with Committee(1, self.n_jobs) as committee:
+            trainer = EstimatorTrainer(problem, self._draw(problem), estimator, committee)
+            if not hasattr(estimator, "predict_proba"):
+                raise ValueError(
+                    "label_by='min_confidence' needs an estimator with predict_proba: got "
+                    f"{estimator!r}."
+                )
+            trainer.judge_each(trainer.rows[:1])  # what it answers is checked
+            begin, _ = trainer.members()
+        (member,), data = begin.fitted, trainer.context.data
+        rows = begin.row_format.take(data, np.arange(problem.n_rows), member.columns)
         model = SelfTrainingClassifier(
-            estimator, threshold=self.min_confidence, max_iter=self.max_iter
-        ).fit(rows, labels.codes)
-        end = begin._replace(estimator=model.estimator_)
-        self._first_members, self._members = (
-            EstimatorPredictors([member], labels.n_classes, row_format) for member in (begin, end)
-        )
+            with_random_states(estimator, problem.seed, 0),
+            threshold=self.min_confidence,
+            max_iter=self.max_iter,
+        ).fit(rows, problem.labels.codes)
+        end = replace(begin, fitted=[member._replace(estimator=model.estimator_)])
+        self._first_members, self._members = begin, end
         return Labelling(
             model.transduction_, model.labeled_iter_, model.n_iter_, model.termination_condition_
         )
